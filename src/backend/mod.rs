@@ -1,0 +1,85 @@
+//! *Where* signatures are computed. Every backend implements [`Signer`] and computes the same bits.
+//!
+//! A further backend is one more folder here, one more variant of [`Backend`] and one more arm of
+//! [`Backend::signer`]; nothing outside this module names one.
+
+mod rows;
+mod scalar;
+mod simd;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::pipeline::Signer;
+use crate::scheme::{Family, Scheme};
+
+/// A way to compute signatures, as it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The fastest that this machine has.
+    #[default]
+    Auto,
+    /// The definition, one value at a time.
+    Scalar,
+    /// SIMD lanes of the CPU.
+    Simd,
+}
+
+const NAMES: [(&str, Backend); 3] = [
+    ("auto", Backend::Auto),
+    ("scalar", Backend::Scalar),
+    ("simd", Backend::Simd),
+];
+
+impl Backend {
+    /// Every name that [`Backend::from_str`] knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().map(|(name, _)| name)
+    }
+
+    /// Opens the backend for a scheme; do it once, then sign many batches.
+    ///
+    /// # Errors
+    /// When a backend that was named cannot run here. Only `auto` chooses.
+    pub fn signer(self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
+        let permutations = scheme.permutations();
+        Ok(match self {
+            Backend::Scalar => Box::new(scalar::Scalar::new(&permutations)),
+            Backend::Simd | Backend::Auto => Box::new(simd::Simd::new(&permutations)),
+        })
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.into_iter().find(|(_, backend)| backend == self);
+        f.write_str(name.map_or("unnamed", |(name, _)| name))
+    }
+}
+
+impl FromStr for Backend {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, backend)| backend)
+            .ok_or_else(|| Error::UnknownName {
+                what: "backend",
+                name: name.to_owned(),
+                known: Backend::names().collect::<Vec<_>>().join(", "),
+            })
+    }
+}
+
+/// The error of a batch whose hashes or slots have the wrong width.
+fn unfit(family: Family) -> Error {
+    let (hash, slot) = (family.hash_width().bytes(), family.slot_width().bytes());
+    Error::Conflict(format!(
+        "this scheme takes shingle hashes of {} bits and yields slots of {} bits",
+        8 * hash,
+        8 * slot
+    ))
+}

@@ -1,0 +1,57 @@
+//! What the CPU backends share: which thread signs what.
+
+use rayon::prelude::*;
+
+use crate::pipeline::ShingleSets;
+
+/// A set longer than this is signed in pieces by several threads. The minimum over pieces is the
+/// minimum over the set (MMDS 3.3.6), so pieces do not show in the values.
+const PIECE: usize = 1 << 16;
+
+/// Fills each row of `slots` with `empty` and has `update` lower it to the minima of its set.
+pub(super) fn sign_rows<H, S>(
+    sets: &ShingleSets<'_>,
+    hashes: &[H],
+    slots: &mut [S],
+    empty: S,
+    update: impl Fn(&[H], &mut [S]) + Sync,
+) where
+    H: Sync,
+    S: Copy + Ord + Send + Sync,
+{
+    if sets.is_empty() {
+        return;
+    }
+    let num_perm = slots.len() / sets.len();
+    let rows = slots.par_chunks_mut(num_perm).enumerate();
+    rows.for_each(|(i, row)| {
+        row.fill(empty);
+        let set = &hashes[sets.range(i)];
+        if set.len() <= PIECE {
+            update(set, row);
+            return;
+        }
+        let lowest = set
+            .par_chunks(PIECE)
+            .map(|piece| {
+                let mut partial = vec![empty; num_perm];
+                update(piece, &mut partial);
+                partial
+            })
+            .reduce(
+                || vec![empty; num_perm],
+                |mut left, right| {
+                    lower(&mut left, &right);
+                    left
+                },
+            );
+        lower(row, &lowest);
+    });
+}
+
+/// Slot by slot the smaller one.
+fn lower<S: Copy + Ord>(row: &mut [S], other: &[S]) {
+    for (slot, other) in row.iter_mut().zip(other) {
+        *slot = (*slot).min(*other);
+    }
+}

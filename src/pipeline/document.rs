@@ -1,0 +1,130 @@
+//! Documents as they come from a reader: flat batches of text, or of tokens.
+
+/// Texts back to back, with the places where they end.
+#[derive(Clone, Debug, Default)]
+pub struct TextBatch {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl TextBatch {
+    /// Appends one document.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Document `i`.
+    pub fn get(&self, i: usize) -> &str {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.text[start..self.ends[i]]
+    }
+
+    /// The documents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+}
+
+impl<'a> FromIterator<&'a str> for TextBatch {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(texts: I) -> Self {
+        let mut batch = TextBatch::default();
+        texts.into_iter().for_each(|text| batch.push(text));
+        batch
+    }
+}
+
+/// Documents that are given as lists of tokens: byte strings back to back, the ends of the tokens,
+/// and for each document the end of its tokens.
+#[derive(Clone, Debug, Default)]
+pub struct TokenBatch {
+    bytes: Vec<u8>,
+    token_ends: Vec<usize>,
+    document_ends: Vec<usize>,
+}
+
+impl TokenBatch {
+    /// Appends a token to the document that is being built.
+    pub fn push_token(&mut self, token: &[u8]) {
+        self.bytes.extend_from_slice(token);
+        self.token_ends.push(self.bytes.len());
+    }
+
+    /// Ends the document that is being built.
+    pub fn finish_document(&mut self) {
+        self.document_ends.push(self.token_ends.len());
+    }
+
+    /// Takes back the tokens of a document that turned out to be bad before it was finished.
+    pub fn abandon_document(&mut self) {
+        let tokens = self.document_ends.last().copied().unwrap_or(0);
+        self.token_ends.truncate(tokens);
+        let bytes = self.token_ends.last().copied().unwrap_or(0);
+        self.bytes.truncate(bytes);
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.document_ends.len()
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.document_ends.is_empty()
+    }
+
+    /// The tokens of document `i` in order.
+    pub fn tokens(&self, i: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        let first = if i == 0 { 0 } else { self.document_ends[i - 1] };
+        (first..self.document_ends[i]).map(|token| {
+            let start = if token == 0 {
+                0
+            } else {
+                self.token_ends[token - 1]
+            };
+            &self.bytes[start..self.token_ends[token]]
+        })
+    }
+}
+
+/// A batch of documents in either form.
+#[derive(Clone, Debug)]
+pub enum DocumentBatch {
+    /// Texts, to be cut into shingles.
+    Texts(TextBatch),
+    /// Sets that are given.
+    Tokens(TokenBatch),
+}
+
+impl DocumentBatch {
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        match self {
+            DocumentBatch::Texts(texts) => texts.len(),
+            DocumentBatch::Tokens(tokens) => tokens.len(),
+        }
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of text, or of tokens, in document `i`.
+    pub fn bytes(&self, i: usize) -> usize {
+        match self {
+            DocumentBatch::Texts(texts) => texts.get(i).len(),
+            DocumentBatch::Tokens(tokens) => tokens.tokens(i).map(<[u8]>::len).sum(),
+        }
+    }
+}

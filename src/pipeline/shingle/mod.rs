@@ -1,0 +1,663 @@
+//! documents -> shingle sets (MMDS 3.2).
+//!
+//! A document's shingles are the windows of `size` consecutive units, hashed to 32 or 64 bits. The
+//! set is left as a list in text order: repeats change no minimum, and sorting them out would cost
+//! more than signing them again.
+
+mod normalise;
+mod stop_words;
+mod words;
+
+use std::fmt;
+use std::num::NonZeroUsize;
+
+pub use normalise::Normalise;
+pub use stop_words::StopWords;
+pub use words::for_each_word;
+use words::{Word, WordFinder, WordSink};
+
+use super::document::DocumentBatch;
+use crate::error::{Error, Result};
+use crate::scheme::{BaseHash, HashValue, Scheme, Width, words_v1};
+
+/// What a document is cut into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes of the normalised UTF-8 text.
+    Bytes,
+    /// Unicode scalar values of the normalised text.
+    Chars,
+    /// UAX #29 words that hold an alphanumeric character.
+    Words,
+    /// A stop word and the next two words; an incomplete last one is left out (MMDS 3.2.4).
+    StopWords(StopWords),
+    /// Tokens that the documents bring along; every token is an element of the set.
+    Tokens,
+}
+
+impl Unit {
+    /// The number of units in a shingle, unless it is asked for.
+    pub fn default_size(&self) -> NonZeroUsize {
+        let size = match self {
+            Unit::Bytes | Unit::Chars => 9,
+            Unit::Words => 5,
+            Unit::StopWords(_) => 3,
+            Unit::Tokens => 1,
+        };
+        NonZeroUsize::MIN.saturating_add(size - 1)
+    }
+
+    /// Whether the size of a shingle may be chosen.
+    pub fn takes_size(&self) -> bool {
+        matches!(self, Unit::Bytes | Unit::Chars | Unit::Words)
+    }
+
+    fn is_made_of_words(&self) -> bool {
+        matches!(self, Unit::Words | Unit::StopWords(_))
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unit::Bytes => "bytes",
+            Unit::Chars => "chars",
+            Unit::Words => "words",
+            Unit::StopWords(_) => "stopwords",
+            Unit::Tokens => "tokens",
+        })
+    }
+}
+
+/// How documents become sets: the part of a run's parameters that the shingles depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shingling {
+    /// What a document is cut into.
+    pub unit: Unit,
+    /// Units in one shingle; only where [`Unit::takes_size`].
+    pub size: NonZeroUsize,
+    /// What is done to the text first.
+    pub normalise: Normalise,
+}
+
+impl Shingling {
+    /// Shingles of `unit`, of its default size, white space merged.
+    pub fn of(unit: Unit) -> Self {
+        Shingling {
+            size: unit.default_size(),
+            unit,
+            normalise: Normalise::default(),
+        }
+    }
+}
+
+impl Default for Shingling {
+    /// Five words.
+    fn default() -> Self {
+        Shingling::of(Unit::Words)
+    }
+}
+
+/// Cuts documents into shingles and hashes them.
+///
+/// ```
+/// use simgpu::pipeline::{Shingler, Shingling, Unit};
+/// use simgpu::scheme::{BaseHash, Scheme};
+///
+/// let mut shingling = Shingling::of(Unit::Bytes);
+/// shingling.size = 2.try_into()?;
+/// let shingler = Shingler::new(shingling, &Scheme::default(), None)?;
+/// let shingles = shingler.shingle(&["abcdabd"].into_iter().collect());
+/// assert_eq!(shingles.sets().len(), 1); // {ab, bc, cd, da, bd}
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shingler {
+    shingling: Shingling,
+    hash: BaseHash,
+    width: Width,
+}
+
+impl Shingler {
+    /// Prepares `shingling` with the base hash that `hash` or the scheme prescribes, or else the
+    /// native one: `words-v1` for words, murmur3 for everything else.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] when the hash does not yield the scheme's width or does not fit the unit.
+    pub fn new(shingling: Shingling, scheme: &Scheme, hash: Option<BaseHash>) -> Result<Self> {
+        let width = scheme.family().hash_width();
+        let native = match (shingling.unit.is_made_of_words(), width) {
+            (true, _) => BaseHash::WordsV1,
+            (false, Width::U32) => BaseHash::Murmur3_32,
+            (false, Width::U64) => BaseHash::Murmur3_128,
+        };
+        let hash = hash.or(scheme.prescribed_hash()).unwrap_or(native);
+        if !hash.yields(width) {
+            let wanted = 8 * width.bytes();
+            return Err(Error::Conflict(format!(
+                "base hash {hash} does not yield the {wanted}-bit values that scheme {scheme} takes; choose another hash"
+            )));
+        }
+        if hash == BaseHash::WordsV1 && matches!(shingling.unit, Unit::Bytes | Unit::Chars) {
+            let unit = &shingling.unit;
+            return Err(Error::Conflict(format!(
+                "base hash words-v1 takes words, not {unit}; choose murmur3-32 or another unit"
+            )));
+        }
+        Ok(Shingler {
+            shingling,
+            hash,
+            width,
+        })
+    }
+
+    /// How documents become sets.
+    pub fn shingling(&self) -> &Shingling {
+        &self.shingling
+    }
+
+    /// The base hash of the shingles.
+    pub fn hash(&self) -> BaseHash {
+        self.hash
+    }
+
+    /// Width of the shingle hashes.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
+    /// The shingle sets of a batch of texts.
+    pub fn shingle(&self, texts: &super::TextBatch) -> ShingleBatch {
+        let mut batch = ShingleBatch::new(self.width);
+        let mut scratch = Scratch::default();
+        for text in texts.iter() {
+            match &mut batch.hashes {
+                HashVec::U32(out) => self.shingle_text(self.hash, text, &mut scratch, out),
+                HashVec::U64(out) => self.shingle_text(self.hash, text, &mut scratch, out),
+            }
+            batch.end_set();
+        }
+        batch
+    }
+
+    /// The shingle sets of a batch of documents, and for each the digest of its unit sequence.
+    ///
+    /// Two documents have one digest exactly if they are the same sequence of units, up to the
+    /// collisions of 128 bits of BLAKE3.
+    pub fn shingle_with_digests(&self, documents: &DocumentBatch) -> (ShingleBatch, Vec<u128>) {
+        let mut batch = ShingleBatch::new(self.width);
+        let mut scratch = Scratch::default();
+        let mut digests = Vec::with_capacity(documents.len());
+        for i in 0..documents.len() {
+            match &mut batch.hashes {
+                HashVec::U32(out) => self.shingle_into(self.hash, documents, i, &mut scratch, out),
+                HashVec::U64(out) => self.shingle_into(self.hash, documents, i, &mut scratch, out),
+            }
+            digests.push(scratch.digest());
+            batch.end_set();
+        }
+        (batch, digests)
+    }
+
+    /// The set of document `i` as sorted distinct 64-bit hashes, the same whatever the base hash of
+    /// the scheme: what exact similarities are computed from.
+    pub fn exact_set(
+        &self,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        set: &mut Vec<u64>,
+    ) {
+        set.clear();
+        let hash = if self.shingling.unit.is_made_of_words() {
+            BaseHash::WordsV1
+        } else {
+            BaseHash::Murmur3_128
+        };
+        self.shingle_into(hash, documents, i, scratch, set);
+        set.sort_unstable();
+        set.dedup();
+    }
+
+    fn shingle_into<H: HashValue>(
+        &self,
+        hash: BaseHash,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<H>,
+    ) {
+        match documents {
+            DocumentBatch::Texts(texts) => self.shingle_text(hash, texts.get(i), scratch, out),
+            DocumentBatch::Tokens(tokens) => {
+                scratch.sequence.clear();
+                for token in tokens.tokens(i) {
+                    scratch.sequence.push_prefixed(token);
+                    out.push(H::of_bytes(hash, token));
+                }
+            }
+        }
+    }
+
+    fn shingle_text<H: HashValue>(
+        &self,
+        hash: BaseHash,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<H>,
+    ) {
+        let size = self.shingling.size.get();
+        let normalise = self.shingling.normalise;
+        scratch.sequence.clear();
+        match &self.shingling.unit {
+            Unit::Bytes => {
+                normalise.apply(text, &mut scratch.normalised);
+                let bytes = scratch.normalised.as_bytes();
+                for_each_window(bytes, size, |window| out.push(H::of_bytes(hash, window)));
+            }
+            Unit::Chars => {
+                normalise.apply(text, &mut scratch.normalised);
+                let text = &scratch.normalised;
+                for_each_char_window(text, size, |window| out.push(H::of_bytes(hash, window)));
+            }
+            Unit::Words | Unit::StopWords(_) => {
+                self.find_words(hash, text, scratch);
+                self.shingle_words(hash, scratch, out);
+            }
+            // A text where tokens were expected cannot come from a reader; it is one token.
+            Unit::Tokens => {
+                scratch.sequence.push_prefixed(text.as_bytes());
+                out.push(H::of_bytes(hash, text.as_bytes()));
+            }
+        }
+    }
+
+    /// Fills `scratch` with what the shingles of words are made from.
+    fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
+        let normalise = self.shingling.normalise;
+        let text = if normalise.changes_letters() {
+            normalise.apply(text, &mut scratch.normalised);
+            &scratch.normalised
+        } else {
+            text
+        };
+        scratch.words.clear();
+        scratch.is_stop.clear();
+        scratch.joined.clear();
+        scratch.sequence.reserve_words(text.len());
+        let mut sink = UnitSink {
+            sequence: &mut scratch.sequence,
+            hashed: (hash == BaseHash::WordsV1).then_some(&mut scratch.words),
+            joined: &mut scratch.joined,
+            stop_words: match &self.shingling.unit {
+                Unit::StopWords(stop_words) => Some((stop_words, &mut scratch.is_stop)),
+                _ => None,
+            },
+        };
+        let merge_blanks = !normalise.keep_whitespace;
+        scratch.finder.find(text, merge_blanks, &mut sink);
+    }
+
+    fn shingle_words<H: HashValue>(&self, hash: BaseHash, scratch: &Scratch, out: &mut Vec<H>) {
+        let size = self.shingling.size.get();
+        let (words, joined) = (&scratch.words, &scratch.joined);
+        let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
+            .filter(|word| scratch.is_stop[*word])
+            .map(|word| word..word + size);
+        match (&self.shingling.unit, hash) {
+            (Unit::StopWords(_), BaseHash::WordsV1) => out.extend(
+                stops.map(|span| H::of_words(words_v1::shingle(words[span].iter().copied()))),
+            ),
+            (Unit::StopWords(_), _) => {
+                out.extend(stops.map(|span| H::of_bytes(hash, joined.span(span))));
+            }
+            (_, BaseHash::WordsV1) => {
+                out.reserve(words.len());
+                words_v1::for_each_shingle(words, size, |value| out.push(H::of_words(value)));
+            }
+            _ if joined.len() == 0 => {}
+            _ => {
+                let size = size.min(joined.len());
+                let spans = (0..=joined.len() - size).map(|first| first..first + size);
+                out.extend(spans.map(|span| H::of_bytes(hash, joined.span(span))));
+            }
+        }
+    }
+}
+
+/// Calls `emit` with every window of `size` bytes; a shorter text is one window, an empty one none.
+fn for_each_window(bytes: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
+    if bytes.is_empty() {
+    } else if bytes.len() <= size {
+        emit(bytes);
+    } else {
+        bytes.windows(size).for_each(emit);
+    }
+}
+
+/// The same for windows of `size` characters.
+fn for_each_char_window(text: &str, size: usize, mut emit: impl FnMut(&[u8])) {
+    if text.is_ascii() {
+        return for_each_window(text.as_bytes(), size, emit);
+    }
+    let bytes = text.as_bytes();
+    let starts = || text.char_indices().map(|(start, _)| start);
+    let ends = starts().skip(size).chain([text.len()]);
+    for (start, end) in starts().zip(ends) {
+        emit(&bytes[start..end]);
+    }
+}
+
+/// Memory that is used again from document to document.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    finder: WordFinder,
+    normalised: String,
+    sequence: UnitSequence,
+    words: Vec<u64>,
+    is_stop: Vec<bool>,
+    joined: JoinedWords,
+}
+
+impl Scratch {
+    /// 128 bits of BLAKE3 over the unit sequence of the document shingled last.
+    fn digest(&self) -> u128 {
+        let bytes = match self.sequence.len {
+            0 => self.normalised.as_bytes(),
+            len => &self.sequence.bytes[..len],
+        };
+        let digest = blake3::hash(bytes);
+        let mut low = [0; 16];
+        low.copy_from_slice(&digest.as_bytes()[..16]);
+        u128::from_le_bytes(low)
+    }
+}
+
+/// Where the words of a text go.
+struct UnitSink<'a> {
+    sequence: &'a mut UnitSequence,
+    hashed: Option<&'a mut Vec<u64>>,
+    joined: &'a mut JoinedWords,
+    stop_words: Option<(&'a StopWords, &'a mut Vec<bool>)>,
+}
+
+impl WordSink for UnitSink<'_> {
+    #[inline(always)]
+    fn word(&mut self, word: Word<'_>) {
+        let start = words_v1::Start::of(word.onwards, word.len);
+        self.sequence.push_word(word, start);
+        match &mut self.hashed {
+            Some(hashed) => hashed.push(words_v1::word_with_start(word.bytes(), start)),
+            None => self.joined.push(word.bytes()),
+        }
+        if let Some((stop_words, is_stop)) = &mut self.stop_words {
+            is_stop.push(stop_words.contains(word.bytes()));
+        }
+    }
+}
+
+/// A document's units in one byte string that no other sequence of units has.
+#[derive(Debug, Default)]
+struct UnitSequence {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl UnitSequence {
+    fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Makes room for the words of a text of `text_len` bytes, each with one byte more, and for the
+    /// start of the last one.
+    fn reserve_words(&mut self, text_len: usize) {
+        let room = 2 * text_len + words_v1::Start::LEN + 1;
+        if self.bytes.len() < room {
+            self.bytes.resize(room, 0);
+        }
+    }
+
+    /// Appends a word and a byte that no UTF-8 text holds.
+    #[inline]
+    fn push_word(&mut self, word: Word<'_>, start: words_v1::Start) {
+        let at = self.len;
+        let end = at + word.len;
+        // Most words fit their start, and a copy of a fixed length is one instruction.
+        if let Some(room) = self.bytes[at..].first_chunk_mut() {
+            *room = start.to_le_bytes();
+        }
+        if word.len > words_v1::Start::LEN {
+            self.bytes[at..end].copy_from_slice(word.bytes());
+        }
+        self.bytes[end] = 0xFF;
+        self.len = end + 1;
+    }
+
+    /// Appends a byte string and its length.
+    fn push_prefixed(&mut self, bytes: &[u8]) {
+        self.bytes.truncate(self.len);
+        self.bytes
+            .extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(bytes);
+        self.len = self.bytes.len();
+    }
+}
+
+/// Words joined by one blank, for base hashes that read the bytes of a whole shingle.
+#[derive(Debug, Default)]
+struct JoinedWords {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl JoinedWords {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, word: &[u8]) {
+        if !self.ends.is_empty() {
+            self.bytes.push(b' ');
+        }
+        self.bytes.extend_from_slice(word);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn span(&self, words: std::ops::Range<usize>) -> &[u8] {
+        let start = if words.start == 0 {
+            0
+        } else {
+            self.ends[words.start - 1] + 1
+        };
+        &self.bytes[start..self.ends[words.end - 1]]
+    }
+}
+
+/// Shingle hashes of either width, owned.
+#[derive(Clone, Debug)]
+enum HashVec {
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+}
+
+/// Shingle sets, owned: flat hashes with the places where each set ends (CSR).
+#[derive(Clone, Debug)]
+pub struct ShingleBatch {
+    hashes: HashVec,
+    offsets: Vec<i64>,
+}
+
+impl ShingleBatch {
+    /// An empty batch of hashes of that width.
+    pub fn new(width: Width) -> Self {
+        ShingleBatch {
+            hashes: match width {
+                Width::U32 => HashVec::U32(Vec::new()),
+                Width::U64 => HashVec::U64(Vec::new()),
+            },
+            offsets: vec![0],
+        }
+    }
+
+    fn end_set(&mut self) {
+        let len = match &self.hashes {
+            HashVec::U32(hashes) => hashes.len(),
+            HashVec::U64(hashes) => hashes.len(),
+        };
+        self.offsets.push(len as i64);
+    }
+
+    /// Appends set `i` of another batch of the same width.
+    ///
+    /// # Panics
+    /// If the widths differ.
+    pub fn push_set_of(&mut self, other: &ShingleBatch, i: usize) {
+        let set = other.sets().range(i);
+        match (&mut self.hashes, &other.hashes) {
+            (HashVec::U32(to), HashVec::U32(from)) => to.extend_from_slice(&from[set]),
+            (HashVec::U64(to), HashVec::U64(from)) => to.extend_from_slice(&from[set]),
+            _ => panic!("shingle hashes of two widths in one batch"),
+        }
+        self.end_set();
+    }
+
+    /// The sets, borrowed.
+    pub fn sets(&self) -> ShingleSets<'_> {
+        ShingleSets {
+            hashes: match &self.hashes {
+                HashVec::U32(hashes) => Hashes::U32(hashes),
+                HashVec::U64(hashes) => Hashes::U64(hashes),
+            },
+            offsets: &self.offsets,
+        }
+    }
+}
+
+/// Shingle hashes of either width, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub enum Hashes<'a> {
+    /// 32 bits each.
+    U32(&'a [u32]),
+    /// 64 bits each.
+    U64(&'a [u64]),
+}
+
+/// Shingle sets in compressed sparse rows: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.
+///
+/// Order and repeats within a set do not matter.
+#[derive(Clone, Copy, Debug)]
+pub struct ShingleSets<'a> {
+    hashes: Hashes<'a>,
+    offsets: &'a [i64],
+}
+
+impl<'a> ShingleSets<'a> {
+    /// Sets given from outside; `offsets` has one entry more than there are sets.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless the offsets begin at 0, ascend and end at the number of hashes.
+    pub fn new(hashes: Hashes<'a>, offsets: &'a [i64]) -> Result<Self> {
+        let len = match hashes {
+            Hashes::U32(hashes) => hashes.len(),
+            Hashes::U64(hashes) => hashes.len(),
+        };
+        let spans = offsets.first() == Some(&0)
+            && offsets.last() == Some(&(len as i64))
+            && offsets.is_sorted();
+        if !spans {
+            return Err(Error::Conflict(format!(
+                "offsets of shingle sets must ascend from 0 to the number of hashes, {len}"
+            )));
+        }
+        Ok(ShingleSets { hashes, offsets })
+    }
+
+    /// Number of sets.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Whether there is no set.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The hashes of all sets.
+    pub fn hashes(&self) -> Hashes<'a> {
+        self.hashes
+    }
+
+    /// Where set `i` lies among the hashes.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "offsets ascend from 0 to the length of a slice, as the constructors see to"
+    )]
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets[i] as usize..self.offsets[i + 1] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TextBatch;
+    use super::*;
+
+    fn windows(text: &str, size: usize) -> Vec<String> {
+        let mut windows = Vec::new();
+        for_each_char_window(text, size, |window| {
+            windows.push(String::from_utf8(window.to_vec()).unwrap());
+        });
+        windows
+    }
+
+    #[test]
+    fn windows_of_characters() {
+        assert_eq!(windows("añb😀c", 3), ["añb", "ñb😀", "b😀c"]);
+        assert_eq!(windows("añ", 3), ["añ"]);
+        assert_eq!(windows("añb", 3), ["añb"]);
+        assert_eq!(windows("", 3), Vec::<String>::new());
+        assert_eq!(windows("abcd", 3), ["abc", "bcd"]);
+    }
+
+    #[test]
+    fn digests_tell_unit_sequences_apart() {
+        let shingler = Shingler::new(Shingling::default(), &Scheme::default(), None).unwrap();
+        let texts = [
+            "one two",
+            "one, two!",
+            "two one",
+            "onetwo",
+            "",
+            "?!",
+            &"x ".repeat(99),
+        ];
+        let documents = DocumentBatch::Texts(texts.into_iter().collect());
+        let (_, digests) = shingler.shingle_with_digests(&documents);
+        assert_eq!(digests[0], digests[1]);
+        assert_eq!(digests[4], digests[5]);
+        for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
+            assert_ne!(digests[i], digests[j], "{:?} {:?}", texts[i], texts[j]);
+        }
+    }
+
+    #[test]
+    fn byte_hashes_of_words_read_them_joined_by_one_blank() {
+        let scheme = Scheme::default();
+        let hash = Some(BaseHash::Sha1_32);
+        let shingler = Shingler::new(Shingling::default(), &scheme, hash).unwrap();
+        let texts: TextBatch = ["a  b c, d e f", "a b"].into_iter().collect();
+        let batch = shingler.shingle(&texts);
+        let Hashes::U32(hashes) = batch.sets().hashes() else {
+            panic!("affine32 takes 32 bits")
+        };
+        let expected =
+            ["a b c d e", "b c d e f", "a b"].map(|s| crate::scheme::sha1_32(s.as_bytes()));
+        assert_eq!(hashes, expected);
+    }
+}

@@ -1,0 +1,69 @@
+//! Stop words, around which stop-word shingles are built (MMDS 3.2.4).
+
+use std::collections::HashSet;
+
+/// A set of stop words; words match without case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopWords {
+    lowercase: HashSet<Vec<u8>>,
+    longest: usize,
+}
+
+impl StopWords {
+    /// The built-in English list: the function words that make up about half of running text.
+    pub fn english() -> Self {
+        include_str!("stop_words_english.txt")
+            .split_whitespace()
+            .collect()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.lowercase.is_empty()
+    }
+
+    /// Whether `word` is one, in any case.
+    pub fn contains(&self, word: &[u8]) -> bool {
+        if word.len() > self.longest {
+            return false;
+        }
+        if word.is_ascii() {
+            self.lowercase.contains(&*word.to_ascii_lowercase())
+        } else {
+            let word = String::from_utf8_lossy(word).to_lowercase();
+            self.lowercase.contains(word.as_bytes())
+        }
+    }
+}
+
+impl<'a> FromIterator<&'a str> for StopWords {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(words: I) -> Self {
+        let lowercase = |word: &str| word.to_lowercase().into_bytes();
+        let lowercase: HashSet<_> = words.into_iter().map(lowercase).collect();
+        // Lowercasing can change a word's length in bytes; three times covers every character.
+        let longest = lowercase.iter().map(Vec::len).max().unwrap_or(0) * 3;
+        StopWords { lowercase, longest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn match_without_case() {
+        let english = StopWords::english();
+        assert!(
+            ["the", "The", "THAT"]
+                .iter()
+                .all(|word| english.contains(word.as_bytes()))
+        );
+        assert!(!english.contains(b"Sudzo"));
+        let german: StopWords = ["Über"].into_iter().collect();
+        assert!(
+            ["ÜBER", "über"]
+                .iter()
+                .all(|word| german.contains(word.as_bytes()))
+        );
+    }
+}

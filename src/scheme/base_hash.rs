@@ -1,0 +1,213 @@
+//! Base hashes: the bytes of a shingle to the u32 or u64 that the permutations take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use sha1::{Digest, Sha1};
+
+use super::family::{fmix32, fmix64};
+use super::{Width, words_v1};
+use crate::error::{Error, Result};
+
+/// How the bytes of one shingle become a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BaseHash {
+    /// [`murmur3_32`] with seed 0: native for windows of bytes and characters, and for tokens.
+    Murmur3_32,
+    /// [`murmur3_128`] with seed 0: the same for 64-bit schemes.
+    Murmur3_128,
+    /// [`words_v1`]: native for shingles of words, in 32 and in 64 bits.
+    WordsV1,
+    /// [`sha1_32`]: datasketch's.
+    Sha1_32,
+    /// [`sha1_64`]: datasketch's for 64-bit schemes.
+    Sha1_64,
+}
+
+const NAMES: [(&str, BaseHash); 5] = [
+    ("murmur3-32", BaseHash::Murmur3_32),
+    ("murmur3-128", BaseHash::Murmur3_128),
+    ("words-v1", BaseHash::WordsV1),
+    ("sha1-32", BaseHash::Sha1_32),
+    ("sha1-64", BaseHash::Sha1_64),
+];
+
+impl BaseHash {
+    /// Every name that [`BaseHash::from_str`] knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().map(|(name, _)| name)
+    }
+
+    /// Whether it yields values of that width.
+    pub fn yields(self, width: Width) -> bool {
+        match self {
+            BaseHash::Murmur3_32 | BaseHash::Sha1_32 => width == Width::U32,
+            BaseHash::Murmur3_128 | BaseHash::Sha1_64 => width == Width::U64,
+            BaseHash::WordsV1 => true,
+        }
+    }
+}
+
+impl fmt::Display for BaseHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.into_iter().find(|(_, hash)| hash == self);
+        f.write_str(name.map_or("unnamed", |(name, _)| name))
+    }
+}
+
+impl FromStr for BaseHash {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, hash)| hash)
+            .ok_or_else(|| Error::UnknownName {
+                what: "base hash",
+                name: name.to_owned(),
+                known: BaseHash::names().collect::<Vec<_>>().join(", "),
+            })
+    }
+}
+
+/// A width of shingle hash, as the type that holds it.
+pub trait HashValue: Copy + Ord + Send + Sync + fmt::Debug + 'static {
+    /// Its width.
+    const WIDTH: Width;
+
+    /// `hash` of one shingle's bytes. A hash of the other width is cut, or extended with zeros.
+    fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self;
+
+    /// Cuts a `words-v1` value to this width: 32 bits are its high half.
+    fn of_words(value: u64) -> Self;
+}
+
+impl HashValue for u32 {
+    const WIDTH: Width = Width::U32;
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "cutting is what is asked for"
+    )]
+    #[inline]
+    fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
+        match hash {
+            BaseHash::Murmur3_32 => murmur3_32(bytes, 0),
+            BaseHash::Sha1_32 => sha1_32(bytes),
+            _ => u64::of_bytes(hash, bytes) as u32,
+        }
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the high half fits 32 bits"
+    )]
+    #[inline]
+    fn of_words(value: u64) -> Self {
+        (value >> 32) as u32
+    }
+}
+
+impl HashValue for u64 {
+    const WIDTH: Width = Width::U64;
+
+    #[inline]
+    fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
+        match hash {
+            BaseHash::Murmur3_32 => murmur3_32(bytes, 0).into(),
+            BaseHash::Murmur3_128 => murmur3_128(bytes, 0),
+            BaseHash::WordsV1 => words_v1::shingle([words_v1::word(bytes)]),
+            BaseHash::Sha1_32 => sha1_32(bytes).into(),
+            BaseHash::Sha1_64 => sha1_64(bytes),
+        }
+    }
+
+    #[inline]
+    fn of_words(value: u64) -> Self {
+        value
+    }
+}
+
+/// MurmurHash3_x86_32 (Appleby, public domain).
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the length enters modulo 2^32"
+)]
+#[inline]
+pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
+    let scramble = |block: u32| {
+        block
+            .wrapping_mul(0xCC9E_2D51)
+            .rotate_left(15)
+            .wrapping_mul(0x1B87_3593)
+    };
+    let (blocks, tail) = bytes.as_chunks::<4>();
+    let mut h = seed;
+    for block in blocks {
+        h ^= scramble(u32::from_le_bytes(*block));
+        h = h.rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64);
+    }
+    if !tail.is_empty() {
+        h ^= scramble(little_endian(tail) as u32);
+    }
+    fmix32(h ^ bytes.len() as u32)
+}
+
+/// The first word of MurmurHash3_x64_128 (Appleby, public domain).
+#[inline]
+pub fn murmur3_128(bytes: &[u8], seed: u64) -> u64 {
+    const C1: u64 = 0x87C3_7B91_1142_53D5;
+    const C2: u64 = 0x4CF5_AD43_2745_937F;
+    let scramble1 = |k: u64| k.wrapping_mul(C1).rotate_left(31).wrapping_mul(C2);
+    let scramble2 = |k: u64| k.wrapping_mul(C2).rotate_left(33).wrapping_mul(C1);
+    let (mut h1, mut h2) = (seed, seed);
+    let (blocks, tail) = bytes.as_chunks::<16>();
+    for block in blocks {
+        h1 ^= scramble1(little_endian(&block[..8]));
+        h1 = h1.rotate_left(27).wrapping_add(h2);
+        h1 = h1.wrapping_mul(5).wrapping_add(0x52DC_E729);
+        h2 ^= scramble2(little_endian(&block[8..]));
+        h2 = h2.rotate_left(31).wrapping_add(h1);
+        h2 = h2.wrapping_mul(5).wrapping_add(0x3849_5AB5);
+    }
+    if tail.len() > 8 {
+        h2 ^= scramble2(little_endian(&tail[8..]));
+    }
+    if !tail.is_empty() {
+        h1 ^= scramble1(little_endian(&tail[..tail.len().min(8)]));
+    }
+    h1 ^= bytes.len() as u64;
+    h2 ^= bytes.len() as u64;
+    h1 = h1.wrapping_add(h2);
+    h2 = h2.wrapping_add(h1);
+    fmix64(h1).wrapping_add(fmix64(h2))
+}
+
+/// The first four bytes of SHA-1, little-endian.
+pub fn sha1_32(bytes: &[u8]) -> u32 {
+    let digest = Sha1::digest(bytes);
+    u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]])
+}
+
+/// The first eight bytes of SHA-1, little-endian.
+pub fn sha1_64(bytes: &[u8]) -> u64 {
+    little_endian(&Sha1::digest(bytes)[..8])
+}
+
+/// Up to eight bytes as a little-endian number, zeros above.
+///
+/// Two overlapping reads of a fixed length; a copy of a variable length would be a call.
+#[inline]
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
+    let len = bytes.len();
+    if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
+        u64::from(low) | u64::from(high) << (8 * (len - 4))
+    } else if len > 0 {
+        let at = |i: usize| u64::from(bytes[i]) << (8 * i);
+        at(0) | at(len / 2) | at(len - 1)
+    } else {
+        0
+    }
+}

@@ -1,0 +1,229 @@
+//! What a signature value *is*: base hash, permutation family, coefficient draws, slot width.
+//!
+//! A [`Scheme`] fixes everything that decides a value, and this module defines it in the plainest
+//! arithmetic there is. Nothing here is fast; [`backend`](crate::backend) is, and equals it bit for bit.
+
+mod base_hash;
+mod family;
+mod permutations;
+mod random_state;
+pub mod words_v1;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+pub use base_hash::{BaseHash, HashValue, murmur3_32, murmur3_128, sha1_32, sha1_64};
+pub use family::{
+    Family, P31, P61, affine32, affine64, fmix32, fmix64, mersenne31, mersenne61, mersenne61_wide,
+};
+pub use permutations::{Draws, Permutations};
+
+use crate::error::{Error, Result};
+
+/// Width of a shingle hash and of a signature slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Width {
+    /// 32 bits.
+    U32,
+    /// 64 bits.
+    U64,
+}
+
+impl Width {
+    /// Size of one value in bytes.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::U32 => 4,
+            Width::U64 => 8,
+        }
+    }
+}
+
+/// Everything that decides the values of a signature.
+///
+/// ```
+/// use simgpu::scheme::Scheme;
+///
+/// let scheme = Scheme::named("affine32")?.with_num_perm(256)?.with_seed(7);
+/// assert_eq!(scheme.to_string(), "affine32");
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    name: SchemeName,
+    num_perm: NonZeroU32,
+    seed: u32,
+}
+
+/// The names a scheme can be asked for by: the families themselves, with native hashing and draws,
+/// and presets that reproduce another tool's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SchemeName {
+    Family(Family),
+    /// datasketch 2.0 and later, its default.
+    Datasketch,
+    /// datasketch 2.0 and later with 64-bit hash values.
+    Datasketch64,
+    /// datasketch before 2.0.
+    DatasketchLegacy,
+}
+
+const SCHEME_NAMES: [(&str, SchemeName); 8] = [
+    ("affine32", SchemeName::Family(Family::Affine32)),
+    ("affine64", SchemeName::Family(Family::Affine64)),
+    ("mersenne31", SchemeName::Family(Family::Mersenne31)),
+    ("mersenne61", SchemeName::Family(Family::Mersenne61)),
+    (
+        "mersenne61-wide",
+        SchemeName::Family(Family::Mersenne61Wide),
+    ),
+    ("datasketch", SchemeName::Datasketch),
+    ("datasketch64", SchemeName::Datasketch64),
+    ("datasketch-legacy", SchemeName::DatasketchLegacy),
+];
+
+/// The number of permutations, unless it is asked for.
+pub const DEFAULT_NUM_PERM: u32 = 128;
+
+/// The largest number of permutations accepted: far beyond any use, small enough to allocate.
+pub const MAX_NUM_PERM: u32 = 1 << 20;
+
+impl Default for Scheme {
+    /// `affine32`, 128 permutations, seed 1.
+    fn default() -> Self {
+        Scheme {
+            name: SchemeName::Family(Family::Affine32),
+            num_perm: const { NonZeroU32::new(DEFAULT_NUM_PERM).unwrap() },
+            seed: 1,
+        }
+    }
+}
+
+impl Scheme {
+    /// The scheme of that name, with 128 permutations and seed 1.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] when there is none.
+    pub fn named(name: &str) -> Result<Self> {
+        let (_, name) = SCHEME_NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .ok_or_else(|| Error::UnknownName {
+                what: "scheme",
+                name: name.to_owned(),
+                known: Scheme::names().collect::<Vec<_>>().join(", "),
+            })?;
+        Ok(Scheme {
+            name,
+            ..Scheme::default()
+        })
+    }
+
+    /// Every name that [`Scheme::named`] knows.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SCHEME_NAMES.into_iter().map(|(name, _)| name)
+    }
+
+    /// The same scheme with `num_perm` permutations (1 to 2^20).
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] outside that range.
+    pub fn with_num_perm(mut self, num_perm: u32) -> Result<Self> {
+        self.num_perm = NonZeroU32::new(num_perm)
+            .filter(|n| n.get() <= MAX_NUM_PERM)
+            .ok_or_else(|| Error::Parameter {
+                name: "num-perm",
+                value: num_perm.to_string(),
+                expected: format!("a number from 1 to {MAX_NUM_PERM}"),
+            })?;
+        Ok(self)
+    }
+
+    /// The same scheme with coefficients drawn from another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u32) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Number of permutations, which is the number of slots of a signature.
+    pub fn num_perm(&self) -> usize {
+        self.num_perm.get() as usize
+    }
+
+    /// The seed of the coefficient draws.
+    pub fn seed(&self) -> u32 {
+        self.seed
+    }
+
+    /// The permutation family.
+    pub fn family(&self) -> Family {
+        match self.name {
+            SchemeName::Family(family) => family,
+            SchemeName::Datasketch => Family::Affine32,
+            SchemeName::Datasketch64 => Family::Affine64,
+            SchemeName::DatasketchLegacy => Family::Mersenne61,
+        }
+    }
+
+    /// The base hash that a preset prescribes; `None` where the shingling decides.
+    pub fn prescribed_hash(&self) -> Option<BaseHash> {
+        match self.name {
+            SchemeName::Family(_) => None,
+            SchemeName::Datasketch | SchemeName::DatasketchLegacy => Some(BaseHash::Sha1_32),
+            SchemeName::Datasketch64 => Some(BaseHash::Sha1_64),
+        }
+    }
+
+    /// The coefficients (a_k, b_k) of this scheme.
+    pub fn permutations(&self) -> Permutations {
+        let draws = match self.name {
+            SchemeName::DatasketchLegacy => Draws::Interleaved,
+            _ => Draws::AllAThenAllB,
+        };
+        Permutations::draw(self.family(), draws, self.seed, self.num_perm())
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, _) = SCHEME_NAMES
+            .into_iter()
+            .find(|(_, named)| *named == self.name)
+            .unwrap_or(("unnamed", self.name));
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Scheme::named(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_its_own_display() {
+        for name in Scheme::names() {
+            assert_eq!(Scheme::named(name).unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_sizes_are_errors() {
+        assert!(
+            Scheme::named("md5")
+                .unwrap_err()
+                .to_string()
+                .contains("affine32")
+        );
+        assert!(Scheme::default().with_num_perm(0).is_err());
+        assert!(Scheme::default().with_num_perm(MAX_NUM_PERM + 1).is_err());
+    }
+}
