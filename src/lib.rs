@@ -2,6 +2,8 @@
 
 pub mod backend;
 pub mod error;
+#[cfg(feature = "io")]
+pub mod io;
 pub mod pipeline;
 pub mod scheme;
 

@@ -17,14 +17,50 @@ mod verify;
 
 mod cluster;
 
+mod keep;
+
+#[cfg(feature = "io")]
+mod corpus;
+
+#[cfg(feature = "io")]
+mod similar;
+
+#[cfg(feature = "io")]
+mod dedup;
+
+#[cfg(feature = "io")]
+mod all_pairs;
+
+#[cfg(feature = "io")]
+mod sign_files;
+
+#[cfg(feature = "io")]
+mod report;
+
+mod progress;
+
+#[cfg(feature = "io")]
+pub use all_pairs::{PairsFormat, find_pairs};
 pub use band::{BandKeys, Banding, ErrorWeights, band_key, check_threshold};
 pub use bucket::Buckets;
 pub use cluster::{Clustering, Clusters, Removal};
+#[cfg(feature = "io")]
+pub use corpus::{Corpus, Source};
+#[cfg(feature = "io")]
+pub use dedup::{Dedup, dedup};
 pub use document::{DocumentBatch, TextBatch, TokenBatch};
+pub use keep::KeepPolicy;
 pub use pair::{LargeBuckets, SimilarPair, SimilarPairs, bucketed_positions, similar_pairs};
+pub use progress::{Progress, Silent, StageTime, Timings};
+#[cfg(feature = "io")]
+pub use report::{Counts, Outcome, Parameters};
 pub use shingle::{
     Hashes, Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
     for_each_word,
 };
 pub use sign::{Signatures, SignaturesMut, Signer, Slots, SlotsMut};
+#[cfg(feature = "io")]
+pub use sign_files::{SignaturesFormat, sign_files};
+#[cfg(feature = "io")]
+pub use similar::{Search, Verification};
 pub use verify::{ExactSets, Similarity, Unverified, jaccard};

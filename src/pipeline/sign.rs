@@ -90,6 +90,11 @@ impl<'a> SignaturesMut<'a> {
         Ok(SignaturesMut { num_perm, slots })
     }
 
+    /// The slots.
+    pub fn into_slots(self) -> SlotsMut<'a> {
+        self.slots
+    }
+
     /// The slots, for a signer to write after it has checked that they fit `sets`.
     ///
     /// # Errors
@@ -164,8 +169,16 @@ impl Signatures {
         signer.sign_sets(sets, new)
     }
 
+    /// Forgets all rows and keeps the memory.
+    pub fn clear(&mut self) {
+        match &mut self.slots {
+            SlotVec::U32(slots) => slots.clear(),
+            SlotVec::U64(slots) => slots.clear(),
+        }
+    }
+
     /// Appends rows and gives them to be written.
-    fn push_rows(&mut self, rows: usize) -> SignaturesMut<'_> {
+    pub fn push_rows(&mut self, rows: usize) -> SignaturesMut<'_> {
         let new = rows * self.num_perm;
         SignaturesMut {
             num_perm: self.num_perm,
@@ -184,11 +197,16 @@ impl Signatures {
         }
     }
 
-    /// Forgets all rows and keeps the memory.
-    pub fn clear(&mut self) {
-        match &mut self.slots {
-            SlotVec::U32(slots) => slots.clear(),
-            SlotVec::U64(slots) => slots.clear(),
+    /// Appends the rows of other signatures of the same scheme.
+    ///
+    /// # Panics
+    /// If their slots are of another width or number.
+    pub fn append(&mut self, other: &Signatures) {
+        assert_eq!(self.num_perm, other.num_perm, "signatures of two lengths");
+        match (&mut self.slots, &other.slots) {
+            (SlotVec::U32(slots), SlotVec::U32(new)) => slots.extend_from_slice(new),
+            (SlotVec::U64(slots), SlotVec::U64(new)) => slots.extend_from_slice(new),
+            _ => panic!("signatures of two widths"),
         }
     }
 

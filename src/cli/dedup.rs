@@ -1,0 +1,118 @@
+//! `simgpu dedup`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simgpu::pipeline::{self, Clustering, KeepPolicy};
+
+use super::arguments::{InputArguments, SearchArguments, SignArguments};
+use super::{environment, progress};
+
+/// Keep one document of each group of near-duplicates
+///
+/// Writes into the output folder: kept/ (what is left of each input, record by record as it came, under
+/// its name, in its format and compression), removed.jsonl (each removed document with the kept one, their
+/// similarity and how it was found), report.json (counts, parameters, clusters) and run.json (times,
+/// memory, machine).
+///
+/// The texts are read twice and never held whole.
+#[derive(Args, Debug)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Folder for the results
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+
+    /// Replace the results of an earlier run
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Which document of a group is kept
+    #[arg(long, value_enum, default_value = "first", help_heading = "Search")]
+    keep: KeepArgument,
+
+    /// How groups are formed
+    #[arg(long, value_enum, default_value = "greedy", help_heading = "Search")]
+    cluster: ClusterArgument,
+
+    #[command(flatten)]
+    search: SearchArguments,
+
+    #[command(flatten)]
+    sign: SignArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum KeepArgument {
+    /// The earliest
+    First,
+    /// The one with the longest text
+    Longest,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ClusterArgument {
+    /// A document goes only if it is similar to a kept one
+    Greedy,
+    /// One document of each connected component is kept
+    Connected,
+}
+
+pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let start = std::time::Instant::now();
+    let signing = arguments.sign.resolve()?;
+    let search = arguments.search.resolve(signing.scheme.num_perm())?;
+    // stdin must lie somewhere before the output folder is prepared; what is left of it goes at once.
+    let spool = tempfile::Builder::new()
+        .prefix("simgpu-stdin-")
+        .tempdir_in(existing_parent(&arguments.output))?;
+    let inputs = arguments.input.find(&spool.path().join("stdin"))?;
+    signing.terminal.announce(&signing, Some(&search));
+    let task = pipeline::Dedup {
+        search,
+        clustering: match arguments.cluster {
+            ClusterArgument::Greedy => Clustering::Greedy,
+            ClusterArgument::Connected => Clustering::Connected,
+        },
+        keep: match arguments.keep {
+            KeepArgument::First => KeepPolicy::First,
+            KeepArgument::Longest => KeepPolicy::Longest,
+        },
+        overwrite: arguments.overwrite,
+    };
+    let environment = |timings: &_| environment::of_run(&signing, timings, start);
+    let outcome = signing.run(&arguments.input, &inputs, |source| {
+        pipeline::dedup(
+            source,
+            &signing.scheme,
+            &task,
+            &arguments.output,
+            &environment,
+        )
+    })?;
+    let counts = &outcome.counts;
+    signing.terminal.summary(|lines| {
+        progress::documents(lines, counts);
+        lines.row("kept", progress::share(counts.kept, counts.documents));
+        lines.row("removed", progress::share(counts.removed, counts.documents));
+        progress::comparisons(lines, &outcome);
+        lines.row("clusters", progress::clusters(counts));
+        progress::times(lines, &outcome, start);
+        lines.row("written to", arguments.output.display().to_string());
+    });
+    if counts.largest_cluster * 100 > counts.documents {
+        let share = progress::share(counts.largest_cluster, counts.documents);
+        signing.terminal.warn(&format!(
+            "the largest cluster holds {share} documents, more than 1 %; look at it in report.json before you trust the result"
+        ));
+    }
+    Ok(())
+}
+
+/// The nearest folder on the way to `path` that exists.
+fn existing_parent(path: &std::path::Path) -> &std::path::Path {
+    let on_the_way = path.ancestors().skip(1).find(|parent| parent.is_dir());
+    on_the_way.unwrap_or(std::path::Path::new("."))
+}

@@ -1,0 +1,326 @@
+//! Which files there are to read, and in what form.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use super::compression::{Compression, FrameWriter};
+use crate::error::{Error, Result};
+
+/// How a file holds documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// One JSON object a line.
+    JsonLines,
+    /// One document a row.
+    Parquet,
+    /// One document a file.
+    Text,
+}
+
+impl Format {
+    /// The format that a file name speaks of; what nothing speaks of is text.
+    fn of_name(name: &str) -> Self {
+        let name = Compression::strip_ending(name).to_ascii_lowercase();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        match ending {
+            "jsonl" | "ndjson" | "json" => Format::JsonLines,
+            "parquet" | "pq" => Format::Parquet,
+            _ => Format::Text,
+        }
+    }
+}
+
+/// One file to read.
+#[derive(Clone, Debug)]
+pub struct InputFile {
+    /// The file to open.
+    pub(crate) path: PathBuf,
+    /// The file as it was named, for messages.
+    pub(crate) named: PathBuf,
+    /// Its path relative to the inputs' common parent, with `/`: its name in reports and in the output.
+    pub(crate) relative: String,
+    pub(crate) format: Format,
+    pub(crate) compression: Compression,
+}
+
+/// All files to read, in order: as they were named, a folder's and a glob's by name.
+#[derive(Debug)]
+pub struct Inputs {
+    pub(crate) files: Vec<InputFile>,
+    /// Absolute folders that were named, in which no output may be written.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Files that were named more than once, and are read once.
+    pub(crate) repeated: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// Finds the files behind names: files, folders (walked), globs, and `-` for stdin, which is
+    /// copied to `stdin_spool`, compressed, so that it can be read twice.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a name behind which there is nothing, [`Error::Io`] where the system
+    /// refuses.
+    pub fn find(names: &[PathBuf], format: Option<Format>, stdin_spool: &Path) -> Result<Self> {
+        let mut found = Found::default();
+        let mut stdin = None;
+        for name in names {
+            if name.as_os_str() == "-" {
+                if stdin.is_none() {
+                    stdin = Some((found.files.len(), spool_stdin(format, stdin_spool)?));
+                }
+            } else if name.is_dir() {
+                found.folder(name)?;
+            } else if name.exists() {
+                found.file(name.clone(), parent_of(&absolute(name)?))?;
+            } else {
+                found.glob(name)?;
+            }
+        }
+        let common = found
+            .parents
+            .iter()
+            .cloned()
+            .reduce(|a, b| common_parent(&a, &b));
+        let common = common.unwrap_or_default();
+        let mut files = Vec::with_capacity(found.files.len() + 1);
+        for (named, path) in found.files {
+            let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
+            files.push(InputFile {
+                format: format.unwrap_or_else(|| Format::of_name(&relative)),
+                compression: Compression::sniff(&path)?,
+                relative,
+                path,
+                named,
+            });
+        }
+        if let Some((at, file)) = stdin {
+            if files.iter().any(|other| other.relative == file.relative) {
+                return Err(Error::Conflict(format!(
+                    "stdin would be written as {name}, which is the name of another input; rename that file",
+                    name = file.relative
+                )));
+            }
+            files.insert(at, file);
+        }
+        Ok(Inputs {
+            files,
+            folders: found.folders,
+            repeated: found.repeated,
+        })
+    }
+
+    /// Bytes of all files as they are stored.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let size = |file: &InputFile| file.path.metadata().map_or(0, |metadata| metadata.len());
+        self.files.iter().map(size).sum()
+    }
+
+    /// Refuses an output folder from which the next run would read its own output.
+    pub(crate) fn check_output_outside(&self, output: &Path) -> Result<()> {
+        let absolute_output = absolute(output)?;
+        match self
+            .folders
+            .iter()
+            .find(|folder| absolute_output.starts_with(folder))
+        {
+            None => Ok(()),
+            Some(folder) => Err(Error::Output {
+                path: output.to_owned(),
+                problem: format!("it lies inside the input folder {}", folder.display()),
+                remedy: "choose a folder outside of the inputs".to_owned(),
+            }),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    /// Each file as named and absolute.
+    files: Vec<(PathBuf, PathBuf)>,
+    seen: HashSet<PathBuf>,
+    parents: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+    repeated: Vec<PathBuf>,
+}
+
+impl Found {
+    fn file(&mut self, named: PathBuf, parent: PathBuf) -> Result<()> {
+        let path = absolute(&named)?;
+        // Two names of one file, a link among them, would make each document its own duplicate.
+        let identity = path.canonicalize().map_err(Error::io("open", &named))?;
+        if self.seen.insert(identity) {
+            self.files.push((named, path));
+            self.parents.push(parent);
+        } else {
+            self.repeated.push(named);
+        }
+        Ok(())
+    }
+
+    fn folder(&mut self, folder: &Path) -> Result<()> {
+        let absolute_folder = absolute(folder)?;
+        let before = self.files.len() + self.repeated.len();
+        let walk = walkdir::WalkDir::new(folder)
+            .follow_links(true)
+            .sort_by_file_name();
+        for entry in walk {
+            let entry = entry.map_err(|error| Error::Input {
+                path: error.path().unwrap_or(folder).to_owned(),
+                problem: match error.io_error() {
+                    Some(io) => io.to_string(),
+                    None => "its links go round in a circle".to_owned(),
+                },
+                remedy: "make it readable, or name the files".to_owned(),
+            })?;
+            if entry.file_type().is_file() {
+                self.file(entry.into_path(), absolute_folder.clone())?;
+            }
+        }
+        if self.files.len() + self.repeated.len() == before {
+            return Err(Error::Input {
+                path: folder.to_owned(),
+                problem: "the folder holds no file".to_owned(),
+                remedy: "name a folder with documents".to_owned(),
+            });
+        }
+        self.folders.push(absolute_folder);
+        Ok(())
+    }
+
+    fn glob(&mut self, pattern: &Path) -> Result<()> {
+        let missing = |problem: &str| Error::Input {
+            path: pattern.to_owned(),
+            problem: problem.to_owned(),
+            remedy: "check the name".to_owned(),
+        };
+        let text = pattern.to_str().ok_or_else(|| missing("no such file"))?;
+        if !text.contains(['*', '?', '[']) {
+            return Err(missing("no such file or folder"));
+        }
+        let paths =
+            glob::glob(text).map_err(|error| missing(&format!("not a pattern: {error}")))?;
+        let mut any = false;
+        for path in paths {
+            let path = path.map_err(|error| Error::Io {
+                action: "read",
+                path: error.path().to_owned(),
+                source: error.into(),
+            })?;
+            if path.is_file() {
+                any = true;
+                let parent = parent_of(&absolute(&path)?);
+                self.file(path, parent)?;
+            }
+        }
+        if any {
+            Ok(())
+        } else {
+            Err(missing("no file matches"))
+        }
+    }
+}
+
+/// Copies stdin to a file beside the output: as it is if it is compressed or Parquet, which is read
+/// from its end, and compressed if it is not.
+fn spool_stdin(format: Option<Format>, spool: &Path) -> Result<InputFile> {
+    let named = PathBuf::from("stdin");
+    let mut stdin = io::stdin().lock();
+    let mut start = Vec::new();
+    stdin
+        .by_ref()
+        .take(4)
+        .read_to_end(&mut start)
+        .map_err(Error::io("read", &named))?;
+    let arrived = Compression::of_start(&start);
+    let is_parquet = format == Some(Format::Parquet) || format.is_none() && start == *b"PAR1";
+    let mut all = start.as_slice().chain(stdin);
+    let file = File::create(spool).map_err(Error::io("create", spool))?;
+    let compression = if arrived == Compression::None && !is_parquet {
+        Compression::Zstd
+    } else {
+        arrived
+    };
+    let copied = if compression == arrived {
+        let mut file = file;
+        io::copy(&mut all, &mut file).map(drop)
+    } else {
+        let mut writer = FrameWriter::new(file, compression);
+        io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
+    };
+    copied.map_err(Error::io("copy stdin to", spool))?;
+    let format = match format {
+        Some(format) => format,
+        None if is_parquet => Format::Parquet,
+        None => Format::JsonLines,
+    };
+    let ending = match format {
+        Format::JsonLines => ".jsonl",
+        Format::Parquet => ".parquet",
+        Format::Text => ".txt",
+    };
+    Ok(InputFile {
+        path: spool.to_owned(),
+        named,
+        relative: format!("stdin{ending}{}", arrived.ending()),
+        format,
+        compression,
+    })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
+    // `absolute` leaves `..` in place, over which a prefix could not be told.
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
+        }
+    }
+    Ok(plain)
+}
+
+fn parent_of(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(path).to_owned()
+}
+
+fn common_parent(a: &Path, b: &Path) -> PathBuf {
+    let shared = a.components().zip(b.components());
+    shared
+        .take_while(|(a, b)| a == b)
+        .map(|(component, _)| component)
+        .collect()
+}
+
+fn with_slashes(path: &Path) -> String {
+    let components = path.components().map(|c| c.as_os_str().to_string_lossy());
+    components.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_by_name() {
+        for (name, format) in [
+            ("a.jsonl", Format::JsonLines),
+            ("a.JSONL.zst", Format::JsonLines),
+            ("b/a.json.gz", Format::JsonLines),
+            ("a.parquet", Format::Parquet),
+            ("a.txt.gz", Format::Text),
+            ("README", Format::Text),
+        ] {
+            assert_eq!(Format::of_name(name), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn common_parents() {
+        let common = common_parent(Path::new("/a/b/c"), Path::new("/a/bc"));
+        assert_eq!(common, Path::new("/a"));
+    }
+}

@@ -1,0 +1,500 @@
+//! JSON Lines: lines, and the fields of a line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{FieldPath, Fields};
+use crate::pipeline::{DocumentBatch, TextBatch, TokenBatch};
+
+/// A line that holds a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// Its number, from 1.
+    pub(super) number: u64,
+    /// The line as it came, with its terminator.
+    pub(super) whole: &'a [u8],
+    /// The record alone.
+    pub(super) record: &'a [u8],
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// The lines of `bytes` that are not blank; the first one has that number.
+pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Line<'_>> {
+    let ends = memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1);
+    let unterminated = (bytes.last() != Some(&b'\n')).then_some(bytes.len());
+    let mut start = 0;
+    let whole = ends.chain(unterminated).map(move |end| {
+        let line = &bytes[start..end];
+        start = end;
+        line
+    });
+    (first_number..).zip(whole).filter_map(|(number, whole)| {
+        let whole = match number {
+            1 => whole.strip_prefix(BYTE_ORDER_MARK).unwrap_or(whole),
+            _ => whole,
+        };
+        let record = whole.trim_ascii();
+        (!record.is_empty()).then_some(Line {
+            number,
+            whole,
+            record,
+        })
+    })
+}
+
+/// Appends the document of a record to `documents` and gives its id, as JSON.
+///
+/// The last of repeated keys counts. A lone surrogate escape counts as U+FFFD.
+pub(super) fn parse(
+    record: &[u8],
+    fields: &Fields,
+    documents: &mut DocumentBatch,
+) -> Result<Option<String>, String> {
+    let record = std::str::from_utf8(record)
+        .map_err(|error| format!("invalid UTF-8 at byte {} of the line", error.valid_up_to()))?;
+    if let DocumentBatch::Texts(texts) = documents
+        && let ([content], [id]) = (fields.content.segments(), fields.id.segments())
+        && let Some((text, id)) = parse_plain(record, content, id)
+        && (id.is_some() || !fields.id_required)
+    {
+        texts.push(&text);
+        return Ok(id);
+    }
+    parse_any(record, fields, documents)
+}
+
+/// The common case in one pass: at the top a text, and perhaps an id that is a string or an integer.
+/// Whatever else there is, errors included, is for [`parse_any`] to find out.
+fn parse_plain<'de>(
+    record: &'de str,
+    content: &str,
+    id: &str,
+) -> Option<(Cow<'de, str>, Option<String>)> {
+    struct Plain<'a> {
+        content: &'a str,
+        id: &'a str,
+    }
+    impl<'de> Visitor<'de> for Plain<'_> {
+        type Value = (Option<Cow<'de, str>>, Option<String>);
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let (mut text, mut id) = (None, None);
+            while let Some(Text(key)) = map.next_key_seed(Text::SEED)? {
+                if key == self.content {
+                    text = Some(map.next_value_seed(Text::SEED)?.0);
+                    if self.id == self.content {
+                        return Err(A::Error::custom("one field for both"));
+                    }
+                } else if key == self.id {
+                    id = Some(map.next_value_seed(Id)?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok((text, id))
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(record);
+    let plain = deserializer.deserialize_map(Plain { content, id });
+    deserializer.end().ok()?;
+    let (text, id) = plain.ok()?;
+    Some((text?, id))
+}
+
+/// A string, borrowed if it has no escapes.
+struct Text<'de>(Cow<'de, str>);
+
+impl Text<'_> {
+    const SEED: TextSeed = TextSeed;
+}
+
+#[derive(Clone, Copy)]
+struct TextSeed;
+
+impl<'de> DeserializeSeed<'de> for TextSeed {
+    type Value = Text<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text<'de>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TextSeed {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+}
+
+/// An id as JSON: a string or an integer.
+struct Id;
+
+impl<'de> DeserializeSeed<'de> for Id {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Visitor<'_> for Id {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or an integer")
+    }
+
+    fn visit_str<E>(self, id: &str) -> Result<String, E> {
+        Ok(json_string(id))
+    }
+
+    fn visit_u64<E>(self, id: u64) -> Result<String, E> {
+        Ok(id.to_string())
+    }
+
+    fn visit_i64<E>(self, id: i64) -> Result<String, E> {
+        Ok(id.to_string())
+    }
+}
+
+/// A string as JSON.
+pub(crate) fn json_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Every record, and what is wrong with one.
+fn parse_any(
+    record: &str,
+    fields: &Fields,
+    documents: &mut DocumentBatch,
+) -> Result<Option<String>, String> {
+    let content = field(record, &fields.content)?
+        .ok_or_else(|| format!("there is no field {:?}", fields.content.to_string()))?;
+    let id = match field(record, &fields.id)? {
+        Some(raw) if raw.starts_with('"') => Some(json_string(&decode(raw)?)),
+        Some(raw) if is_integer(raw) => Some(raw.to_owned()),
+        _ if !fields.id_required => None,
+        Some(raw) => {
+            return Err(format!(
+                "id field {:?} is {}, not a string or an integer",
+                fields.id.to_string(),
+                kind(raw)
+            ));
+        }
+        None => return Err(format!("there is no id field {:?}", fields.id.to_string())),
+    };
+    let wrong = |wanted: &str| {
+        let (field, kind) = (fields.content.to_string(), kind(content));
+        format!("field {field:?} is {kind}, not {wanted}")
+    };
+    match documents {
+        DocumentBatch::Texts(texts) if content.starts_with('"') => texts.push(&decode(content)?),
+        DocumentBatch::Texts(_) => return Err(wrong("a string")),
+        DocumentBatch::Tokens(tokens) if content.starts_with('[') => {
+            push_tokens(content, tokens).map_err(|kind| {
+                let field = fields.content.to_string();
+                format!(
+                    "field {field:?} holds {kind} among its tokens, not only strings and numbers"
+                )
+            })?;
+        }
+        DocumentBatch::Tokens(_) => return Err(wrong("an array of strings or numbers")),
+    }
+    Ok(id)
+}
+
+fn push_tokens(array: &str, batch: &mut TokenBatch) -> Result<(), String> {
+    let tokens: Vec<&RawValue> = serde_json::from_str(array).map_err(|error| error.to_string())?;
+    for token in tokens {
+        let token = token.get();
+        if token.starts_with('"') {
+            match decode(token) {
+                Ok(token) => batch.push_token(token.as_bytes()),
+                Err(problem) => {
+                    batch.abandon_document();
+                    return Err(problem);
+                }
+            }
+        } else if token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
+            batch.push_token(token.as_bytes());
+        } else {
+            batch.abandon_document();
+            return Err(kind(token).to_owned());
+        }
+    }
+    batch.finish_document();
+    Ok(())
+}
+
+fn is_integer(raw: &str) -> bool {
+    let digits = raw.strip_prefix('-').unwrap_or(raw);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn kind(raw: &str) -> &'static str {
+    match raw.as_bytes().first() {
+        Some(b'"') => "a string",
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// The source text of the value at the path; `None` if there is none, or it is null.
+fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, String> {
+    let mut value = record;
+    for segment in path.segments() {
+        if !value.trim_start().starts_with('{') {
+            // The whole record must be JSON even if it is no object.
+            serde_json::from_str::<IgnoredAny>(value).map_err(invalid_json)?;
+            if value.len() == record.len() {
+                return Err(format!("the record is {}, not an object", kind(value)));
+            }
+            return Ok(None);
+        }
+        match member(value, segment).map_err(invalid_json)? {
+            Some(inner) => value = inner.get(),
+            None => return Ok(None),
+        }
+    }
+    Ok((value != "null").then_some(value))
+}
+
+fn invalid_json(error: serde_json::Error) -> String {
+    let text = error.to_string();
+    // The line is the whole record, so only the column says where.
+    let text = text.replace(" at line 1 column ", " at column ");
+    format!("invalid JSON: {text}")
+}
+
+/// The last member of that name in an object.
+fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawValue>> {
+    struct Member<'n>(&'n str);
+    impl<'de> Visitor<'de> for Member<'_> {
+        type Value = Option<&'de RawValue>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut found = None;
+            while let Some(key) = map.next_key::<&RawValue>()? {
+                if decode(key.get()).is_ok_and(|key| key == self.0) {
+                    found = Some(map.next_value()?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(found)
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(object);
+    let found = deserializer.deserialize_map(Member(name))?;
+    deserializer.end()?;
+    Ok(found)
+}
+
+/// The text of a string literal, U+FFFD for each lone surrogate.
+fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
+    struct Bytes;
+    impl<'de> Visitor<'de> for Bytes {
+        type Value = Cow<'de, str>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_borrowed_bytes<E>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+            Ok(replace_surrogates(Cow::Borrowed(bytes)))
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+            Ok(replace_surrogates(Cow::Owned(bytes.to_owned())))
+        }
+    }
+    serde_json::Deserializer::from_str(literal)
+        .deserialize_bytes(Bytes)
+        .map_err(invalid_json)
+}
+
+/// serde_json decodes a lone surrogate escape to the three bytes that UTF-8 would have for it.
+fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
+    let bytes = match bytes {
+        Cow::Borrowed(borrowed) => match std::str::from_utf8(borrowed) {
+            Ok(text) => return Cow::Borrowed(text),
+            Err(_) => borrowed.to_owned(),
+        },
+        Cow::Owned(owned) => match String::from_utf8(owned) {
+            Ok(text) => return Cow::Owned(text),
+            Err(error) => error.into_bytes(),
+        },
+    };
+    let mut mended = bytes;
+    for i in 0..mended.len().saturating_sub(2) {
+        if let [0xED, 0xA0..=0xBF, 0x80..=0xBF] = mended[i..i + 3] {
+            mended[i..i + 3].copy_from_slice("\u{FFFD}".as_bytes());
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&mended).into_owned())
+}
+
+/// An empty batch for what `fields` ask for.
+pub(super) fn empty_batch(fields: &Fields) -> DocumentBatch {
+    if fields.is_tokens {
+        DocumentBatch::Tokens(TokenBatch::default())
+    } else {
+        DocumentBatch::Texts(TextBatch::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
+        let mut documents = empty_batch(fields);
+        let id = parse(record.as_bytes(), fields, &mut documents)?;
+        let text = match documents {
+            DocumentBatch::Texts(texts) => texts.get(0).to_owned(),
+            DocumentBatch::Tokens(tokens) => {
+                let token = |token| String::from_utf8_lossy(token).into_owned();
+                tokens.tokens(0).map(token).collect::<Vec<_>>().join("|")
+            }
+        };
+        Ok((text, id))
+    }
+
+    fn good(record: &str) -> (String, Option<String>) {
+        parsed(record, &Fields::default()).unwrap()
+    }
+
+    fn bad(record: &str) -> String {
+        parsed(record, &Fields::default()).unwrap_err()
+    }
+
+    #[test]
+    fn texts_and_ids() {
+        let pair = |text: &str, id: &str| (text.to_owned(), Some(id.to_owned()));
+        assert_eq!(good(r#"{"id": "a", "text": "b"}"#), pair("b", r#""a""#));
+        assert_eq!(good(r#"{"text": "\u0041\n", "id": 7}"#), pair("A\n", "7"));
+        assert_eq!(good(r#"{"text":"x","id":-7}"#), pair("x", "-7"));
+        let huge = "123456789012345678901234567890";
+        assert_eq!(
+            good(&format!(r#"{{"text":"x","id":{huge}}}"#)),
+            pair("x", huge)
+        );
+        for id in ["1.5", "null", "true", "{}"] {
+            let record = format!(r#"{{"text":"x","id":{id}}}"#);
+            assert_eq!(good(&record), ("x".to_owned(), None));
+        }
+    }
+
+    #[test]
+    fn the_last_of_repeated_keys_counts() {
+        let record = r#"{"text": 1, "id": "a", "text": "b", "text": "c", "id": 3}"#;
+        assert_eq!(good(record), ("c".to_owned(), Some("3".to_owned())));
+        assert!(bad(r#"{"text": "b", "text": null}"#).contains("no field \"text\""));
+    }
+
+    #[test]
+    fn lone_surrogates_count_as_the_replacement_character() {
+        assert_eq!(
+            good(r#"{"text": "a\ud800b\udc00"}"#).0,
+            "a\u{FFFD}b\u{FFFD}"
+        );
+        assert_eq!(good(r#"{"\ud800": 0, "text": "\ud83d\ude00"}"#).0, "😀");
+    }
+
+    #[test]
+    fn dotted_paths() {
+        let fields = Fields {
+            content: FieldPath::new("a.b"),
+            id: FieldPath::new("meta.id"),
+            ..Fields::default()
+        };
+        let record = r#"{"a": {"b": "no"}, "meta": {"id": 5}, "a": {"b": "yes"}}"#;
+        assert_eq!(
+            parsed(record, &fields),
+            Ok(("yes".to_owned(), Some("5".to_owned())))
+        );
+        assert!(parsed(r#"{"a": "b"}"#, &fields).is_err());
+    }
+
+    #[test]
+    fn tokens_are_strings_bytes_and_numbers_source_text() {
+        let fields = Fields {
+            content: FieldPath::new("tokens"),
+            is_tokens: true,
+            ..Fields::default()
+        };
+        let (tokens, _) = parsed(
+            r#"{"tokens": ["a b", 1, 1.50, "\u00e9", -2e3, ""]}"#,
+            &fields,
+        )
+        .unwrap();
+        assert_eq!(tokens, "a b|1|1.50|é|-2e3|");
+        let problem = parsed(r#"{"tokens": ["a", null]}"#, &fields).unwrap_err();
+        assert!(problem.contains("null"), "{problem}");
+        assert!(parsed(r#"{"tokens": "a"}"#, &fields).is_err());
+    }
+
+    #[test]
+    fn problems_are_named() {
+        for (record, problem) in [
+            (r#"{"text": "a""#, "invalid JSON"),
+            (r#"{"text": "a"} x"#, "invalid JSON"),
+            (r#"{"text": "a", "x": 01}"#, "invalid JSON"),
+            (r#"{"text": "a", "x": tru}"#, "invalid JSON"),
+            ("[1]", "the record is an array, not an object"),
+            (r#"{"title": "a"}"#, "there is no field \"text\""),
+            (r#"{"text": 5}"#, "field \"text\" is a number, not a string"),
+            (r#"{"text": {"a": "b"}}"#, "is an object, not a string"),
+        ] {
+            assert!(bad(record).contains(problem), "{record}: {}", bad(record));
+        }
+        let mut documents = empty_batch(&Fields::default());
+        let problem = parse(b"{\"text\": \"\xFF\"}", &Fields::default(), &mut documents);
+        assert_eq!(
+            problem,
+            Err("invalid UTF-8 at byte 10 of the line".to_owned())
+        );
+        assert!(bad(&"[".repeat(200_000)).contains("invalid JSON"));
+    }
+
+    #[test]
+    fn lines_as_they_are() {
+        let bytes = b"\xEF\xBB\xBFone\r\n\r\n \ntwo\nthree";
+        let found: Vec<_> = lines(bytes, 1)
+            .map(|l| (l.number, l.whole, l.record))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (1, &b"one\r\n"[..], &b"one"[..]),
+                (4, b"two\n", b"two"),
+                (5, b"three", b"three")
+            ]
+        );
+        assert_eq!(lines(b"", 1).count(), 0);
+    }
+}

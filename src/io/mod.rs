@@ -1,0 +1,79 @@
+//! The two ends of the flow: files to documents, and what is left of them to files.
+
+mod compression;
+
+mod input;
+
+mod jsonl;
+
+mod table;
+
+mod read;
+
+mod output;
+
+pub(crate) use compression::FrameWriter;
+pub use input::{Format, InputFile, Inputs};
+pub(crate) use jsonl::json_string;
+pub(crate) use output::{OutputFile, OutputFolder};
+pub(crate) use read::{
+    Chunk, Columns, Contents, Event, Fingerprint, ParsedChunk, Record, read_all,
+};
+pub(crate) use table::{
+    ColumnWriter, IdColumn, KeptTable, f64s, signature_column, signature_field, strings, u64s,
+};
+
+/// Where a record holds what is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fields {
+    /// The field of the text, or of the tokens; dots reach into objects.
+    pub content: FieldPath,
+    /// Whether that field is an array of tokens.
+    pub is_tokens: bool,
+    /// The field of the id.
+    pub id: FieldPath,
+    /// Whether a record without an id is bad; otherwise documents are then named by file and row.
+    pub id_required: bool,
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Fields {
+            content: FieldPath::new("text"),
+            is_tokens: false,
+            id: FieldPath::new("id"),
+            id_required: false,
+        }
+    }
+}
+
+/// A dotted path to a field: `a.b` is field `b` of the object in field `a`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldPath(Vec<String>);
+
+impl FieldPath {
+    /// The path as it is written.
+    pub fn new(dotted: &str) -> Self {
+        FieldPath(dotted.split('.').map(str::to_owned).collect())
+    }
+
+    pub(crate) fn segments(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.join("."))
+    }
+}
+
+/// What to do about a record that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnBadRecord {
+    /// The run fails.
+    #[default]
+    Fail,
+    /// The record is left out, counted and listed in the report.
+    Skip,
+}

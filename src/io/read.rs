@@ -1,0 +1,471 @@
+//! Reading: one thread opens, decompresses and cuts the files into chunks, while others work on those
+//! that came before.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use crossbeam_channel::{Receiver, Sender};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::compression::Compression;
+use super::input::{Format, InputFile, Inputs};
+use super::{Fields, jsonl, table};
+use crate::error::{Error, Result};
+use crate::pipeline::DocumentBatch;
+
+/// Bytes of lines in a chunk, about: what one thread parses at a time.
+const CHUNK: usize = 1 << 20;
+
+/// A piece of a file.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    /// The file's number among the inputs.
+    pub(crate) file: usize,
+    pub(crate) contents: Contents,
+}
+
+/// Some records of a file.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// Whole lines.
+    Lines { bytes: Vec<u8>, first_number: u64 },
+    /// Rows of a table.
+    Rows(RecordBatch),
+    /// A file that is one document.
+    Text(Vec<u8>),
+}
+
+/// What the reading thread reports.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A table begins, and its rows will have this schema.
+    Table {
+        schema: SchemaRef,
+        metadata: Arc<ParquetMetaData>,
+    },
+    Chunk(Chunk),
+    /// A file is done.
+    End {
+        file: usize,
+        fingerprint: Fingerprint,
+    },
+}
+
+/// By which a file is known again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    size: u64,
+    modified: Option<SystemTime>,
+    /// XXH3 of the decompressed bytes; of a table, which is not read from end to end, 0.
+    checksum: u64,
+    /// Decompressed bytes.
+    pub(crate) bytes: u64,
+}
+
+/// A record's place in its chunk, or what is wrong with it.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// A document, with its id as JSON.
+    Document(Option<String>),
+    /// A bad record, with its line number.
+    Bad { line: Option<u64>, problem: String },
+}
+
+/// The records of a chunk in order, and the documents of those that are good.
+#[derive(Debug)]
+pub(crate) struct ParsedChunk {
+    pub(crate) documents: DocumentBatch,
+    pub(crate) records: Vec<Record>,
+}
+
+impl Chunk {
+    /// Bytes that the chunk holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.contents {
+            Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
+            Contents::Rows(rows) => rows.get_array_memory_size(),
+        }
+    }
+
+    /// Number of records, good and bad.
+    pub(crate) fn records(&self) -> u64 {
+        match &self.contents {
+            Contents::Lines { bytes, .. } => jsonl::lines(bytes, 2).count() as u64,
+            Contents::Rows(rows) => rows.num_rows() as u64,
+            Contents::Text(_) => 1,
+        }
+    }
+
+    /// Parses all records, or with `wanted` those whose number in the chunk it accepts.
+    pub(crate) fn parse(&self, fields: &Fields, wanted: impl Fn(u64) -> bool) -> ParsedChunk {
+        let mut documents = jsonl::empty_batch(fields);
+        let mut records = Vec::new();
+        match &self.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                for (i, line) in (0..).zip(jsonl::lines(bytes, *first_number)) {
+                    if !wanted(i) {
+                        continue;
+                    }
+                    records.push(match jsonl::parse(line.record, fields, &mut documents) {
+                        Ok(id) => Record::Document(id),
+                        Err(problem) => Record::Bad {
+                            line: Some(line.number),
+                            problem,
+                        },
+                    });
+                }
+            }
+            Contents::Rows(rows) => {
+                let is_wanted: Vec<bool> = (0..rows.num_rows() as u64).map(wanted).collect();
+                let all = is_wanted.iter().all(|wanted| *wanted);
+                let filtered = (!all)
+                    .then(|| arrow_select::filter::filter_record_batch(rows, &is_wanted.into()));
+                let rows = match &filtered {
+                    Some(Ok(some)) => some,
+                    _ => rows,
+                };
+                table::parse(rows, fields, &mut documents, |parsed| {
+                    records.push(match parsed {
+                        Ok(id) => Record::Document(id),
+                        Err(problem) => Record::Bad {
+                            line: None,
+                            problem,
+                        },
+                    });
+                });
+            }
+            Contents::Text(bytes) if wanted(0) => {
+                records.push(match (std::str::from_utf8(bytes), &mut documents) {
+                    (Ok(text), DocumentBatch::Texts(texts)) => {
+                        texts.push(text);
+                        Record::Document(None)
+                    }
+                    (Ok(_), DocumentBatch::Tokens(_)) => Record::Bad {
+                        line: None,
+                        problem: "a text file holds no tokens".to_owned(),
+                    },
+                    (Err(error), _) => Record::Bad {
+                        line: None,
+                        problem: format!("invalid UTF-8 at byte {}", error.valid_up_to()),
+                    },
+                });
+            }
+            Contents::Text(_) => {}
+        }
+        ParsedChunk { documents, records }
+    }
+
+    /// Appends the records whose number in the chunk is `kept`, byte for byte, each on its line.
+    pub(crate) fn write_kept(
+        &self,
+        mut kept: impl FnMut(u64) -> bool,
+        target: &mut impl Write,
+    ) -> io::Result<()> {
+        match &self.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                for (i, line) in (0..).zip(jsonl::lines(bytes, *first_number)) {
+                    if kept(i) {
+                        target.write_all(line.whole)?;
+                        if line.whole.last() != Some(&b'\n') {
+                            target.write_all(b"\n")?;
+                        }
+                    }
+                }
+                Ok(())
+            }
+            Contents::Text(bytes) if kept(0) => target.write_all(bytes),
+            Contents::Text(_) | Contents::Rows(_) => Ok(()),
+        }
+    }
+}
+
+/// Which columns of tables are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    Needed,
+    All,
+}
+
+/// Reads all files in order on a thread of its own and has `consume` take the events, of which a
+/// few chunks wait at most; it can see how many bytes of the files have been consumed.
+pub(crate) fn read_all<T>(
+    inputs: &Inputs,
+    fields: &Fields,
+    columns: Columns,
+    waiting_bytes: usize,
+    consume: impl FnOnce(Receiver<Result<Event>>, &AtomicU64) -> Result<T>,
+) -> Result<T> {
+    let consumed = &AtomicU64::new(0);
+    let waiting = (waiting_bytes / CHUNK).clamp(2, 256);
+    let (sender, receiver) = crossbeam_channel::bounded(waiting);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            for (file, input) in inputs.files.iter().enumerate() {
+                let reader = Reader {
+                    file,
+                    input,
+                    fields,
+                    columns,
+                    sender: &sender,
+                    consumed,
+                };
+                match reader.read() {
+                    Ok(()) => {}
+                    Err(Stop::Failed(error)) => {
+                        // If nobody listens any more, there is nobody to tell.
+                        let _ = sender.send(Err(error));
+                        return;
+                    }
+                    Err(Stop::NotWanted) => return,
+                }
+            }
+        });
+        consume(receiver, consumed)
+    })
+}
+
+/// Why reading ends before its time.
+enum Stop {
+    Failed(Error),
+    /// The consumer has gone.
+    NotWanted,
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Failed(error)
+    }
+}
+
+struct Reader<'a> {
+    file: usize,
+    input: &'a InputFile,
+    fields: &'a Fields,
+    columns: Columns,
+    sender: &'a Sender<Result<Event>>,
+    consumed: &'a AtomicU64,
+}
+
+impl Reader<'_> {
+    fn read(&self) -> std::result::Result<(), Stop> {
+        let input = self.input;
+        let file = File::open(&input.path).map_err(Error::io("open", &input.named))?;
+        let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
+        if input.format == Format::Parquet {
+            return self.read_table(file, &metadata);
+        }
+        let file = Counted {
+            file,
+            consumed: self.consumed,
+        };
+        let stream = input
+            .compression
+            .reader(file)
+            .map_err(|error| self.broken(&error))?;
+        let mut stream = Checked {
+            stream,
+            hasher: Xxh3Default::new(),
+            bytes: 0,
+        };
+        if input.format == Format::Text {
+            let mut text = Vec::new();
+            stream
+                .read_to_end(&mut text)
+                .map_err(|error| self.broken(&error))?;
+            self.send_chunk(Contents::Text(text))?;
+        } else {
+            self.read_lines(&mut stream)?;
+        }
+        self.send(Event::End {
+            file: self.file,
+            fingerprint: Fingerprint {
+                checksum: stream.hasher.digest(),
+                bytes: stream.bytes,
+                ..Fingerprint::of(&metadata)
+            },
+        })
+    }
+
+    /// Cuts a stream after the last newline of about every [`CHUNK`] bytes.
+    fn read_lines(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
+        let mut first_number = 1;
+        let mut bytes = Vec::with_capacity(CHUNK);
+        loop {
+            let searched = bytes.len();
+            let wanted = CHUNK.saturating_sub(searched).max(CHUNK / 4);
+            let read = stream
+                .by_ref()
+                .take(wanted as u64)
+                .read_to_end(&mut bytes)
+                .map_err(|error| self.broken(&error))?;
+            let is_end = read < wanted;
+            let cut = if is_end {
+                bytes.len()
+            } else {
+                match memchr::memrchr(b'\n', &bytes[searched..]) {
+                    Some(newline) => searched + newline + 1,
+                    None => continue,
+                }
+            };
+            let mut next = Vec::with_capacity(CHUNK.max(bytes.len() - cut));
+            next.extend_from_slice(&bytes[cut..]);
+            bytes.truncate(cut);
+            let chunk = std::mem::replace(&mut bytes, next);
+            let newlines = memchr::memchr_iter(b'\n', &chunk).count() as u64;
+            if !chunk.is_empty() {
+                self.send_chunk(Contents::Lines {
+                    bytes: chunk,
+                    first_number,
+                })?;
+            }
+            first_number += newlines;
+            if is_end {
+                return Ok(());
+            }
+        }
+    }
+
+    fn read_table(&self, file: File, metadata: &Metadata) -> std::result::Result<(), Stop> {
+        let file = self.decompressed(file)?;
+        let needed = (self.columns == Columns::Needed).then_some(self.fields);
+        let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
+        let source = file
+            .try_clone()
+            .map_err(Error::io("open", &self.input.named))?;
+        let source = SerializedFileReader::new(source).map_err(broken)?;
+        let rows = table::open(file, needed).map_err(broken)?;
+        table::check_schema(&rows.schema(), self.fields).map_err(|problem| Error::Input {
+            path: self.input.named.clone(),
+            problem,
+            remedy: "name the column with --text-field, --tokens-field or --id-field".to_owned(),
+        })?;
+        self.send(Event::Table {
+            schema: rows.schema(),
+            metadata: Arc::new(source.metadata().clone()),
+        })?;
+        let mut bytes = 0;
+        for batch in rows {
+            let batch = batch.map_err(|error| self.unreadable(&error.to_string()))?;
+            bytes += batch.get_array_memory_size() as u64;
+            self.send_chunk(Contents::Rows(batch))?;
+        }
+        self.consumed.fetch_add(metadata.len(), Ordering::Relaxed);
+        self.send(Event::End {
+            file: self.file,
+            fingerprint: Fingerprint {
+                bytes,
+                ..Fingerprint::of(metadata)
+            },
+        })
+    }
+
+    /// A table is read from its end, which a compressed file does not allow: it is decompressed to a
+    /// file that has no name.
+    fn decompressed(&self, file: File) -> std::result::Result<File, Stop> {
+        if self.input.compression == Compression::None {
+            return Ok(file);
+        }
+        let mut stream = self
+            .input
+            .compression
+            .reader(file)
+            .map_err(|error| self.broken(&error))?;
+        let temporary = || Error::io("create a temporary file for", &self.input.named);
+        let mut target = tempfile::tempfile().map_err(temporary())?;
+        io::copy(&mut stream, &mut target).map_err(|error| self.broken(&error))?;
+        target.rewind().map_err(temporary())?;
+        Ok(target)
+    }
+
+    fn send_chunk(&self, contents: Contents) -> std::result::Result<(), Stop> {
+        let file = self.file;
+        self.send(Event::Chunk(Chunk { file, contents }))
+    }
+
+    fn send(&self, event: Event) -> std::result::Result<(), Stop> {
+        self.sender.send(Ok(event)).map_err(|_| Stop::NotWanted)
+    }
+
+    fn broken(&self, error: &io::Error) -> Error {
+        let kind = match self.input.compression {
+            Compression::None => return self.unreadable(&error.to_string()),
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+        };
+        let what = match error.kind() {
+            io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
+            _ => format!("is damaged ({error})"),
+        };
+        self.unreadable(&format!("the {kind} stream {what}"))
+    }
+
+    fn unreadable(&self, problem: &str) -> Error {
+        Error::Input {
+            path: self.input.named.clone(),
+            problem: problem.to_owned(),
+            remedy: "get the file again from where it came from".to_owned(),
+        }
+    }
+}
+
+impl Fingerprint {
+    fn of(metadata: &Metadata) -> Self {
+        Fingerprint {
+            size: metadata.len(),
+            modified: metadata.modified().ok(),
+            checksum: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Whether the file is the one that was read before. A table's columns may differ, so its bytes
+    /// do not count.
+    pub(crate) fn is_of_same_file(&self, other: &Fingerprint) -> bool {
+        let of_file = |f: &Fingerprint| (f.size, f.modified, f.checksum);
+        of_file(self) == of_file(other)
+    }
+}
+
+/// A file that tells how much of it has been read.
+struct Counted<'a> {
+    file: File,
+    consumed: &'a AtomicU64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.consumed.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// A stream that keeps a checksum of what is read.
+struct Checked<R> {
+    stream: R,
+    hasher: Xxh3Default,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(buffer)?;
+        self.hasher.update(&buffer[..read]);
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}

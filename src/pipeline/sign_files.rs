@@ -1,0 +1,266 @@
+//! files -> a file of signatures.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::corpus::{Corpus, SignatureSink, Source};
+use super::progress::Timings;
+use super::report::{
+    Counts, Outcome, Parameters, REPORT_VERSION, Report, note_oddities, write_json,
+};
+use super::sign::{Signatures, Slots, SlotsMut};
+use crate::error::{Error, Result};
+use crate::io::{ColumnWriter, IdColumn, OutputFile, signature_column, signature_field};
+use crate::scheme::{Scheme, Width};
+
+/// How signatures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignaturesFormat {
+    /// A table of ids and signatures, with the scheme in its metadata.
+    Parquet,
+    /// NumPy's format: the matrix `(documents, num_perm)`, `<u4` or `<u8`, and beside it a `.json` with
+    /// the scheme.
+    Npy,
+}
+
+impl SignaturesFormat {
+    /// The format that the ending of a file name asks for.
+    ///
+    /// # Errors
+    /// [`Error::Output`] for any other ending.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("parquet" | "pq") => Ok(SignaturesFormat::Parquet),
+            Some("npy") => Ok(SignaturesFormat::Npy),
+            _ => Err(Error::Output {
+                path: path.to_owned(),
+                problem: "its name does not say in what format to write".to_owned(),
+                remedy: "let it end in .parquet or .npy".to_owned(),
+            }),
+        }
+    }
+}
+
+/// Signs all documents and writes their signatures, one row a document, in order.
+///
+/// # Errors
+/// Whatever keeps an input from being read or the output from being written; then there is none.
+pub fn sign_files(
+    source: &Source<'_>,
+    scheme: &Scheme,
+    output: &Path,
+    overwrite: bool,
+) -> Result<Outcome> {
+    let format = SignaturesFormat::of_path(output)?;
+    let mut timings = Timings::default();
+    let (target, file) = OutputFile::create(output, overwrite)?;
+    let parameters = Parameters::of(source, scheme, None);
+    let width = source.signer.slot_width();
+    let counts = match format {
+        SignaturesFormat::Npy => {
+            let description = sidecar_of(output);
+            let (beside, mut json) = OutputFile::create(&description, overwrite)?;
+            let mut matrix = Matrix::new(file, target.partial(), HEADER)?;
+            let corpus = Corpus::read(source, &mut matrix, &mut timings.0)?;
+            matrix.finish(|file| {
+                file.seek(SeekFrom::Start(0))?;
+                file.write_all(&npy_header(corpus.documents(), scheme.num_perm(), width))
+            })?;
+            let counts = Counts::of(&corpus, None);
+            let report = SignatureReport {
+                report: Report::new("sign", source, &corpus, counts.clone(), parameters),
+                files: corpus
+                    .files()
+                    .map(|(file, first_row)| FirstRow {
+                        file: file.to_owned(),
+                        first_row,
+                    })
+                    .collect(),
+            };
+            write_json(&mut json, &report).map_err(Error::io("write", &description))?;
+            target.commit()?;
+            beside.commit()?;
+            counts
+        }
+        SignaturesFormat::Parquet => {
+            // Ids are known at the end, when it is certain that every document has one.
+            let spool =
+                tempfile::tempfile().map_err(Error::io("create a temporary file for", output))?;
+            let mut matrix = Matrix::new(spool, target.partial(), 0)?;
+            let corpus = Corpus::read(source, &mut matrix, &mut timings.0)?;
+            let counts = Counts::of(&corpus, None);
+            let mut spool = matrix.finish(|_| Ok(()))?;
+            timings.time("write", 0, || {
+                write_table(&mut spool, file, output, &corpus, scheme, &parameters)
+            })?;
+            target.commit()?;
+            counts
+        }
+    };
+    note_oddities(source, &counts)?;
+    Ok(Outcome {
+        counts,
+        recall_at_threshold: None,
+        timings,
+    })
+}
+
+/// What stands beside a `.npy` file.
+#[derive(Serialize)]
+struct SignatureReport {
+    #[serde(flatten)]
+    report: Report,
+    /// For each file the row of its first document.
+    files: Vec<FirstRow>,
+}
+
+#[derive(Serialize)]
+struct FirstRow {
+    file: String,
+    first_row: u32,
+}
+
+fn sidecar_of(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".json");
+    PathBuf::from(name)
+}
+
+/// A matrix that is written as it comes.
+struct Matrix {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl Matrix {
+    /// Leaves `header` bytes free at the beginning.
+    fn new(mut file: File, path: &Path, header: u64) -> Result<Self> {
+        file.seek(SeekFrom::Start(header))
+            .map_err(Error::io("write", path))?;
+        Ok(Matrix {
+            path: path.to_owned(),
+            file: BufWriter::with_capacity(1 << 20, file),
+        })
+    }
+
+    fn finish(self, last: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
+        let mut file = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io("write", &self.path)(error.into_error()))?;
+        last(&mut file).map_err(Error::io("write", &self.path))?;
+        Ok(file)
+    }
+}
+
+impl SignatureSink for Matrix {
+    fn takes_distinct_only(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, signatures: &Signatures, _: &[u32]) -> Result<()> {
+        let written = match signatures.slots() {
+            Slots::U32(slots) => slots
+                .iter()
+                .try_for_each(|slot| self.file.write_all(&slot.to_le_bytes())),
+            Slots::U64(slots) => slots
+                .iter()
+                .try_for_each(|slot| self.file.write_all(&slot.to_le_bytes())),
+        };
+        written.map_err(Error::io("write", &self.path))
+    }
+}
+
+/// Bytes of the header: a multiple of 64, with room for any shape.
+const HEADER: u64 = 128;
+
+/// The header of NumPy's format, version 1.0.
+fn npy_header(documents: u64, num_perm: usize, width: Width) -> Vec<u8> {
+    let bytes = width.bytes();
+    let mut header = b"\x93NUMPY\x01\x00".to_vec();
+    header.extend_from_slice(&118u16.to_le_bytes());
+    let dict = format!(
+        "{{'descr': '<u{bytes}', 'fortran_order': False, 'shape': ({documents}, {num_perm}), }}"
+    );
+    header.extend_from_slice(dict.as_bytes());
+    header.resize(127, b' ');
+    header.push(b'\n');
+    header
+}
+
+/// Writes ids and the signatures of `spool` as a table.
+fn write_table(
+    spool: &mut File,
+    file: File,
+    output: &Path,
+    corpus: &Corpus,
+    scheme: &Scheme,
+    parameters: &Parameters,
+) -> Result<()> {
+    const BATCH: u32 = 4096;
+    let failed = |error: parquet::errors::ParquetError| Error::Output {
+        path: output.to_owned(),
+        problem: error.to_string(),
+        remedy: "make room, or choose another place".to_owned(),
+    };
+    spool.rewind().map_err(Error::io("read", output))?;
+    let documents = u32::try_from(corpus.documents()).unwrap_or(u32::MAX);
+    let ids = IdColumn::for_ids((0..documents).map(|row| corpus.id(row)));
+    let width = scheme.family().slot_width();
+    let mut signatures = Signatures::new(scheme.num_perm(), width);
+    let metadata = [
+        ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
+        (
+            "simgpu.parameters".to_owned(),
+            serde_json::to_string(parameters).unwrap_or_default(),
+        ),
+    ];
+    let columns = vec![ids.field("id"), signature_field(&signatures)];
+    let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
+    let mut reader = std::io::BufReader::with_capacity(1 << 20, spool);
+    for first in (0..documents).step_by(BATCH as usize) {
+        let rows = first..documents.min(first.saturating_add(BATCH));
+        signatures.clear();
+        let read = match signatures.push_rows(rows.len()).into_slots() {
+            SlotsMut::U32(slots) => {
+                let read = reader.read_exact(bytemuck::cast_slice_mut(slots));
+                slots
+                    .iter_mut()
+                    .for_each(|slot| *slot = u32::from_le(*slot));
+                read
+            }
+            SlotsMut::U64(slots) => {
+                let read = reader.read_exact(bytemuck::cast_slice_mut(slots));
+                slots
+                    .iter_mut()
+                    .for_each(|slot| *slot = u64::from_le(*slot));
+                read
+            }
+        };
+        read.map_err(Error::io("read", output))?;
+        let columns = vec![
+            ids.array(rows.map(|row| corpus.id(row))),
+            signature_column(&signatures),
+        ];
+        table.write(columns).map_err(failed)?;
+    }
+    table.finish().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_numpys() {
+        let header = npy_header(1_000_000_000_000, 1 << 20, Width::U64);
+        assert_eq!(header.len() as u64, HEADER);
+        assert_eq!(
+            usize::from(u16::from_le_bytes([header[8], header[9]])) + 10,
+            header.len()
+        );
+    }
+}
