@@ -14,7 +14,7 @@ use std::num::NonZeroUsize;
 pub use normalise::Normalise;
 pub use stop_words::StopWords;
 pub use words::for_each_word;
-use words::{Word, WordFinder, WordSink};
+use words::{Word, Words};
 
 use super::document::DocumentBatch;
 use crate::error::{Error, Result};
@@ -275,32 +275,50 @@ impl Shingler {
     /// Fills `scratch` with what the shingles of words are made from.
     fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
         let normalise = self.shingling.normalise;
+        let Scratch {
+            normalised,
+            sequence,
+            words,
+            word_hashes,
+            is_stop,
+            joined,
+        } = scratch;
         let text = if normalise.changes_letters() {
-            normalise.apply(text, &mut scratch.normalised);
-            &scratch.normalised
+            normalise.apply(text, normalised);
+            normalised
         } else {
             text
         };
-        scratch.words.clear();
-        scratch.is_stop.clear();
-        scratch.joined.clear();
-        scratch.sequence.reserve_words(text.len());
-        let mut sink = UnitSink {
-            sequence: &mut scratch.sequence,
-            hashed: (hash == BaseHash::WordsV1).then_some(&mut scratch.words),
-            joined: &mut scratch.joined,
-            stop_words: match &self.shingling.unit {
-                Unit::StopWords(stop_words) => Some((stop_words, &mut scratch.is_stop)),
-                _ => None,
-            },
-        };
-        let merge_blanks = !normalise.keep_whitespace;
-        scratch.finder.find(text, merge_blanks, &mut sink);
+        words.find(text, !normalise.keep_whitespace);
+        word_hashes.clear();
+        joined.clear();
+        is_stop.clear();
+        if let Unit::StopWords(stop_words) = &self.shingling.unit {
+            is_stop.extend(
+                words
+                    .iter(text)
+                    .map(|word| stop_words.contains(word.bytes())),
+            );
+        }
+        if hash == BaseHash::WordsV1 {
+            let mut sequence = sequence.of_words(text.len());
+            word_hashes.extend(words.iter(text).map(|word| {
+                let start = words_v1::Start::of(word.onwards, word.len);
+                sequence.push(word, start);
+                words_v1::word_with_start(word.bytes(), start)
+            }));
+        } else {
+            let mut sequence = sequence.of_words(text.len());
+            for word in words.iter(text) {
+                sequence.push(word, words_v1::Start::of(word.onwards, word.len));
+                joined.push(word.bytes());
+            }
+        }
     }
 
     fn shingle_words<H: HashValue>(&self, hash: BaseHash, scratch: &Scratch, out: &mut Vec<H>) {
         let size = self.shingling.size.get();
-        let (words, joined) = (&scratch.words, &scratch.joined);
+        let (words, joined) = (&scratch.word_hashes, &scratch.joined);
         let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
             .filter(|word| scratch.is_stop[*word])
             .map(|word| word..word + size);
@@ -351,10 +369,10 @@ fn for_each_char_window(text: &str, size: usize, mut emit: impl FnMut(&[u8])) {
 /// Memory that is used again from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    finder: WordFinder,
     normalised: String,
     sequence: UnitSequence,
-    words: Vec<u64>,
+    words: Words,
+    word_hashes: Vec<u64>,
     is_stop: Vec<bool>,
     joined: JoinedWords,
 }
@@ -373,29 +391,6 @@ impl Scratch {
     }
 }
 
-/// Where the words of a text go.
-struct UnitSink<'a> {
-    sequence: &'a mut UnitSequence,
-    hashed: Option<&'a mut Vec<u64>>,
-    joined: &'a mut JoinedWords,
-    stop_words: Option<(&'a StopWords, &'a mut Vec<bool>)>,
-}
-
-impl WordSink for UnitSink<'_> {
-    #[inline(always)]
-    fn word(&mut self, word: Word<'_>) {
-        let start = words_v1::Start::of(word.onwards, word.len);
-        self.sequence.push_word(word, start);
-        match &mut self.hashed {
-            Some(hashed) => hashed.push(words_v1::word_with_start(word.bytes(), start)),
-            None => self.joined.push(word.bytes()),
-        }
-        if let Some((stop_words, is_stop)) = &mut self.stop_words {
-            is_stop.push(stop_words.contains(word.bytes()));
-        }
-    }
-}
-
 /// A document's units in one byte string that no other sequence of units has.
 #[derive(Debug, Default)]
 struct UnitSequence {
@@ -410,27 +405,17 @@ impl UnitSequence {
 
     /// Makes room for the words of a text of `text_len` bytes, each with one byte more, and for the
     /// start of the last one.
-    fn reserve_words(&mut self, text_len: usize) {
+    fn of_words(&mut self, text_len: usize) -> WordSequence<'_> {
         let room = 2 * text_len + words_v1::Start::LEN + 1;
         if self.bytes.len() < room {
             self.bytes.resize(room, 0);
         }
-    }
-
-    /// Appends a word and a byte that no UTF-8 text holds.
-    #[inline]
-    fn push_word(&mut self, word: Word<'_>, start: words_v1::Start) {
-        let at = self.len;
-        let end = at + word.len;
-        // Most words fit their start, and a copy of a fixed length is one instruction.
-        if let Some(room) = self.bytes[at..].first_chunk_mut() {
-            *room = start.to_le_bytes();
+        self.len = 0;
+        WordSequence {
+            bytes: &mut self.bytes,
+            at: 0,
+            len: &mut self.len,
         }
-        if word.len > words_v1::Start::LEN {
-            self.bytes[at..end].copy_from_slice(word.bytes());
-        }
-        self.bytes[end] = 0xFF;
-        self.len = end + 1;
     }
 
     /// Appends a byte string and its length.
@@ -440,6 +425,36 @@ impl UnitSequence {
             .extend_from_slice(&(bytes.len() as u64).to_le_bytes());
         self.bytes.extend_from_slice(bytes);
         self.len = self.bytes.len();
+    }
+}
+
+/// A unit sequence that is being built from words.
+struct WordSequence<'a> {
+    bytes: &'a mut [u8],
+    at: usize,
+    len: &'a mut usize,
+}
+
+impl WordSequence<'_> {
+    /// Appends a word and a byte that no UTF-8 text holds.
+    #[inline(always)]
+    fn push(&mut self, word: Word<'_>, start: words_v1::Start) {
+        let end = self.at + word.len;
+        // Most words fit their start, and a copy of a fixed length is one instruction.
+        if let Some(room) = self.bytes[self.at..].first_chunk_mut() {
+            *room = start.to_le_bytes();
+        }
+        if word.len > words_v1::Start::LEN {
+            self.bytes[self.at..end].copy_from_slice(word.bytes());
+        }
+        self.bytes[end] = 0xFF;
+        self.at = end + 1;
+    }
+}
+
+impl Drop for WordSequence<'_> {
+    fn drop(&mut self) {
+        *self.len = self.at;
     }
 }
 

@@ -3,12 +3,14 @@
 //! `unicode_segmentation` is right about every text, at about 60 MB/s. Most bytes of most corpora
 //! are ASCII, where the rules of UAX #29 come down to runs of word characters and one character of
 //! lookahead. So the loop below finds runs in a bit mask of the text, and hands over to the library
-//! only the stretches that touch a non-ASCII character. A stretch reaches from the word (or, if there is none, from the
-//! one character or the blanks) before the first non-ASCII character to the next ASCII character that
-//! no rule joins to anything. Both ends are boundaries whatever stands around them, so the library
-//! finds the same words in the stretch as in the whole text; a proptest says so over an alphabet
-//! chosen to break it. Tried and rejected: a table lookup a byte, whose loop ends where no branch
-//! predictor expects it, at half the speed.
+//! only the stretches that touch a non-ASCII character. A stretch reaches from the word (or, if there
+//! is none, from the one character or the blanks) before the first non-ASCII character to the next
+//! ASCII character that no rule joins to anything. Both ends are boundaries whatever stands around
+//! them, so the library finds the same words in the stretch as in the whole text; a proptest says so
+//! over an alphabet chosen to break it. Tried and rejected, both at half the speed: a table lookup a
+//! byte, whose loop ends where no branch predictor expects it, and handing each word on as it is found.
+
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 use wide::u8x16;
@@ -31,57 +33,83 @@ impl<'a> Word<'a> {
     }
 }
 
-/// What is done with each word. A trait and not a closure, so that it can be inlined into the loop.
-pub(super) trait WordSink {
-    fn word(&mut self, word: Word<'_>);
-}
-
 /// Calls `emit` with each word of `text` in order.
 ///
 /// With `merge_blanks` a run of white space counts as one blank, as [`Normalise`] has it.
-pub fn for_each_word(text: &str, merge_blanks: bool, emit: impl FnMut(&str)) {
-    struct Emit<F>(F);
-    impl<F: FnMut(&str)> WordSink for Emit<F> {
-        fn word(&mut self, word: Word<'_>) {
-            // Words end between characters; were it not so, nothing would be emitted.
-            self.0(std::str::from_utf8(word.bytes()).unwrap_or_default());
-        }
+pub fn for_each_word(text: &str, merge_blanks: bool, mut emit: impl FnMut(&str)) {
+    let mut words = Words::default();
+    words.find(text, merge_blanks);
+    for word in words.iter(text) {
+        // Words end between characters; were it not so, nothing would be emitted.
+        emit(std::str::from_utf8(word.bytes()).unwrap_or_default());
     }
-    WordFinder::default().find(text, merge_blanks, &mut Emit(emit));
 }
 
-/// Finds words, with memory that is used again from text to text.
+/// The words of a text, in memory that is used again from text to text.
 #[derive(Debug, Default)]
-pub(super) struct WordFinder {
+pub(super) struct Words {
     blocks: Vec<Classes>,
     /// Starts and ends of runs, in turn.
     boundaries: Vec<usize>,
+    /// Start and length of each word in the text, or, from the end of the text on, in `merged`.
+    spans: Vec<(usize, usize)>,
+    /// Stretches in which blanks had to be merged.
+    merged: String,
 }
 
-impl WordFinder {
-    #[inline]
-    pub(super) fn find(&mut self, text: &str, merge_blanks: bool, sink: &mut impl WordSink) {
+impl Words {
+    /// Finds the words of `text`.
+    pub(super) fn find(&mut self, text: &str, merge_blanks: bool) {
         let bytes = text.as_bytes();
         self.classify(bytes);
         self.mark_runs();
+        self.spans.clear();
+        self.merged.clear();
+        let boundaries = std::mem::take(&mut self.boundaries);
         let mut non_ascii = self.next_non_ascii(0);
         let mut done = 0;
-        for [start, end] in self.boundaries.as_chunks().0 {
+        for [start, end] in boundaries.as_chunks().0 {
             let (start, end) = (*start, *end);
             if start < done {
                 continue;
             }
             if non_ascii < end {
                 done = end_of_stretch(text, end);
-                let stretch = &text[start_of_context(bytes, start)..done];
-                find_by_library(stretch, merge_blanks, sink);
+                self.find_by_library(text, start_of_context(bytes, start)..done, merge_blanks);
                 non_ascii = self.next_non_ascii(done);
             } else if bytes[start] != b'_' || bytes[start..end].iter().any(|byte| *byte != b'_') {
-                sink.word(Word {
-                    onwards: &bytes[start..],
-                    len: end - start,
-                });
+                self.spans.push((start, end - start));
             }
+        }
+        self.boundaries = boundaries;
+    }
+
+    /// The words found in `text`.
+    #[inline]
+    pub(super) fn iter<'a>(&'a self, text: &'a str) -> impl ExactSizeIterator<Item = Word<'a>> {
+        self.spans.iter().map(|(start, len)| Word {
+            onwards: match text.as_bytes().get(*start..) {
+                Some(onwards) if *start < text.len() => onwards,
+                _ => &self.merged.as_bytes()[start - text.len()..],
+            },
+            len: *len,
+        })
+    }
+    #[cold]
+    fn find_by_library(&mut self, text: &str, stretch: Range<usize>, merge_blanks: bool) {
+        let start = stretch.start;
+        let stretch = &text[stretch];
+        let in_stretch = |(at, word): (usize, &str)| (at, word.len());
+        if merge_blanks && stretch.contains(char::is_whitespace) {
+            let mut merged = String::new();
+            Normalise::default().apply(stretch, &mut merged);
+            let offset = text.len() + self.merged.len();
+            let words = merged.unicode_word_indices().map(in_stretch);
+            self.spans.extend(words.map(|(at, len)| (offset + at, len)));
+            self.merged.push_str(&merged);
+        } else {
+            let words = stretch.unicode_word_indices().map(in_stretch);
+            self.spans.extend(words.map(|(at, len)| (start + at, len)));
         }
     }
 
@@ -214,22 +242,6 @@ fn end_of_stretch(text: &str, mut i: usize) -> usize {
         i += 1;
     }
     i
-}
-
-fn find_by_library(stretch: &str, merge_blanks: bool, sink: &mut dyn WordSink) {
-    let mut merged = String::new();
-    let stretch = if merge_blanks && stretch.contains(char::is_whitespace) {
-        Normalise::default().apply(stretch, &mut merged);
-        &merged
-    } else {
-        stretch
-    };
-    for (start, word) in stretch.unicode_word_indices() {
-        sink.word(Word {
-            onwards: &stretch.as_bytes()[start..],
-            len: word.len(),
-        });
-    }
 }
 
 #[cfg(test)]

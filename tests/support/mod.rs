@@ -1,0 +1,334 @@
+//! What the tests of the command line share: a folder to work in, runs of the program there, what a run
+//! leaves behind, and texts from a formula.
+
+#![allow(dead_code, reason = "each file of tests uses a part of it")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use serde_json::{Value, json};
+
+/// The program under test.
+pub(crate) const SIMGPU: &str = env!("CARGO_BIN_EXE_simgpu");
+
+/// A folder in which files are made and the program is run; it goes when the test ends.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Place { folder }
+    }
+
+    /// A place with one file of JSON Lines, `in.jsonl`, that holds these texts and no ids.
+    pub(crate) fn with_texts<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Self {
+        let place = Place::new();
+        place.write("in.jsonl", json_lines(texts));
+        place
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file, and makes the folders on the way to it.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        let path = self.path(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Runs the program in this folder; the arguments are separated by blanks.
+    #[track_caller]
+    pub(crate) fn run(&self, arguments: &str) -> Run {
+        self.run_with_stdin(arguments, b"")
+    }
+
+    #[track_caller]
+    pub(crate) fn run_with_stdin(&self, arguments: &str, stdin: &[u8]) -> Run {
+        let output = assert_cmd::Command::new(SIMGPU)
+            .args(arguments.split_whitespace())
+            .current_dir(&self.folder)
+            .write_stdin(stdin)
+            .output()
+            .unwrap();
+        Run {
+            command: arguments.to_owned(),
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Runs `dedup` into the folder `out`, which must succeed.
+    #[track_caller]
+    pub(crate) fn dedup(&self, arguments: &str) -> Results {
+        self.dedup_with_stdin(arguments, b"")
+    }
+
+    #[track_caller]
+    pub(crate) fn dedup_with_stdin(&self, arguments: &str, stdin: &[u8]) -> Results {
+        let command = format!("dedup {arguments} --output out --overwrite --quiet");
+        self.run_with_stdin(&command, stdin).succeeded();
+        Results::of(&self.path("out"))
+    }
+
+    /// Runs `pairs` to stdout, which must succeed, and gives the lines.
+    #[track_caller]
+    pub(crate) fn pairs(&self, arguments: &str) -> Vec<Value> {
+        let command = format!("pairs {arguments} --output - --quiet");
+        parse_lines(&self.run(&command).succeeded().stdout)
+    }
+}
+
+/// What came of a run.
+pub(crate) struct Run {
+    command: String,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}: {}", self.command, self.stderr);
+        self
+    }
+
+    /// The run failed with that code, stderr says all of `said`, and nothing panicked.
+    #[track_caller]
+    pub(crate) fn refused(self, code: i32, said: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{}: {}", self.command, self.stderr);
+        for words in said {
+            let says = self.stderr.contains(words);
+            assert!(
+                says,
+                "{} does not say {words:?}: {}",
+                self.command, self.stderr
+            );
+        }
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        assert!(self.stdout.is_empty(), "{}", self.command);
+        self
+    }
+}
+
+/// What `dedup` left in its folder.
+pub(crate) struct Results {
+    pub(crate) folder: PathBuf,
+    pub(crate) report: Value,
+    /// The lines of removed.jsonl.
+    pub(crate) removed: Vec<Value>,
+}
+
+impl Results {
+    #[track_caller]
+    pub(crate) fn of(folder: &Path) -> Self {
+        Results {
+            folder: folder.to_owned(),
+            report: serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap(),
+            removed: parse_lines(&fs::read(folder.join("removed.jsonl")).unwrap()),
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        let count = self.report["counts"][name].as_u64();
+        count.unwrap_or_else(|| panic!("no count {name}: {}", self.report["counts"]))
+    }
+
+    /// The names of the files in kept/, in order.
+    pub(crate) fn kept_names(&self) -> Vec<String> {
+        files_in(&self.folder.join("kept")).into_keys().collect()
+    }
+
+    /// A file of kept/ as it is stored.
+    #[track_caller]
+    pub(crate) fn stored(&self, name: &str) -> Vec<u8> {
+        let path = self.folder.join("kept").join(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// A file of kept/, decompressed.
+    #[track_caller]
+    pub(crate) fn kept(&self, name: &str) -> Vec<u8> {
+        decompressed(&self.stored(name))
+    }
+
+    /// Id, kept id and how it was found, of each removed document.
+    pub(crate) fn removals(&self) -> Vec<(Value, Value, Value)> {
+        let parts = |line: &Value| {
+            let of = |name: &str| line[name].clone();
+            (of("id"), of("kept_id"), of("found_by"))
+        };
+        self.removed.iter().map(parts).collect()
+    }
+}
+
+/// Every file below a folder, by its path there.
+pub(crate) fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap();
+                files.insert(name.to_owned(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// The files of a run that are the same whenever it is run again.
+pub(crate) fn lasting_files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = files_in(folder);
+    files.remove("run.json");
+    files
+}
+
+/// Texts as JSON Lines, without ids.
+pub(crate) fn json_lines<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Vec<u8> {
+    lines_of(texts.into_iter().map(|text| json!({"text": text.as_ref()})))
+}
+
+/// Texts as JSON Lines, with their numbers from `first_id` as ids.
+pub(crate) fn numbered_lines<S: AsRef<str>>(
+    texts: impl IntoIterator<Item = S>,
+    first_id: usize,
+) -> Vec<u8> {
+    let numbered = (first_id..).zip(texts);
+    lines_of(numbered.map(|(id, text)| json!({"id": id, "text": text.as_ref()})))
+}
+
+/// Records as JSON Lines.
+pub(crate) fn lines_of(records: impl IntoIterator<Item = Value>) -> Vec<u8> {
+    let lines = records.into_iter().map(|record| format!("{record}\n"));
+    lines.collect::<String>().into_bytes()
+}
+
+pub(crate) fn parse_lines(bytes: &[u8]) -> Vec<Value> {
+    let lines = std::str::from_utf8(bytes).unwrap().lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
+    zstd::encode_all(bytes, 3).unwrap()
+}
+
+/// The bytes behind gzip or zstd, or the bytes themselves.
+pub(crate) fn decompressed(bytes: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::new();
+    match bytes {
+        [0x1F, 0x8B, ..] => flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut plain),
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => zstd::Decoder::new(bytes).unwrap().read_to_end(&mut plain),
+        _ => (&mut &*bytes).read_to_end(&mut plain),
+    }
+    .unwrap();
+    plain
+}
+
+/// A table of these columns as a Parquet file.
+pub(crate) fn parquet(columns: impl IntoIterator<Item = (&'static str, ArrayRef)>) -> Vec<u8> {
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.into_inner().unwrap()
+}
+
+/// A column of strings.
+pub(crate) fn strings<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> ArrayRef {
+    let column = arrow_array::StringArray::from_iter_values(values);
+    Arc::new(column)
+}
+
+/// Numbers from a formula (splitmix64), so that every machine has the same corpus.
+pub(crate) struct Numbers(pub(crate) u64);
+
+impl Numbers {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).unwrap()
+    }
+
+    /// A word of two to four syllables, some of them beyond ASCII.
+    pub(crate) fn word(&mut self) -> String {
+        const SYLLABLES: [&str; 16] = [
+            "ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "ná", "pe", "ri", "sö",
+            "tu", "ж",
+        ];
+        let syllables = 2 + self.below(3);
+        (0..syllables)
+            .map(|_| SYLLABLES[self.below(SYLLABLES.len())])
+            .collect()
+    }
+}
+
+/// A text of so many words, the same for the same seed and unlike those of others.
+pub(crate) fn text(seed: u64, words: usize) -> String {
+    let mut numbers = Numbers(seed);
+    let words: Vec<String> = (0..words).map(|_| numbers.word()).collect();
+    words.join(" ")
+}
+
+/// The text with so many of its words, chosen by the seed, replaced by other ones.
+pub(crate) fn edited(text: &str, seed: u64, edits: usize) -> String {
+    let mut numbers = Numbers(!seed);
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    for _ in 0..edits {
+        let place = numbers.below(words.len());
+        words[place] = numbers.word();
+    }
+    words.join(" ")
+}
+
+/// Families of near-duplicates: text `i` belongs to family `i % families`, so that its relatives lie
+/// far away, and is the family's first text of so many words with no edit up to 11 of them, which is
+/// a similarity from 1 down to about a half.
+pub(crate) fn families(families: usize, members: usize, words: usize) -> Vec<String> {
+    let text_of = |i: usize| {
+        let family = (i % families) as u64;
+        let edits = if i < families {
+            0
+        } else {
+            Numbers(i as u64).below(12)
+        };
+        edited(&text(family, words), i as u64, edits)
+    };
+    (0..families * members).map(text_of).collect()
+}

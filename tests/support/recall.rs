@@ -1,0 +1,205 @@
+//! How much of the truth `simgpu pairs` finds, and whether anything that it reports is untrue.
+//!
+//! A pair of similarity s becomes a candidate with probability 1 - (1 - s^r)^b, over the draws of the
+//! permutations (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.4.2), and exact
+//! verification then keeps it. The recall over all true pairs is the mean of that, for whatever pairs
+//! depend on each other; how far a seed may lie off is taken from the seeds themselves.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use simgpu::pipeline::{Banding, ErrorWeights};
+
+use super::truth::TruePair;
+
+/// The command line's default.
+const NUM_PERM: usize = 128;
+
+/// How many standard errors the mean may lie off.
+const TOLERANCE: f64 = 4.0;
+
+/// What `simgpu pairs` is to find.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task<'a> {
+    /// A file of JSON Lines.
+    pub(crate) corpus: &'a Path,
+    pub(crate) threshold: f64,
+    /// The pairs that there are, by ascending rows.
+    pub(crate) truth: &'a [TruePair],
+}
+
+/// What it found, over seeds.
+#[derive(Clone, Debug)]
+pub(crate) struct Recall {
+    pub(crate) banding: Banding,
+    pub(crate) true_pairs: usize,
+    /// The mean recall that the S-curve predicts.
+    pub(crate) expected: f64,
+    /// True pairs that each seed found.
+    pub(crate) found: Vec<u64>,
+    /// Pairs that are not true, or were reported before, of all seeds together.
+    pub(crate) false_pairs: u64,
+    /// True pairs whose similarity is wrong.
+    pub(crate) wrong_similarities: u64,
+    /// The standard error of the mean if pairs were found independently of each other.
+    independent_error: f64,
+}
+
+impl Recall {
+    /// Runs the command once for each seed from 1 to `seeds` and compares what it writes with the truth.
+    pub(crate) fn measure(task: Task<'_>, seeds: u32) -> anyhow::Result<Self> {
+        let mut recall = Recall::expected(task, seeds)?;
+        let folder = tempfile::tempdir()?;
+        for seed in 1..=seeds {
+            let output = folder.path().join("pairs.jsonl");
+            let mut command = Command::new(env!("CARGO_BIN_EXE_simgpu"));
+            command.arg("pairs").arg(task.corpus);
+            command.arg("--output").arg(&output);
+            command.args(["--threshold", &task.threshold.to_string()]);
+            command.args(["--seed", &seed.to_string()]);
+            command.args(["--verify", "exact", "--overwrite", "--quiet"]);
+            // Nothing may be left out for the size of a bucket.
+            command.args(["--max-bucket", &u32::MAX.to_string()]);
+            let status = command.status()?;
+            if !status.success() {
+                bail!("{command:?} failed with {status}");
+            }
+            recall.compare(task.truth, &output)?;
+        }
+        Ok(recall)
+    }
+
+    fn expected(task: Task<'_>, seeds: u32) -> anyhow::Result<Self> {
+        let banding = Banding::for_threshold(task.threshold, NUM_PERM, ErrorWeights::VERIFIED)?;
+        let chances = || {
+            let pairs = task.truth.iter();
+            pairs.map(|pair| s_curve(pair.similarity, banding.bands(), banding.rows()))
+        };
+        let count = task.truth.len().max(1) as f64;
+        let variance = chances().map(|chance| chance * (1.0 - chance)).sum::<f64>();
+        Ok(Recall {
+            banding,
+            true_pairs: task.truth.len(),
+            expected: chances().sum::<f64>() / count,
+            found: Vec::new(),
+            false_pairs: 0,
+            wrong_similarities: 0,
+            independent_error: variance.sqrt() / count / f64::from(seeds).sqrt(),
+        })
+    }
+
+    /// Looks up every pair of a file that one seed wrote.
+    fn compare(&mut self, truth: &[TruePair], output: &Path) -> anyhow::Result<()> {
+        #[derive(Deserialize)]
+        struct Line<'a> {
+            row_a: u32,
+            row_b: u32,
+            // As it is written: what serde_json makes of a float may be off by its last bit.
+            #[serde(borrow)]
+            similarity: &'a RawValue,
+        }
+        let mut found = 0;
+        let mut last = None;
+        for line in BufReader::new(File::open(output)?).lines() {
+            let line = line?;
+            let pair: Line<'_> = serde_json::from_str(&line).with_context(|| line.clone())?;
+            let rows = (pair.row_a, pair.row_b);
+            let at = truth.binary_search_by_key(&rows, |pair| (pair.lo, pair.hi));
+            match at {
+                Ok(at) if last < Some(rows) => {
+                    let similarity: f64 = pair.similarity.get().parse()?;
+                    self.wrong_similarities += u64::from(similarity != truth[at].similarity);
+                    found += 1;
+                }
+                _ => self.false_pairs += 1,
+            }
+            last = Some(rows);
+        }
+        self.found.push(found);
+        Ok(())
+    }
+
+    /// The share of the true pairs that a seed found, on average.
+    pub(crate) fn mean(&self) -> f64 {
+        self.recalls().sum::<f64>() / self.found.len() as f64
+    }
+
+    /// The standard deviation of that share over seeds.
+    pub(crate) fn deviation(&self) -> f64 {
+        let mean = self.mean();
+        let squares = self.recalls().map(|recall| (recall - mean).powi(2));
+        (squares.sum::<f64>() / (self.found.len() as f64 - 1.0).max(1.0)).sqrt()
+    }
+
+    /// The standard error of the mean: from the deviation over seeds, or, when there is none, the one
+    /// that independent pairs would have.
+    pub(crate) fn standard_error(&self) -> f64 {
+        if self.all_seeds_agree() {
+            self.independent_error
+        } else {
+            self.deviation() / (self.found.len() as f64).sqrt()
+        }
+    }
+
+    /// Whether every seed found as many pairs, so that the seeds tell nothing of the deviation.
+    pub(crate) fn all_seeds_agree(&self) -> bool {
+        self.found.windows(2).all(|found| found[0] == found[1])
+    }
+
+    /// How many standard errors the mean lies above what the S-curve predicts.
+    pub(crate) fn difference(&self) -> f64 {
+        let difference = self.mean() - self.expected;
+        // What is left of a sum of ones is rounding.
+        if difference.abs() < 1e-12 {
+            0.0
+        } else {
+            difference / self.standard_error()
+        }
+    }
+
+    /// The share of reported pairs that are true.
+    pub(crate) fn precision(&self) -> f64 {
+        let found: u64 = self.found.iter().sum();
+        match found + self.false_pairs {
+            0 => 1.0,
+            reported => found as f64 / reported as f64,
+        }
+    }
+
+    /// What is wrong with it, if anything is.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let difference = self.difference();
+        if self.false_pairs > 0 || self.wrong_similarities > 0 {
+            let (pairs, similarities) = (self.false_pairs, self.wrong_similarities);
+            Some(format!(
+                "{pairs} false pairs, {similarities} wrong similarities"
+            ))
+        } else if difference.abs() <= TOLERANCE {
+            None
+        } else {
+            let (mean, expected) = (self.mean(), self.expected);
+            Some(format!(
+                "a mean recall of {mean:.6} where {expected:.6} is expected, {difference:+.2} standard errors off"
+            ))
+        }
+    }
+
+    fn recalls(&self) -> impl Iterator<Item = f64> {
+        // Where nothing is to be found, all of it is.
+        let share = |found: &u64| match self.true_pairs {
+            0 => 1.0,
+            pairs => *found as f64 / pairs as f64,
+        };
+        self.found.iter().map(share)
+    }
+}
+
+/// The probability that two sets of similarity `s` agree in all rows of a band.
+fn s_curve(s: f64, bands: usize, rows: usize) -> f64 {
+    1.0 - (1.0 - s.powf(rows as f64)).powf(bands as f64)
+}
