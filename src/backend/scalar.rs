@@ -6,7 +6,7 @@ use super::unfit;
 use crate::error::Result;
 use crate::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
 use crate::scheme::{
-    Family, P31, Permutations, Width, affine32, affine64, mersenne31, mersenne61, mersenne61_wide,
+    Family, Permutations, Width, affine32, affine64, mersenne31, mersenne61, mersenne61_wide,
 };
 
 /// The scalar backend.
@@ -74,25 +74,29 @@ impl Signer for Scalar {
         self.family.slot_width()
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the empty slot of a 32-bit family fits 32 bits"
+    )]
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
-        const P31_SLOT: u32 = P31 as u32;
+        let empty = self.family.empty_slot();
         let slots = signatures.slots_for(sets, self.num_perm())?;
         let (narrow, wide) = (&self.narrow, &self.wide);
         match (self.family, sets.hashes(), slots) {
             (Family::Affine32, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                narrow.sign(sets, x, slots, u32::MAX, affine32);
+                narrow.sign(sets, x, slots, empty as u32, affine32);
             }
             (Family::Mersenne31, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                narrow.sign(sets, x, slots, P31_SLOT, mersenne31);
+                narrow.sign(sets, x, slots, empty as u32, mersenne31);
             }
             (Family::Mersenne61, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                wide.sign(sets, x, slots, u32::MAX, mersenne61);
+                wide.sign(sets, x, slots, empty as u32, mersenne61);
             }
             (Family::Affine64, Hashes::U64(x), SlotsMut::U64(slots)) => {
-                wide.sign(sets, x, slots, u64::MAX, affine64);
+                wide.sign(sets, x, slots, empty, affine64);
             }
             (Family::Mersenne61Wide, Hashes::U64(x), SlotsMut::U64(slots)) => {
-                wide.sign(sets, x, slots, u64::MAX, mersenne61_wide);
+                wide.sign(sets, x, slots, empty, mersenne61_wide);
             }
             _ => return Err(unfit(self.family)),
         }

@@ -4,24 +4,22 @@ use std::fs;
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use simgpu::pipeline::Timings;
+use simgpu::pipeline::{StageTime, Timings};
 
 use super::arguments::Signing;
 
 /// What differs from run to run: versions, machine, times and memory.
 pub(super) fn of_run(signing: &Signing, timings: &Timings, start: Instant) -> Value {
-    let stages: Vec<Value> = timings
-        .0
-        .iter()
-        .map(|time| {
-            let seconds = if time.is_part {
-                "thread_s"
-            } else {
-                "elapsed_s"
-            };
-            json!({"stage": time.stage, seconds: time.elapsed_s, "bytes": time.bytes})
-        })
-        .collect();
+    let stage = |time: &StageTime| {
+        let StageTime {
+            stage,
+            elapsed_s,
+            bytes,
+            is_part,
+        } = time;
+        json!({"stage": stage, "elapsed_s": elapsed_s, "bytes": bytes, "is_part": is_part})
+    };
+    let stages: Vec<Value> = timings.0.iter().map(stage).collect();
     json!({
         "simgpu": env!("CARGO_PKG_VERSION"),
         "backend": signing.signer.describe(),

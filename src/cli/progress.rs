@@ -208,17 +208,19 @@ pub(super) fn clusters(counts: &Counts) -> String {
 /// Where the time went, and how much memory it took.
 pub(super) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
     for time in &outcome.timings.0 {
-        let name = if time.is_part { "" } else { time.stage };
-        let mut value = if time.is_part {
-            format!("{} {:.2} s of threads", time.stage, time.elapsed_s)
-        } else {
-            format!("{:.2} s", time.elapsed_s)
-        };
-        if time.bytes > 0 && !time.is_part {
+        if time.is_part {
+            lines.row(
+                "",
+                format!("{:.2} s of it to {}", time.elapsed_s, time.stage),
+            );
+            continue;
+        }
+        let mut value = format!("{:.2} s", time.elapsed_s);
+        if time.bytes > 0 {
             let rate = time.bytes as f64 / 1e6 / time.elapsed_s;
             let _ = write!(value, ", {rate:.0} MB/s");
         }
-        lines.row(name, value);
+        lines.row(time.stage, value);
     }
     let elapsed_s = start.elapsed().as_secs_f64();
     let rate = outcome.counts.bytes as f64 / 1e6 / elapsed_s;

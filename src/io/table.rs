@@ -55,7 +55,7 @@ pub(super) fn open(
     };
     builder
         .with_projection(projection)
-        .with_batch_size(rows.unsigned_abs() as usize)
+        .with_batch_size(usize::try_from(rows).unwrap_or(1))
         .build()
 }
 

@@ -271,7 +271,7 @@ fn write_text(
             let written = raw(a).and_then(|id_a| {
                 let line = PairLine {
                     id_a: &id_a,
-                    id_b: &*raw(b)?,
+                    id_b: &raw(b)?,
                     similarity,
                     file_a,
                     row_a,

@@ -47,6 +47,10 @@ impl Buckets {
 ///
 /// Keys are hashes, so half of their bits tell almost all of them apart; the passes go over the high
 /// half, and the few runs that agree in it are sorted by comparison.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a digit is cut out of a key"
+)]
 fn radix_sort(items: &mut Vec<(u64, u32)>) {
     const BITS: u32 = 11;
     const DIGITS: usize = 1 << BITS;
@@ -56,7 +60,7 @@ fn radix_sort(items: &mut Vec<(u64, u32)>) {
     }
     let mut other = vec![(0, 0); items.len()];
     for pass in 0..3 {
-        let digit = |key: u64| (key >> (31 + BITS * pass)) as usize & (DIGITS - 1);
+        let digit = |key: u64| usize::from((key >> (31 + BITS * pass)) as u16) & (DIGITS - 1);
         let mut starts = [0usize; DIGITS];
         for (key, _) in items.iter() {
             starts[digit(*key)] += 1;
@@ -88,7 +92,7 @@ mod tests {
     fn radix_sort_is_a_stable_sort() {
         for len in [0, 1, 2, 2047, 2048, 10_000] {
             // Many equal keys, and many that differ in their low bits only.
-            let key = |i: u64| fmix64(i % 700) & !7 | i % 3;
+            let key = |i: u64| (fmix64(i % 700) & !7) | (i % 3);
             let mut items: Vec<(u64, u32)> = (0..len).map(key).zip(0..).collect();
             let mut expected = items.clone();
             expected.sort_by_key(|(key, _)| *key);

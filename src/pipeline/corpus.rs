@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::band::{BandKeys, Banding};
 use super::progress::{Progress, StageTime};
-use super::shingle::{ShingleBatch, Shingler};
+use super::shingle::{Scratch, ShingleBatch, Shingler};
 use super::sign::{Signatures, Signer};
 use super::verify::ExactSets;
 use crate::error::{BadRecord, Error, Result};
@@ -447,13 +447,9 @@ impl Corpus {
                 .par_drain(..)
                 .map(|(chunk, positions)| exact_sets_of(source, &chunk, &positions))
                 .collect();
-            for (file, of_chunk) in parsed {
-                // What could be read the first time can be read again, unless it changed.
-                let of_chunk = of_chunk.ok_or_else(|| Error::InputChanged {
-                    path: source.inputs.files[file].named.clone(),
-                })?;
-                for (position, set) in of_chunk {
-                    sets.insert(position as u32, &set)?;
+            for of_chunk in parsed {
+                for (position, set) in of_chunk? {
+                    sets.insert(position, &set)?;
                 }
             }
             Ok(())
@@ -476,12 +472,12 @@ impl Corpus {
     }
 }
 
-/// The sets of the records of a chunk that have a position; `None` if one can no longer be read.
+/// The sets of the records of a chunk that have a position, with it.
 fn exact_sets_of(
     source: &Source<'_>,
     chunk: &Chunk,
     positions: &[Option<usize>],
-) -> (usize, Option<Vec<(usize, Vec<u64>)>>) {
+) -> Result<Vec<(usize, Vec<u64>)>> {
     let at = |record: u64| {
         positions
             .get(usize::try_from(record).ok()?)
@@ -489,21 +485,21 @@ fn exact_sets_of(
             .flatten()
     };
     let parsed = chunk.parse(source.fields, |record| at(record).is_some());
-    let wanted: Vec<usize> = positions.iter().flatten().copied().collect();
-    let mut scratch = super::shingle::Scratch::default();
-    let mut sets = Vec::with_capacity(wanted.len());
-    if parsed.documents.len() != wanted.len() {
-        return (chunk.file, None);
+    let wanted = positions.iter().flatten();
+    if parsed.documents.len() != wanted.clone().count() {
+        // What could be read the first time can be read again, unless it changed.
+        return Err(Error::InputChanged {
+            path: source.inputs.files[chunk.file].named.clone(),
+        });
     }
-    for (i, position) in wanted.into_iter().enumerate() {
+    let mut scratch = Scratch::default();
+    let sets = wanted.enumerate().map(|(i, position)| {
         let mut set = Vec::new();
-        let documents = &parsed.documents;
-        source
-            .shingler
-            .exact_set(documents, i, &mut scratch, &mut set);
-        sets.push((position, set));
-    }
-    (chunk.file, Some(sets))
+        let shingler = source.shingler;
+        shingler.exact_set(&parsed.documents, i, &mut scratch, &mut set);
+        (*position, set)
+    });
+    Ok(sets.collect())
 }
 
 /// What reading again meets, file by file.

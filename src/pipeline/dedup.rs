@@ -311,7 +311,7 @@ struct KeptFile {
 
 enum KeptForm {
     Bytes(FrameWriter),
-    Table(KeptTable<FrameWriter>),
+    Table(Box<KeptTable<FrameWriter>>),
 }
 
 impl KeptFile {
@@ -324,9 +324,9 @@ impl KeptFile {
         let frames = FrameWriter::new(file, input.compression);
         let form = match table {
             None => KeptForm::Bytes(frames),
-            Some((schema, metadata)) => KeptForm::Table(
+            Some((schema, metadata)) => KeptForm::Table(Box::new(
                 KeptTable::new(frames, schema, &metadata).map_err(unwritable(&path))?,
-            ),
+            )),
         };
         Ok(KeptFile { path, form })
     }

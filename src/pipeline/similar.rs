@@ -68,6 +68,9 @@ pub(super) struct Found {
     pub(super) similarity: Box<dyn Similarity>,
 }
 
+/// Ranks the positions of a corpus.
+pub(super) type Ranking<'a> = dyn Fn(&Corpus) -> Vec<u32> + 'a;
+
 /// Reads the corpus and finds its similar pairs.
 ///
 /// `leaders` ranks the positions if large buckets are to be compared with leaders; exact sets that do
@@ -75,7 +78,7 @@ pub(super) struct Found {
 pub(super) fn find_similar(
     source: &Source<'_>,
     search: &Search,
-    leaders: Option<&dyn Fn(&Corpus) -> Vec<u32>>,
+    leaders: Option<&Ranking<'_>>,
     spill_path: PathBuf,
     timings: &mut Timings,
 ) -> Result<Found> {

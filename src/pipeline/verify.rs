@@ -100,7 +100,7 @@ impl ExactSets {
     ///
     /// # Errors
     /// [`Error::Io`] when the file cannot be written.
-    pub fn insert(&mut self, position: u32, set: &[u64]) -> Result<()> {
+    pub fn insert(&mut self, position: usize, set: &[u64]) -> Result<()> {
         let fits = self.spill.file.is_none() && self.memory.len() + set.len() <= self.memory_limit;
         let start = if fits {
             self.memory.extend_from_slice(set);
@@ -108,7 +108,7 @@ impl ExactSets {
         } else {
             self.memory.len() as u64 + self.spill.append(set)?
         };
-        self.spans[position as usize] = Span {
+        self.spans[position] = Span {
             start,
             len: set.len() as u64,
         };
@@ -231,7 +231,7 @@ mod tests {
         let similarities = |memory_bytes| {
             let path = folder.path().join("sets");
             let mut store = ExactSets::new(sets.len(), memory_bytes, path);
-            for (position, set) in (0..).zip(&sets) {
+            for (position, set) in sets.iter().enumerate() {
                 store.insert(position, set).unwrap();
             }
             store.of_pairs(&pairs).unwrap()

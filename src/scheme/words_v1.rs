@@ -43,6 +43,7 @@ impl Start {
     ///
     /// Where 16 bytes can be read they are, and cut to the word by a mask: words are short, and a
     /// copy whose length varies costs a mispredicted branch a word.
+    #[allow(clippy::cast_possible_truncation, reason = "at most 8 bytes are kept")]
     #[inline]
     pub(crate) fn of(onwards: &[u8], len: usize) -> Start {
         let bytes = match onwards.first_chunk::<16>() {

@@ -65,6 +65,7 @@ impl Place {
         let output = assert_cmd::Command::new(SIMGPU)
             .args(arguments.split_whitespace())
             .current_dir(&self.folder)
+            .env("RUST_BACKTRACE", "0")
             .write_stdin(stdin)
             .output()
             .unwrap();

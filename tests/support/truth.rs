@@ -83,10 +83,15 @@ impl Sets {
         (0..self.len()).map(|i| self.get(i))
     }
 
+    /// One more than the greatest element.
+    fn element_count(&self) -> usize {
+        self.elements.iter().max().map_or(0, |max| index(*max) + 1)
+    }
+
     /// The same sets with elements that stand for the old ones and ascend by the number of sets that
     /// hold them.
     fn rarest_first(&self) -> Self {
-        let len = self.elements.iter().max().map_or(0, |max| index(*max) + 1);
+        let len = self.element_count();
         let mut holders = vec![0u32; len];
         for element in &self.elements {
             holders[index(*element)] += 1;
@@ -142,7 +147,7 @@ fn merge_blanks(text: &str) -> String {
 /// All pairs of sets of at least that similarity, by ascending rows. Empty sets have no pairs.
 pub(crate) fn similar_pairs(sets: &Sets, threshold: f64) -> Vec<TruePair> {
     let distinct = Distinct::of(sets);
-    let join = Join::of(&distinct.sets.rarest_first(), threshold);
+    let join = Join::of(distinct.sets.rarest_first(), threshold);
     let similar = (0..distinct.sets.len()).into_par_iter();
     let similar = similar.map_init(
         || vec![usize::MAX; distinct.sets.len()],
@@ -198,8 +203,8 @@ impl Distinct {
 
 /// Sets whose elements are ordered, by ascending size, and the index of their prefixes.
 #[derive(Debug)]
-struct Join<'a> {
-    sets: &'a Sets,
+struct Join {
+    sets: Sets,
     threshold: f64,
     /// The places of each element in prefixes, by ascending sets, and where they end.
     places: Vec<Place>,
@@ -213,17 +218,17 @@ struct Place {
     position: u32,
 }
 
-impl<'a> Join<'a> {
-    fn of(sets: &'a Sets, threshold: f64) -> Self {
+impl Join {
+    fn of(sets: Sets, threshold: f64) -> Self {
         let mut join = Join {
             sets,
             threshold,
             places: Vec::new(),
             ends: Vec::new(),
         };
-        let len = sets.elements.iter().max().map_or(0, |max| index(*max) + 1);
+        let len = join.sets.element_count();
         let mut starts = vec![0; len + 1];
-        for set in 0..sets.len() {
+        for set in 0..join.sets.len() {
             for element in join.prefix(set) {
                 starts[index(*element) + 1] += 1;
             }
@@ -232,7 +237,7 @@ impl<'a> Join<'a> {
             starts[element + 1] += starts[element];
         }
         let mut places = vec![Place::default(); starts[len]];
-        for set in 0..sets.len() {
+        for set in 0..join.sets.len() {
             for (element, position) in join.prefix(set).iter().zip(0..) {
                 let next = &mut starts[index(*element)];
                 places[*next] = Place {
@@ -261,7 +266,7 @@ impl<'a> Join<'a> {
     }
 
     /// The elements of which a similar set shares at least one.
-    fn prefix(&self, set: usize) -> &'a [u32] {
+    fn prefix(&self, set: usize) -> &[u32] {
         let elements = self.sets.get(set);
         &elements[..elements.len() - self.least_shared(elements.len() as f64) + 1]
     }

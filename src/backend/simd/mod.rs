@@ -138,6 +138,7 @@ mod tests {
 
     /// Every set of instructions against the definition, for every number of permutations that
     /// enters a main loop, a tail or both, and sets that fill a tile, or not, or more.
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
     #[test]
     fn every_isa_equals_the_definition() {
         let lengths = [0, 1, 7, 1023, 1024, 1025, 2500];
