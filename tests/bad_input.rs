@@ -438,7 +438,13 @@ fn an_output_path_that_cannot_be_written_is_refused_with_a_remedy() {
         ),
     ] {
         // A remedy stands behind a semicolon, as in every message.
-        place.run(command).refused(1, &[path, "; "]);
+        let run = place.run(command).refused(1, &[path, "; "]);
+        let causes = run.error().matches("os error").count();
+        assert!(
+            causes <= 1,
+            "the cause is said {causes} times: {}",
+            run.error()
+        );
     }
     assert_eq!(place.read("file"), b"");
 }

@@ -57,7 +57,7 @@ fn shingles_are_five_words() {
     assert_eq!(shingles("a, b\n\n c-d (e) f."), [0, 1]);
     assert_eq!(shingles("to be or not to be or not to"), [0, 1, 2, 3, 0]);
     assert_eq!(shingles("three words only"), [0]);
-    assert_eq!(shingles(" \u{3000}...\n"), []);
+    assert!(shingles(" \u{3000}...\n").is_empty());
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! `simgpu tune`.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
+
 use clap::Args;
 use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::scheme::DEFAULT_NUM_PERM;
@@ -35,14 +38,15 @@ const FALSE_NEGATIVE_WEIGHTS: [f64; 6] = [0.05, 0.5, 0.8, 0.9, 0.95, 0.99];
 /// The weight of the command line's default.
 const DEFAULT_WEIGHT: f64 = 0.95;
 
-#[allow(clippy::print_stdout, reason = "the tables are what was asked for")]
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let Arguments {
-        threshold,
-        num_perm,
-        ..
-    } = *arguments;
-    let slots = num_perm as usize;
+    let mut page = String::new();
+    write_page(&mut page, arguments)?;
+    std::io::stdout().write_all(page.as_bytes())?;
+    Ok(())
+}
+
+fn write_page(page: &mut String, arguments: &Arguments) -> anyhow::Result<()> {
+    let (threshold, slots) = (arguments.threshold, arguments.num_perm as usize);
     let weighted = |false_negative: f64| {
         let weights = ErrorWeights {
             false_positive: 1.0 - false_negative,
@@ -56,78 +60,108 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     };
     let default =
         Banding::for_threshold(threshold, slots, ErrorWeights::VERIFIED).map_err(usage)?;
-    let shown = asked.unwrap_or(default);
-    println!("threshold {threshold}, {num_perm} permutations\n");
-    println!(
-        "      bands   rows   weight of a   candidates of pairs with similarity        bytes a"
-    );
-    println!(
-        "                       missed pair   t-0.2   t-0.1       t   t+0.1   t+0.2   document"
-    );
-    let mut alternatives = Vec::new();
-    for weight in FALSE_NEGATIVE_WEIGHTS {
-        alternatives.push((Some(weight), weighted(weight)?));
-    }
-    if let Some(asked) = asked {
-        alternatives.push((None, asked));
-    }
-    for (weight, banding) in alternatives {
-        let label = match weight {
-            None => "asked",
-            Some(DEFAULT_WEIGHT) => "default",
-            Some(0.5) => "equal",
-            Some(_) => "",
+    writeln!(page, "threshold {threshold}, {slots} permutations")?;
+    writeln!(page)?;
+    writeln!(
+        page,
+        "                     weight of a   candidates of pairs of similarity           bytes a"
+    )?;
+    write!(page, "         bands x rows  missed pair ")?;
+    for similarity in OFFSETS.map(|offset| threshold + offset) {
+        let shown = (0.0..=1.0 + ROUNDING).contains(&similarity);
+        let similarity = if shown {
+            format!("{similarity:.2}")
+        } else {
+            String::new()
         };
-        let weight = weight.map_or("-".to_owned(), |weight| weight.to_string());
-        print!(
-            "{label:>7} {:>3} {:>6} {weight:>13}  ",
-            banding.bands(),
-            banding.rows()
-        );
-        for offset in [-0.2, -0.1, 0.0, 0.1, 0.2] {
-            print!("{}", percent_at(&banding, threshold + offset));
-        }
-        println!("{:>11}", 8 * banding.bands());
+        write!(page, "{similarity:>9}")?;
     }
-    println!(
-        "\nBytes are those of the band keys; a signature has {} or {}.",
+    writeln!(page, "  document")?;
+    for weight in FALSE_NEGATIVE_WEIGHTS {
+        let label = match weight {
+            DEFAULT_WEIGHT => "default",
+            0.5 => "equal",
+            _ => "",
+        };
+        write_row(
+            page,
+            label,
+            &weight.to_string(),
+            &weighted(weight)?,
+            threshold,
+        )?;
+    }
+    if let Some(asked) = &asked {
+        write_row(page, "asked", "", asked, threshold)?;
+    }
+    writeln!(page)?;
+    writeln!(
+        page,
+        "Bytes are those of the band keys; a signature has {}, or {} in 64-bit schemes.",
         4 * slots,
         8 * slots
-    );
-    print_curve(&shown, threshold);
+    )?;
+    write_curve(page, &asked.unwrap_or(default), threshold)?;
     Ok(())
 }
 
-fn percent_at(banding: &Banding, similarity: f64) -> String {
-    // Offsets from a threshold are sums of decimals, so 1 may come out as a little more.
-    if !(-1e-9..=1.0 + 1e-9).contains(&similarity) {
-        return format!("{:>8}", "-");
+/// The similarities around the threshold for which candidates are told.
+const OFFSETS: [f64; 5] = [-0.2, -0.1, 0.0, 0.1, 0.2];
+
+/// Sums of decimals, such as 0.8 + 0.2, may come out as a little more than they are.
+const ROUNDING: f64 = 1e-9;
+
+fn write_row(
+    page: &mut String,
+    label: &str,
+    weight: &str,
+    banding: &Banding,
+    threshold: f64,
+) -> std::fmt::Result {
+    write!(
+        page,
+        "{label:>7} {:>6} x {:<4} {weight:>12} ",
+        banding.bands(),
+        banding.rows()
+    )?;
+    for similarity in OFFSETS.map(|offset| threshold + offset) {
+        write!(page, "{:>9}", percent_at(banding, similarity))?;
     }
-    let percent = 100.0 * banding.candidate_probability(similarity.clamp(0.0, 1.0));
-    let digits = if (0.1..=99.9).contains(&percent) {
-        1
-    } else {
-        3
-    };
-    format!("{:>7.digits$}%", percent)
+    writeln!(page, "{:>10}", 8 * banding.bands())
 }
 
-/// Draws the S-curve, with a line at the threshold.
-#[allow(clippy::print_stdout, reason = "the curve is what was asked for")]
-fn print_curve(banding: &Banding, threshold: f64) {
+fn percent_at(banding: &Banding, similarity: f64) -> String {
+    if !(0.0..=1.0 + ROUNDING).contains(&similarity) {
+        return String::new();
+    }
+    let percent = 100.0 * banding.candidate_probability(similarity.min(1.0));
+    if percent > 99.9995 {
+        "100%".to_owned()
+    } else if (0.1..=99.9).contains(&percent) {
+        format!("{percent:.1}%")
+    } else {
+        format!("{percent:.3}%")
+    }
+}
+
+/// Draws the S-curve over an axis that marks the threshold.
+fn write_curve(page: &mut String, banding: &Banding, threshold: f64) -> std::fmt::Result {
     const HEIGHT: u32 = 12;
     const WIDTH: u32 = 60;
     const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let (below, above) = banding.error_areas(threshold);
-    println!(
-        "\nP(candidate) = 1 - (1 - s^{})^{}",
+    writeln!(page)?;
+    writeln!(
+        page,
+        "P(candidate) = 1 - (1 - s^{})^{}",
         banding.rows(),
         banding.bands()
-    );
-    let similarity = |column: u32| (f64::from(column) + 0.5) / f64::from(WIDTH);
-    let at_threshold = |column: u32| {
-        let (left, right) = (f64::from(column), f64::from(column + 1));
-        (left..right).contains(&(threshold * f64::from(WIDTH)))
+    )?;
+    let cell = |column: u32, line: u32| {
+        let similarity = (f64::from(column) + 0.5) / f64::from(WIDTH);
+        let height = banding.candidate_probability(similarity) * f64::from(HEIGHT);
+        let eighths = 8.0 * (height - f64::from(line)) + 0.5;
+        let filled = (1..=8u8).rfind(|filled| f64::from(*filled) <= eighths);
+        EIGHTHS[usize::from(filled.unwrap_or(0))]
     };
     for line in (0..HEIGHT).rev() {
         let label = match line {
@@ -135,23 +169,28 @@ fn print_curve(banding: &Banding, threshold: f64) {
             5 => " 50%",
             _ => "    ",
         };
-        let cells: String = (0..WIDTH)
-            .map(|column| {
-                let height = banding.candidate_probability(similarity(column)) * f64::from(HEIGHT);
-                let eighths = (8.0 * (height - f64::from(line))).round().clamp(0.0, 8.0);
-                let filled = (0..=8u8).rfind(|e| f64::from(*e) <= eighths).unwrap_or(0);
-                match filled {
-                    0 if at_threshold(column) => '¦',
-                    filled => EIGHTHS[usize::from(filled)],
-                }
-            })
-            .collect();
-        println!("{label} │{}", cells.trim_end());
+        let cells: String = (0..WIDTH).map(|column| cell(column, line)).collect();
+        writeln!(page, "{label} │{}", cells.trim_end())?;
     }
-    println!("     └{}", "─".repeat(WIDTH as usize));
-    println!("      0{:>29}{:>30}", "0.5", "1");
-    println!("{:>36}", "similarity");
-    println!(
-        "area of false candidates below {threshold}: {below:.4}; of missed pairs above: {above:.4}"
-    );
+    let is_at_threshold = |column: &u32| {
+        let cells = f64::from(*column)..f64::from(column + 1);
+        cells.contains(&(threshold * f64::from(WIDTH) - ROUNDING))
+    };
+    let axis = (0..WIDTH).map(|column| {
+        if is_at_threshold(&column) {
+            '┴'
+        } else {
+            '─'
+        }
+    });
+    writeln!(page, "     └{}", axis.collect::<String>())?;
+    let at = (0..WIDTH)
+        .position(|column| is_at_threshold(&column))
+        .unwrap_or(0);
+    writeln!(page, "     {:>at$}", threshold, at = at + 2)?;
+    let (below, above) = banding.error_areas(threshold);
+    writeln!(
+        page,
+        "area under the curve below {threshold}: {below:.4}; over it above: {above:.4}"
+    )
 }

@@ -113,21 +113,27 @@ impl Run {
         self
     }
 
-    /// The run failed with that code, stderr says all of `said`, and nothing panicked.
+    /// The run failed with that code, its error says all of `said`, and nothing panicked.
     #[track_caller]
     pub(crate) fn refused(self, code: i32, said: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{}: {}", self.command, self.stderr);
+        let error = self.error();
         for words in said {
-            let says = self.stderr.contains(words);
-            assert!(
-                says,
-                "{} does not say {words:?}: {}",
-                self.command, self.stderr
-            );
+            let says = error.contains(words);
+            assert!(says, "{} does not say {words:?}: {error}", self.command);
         }
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         assert!(self.stdout.is_empty(), "{}", self.command);
         self
+    }
+
+    /// What stderr says from the error on: this program's own, or that of its argument parser.
+    #[track_caller]
+    pub(crate) fn error(&self) -> &str {
+        let starts = ["simgpu: ", "error: "].into_iter();
+        let start = starts.filter_map(|start| self.stderr.find(start)).min();
+        let start = start.unwrap_or_else(|| panic!("no error: {}", self.stderr));
+        &self.stderr[start..]
     }
 }
 

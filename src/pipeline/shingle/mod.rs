@@ -5,16 +5,25 @@
 //! more than signing them again.
 
 mod normalise;
-mod stop_words;
+
 mod words;
+
+mod stop_words;
+
+mod sequence;
+
+mod sets;
 
 use std::fmt;
 use std::num::NonZeroUsize;
 
 pub use normalise::Normalise;
+use sequence::{JoinedWords, UnitSequence};
+use sets::HashVec;
+pub use sets::{Hashes, ShingleBatch, ShingleSets};
 pub use stop_words::StopWords;
+use words::Words;
 pub use words::for_each_word;
-use words::{Word, Words};
 
 use super::document::DocumentBatch;
 use crate::error::{Error, Result};
@@ -388,233 +397,6 @@ impl Scratch {
         let mut low = [0; 16];
         low.copy_from_slice(&digest.as_bytes()[..16]);
         u128::from_le_bytes(low)
-    }
-}
-
-/// A document's units in one byte string that no other sequence of units has.
-#[derive(Debug, Default)]
-struct UnitSequence {
-    bytes: Vec<u8>,
-    len: usize,
-}
-
-impl UnitSequence {
-    fn clear(&mut self) {
-        self.len = 0;
-    }
-
-    /// Makes room for the words of a text of `text_len` bytes, each with one byte more, and for the
-    /// start of the last one.
-    fn of_words(&mut self, text_len: usize) -> WordSequence<'_> {
-        let room = 2 * text_len + words_v1::Start::LEN + 1;
-        if self.bytes.len() < room {
-            self.bytes.resize(room, 0);
-        }
-        self.len = 0;
-        WordSequence {
-            bytes: &mut self.bytes,
-            at: 0,
-            len: &mut self.len,
-        }
-    }
-
-    /// Appends a byte string and its length.
-    fn push_prefixed(&mut self, bytes: &[u8]) {
-        self.bytes.truncate(self.len);
-        self.bytes
-            .extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-        self.bytes.extend_from_slice(bytes);
-        self.len = self.bytes.len();
-    }
-}
-
-/// A unit sequence that is being built from words.
-struct WordSequence<'a> {
-    bytes: &'a mut [u8],
-    at: usize,
-    len: &'a mut usize,
-}
-
-impl WordSequence<'_> {
-    /// Appends a word and a byte that no UTF-8 text holds.
-    #[inline(always)]
-    fn push(&mut self, word: Word<'_>, start: words_v1::Start) {
-        let end = self.at + word.len;
-        // Most words fit their start, and a copy of a fixed length is one instruction.
-        if let Some(room) = self.bytes[self.at..].first_chunk_mut() {
-            *room = start.to_le_bytes();
-        }
-        if word.len > words_v1::Start::LEN {
-            self.bytes[self.at..end].copy_from_slice(word.bytes());
-        }
-        self.bytes[end] = 0xFF;
-        self.at = end + 1;
-    }
-}
-
-impl Drop for WordSequence<'_> {
-    fn drop(&mut self) {
-        *self.len = self.at;
-    }
-}
-
-/// Words joined by one blank, for base hashes that read the bytes of a whole shingle.
-#[derive(Debug, Default)]
-struct JoinedWords {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl JoinedWords {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.ends.clear();
-    }
-
-    fn push(&mut self, word: &[u8]) {
-        if !self.ends.is_empty() {
-            self.bytes.push(b' ');
-        }
-        self.bytes.extend_from_slice(word);
-        self.ends.push(self.bytes.len());
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn span(&self, words: std::ops::Range<usize>) -> &[u8] {
-        let start = if words.start == 0 {
-            0
-        } else {
-            self.ends[words.start - 1] + 1
-        };
-        &self.bytes[start..self.ends[words.end - 1]]
-    }
-}
-
-/// Shingle hashes of either width, owned.
-#[derive(Clone, Debug)]
-enum HashVec {
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
-
-/// Shingle sets, owned: flat hashes with the places where each set ends (CSR).
-#[derive(Clone, Debug)]
-pub struct ShingleBatch {
-    hashes: HashVec,
-    offsets: Vec<i64>,
-}
-
-impl ShingleBatch {
-    /// An empty batch of hashes of that width.
-    pub fn new(width: Width) -> Self {
-        ShingleBatch {
-            hashes: match width {
-                Width::U32 => HashVec::U32(Vec::new()),
-                Width::U64 => HashVec::U64(Vec::new()),
-            },
-            offsets: vec![0],
-        }
-    }
-
-    fn end_set(&mut self) {
-        let len = match &self.hashes {
-            HashVec::U32(hashes) => hashes.len(),
-            HashVec::U64(hashes) => hashes.len(),
-        };
-        self.offsets.push(len as i64);
-    }
-
-    /// Appends set `i` of another batch of the same width.
-    ///
-    /// # Panics
-    /// If the widths differ.
-    pub fn push_set_of(&mut self, other: &ShingleBatch, i: usize) {
-        let set = other.sets().range(i);
-        match (&mut self.hashes, &other.hashes) {
-            (HashVec::U32(to), HashVec::U32(from)) => to.extend_from_slice(&from[set]),
-            (HashVec::U64(to), HashVec::U64(from)) => to.extend_from_slice(&from[set]),
-            _ => panic!("shingle hashes of two widths in one batch"),
-        }
-        self.end_set();
-    }
-
-    /// The sets, borrowed.
-    pub fn sets(&self) -> ShingleSets<'_> {
-        ShingleSets {
-            hashes: match &self.hashes {
-                HashVec::U32(hashes) => Hashes::U32(hashes),
-                HashVec::U64(hashes) => Hashes::U64(hashes),
-            },
-            offsets: &self.offsets,
-        }
-    }
-}
-
-/// Shingle hashes of either width, borrowed.
-#[derive(Clone, Copy, Debug)]
-pub enum Hashes<'a> {
-    /// 32 bits each.
-    U32(&'a [u32]),
-    /// 64 bits each.
-    U64(&'a [u64]),
-}
-
-/// Shingle sets in compressed sparse rows: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.
-///
-/// Order and repeats within a set do not matter.
-#[derive(Clone, Copy, Debug)]
-pub struct ShingleSets<'a> {
-    hashes: Hashes<'a>,
-    offsets: &'a [i64],
-}
-
-impl<'a> ShingleSets<'a> {
-    /// Sets given from outside; `offsets` has one entry more than there are sets.
-    ///
-    /// # Errors
-    /// [`Error::Conflict`] unless the offsets begin at 0, ascend and end at the number of hashes.
-    pub fn new(hashes: Hashes<'a>, offsets: &'a [i64]) -> Result<Self> {
-        let len = match hashes {
-            Hashes::U32(hashes) => hashes.len(),
-            Hashes::U64(hashes) => hashes.len(),
-        };
-        let spans = offsets.first() == Some(&0)
-            && offsets.last() == Some(&(len as i64))
-            && offsets.is_sorted();
-        if !spans {
-            return Err(Error::Conflict(format!(
-                "offsets of shingle sets must ascend from 0 to the number of hashes, {len}"
-            )));
-        }
-        Ok(ShingleSets { hashes, offsets })
-    }
-
-    /// Number of sets.
-    pub fn len(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    /// Whether there is no set.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The hashes of all sets.
-    pub fn hashes(&self) -> Hashes<'a> {
-        self.hashes
-    }
-
-    /// Where set `i` lies among the hashes.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "offsets ascend from 0 to the length of a slice, as the constructors see to"
-    )]
-    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
-        self.offsets[i] as usize..self.offsets[i + 1] as usize
     }
 }
 
