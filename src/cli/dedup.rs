@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::pipeline::{self, Clustering, KeepPolicy};
+use simgpu::pipeline::{self, Clustering, KeepPolicy, Progress};
 
 use super::arguments::{InputArguments, SearchArguments, SignArguments};
 use super::{environment, progress};

@@ -67,10 +67,6 @@ impl Terminal {
         self.say(&line);
     }
 
-    pub(super) fn warn(&self, message: &str) {
-        self.say(&format!("warning: {message}"));
-    }
-
     /// Prints a table of two columns.
     pub(super) fn summary(&self, fill: impl FnOnce(&mut Lines)) {
         self.end_stage();
@@ -139,9 +135,14 @@ impl Progress for Terminal {
         }
     }
 
-    fn note(&self, message: &str) {
+    fn tell(&self, message: &str) {
         self.end_stage();
-        self.warn(message);
+        self.say(message);
+    }
+
+    fn warn(&self, message: &str) {
+        self.end_stage();
+        self.say(&format!("warning: {message}"));
     }
 }
 

@@ -10,8 +10,11 @@ pub trait Progress: Sync {
     /// The stage has come to `done`, with so many documents and bytes of text so far.
     fn advance(&self, done: u64, documents: u64, bytes: u64);
 
+    /// Something the user may want to know.
+    fn tell(&self, message: &str);
+
     /// Something the user should know.
-    fn note(&self, message: &str);
+    fn warn(&self, message: &str);
 }
 
 /// Says nothing.
@@ -23,7 +26,9 @@ impl Progress for Silent {
 
     fn advance(&self, _: u64, _: u64, _: u64) {}
 
-    fn note(&self, _: &str) {}
+    fn tell(&self, _: &str) {}
+
+    fn warn(&self, _: &str) {}
 }
 
 /// How long a stage took.

@@ -236,13 +236,13 @@ pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> 
     let progress = source.progress;
     for path in &source.inputs.repeated {
         let path = path.display();
-        progress.note(&format!(
+        progress.warn(&format!(
             "{path} was named more than once, and is read once"
         ));
     }
     if counts.repeated_ids > 0 {
         let repeated = counts.repeated_ids;
-        progress.note(&format!(
+        progress.warn(&format!(
             "{repeated} documents have the id of another; rows tell them apart (--unique-ids makes this an error)"
         ));
     }
@@ -252,7 +252,7 @@ pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> 
             omitted_pairs: pairs,
             ..
         } = counts;
-        progress.note(&format!(
+        progress.warn(&format!(
             "{pairs} pairs were not compared, most of them in {buckets} buckets above --max-bucket; similar documents may be left (raise it to compare more)"
         ));
     }

@@ -86,6 +86,13 @@ pub(super) fn find_similar(
         .then(|| (source.signer.num_perm(), source.signer.slot_width()));
     let mut banded = Banded::new(search.banding, with_signatures);
     let corpus = Corpus::read(source, &mut banded, &mut timings.0)?;
+    let slot_bytes = source.signer.slot_width().bytes();
+    let per_document = search.bytes_per_document(source.signer.num_perm(), slot_bytes) as u64;
+    let megabytes = corpus.documents() * per_document / 1_000_000 + corpus.id_bytes() / 1_000_000;
+    source.progress.tell(&format!(
+        "{} documents are read; {megabytes} MB are kept of them",
+        corpus.documents()
+    ));
     let similarity: Box<dyn Similarity> = match (search.verification, banded.signatures) {
         (Verification::Exact, _) => {
             let sets = timings.time("read again", corpus.bytes, || {

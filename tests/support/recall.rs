@@ -173,20 +173,25 @@ impl Recall {
 
     /// What is wrong with it, if anything is.
     pub(crate) fn fault(&self) -> Option<String> {
-        let difference = self.difference();
         if self.false_pairs > 0 || self.wrong_similarities > 0 {
-            let (pairs, similarities) = (self.false_pairs, self.wrong_similarities);
-            Some(format!(
-                "{pairs} false pairs, {similarities} wrong similarities"
-            ))
-        } else if difference.abs() <= TOLERANCE {
-            None
-        } else {
-            let (mean, expected) = (self.mean(), self.expected);
-            Some(format!(
-                "a mean recall of {mean:.6} where {expected:.6} is expected, {difference:+.2} standard errors off"
-            ))
+            return Some(format!(
+                "{} false pairs, a precision of {:.6}, and {} wrong similarities",
+                self.false_pairs,
+                self.precision(),
+                self.wrong_similarities
+            ));
         }
+        let difference = self.difference();
+        let is_off = difference.is_nan() || difference.abs() > TOLERANCE;
+        is_off.then(|| {
+            format!(
+                "a mean recall of {:.6} where {} bands of {} rows give {:.6}: {difference:+.2} standard errors off",
+                self.mean(),
+                self.banding.bands(),
+                self.banding.rows(),
+                self.expected
+            )
+        })
     }
 
     fn recalls(&self) -> impl Iterator<Item = f64> {

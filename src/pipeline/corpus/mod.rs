@@ -163,6 +163,12 @@ impl Corpus {
         }
     }
 
+    /// Bytes that the ids take.
+    pub(crate) fn id_bytes(&self) -> u64 {
+        let bytes = |ids: &Ids| ids.json.len() as u64 + 8 * self.documents();
+        self.ids.as_ref().map_or(0, bytes)
+    }
+
     /// The files in order: name, first row.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, u32)> {
         let files = self.files.iter();

@@ -1,0 +1,278 @@
+//! Runs that are killed: what stands under a final name is whole, and the same command, run again, comes to
+//! the same bytes.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::{
+    Numbers, Place, Results, SIMGPU, families, files_in, gzip, lasting_files_in, numbered_lines,
+    zstd,
+};
+
+/// How often a run is killed, at moments spread over its whole length.
+const KILLS: u32 = 20;
+
+/// A corpus whose deduplication takes a good part of a second.
+fn corpus() -> Place {
+    let texts = families(2_500, 4, 120);
+    let place = Place::new();
+    let (first, rest) = texts.split_at(4_000);
+    let (second, third) = rest.split_at(3_000);
+    place.write("docs/a.jsonl", numbered_lines(first, 0));
+    place.write("docs/b.jsonl.gz", gzip(&numbered_lines(second, 4_000)));
+    place.write("docs/c/d.jsonl.zst", zstd(&numbered_lines(third, 7_000)));
+    place
+}
+
+/// Starts the program, kills it after `delay`, and waits until it is gone.
+fn kill_after(delay: Duration, place: &Place, arguments: &str) {
+    let mut child = Command::new(SIMGPU)
+        .args(arguments.split_whitespace())
+        .current_dir(place.path(""))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(delay);
+    // It may have ended by itself: that is one of the moments.
+    let _ = child.kill();
+    child.wait().unwrap();
+}
+
+/// Moments spread over the time that the command takes and a little more, each somewhere in its share.
+fn moments(place: &Place, arguments: &str) -> impl Iterator<Item = Duration> {
+    let start = Instant::now();
+    place.run(arguments).succeeded();
+    let whole = start.elapsed();
+    let mut numbers = Numbers(1);
+    (0..KILLS).map(move |i| {
+        let within = numbers.below(1_000) as f64 / 1_000.0;
+        whole.mul_f64(1.05 * (f64::from(i) + within) / f64::from(KILLS))
+    })
+}
+
+/// The final names in a folder of results, and what is behind them.
+fn final_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = if folder.exists() {
+        lasting_files_in(folder)
+    } else {
+        BTreeMap::new()
+    };
+    files.retain(|name, _| !name.starts_with(".partial"));
+    files
+}
+
+/// Checks that each of `removed.jsonl`, `report.json` and `kept/` is missing or whole, and a folder with
+/// a report complete; gives whether it is.
+#[track_caller]
+fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bool {
+    let found = final_files(folder);
+    for (name, bytes) in &found {
+        assert!(
+            expected.get(name) == Some(bytes),
+            "{name} is not what it should be"
+        );
+    }
+    if folder.join("kept").exists() {
+        let kept = |files: &BTreeMap<String, Vec<u8>>| {
+            files
+                .keys()
+                .filter(|name| name.starts_with("kept/"))
+                .count()
+        };
+        assert_eq!(kept(&found), kept(expected), "kept/ is not whole");
+    }
+    let is_complete = folder.join("report.json").exists();
+    if is_complete {
+        assert!(
+            found == *expected,
+            "a report stands beside incomplete results"
+        );
+        assert!(folder.join("run.json").exists());
+    }
+    is_complete
+}
+
+#[test]
+fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
+    let place = corpus();
+    let dedup = |folder: &str| format!("dedup docs --output {folder} --verify exact --quiet");
+    let moments = moments(&place, &dedup("whole"));
+    let expected = final_files(&place.path("whole"));
+    assert!(Results::of(&place.path("whole")).count("removed") > 1_000);
+    let mut completed = 0;
+    for (i, moment) in moments.enumerate() {
+        let name = format!("out{i}");
+        kill_after(moment, &place, &dedup(&name));
+        let folder = place.path(&name);
+        if is_whole_or_absent(&folder, &expected) {
+            completed += 1;
+            place.run(&dedup(&name)).refused(1, &["--overwrite"]);
+        } else {
+            place.run(&dedup(&name)).succeeded();
+        }
+        assert!(is_whole_or_absent(&folder, &expected));
+        assert!(!folder.join(".partial").exists() || i + 1 > 0 && completed > 0);
+        fs::remove_dir_all(folder).unwrap();
+    }
+    assert!(
+        completed < KILLS / 2,
+        "{completed} of {KILLS} runs were over before they were killed"
+    );
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
+    let place = corpus();
+    let dedup = "dedup docs --output out --quiet";
+    let whole = moments(&place, "dedup docs --output whole --quiet")
+        .last()
+        .unwrap();
+    fs::remove_dir_all(place.path("whole")).unwrap();
+    kill_after(whole / 2, &place, dedup);
+    place.run(dedup).succeeded();
+    let mut names: Vec<_> = fs::read_dir(place.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["docs", "out"]);
+    let in_folder: Vec<_> = files_in(&place.path("out"))
+        .into_keys()
+        .filter(|name| name.starts_with('.'))
+        .collect();
+    assert!(in_folder.is_empty(), "{in_folder:?}");
+}
+
+#[test]
+fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
+    let place = corpus();
+    for ending in ["jsonl", "parquet"] {
+        let pairs = |name: &str| format!("pairs docs --output {name}.{ending} --quiet");
+        let moments = moments(&place, &pairs("whole"));
+        let expected = place.read(&format!("whole.{ending}"));
+        for (i, moment) in moments
+            .enumerate()
+            .skip(usize::from(ending == "parquet"))
+            .step_by(2)
+        {
+            let name = format!("pairs{i}");
+            let file = format!("{name}.{ending}");
+            kill_after(moment, &place, &pairs(&name));
+            if place.holds(&file) {
+                assert!(place.read(&file) == expected, "{file} is not whole");
+                place
+                    .run(&pairs(&name))
+                    .refused(1, &["the file exists", "--overwrite"]);
+            } else {
+                place.run(&pairs(&name)).succeeded();
+            }
+            assert!(
+                place.read(&file) == expected,
+                "{file} differs when it is written again"
+            );
+            assert!(!place.holds(&format!("{file}.partial")));
+        }
+    }
+}
+
+// The moments that a random kill hardly ever meets: between one renaming and the next.
+
+/// The entries of a folder in the order in which they get their final names.
+const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
+
+fn small_corpus() -> Place {
+    Place::with_texts(families(20, 4, 60))
+}
+
+#[test]
+fn a_dedup_that_is_killed_between_two_renamings_can_be_run_again() {
+    let place = small_corpus();
+    let dedup = "dedup in.jsonl --output out --quiet";
+    place.run(dedup).succeeded();
+    let folder = place.path("out");
+    let expected = final_files(&folder);
+    for renamed in 0..ENTRIES.len() {
+        fs::create_dir(folder.join(".partial")).unwrap();
+        for entry in &ENTRIES[renamed..] {
+            fs::rename(folder.join(entry), folder.join(".partial").join(entry)).unwrap();
+        }
+        assert!(!is_whole_or_absent(&folder, &expected));
+        place.run(dedup).succeeded();
+        assert!(
+            is_whole_or_absent(&folder, &expected),
+            "after {renamed} entries"
+        );
+        assert!(!folder.join(".partial").exists());
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
+    let place = small_corpus();
+    let dedup = "dedup in.jsonl --output out --quiet";
+    place.run(dedup).succeeded();
+    fs::create_dir(place.path("out/.partial")).unwrap();
+    place.run(dedup).refused(1, &["--overwrite"]);
+    place.run(&format!("{dedup} --overwrite")).succeeded();
+    assert!(!place.holds("out/.partial"));
+}
+
+#[test]
+fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
+    // The first run was killed between two renamings, the second when it had discarded `.partial`.
+    let place = small_corpus();
+    let dedup = "dedup in.jsonl --output out --quiet";
+    for renamed in 1..ENTRIES.len() {
+        place.run(&format!("{dedup} --overwrite")).succeeded();
+        let expected = final_files(&place.path("out"));
+        for entry in &ENTRIES[renamed..] {
+            let path = place.path("out").join(entry);
+            fs::remove_file(path).unwrap();
+        }
+        place.run(dedup).succeeded();
+        assert!(is_whole_or_absent(&place.path("out"), &expected));
+    }
+}
+
+#[test]
+fn an_overwriting_run_that_is_killed_while_it_replaces_can_be_run_again() {
+    let place = small_corpus();
+    let dedup = "dedup in.jsonl --output out --quiet";
+    place.run(dedup).succeeded();
+    let folder = place.path("out");
+    let expected = final_files(&folder);
+    // The earlier results go, the report first, when those that replace them are complete.
+    for removed in 1..=ENTRIES.len() {
+        copy_folder(&folder, &place.path("earlier"));
+        fs::rename(place.path("earlier"), folder.join(".partial")).unwrap();
+        for entry in ENTRIES.iter().rev().take(removed) {
+            let path = folder.join(entry);
+            if path.is_dir() {
+                fs::remove_dir_all(path).unwrap();
+            } else {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        place.run(dedup).succeeded();
+        assert!(
+            is_whole_or_absent(&folder, &expected),
+            "after {removed} entries"
+        );
+        assert!(!folder.join(".partial").exists());
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    for (name, bytes) in files_in(from) {
+        let path = to.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}

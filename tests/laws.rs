@@ -1,0 +1,538 @@
+//! Laws: what must hold of every set, every corpus and every way to run.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use proptest::prelude::*;
+use serde_json::Value;
+use simgpu::backend::Backend;
+use simgpu::pipeline::{Hashes, ShingleSets, Signatures, Slots};
+use simgpu::scheme::{Scheme, Width};
+use unicode_segmentation::UnicodeSegmentation;
+
+use support::{
+    Place, Results, edited, families, gzip, lasting_files_in, numbered_lines, parquet, parse_lines,
+    strings, text, zstd,
+};
+
+// Signatures of sets
+
+/// The signatures of sets of shingle hashes, cut to the width of the scheme, as 64-bit slots.
+fn sign(scheme: &str, backend: Backend, num_perm: u32, sets: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let scheme = Scheme::named(scheme)
+        .unwrap()
+        .with_num_perm(num_perm)
+        .unwrap();
+    let signer = backend.signer(&scheme).unwrap();
+    let flat = sets.concat();
+    let high_halves: Vec<u32> = flat.iter().map(|hash| high_half(*hash)).collect();
+    let hashes = match scheme.family().hash_width() {
+        Width::U32 => Hashes::U32(&high_halves),
+        Width::U64 => Hashes::U64(&flat),
+    };
+    let ends = sets.iter().scan(0, |end, set| {
+        *end += set.len() as i64;
+        Some(*end)
+    });
+    let offsets: Vec<i64> = [0].into_iter().chain(ends).collect();
+    let sets = ShingleSets::new(hashes, &offsets).unwrap();
+    let mut signatures = Signatures::new(scheme.num_perm(), signer.slot_width());
+    signatures.sign(&*signer, &sets).unwrap();
+    let row = |i| match signatures.row(i) {
+        Slots::U32(slots) => slots.iter().copied().map(u64::from).collect(),
+        Slots::U64(slots) => slots.to_vec(),
+    };
+    (0..signatures.len()).map(row).collect()
+}
+
+fn high_half(hash: u64) -> u32 {
+    u32::try_from(hash >> 32).unwrap()
+}
+
+fn any_scheme() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(Scheme::names().collect::<Vec<_>>())
+}
+
+fn any_cpu_backend() -> impl Strategy<Value = Backend> {
+    prop::sample::select(vec![Backend::Scalar, Backend::Simd])
+}
+
+/// Hashes all over the range, and at its ends, where arithmetic overflows.
+fn any_set() -> impl Strategy<Value = Vec<u64>> {
+    let hash = prop_oneof![
+        4 => any::<u64>(),
+        1 => prop::sample::select(vec![0, 1, u64::MAX, u64::MAX << 32, (1 << 61) - 1, 1 << 63]),
+    ];
+    prop::collection::vec(hash, 0..70)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn order_and_repeats_do_not_matter(
+        scheme in any_scheme(),
+        backend in any_cpu_backend(),
+        num_perm in 1..70u32,
+        (set, shuffled) in any_set().prop_flat_map(|set| (Just(set.clone()), Just(set).prop_shuffle())),
+        repeats in 0..4usize,
+    ) {
+        let repeated = shuffled.repeat(1 + repeats);
+        let reversed: Vec<u64> = set.iter().rev().copied().collect();
+        let rows = sign(scheme, backend, num_perm, &[set, shuffled, repeated, reversed]);
+        prop_assert!(rows.iter().all(|row| *row == rows[0]));
+    }
+
+    #[test]
+    fn the_signature_of_a_union_is_the_slotwise_minimum(
+        scheme in any_scheme(),
+        backend in any_cpu_backend(),
+        num_perm in 1..70u32,
+        a in any_set(),
+        b in any_set(),
+    ) {
+        let union = [a.clone(), b.clone()].concat();
+        let rows = sign(scheme, backend, num_perm, &[a, b, union]);
+        let minimum: Vec<u64> = rows[0].iter().zip(&rows[1]).map(|(a, b)| *a.min(b)).collect();
+        prop_assert_eq!(&rows[2], &minimum);
+    }
+
+    #[test]
+    fn equal_sets_have_equal_rows_whatever_stands_around_them(
+        scheme in any_scheme(),
+        num_perm in 1..70u32,
+        set in any_set(),
+        before in prop::collection::vec(any_set(), 0..5),
+        after in prop::collection::vec(any_set(), 0..5),
+    ) {
+        let alone = sign(scheme, Backend::Scalar, num_perm, std::slice::from_ref(&set));
+        let at = before.len();
+        let among = [before, vec![set], after].concat();
+        let by_simd = sign(scheme, Backend::Simd, num_perm, &among);
+        prop_assert_eq!(&by_simd[at], &alone[0]);
+        prop_assert_eq!(sign(scheme, Backend::Scalar, num_perm, &among), by_simd);
+    }
+}
+
+// Corpora
+
+/// The file of the corpus below that holds text `i`, and how its files come to be.
+const FORMS: [(&str, fn(&[String], usize) -> Vec<u8>); 4] = [
+    ("a.jsonl", |texts, first_id| numbered_lines(texts, first_id)),
+    ("b.jsonl.gz", |texts, first_id| {
+        gzip(&numbered_lines(texts, first_id))
+    }),
+    ("c/d.jsonl.zst", |texts, first_id| {
+        zstd(&numbered_lines(texts, first_id))
+    }),
+    ("e.parquet", |texts, first_id| {
+        let ids = arrow_array::UInt32Array::from_iter_values(
+            (first_id..)
+                .zip(texts)
+                .map(|(id, _)| u32::try_from(id).unwrap()),
+        );
+        parquet([
+            ("id", std::sync::Arc::new(ids) as arrow_array::ArrayRef),
+            ("text", strings(texts)),
+        ])
+    }),
+];
+
+/// A place with the texts in `docs/`, a quarter in each form, with their numbers as ids.
+fn corpus_of(texts: &[String]) -> Place {
+    let place = Place::new();
+    let quarter = texts.len().div_ceil(FORMS.len());
+    for (i, (texts, (name, form))) in texts.chunks(quarter).zip(FORMS).enumerate() {
+        place.write(&format!("docs/{name}"), form(texts, i * quarter));
+    }
+    place
+}
+
+/// Ids and texts of what is in kept/, by file and row there.
+fn kept_documents(results: &Results) -> Vec<(u64, String)> {
+    let mut documents = Vec::new();
+    for name in results.kept_names() {
+        let bytes = results.kept(&name);
+        if name.ends_with(".parquet") {
+            documents.extend(rows_of(bytes));
+        } else {
+            let document = |record: Value| {
+                let text = record["text"].as_str().unwrap().to_owned();
+                (record["id"].as_u64().unwrap(), text)
+            };
+            documents.extend(parse_lines(&bytes).into_iter().map(document));
+        }
+    }
+    documents
+}
+
+fn rows_of(parquet: Vec<u8>) -> Vec<(u64, String)> {
+    use arrow_array::cast::AsArray;
+    use std::io::Write;
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&parquet).unwrap();
+    let reader =
+        parquet::arrow::arrow_reader::ParquetRecordBatchReader::try_new(file, 1024).unwrap();
+    let mut rows = Vec::new();
+    for batch in reader {
+        let batch = batch.unwrap();
+        let ids = batch["id"]
+            .as_primitive::<arrow_array::types::UInt32Type>()
+            .values()
+            .iter();
+        let texts = batch["text"].as_string::<i32>().iter().flatten();
+        rows.extend(ids.map(|id| u64::from(*id)).zip(texts.map(str::to_owned)));
+    }
+    rows
+}
+
+/// A text's set of shingles of five words, as strings: an independent count, straight from the definition.
+fn shingles(text: &str) -> HashSet<String> {
+    let words: Vec<&str> = text.unicode_words().collect();
+    match words.len() {
+        0 => HashSet::new(),
+        1..5 => HashSet::from([words.join(" ")]),
+        _ => words.windows(5).map(|shingle| shingle.join(" ")).collect(),
+    }
+}
+
+fn jaccard(a: &str, b: &str) -> f64 {
+    let (a, b) = (shingles(a), shingles(b));
+    let shared = a.intersection(&b).count();
+    shared as f64 / (a.len() + b.len() - shared) as f64
+}
+
+const CLUSTERINGS: [&str; 2] = ["greedy", "connected"];
+const POLICIES: [&str; 2] = ["first", "longest"];
+
+#[test]
+fn every_removed_document_has_a_kept_one_in_kept() {
+    let texts = families(60, 8, 80);
+    let place = corpus_of(&texts);
+    for verify in ["signature", "exact"] {
+        for keep in POLICIES {
+            for cluster in CLUSTERINGS {
+                let options = format!("docs --verify {verify} --keep {keep} --cluster {cluster}");
+                let results = place.dedup(&options);
+                everything_is_accounted_for(&texts, &results, &options);
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn everything_is_accounted_for(texts: &[String], results: &Results, options: &str) {
+    let kept = kept_documents(results);
+    let kept_ids: BTreeSet<u64> = kept.iter().map(|(id, _)| *id).collect();
+    assert_eq!(
+        kept_ids.len(),
+        kept.len(),
+        "{options}: a document was kept twice"
+    );
+    for (id, text) in &kept {
+        assert_eq!(*text, texts[*id as usize], "{options}");
+    }
+    let quarter = texts.len().div_ceil(FORMS.len()) as u64;
+    let removed_ids: BTreeSet<u64> = results
+        .removed
+        .iter()
+        .map(|line| line["id"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        removed_ids.len(),
+        results.removed.len(),
+        "{options}: one was removed twice"
+    );
+    assert!(removed_ids.is_disjoint(&kept_ids), "{options}");
+    assert_eq!(removed_ids.len() + kept_ids.len(), texts.len(), "{options}");
+    assert!(
+        removed_ids.len() > 100,
+        "{options}: {} removed",
+        removed_ids.len()
+    );
+    for line in &results.removed {
+        let kept_id = line["kept_id"].as_u64().unwrap();
+        assert!(kept_ids.contains(&kept_id), "{options}: {line}");
+        for (id, file, row) in [("id", "file", "row"), ("kept_id", "kept_file", "kept_row")] {
+            let id = line[id].as_u64().unwrap();
+            let form = usize::try_from(id / quarter).unwrap();
+            assert_eq!(line[file], FORMS[form].0, "{options}: {line}");
+            assert_eq!(line[row], id % quarter, "{options}: {line}");
+        }
+    }
+    assert_eq!(results.count("omitted_pairs"), 0);
+}
+
+#[test]
+fn exact_similarities_are_those_of_an_independent_count() {
+    let texts = families(60, 8, 80);
+    let place = corpus_of(&texts);
+    let of = |id: &Value| &*texts[usize::try_from(id.as_u64().unwrap()).unwrap()];
+    for threshold in [0.5, 0.8, 0.95] {
+        for options in [
+            "--cluster greedy",
+            "--cluster greedy --keep longest",
+            "--cluster connected",
+        ] {
+            let results = place.dedup(&format!(
+                "docs --verify exact --threshold {threshold} {options}"
+            ));
+            assert!(results.removed.len() > 50);
+            for line in &results.removed {
+                let counted = jaccard(of(&line["id"]), of(&line["kept_id"]));
+                assert_eq!(line["similarity"].as_f64(), Some(counted), "{line}");
+                if options.contains("greedy") {
+                    assert!(counted >= threshold, "{line}");
+                } else if let Some(via) = line.get("via_id") {
+                    let link = jaccard(of(&line["id"]), of(via));
+                    assert_eq!(line["via_similarity"].as_f64(), Some(link), "{line}");
+                    assert!(link >= threshold, "{line}");
+                }
+            }
+        }
+        for pair in place.pairs(&format!("docs --verify exact --threshold {threshold}")) {
+            let counted = jaccard(of(&pair["id_a"]), of(&pair["id_b"]));
+            assert!(
+                counted >= threshold && pair["similarity"].as_f64() == Some(counted),
+                "{pair}"
+            );
+        }
+    }
+}
+
+#[test]
+fn deduplicating_the_output_removes_nothing() {
+    let texts = families(80, 8, 80);
+    let place = corpus_of(&texts);
+    for verify in ["signature", "exact"] {
+        for keep in POLICIES {
+            for threshold in [0.6, 0.8] {
+                let options = format!("--verify {verify} --keep {keep} --threshold {threshold}");
+                let first = place.dedup(&format!("docs {options}"));
+                assert!(first.count("removed") > 100, "{options}");
+                assert_eq!(first.count("omitted_pairs"), 0);
+                let again = format!("dedup out/kept --output again --overwrite {options}");
+                place.run(&again).succeeded();
+                let second = Results::of(&place.path("again"));
+                assert_eq!(second.count("removed"), 0, "{options}");
+                assert_eq!(kept_documents(&second), kept_documents(&first), "{options}");
+            }
+        }
+    }
+}
+
+#[test]
+fn keep_longest_keeps_the_longest() {
+    // Words beyond ASCII make characters and bytes differ; what counts is bytes.
+    let texts = families(60, 8, 80);
+    let place = corpus_of(&texts);
+    for cluster in CLUSTERINGS {
+        let results = place.dedup(&format!(
+            "docs --verify exact --keep longest --cluster {cluster}"
+        ));
+        let length = |id: u64| texts[usize::try_from(id).unwrap()].len();
+        for line in &results.removed {
+            let (id, kept_id) = (
+                line["id"].as_u64().unwrap(),
+                line["kept_id"].as_u64().unwrap(),
+            );
+            let (removed, kept) = (length(id), length(kept_id));
+            assert!(
+                removed < kept || removed == kept && kept_id < id,
+                "{cluster}: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn connected_keeps_one_of_each_component_of_the_pairs() {
+    let texts = families(60, 8, 80);
+    let place = corpus_of(&texts);
+    for verify in ["signature", "exact"] {
+        let mut component: Vec<u64> = (0..texts.len() as u64).collect();
+        for pair in place.pairs(&format!("docs --verify {verify}")) {
+            let of = |name: &str| component[usize::try_from(pair[name].as_u64().unwrap()).unwrap()];
+            let (a, b) = (of("id_a"), of("id_b"));
+            let (low, high) = (a.min(b), a.max(b));
+            component
+                .iter_mut()
+                .filter(|of| **of == high)
+                .for_each(|of| *of = low);
+        }
+        let results = place.dedup(&format!("docs --verify {verify} --cluster connected"));
+        let kept: BTreeMap<u64, u64> = results
+            .removed
+            .iter()
+            .map(|line| {
+                (
+                    line["id"].as_u64().unwrap(),
+                    line["kept_id"].as_u64().unwrap(),
+                )
+            })
+            .collect();
+        let expected: BTreeMap<u64, u64> = (0..)
+            .zip(component)
+            .filter(|(id, first)| id != first)
+            .collect();
+        assert_eq!(kept, expected, "{verify}");
+    }
+}
+
+// Large buckets
+
+/// Fifty texts that share almost everything with each other.
+fn near_identical() -> Vec<String> {
+    let one = text(1, 400);
+    (0..50).map(|seed| edited(&one, seed, 1)).collect()
+}
+
+#[test]
+fn large_buckets_are_deduplicated_to_one_document() {
+    let texts = near_identical();
+    let place = Place::with_texts(&texts);
+    for keep in POLICIES {
+        for cluster in CLUSTERINGS {
+            for verify in ["signature", "exact"] {
+                let options = format!("--keep {keep} --cluster {cluster} --verify {verify}");
+                let results = place.dedup(&format!("in.jsonl --max-bucket 4 {options}"));
+                assert_eq!(
+                    (results.count("kept"), results.count("removed")),
+                    (1, 49),
+                    "{options}"
+                );
+                assert!(results.count("large_buckets") > 0, "{options}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
+    let texts = near_identical();
+    let place = Place::with_texts(&texts);
+    let all_pairs = 50 * 49 / 2;
+    let unbounded = place.dedup("in.jsonl --verify exact");
+    assert_eq!(
+        (
+            unbounded.count("omitted_pairs"),
+            unbounded.count("large_buckets")
+        ),
+        (0, 0)
+    );
+    assert_eq!(unbounded.count("candidate_pairs"), all_pairs);
+    let run = place
+        .run("dedup in.jsonl -o bounded --verify exact --max-bucket 4")
+        .succeeded();
+    assert!(run.stderr.contains("--max-bucket"), "{}", run.stderr);
+    let bounded = Results::of(&place.path("bounded"));
+    let (compared, omitted) = (
+        bounded.count("candidate_pairs"),
+        bounded.count("omitted_pairs"),
+    );
+    // The first document stands for the others, so that few pairs are compared and most are not; a pair
+    // is either, whatever the number of buckets that hold it.
+    assert!(compared >= 49, "{compared}");
+    assert!(omitted > 0, "{omitted}");
+    let adds_up = compared + omitted <= all_pairs;
+    assert!(
+        adds_up,
+        "{compared} compared and {omitted} omitted of {all_pairs} pairs"
+    );
+    let stated = format!("{omitted} pairs were not compared");
+    assert!(run.stderr.contains(&stated), "{}", run.stderr);
+}
+
+#[test]
+fn pairs_beyond_the_bound_are_counted_and_mentioned() {
+    // Identical documents are pairs with the first of them, beyond the bound.
+    let place = Place::with_texts(vec![text(1, 50); 10]);
+    let run = place.run("pairs in.jsonl -o - --max-bucket 4").succeeded();
+    assert_eq!(parse_lines(&run.stdout).len(), 9);
+    assert!(
+        run.stderr.contains("36 pairs were not compared"),
+        "{}",
+        run.stderr
+    );
+}
+
+// Ways to run
+
+/// Some MB in families, in files of every form, with odd documents among them.
+fn large_corpus() -> Place {
+    let mut texts = families(700, 6, 100);
+    for i in 0..texts.len() / 40 {
+        texts[40 * i] = ["", "short", "?!", "two words"][i % 4].to_owned();
+    }
+    // Some long ones, so that batches end in odd places.
+    for i in 0..10 {
+        texts[400 * i] = text(1_000 + i as u64 % 4, 30_000);
+    }
+    corpus_of(&texts)
+}
+
+/// What differs between the lasting files of two runs; nothing, if all is well.
+fn difference(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differs = |name: &&String| a.get(*name) != b.get(*name);
+    names.into_iter().filter(differs).cloned().collect()
+}
+
+#[test]
+fn results_do_not_depend_on_threads_batches_and_backend() {
+    let place = large_corpus();
+    let mut results: HashMap<String, BTreeMap<String, Vec<u8>>> = HashMap::new();
+    for verify in ["signature", "exact"] {
+        for keep in POLICIES {
+            for cluster in CLUSTERINGS {
+                let task = format!("--verify {verify} --keep {keep} --cluster {cluster}");
+                let run = |way: &str| {
+                    place.dedup(&format!("docs {task} {way}"));
+                    lasting_files_in(&place.path("out"))
+                };
+                let plain = run("--threads 1 --batch-mib 1 --backend scalar");
+                assert_eq!(plain.len(), 2 + FORMS.len(), "{:?}", plain.keys());
+                let mut ways = vec!["--threads 2 --batch-mib 64 --backend simd"];
+                if (keep, cluster) == ("first", "greedy") {
+                    // One at a time, so that a difference has one cause.
+                    ways.extend([
+                        "--threads 2 --batch-mib 1 --backend scalar",
+                        "--threads 1 --batch-mib 64 --backend scalar",
+                        "--threads 1 --batch-mib 1 --backend simd",
+                        "--threads 1 --batch-mib 1 --backend auto",
+                        "",
+                    ]);
+                }
+                for way in ways {
+                    let differing = difference(&run(way), &plain);
+                    assert!(differing.is_empty(), "{differing:?} with {task} {way}");
+                }
+                results.insert(task, plain);
+            }
+        }
+    }
+    // The tasks are not all one, or nothing would have been tested.
+    let distinct: HashSet<_> = results
+        .values()
+        .map(|files| &files["removed.jsonl"])
+        .collect();
+    assert_eq!(distinct.len(), results.len());
+}
+
+#[test]
+fn pairs_do_not_depend_on_threads_batches_and_backend() {
+    let place = large_corpus();
+    for name in ["pairs.jsonl", "pairs.csv", "pairs.parquet"] {
+        let run = |way: &str| {
+            let command = format!("pairs docs -o {name} --overwrite --verify exact {way}");
+            place.run(&command).succeeded();
+            place.read(name)
+        };
+        let plain = run("--threads 1 --batch-mib 1 --backend scalar");
+        assert!(
+            plain == run("--threads 2 --batch-mib 64 --backend simd"),
+            "{name}"
+        );
+    }
+}
