@@ -83,13 +83,13 @@ struct Run {
     stages: Vec<Stage>,
 }
 
-/// What run.json says of a stage: its time by the clock, or of a part of a stage the time of all threads.
+/// What run.json says of a stage, or of a part of the stage before it.
 #[derive(Deserialize)]
 struct Stage {
     stage: String,
-    elapsed_s: Option<f64>,
-    thread_s: Option<f64>,
+    elapsed_s: f64,
     bytes: u64,
+    is_part: bool,
 }
 
 impl Run {
@@ -193,21 +193,24 @@ impl Measured {
         ]
     }
 
-    /// A row for each stage, with the median of its times.
+    /// A row for each stage and each part of one, with the median of its times.
     fn stages(&self) -> impl Iterator<Item = Vec<String>> {
-        self.first().stages.iter().enumerate().map(|(i, stage)| {
-            let times = self.runs.iter().map(|run| &run.stages[i]);
-            let times = times.filter_map(|stage| stage.elapsed_s.or(stage.thread_s));
+        let mut whole = "";
+        let stages = self.first().stages.iter().enumerate();
+        stages.map(move |(i, stage)| {
+            let name = if stage.is_part {
+                format!("{whole}: {}", stage.stage)
+            } else {
+                whole = &stage.stage;
+                stage.stage.clone()
+            };
+            let times = self.runs.iter().map(|run| run.stages[i].elapsed_s);
             let median_s = Spread::of(times).median;
-            let is_part = stage.elapsed_s.is_none();
             let speed = (stage.bytes > 0).then(|| stage.bytes as f64 / 1e6 / median_s);
             vec![
-                format!("{}, {}", self.corpus, self.verify),
-                format!(
-                    "{}{}",
-                    stage.stage,
-                    if is_part { ", all threads" } else { "" }
-                ),
+                self.corpus.clone(),
+                self.verify.to_owned(),
+                name,
                 format!("{median_s:.3}"),
                 speed.map_or_else(String::new, |speed| format!("{speed:.1}")),
             ]
@@ -217,31 +220,31 @@ impl Measured {
     /// The whole process and its stages, run by run.
     fn all(&self) -> impl Iterator<Item = Vec<String>> {
         (1..).zip(&self.runs).flat_map(|(number, run)| {
-            let row = |stage: &str, elapsed_s: Option<f64>, thread_s: Option<f64>, bytes: u64| {
+            let process = Stage {
+                stage: "process".to_owned(),
+                elapsed_s: run.wall_s,
+                bytes: run.input_bytes,
+                is_part: false,
+            };
+            let row = |stage: &Stage| {
                 vec![
                     self.corpus.clone(),
                     self.verify.to_owned(),
                     self.threads.to_string(),
                     number.to_string(),
-                    stage.to_owned(),
-                    or_empty(elapsed_s),
-                    or_empty(thread_s),
-                    bytes.to_string(),
-                    or_empty(run.peak_memory_bytes),
+                    stage.stage.clone(),
+                    stage.is_part.to_string(),
+                    stage.elapsed_s.to_string(),
+                    stage.bytes.to_string(),
+                    run.peak_memory_bytes
+                        .map_or_else(String::new, |peak| peak.to_string()),
                 ]
             };
-            let mut rows = vec![row("process", Some(run.wall_s), None, run.input_bytes)];
-            let stages = run.stages.iter();
-            rows.extend(
-                stages.map(|stage| row(&stage.stage, stage.elapsed_s, stage.thread_s, stage.bytes)),
-            );
+            let mut rows = vec![row(&process)];
+            rows.extend(run.stages.iter().map(row));
             rows
         })
     }
-}
-
-fn or_empty(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }
 
 /// Where repeated measurements lie.
@@ -278,8 +281,8 @@ const ALL: [&str; 9] = [
     "threads",
     "run",
     "stage",
+    "is_part",
     "elapsed_s",
-    "thread_s",
     "bytes",
     "peak_memory_bytes",
 ];
@@ -297,7 +300,7 @@ const TOTALS: [&str; 10] = [
     "peak memory in MB",
 ];
 
-const STAGES: [&str; 4] = ["corpus", "stage", "median s", "MB/s"];
+const STAGES: [&str; 5] = ["corpus", "verify", "stage", "median s", "MB/s"];
 
 impl Tables {
     fn open(arguments: &Arguments) -> anyhow::Result<Self> {
@@ -333,5 +336,5 @@ decompressed input bytes by the seconds of the whole process.
 ";
 
 const BETWEEN_TABLES: &str = "\
-The stages, by the medians of their times. A part of a stage runs on all threads, and theirs are summed.
+The stages, and what of a stage went to its parts, by the medians of their times.
 ";

@@ -204,7 +204,7 @@ fn full(row: &Row) -> Vec<String> {
 fn summary(row: &Row) -> Vec<String> {
     let recall = &row.recall;
     let deviation = if recall.all_seeds_agree() {
-        "none".to_owned()
+        "0 (all alike)".to_owned()
     } else {
         format!("{:.6}", recall.deviation())
     };

@@ -688,6 +688,28 @@ fn signatures_do_not_depend_on_files_batches_and_threads() {
 // Stdin and odd names
 
 #[test]
+fn the_output_may_be_the_folder_in_which_one_stands() {
+    let place = Place::with_texts(["a", "b", "a"]);
+    std::fs::create_dir_all(place.path("empty/deep")).unwrap();
+    for (folder, output) in [("empty/deep", "."), ("empty/deep", "./"), ("empty", "deep")] {
+        let input = if folder == "empty" {
+            "../in.jsonl"
+        } else {
+            "../../in.jsonl"
+        };
+        let arguments = format!("dedup {input} --overwrite -o {output}");
+        let run = assert_cmd::Command::new(SIMGPU)
+            .args(arguments.split(' '))
+            .current_dir(place.path(folder))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert!(run.status.success(), "{arguments}: {said}");
+        assert_eq!(Results::of(&place.path("empty/deep")).count("removed"), 1);
+    }
+}
+
+#[test]
 fn every_command_reads_stdin() {
     let place = Place::new();
     let lines = json_lines([text(1, 20), text(1, 20)]);

@@ -24,8 +24,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use serde_json::{Value, json};
 
 use support::{
-    Place, Results, edited, gzip, json_lines, lines_of, numbered_lines, parquet, strings, text,
-    zstd,
+    Place, Results, gzip, json_lines, lines_of, numbered_lines, parquet, strings, text, zstd,
 };
 
 // Lines
@@ -469,6 +468,41 @@ fn a_file_that_is_named_twice_is_read_once() {
     assert_eq!(Results::of(&place.path("out")).count("documents"), 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn files_with_names_that_are_no_utf_8_are_all_kept_or_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    std::fs::create_dir(place.path("docs")).unwrap();
+    // Names that differ, and look the same where bad bytes are replaced.
+    for (i, name) in [&b"a\xFE.jsonl"[..], b"a\xFF.jsonl"]
+        .into_iter()
+        .enumerate()
+    {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::write(
+            place.path("docs").join(name),
+            json_lines([format!("text {i}")]),
+        )
+        .unwrap();
+    }
+    let run = place.run("dedup docs -o out");
+    if run.code == Some(0) {
+        assert_eq!(
+            count_files(&place.path("out/kept")),
+            2,
+            "a kept file took the place of another"
+        );
+    } else {
+        run.refused(1, &["docs", "UTF-8", "; "]);
+    }
+}
+
+#[cfg(unix)]
+fn count_files(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
 #[test]
 fn stdin_is_read_in_every_format() {
     let lines = json_lines([text(1, 20), text(2, 20), text(1, 20)]);
@@ -860,13 +894,15 @@ fn nul_bytes_are_characters_like_others() {
 
 #[test]
 fn a_document_of_50_mb_is_one_like_others() {
-    // As long as a book of a hundred volumes, between two small ones, and once more with one word changed.
-    let volume = text(1, 100_000);
-    let mut long = volume.clone();
-    while long.len() < 50_000_000 {
-        long = format!("{long} {volume} {}", long.len());
+    // As long as a library shelf, between two small ones, and once more with another end.
+    let mut long = String::new();
+    for number in 0.. {
+        if long.len() >= 50_000_000 {
+            break;
+        }
+        long.push_str(&format!("word{number} "));
     }
-    let nearly = edited(&long, 1, 1);
+    let nearly = format!("{long} and an end");
     let place = Place::new();
     place.write(
         "in.jsonl.zst",

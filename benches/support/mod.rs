@@ -61,7 +61,7 @@ impl Results {
         });
         let shown = folder.display();
         if let Some(present) = files.iter().find(|file| folder.join(file).exists()) {
-            bail!("{shown} has a {present}; name another folder with --results");
+            bail!("{shown} already holds {present}; name another folder with --results");
         }
         let noted = folder.join("environment.json");
         if let Ok(earlier) = fs::read_to_string(&noted) {
@@ -99,29 +99,32 @@ pub(crate) fn csv(rows: &[Vec<String>]) -> anyhow::Result<String> {
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// Rows, of which the first is the header, as a Markdown table that can be read as it is.
+/// Rows, of which the first is the header, as a Markdown table that can be read as it is: names to the
+/// left, numbers to the right.
 pub(crate) fn markdown(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0).max(3)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max();
+    let widths: Vec<usize> = (0..columns).map(|c| width(c).unwrap_or(0)).collect();
+    let starts_number =
+        |cell: &str| cell.starts_with(|c: char| c.is_ascii_digit() || c == '+' || c == '-');
+    let is_number = |column: usize| {
+        rows.iter()
+            .skip(1)
+            .all(|row| row[column].is_empty() || starts_number(&row[column]))
+    };
     let mut table = String::new();
     for (i, row) in rows.iter().enumerate() {
-        for (column, cell) in row.iter().enumerate() {
-            let width = widths[column];
-            // Names to the left, numbers to the right.
-            let _ = match column {
-                0 => write!(table, "| {cell:<width$} "),
-                _ => write!(table, "| {cell:>width$} "),
+        for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match is_number(column) {
+                true => write!(table, "| {cell:>width$} "),
+                false => write!(table, "| {cell:<width$} "),
             };
         }
         table.push_str("|\n");
         if i == 0 {
             for (column, width) in widths.iter().enumerate() {
-                let dashes = "-".repeat(width - 1);
-                let _ = match column {
-                    0 => write!(table, "| {dashes}- "),
-                    _ => write!(table, "| {dashes}: "),
-                };
+                let end = if is_number(column) { ':' } else { '-' };
+                let _ = write!(table, "| {}{end} ", "-".repeat(width - 1));
             }
             table.push_str("|\n");
         }

@@ -143,15 +143,20 @@ pub(crate) struct Results {
     pub(crate) report: Value,
     /// The lines of removed.jsonl.
     pub(crate) removed: Vec<Value>,
+    /// The same as they are written.
+    pub(crate) removed_lines: Vec<String>,
 }
 
 impl Results {
     #[track_caller]
     pub(crate) fn of(folder: &Path) -> Self {
+        let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        let removed = read("removed.jsonl");
         Results {
             folder: folder.to_owned(),
-            report: serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap(),
-            removed: parse_lines(&fs::read(folder.join("removed.jsonl")).unwrap()),
+            report: serde_json::from_str(&read("report.json")).unwrap(),
+            removed: parse_lines(removed.as_bytes()),
+            removed_lines: removed.lines().map(str::to_owned).collect(),
         }
     }
 
@@ -239,6 +244,16 @@ pub(crate) fn parse_lines(bytes: &[u8]) -> Vec<Value> {
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// The number in a field of a line of JSON, to the last bit: `serde_json` may be off by one.
+#[track_caller]
+pub(crate) fn number_in(line: &str, field: &str) -> f64 {
+    let (_, after) = line.split_once(&format!("\"{field}\":")).unwrap();
+    let digits = after.split([',', '}']).next().unwrap();
+    digits
+        .parse()
+        .unwrap_or_else(|_| panic!("{field} in {line}"))
 }
 
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
