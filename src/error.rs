@@ -35,7 +35,7 @@ pub enum Error {
     #[error("{0}")]
     Conflict(String),
     /// The operating system refused.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}; {}", path.display(), remedy(source))]
     Io {
         /// What was tried.
         action: &'static str,
@@ -113,6 +113,16 @@ impl Error {
             path,
             source,
         }
+    }
+}
+
+/// What to do when the system refuses.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "check the name",
+        io::ErrorKind::PermissionDenied => "ask for the permission, or choose another place",
+        io::ErrorKind::StorageFull => "make room, or choose another disk",
+        _ => "check the path, or choose another place",
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use serde_json::{Value, json};
 use simgpu::backend::Backend;
-use simgpu::io::{Fields, Inputs, OnBadRecord};
+use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use simgpu::pipeline::{
     self, Banding, Clustering, Dedup, ErrorWeights, KeepPolicy, Progress, Search, Shingler,
     Shingling, Source, Verification,
@@ -872,11 +872,9 @@ fn dedup_meddled(
         },
         clustering: Clustering::Greedy,
         keep: KeepPolicy::First,
-        overwrite: true,
     };
-    let outcome = pipeline::dedup(&source, &scheme, &task, &place.path("out"), &|_| {
-        Value::Null
-    });
+    let folder = OutputFolder::open(&place.path("out"), true).unwrap();
+    let outcome = pipeline::dedup(&source, &scheme, &task, folder, &|_| Value::Null);
     assert!(
         progress.has_meddled.load(Ordering::Relaxed),
         "there is no stage {stage}"

@@ -115,9 +115,10 @@ pub(crate) fn markdown(rows: &[Vec<String>]) -> String {
     let mut table = String::new();
     for (i, row) in rows.iter().enumerate() {
         for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let _ = match is_number(column) {
-                true => write!(table, "| {cell:>width$} "),
-                false => write!(table, "| {cell:<width$} "),
+            let _ = if is_number(column) {
+                write!(table, "| {cell:>width$} ")
+            } else {
+                write!(table, "| {cell:<width$} ")
             };
         }
         table.push_str("|\n");

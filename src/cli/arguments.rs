@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simgpu::backend::Backend;
-use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord};
+use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
 use simgpu::pipeline::{
     Banding, ErrorWeights, Normalise, Search, Shingler, Shingling, Signer, Source, StopWords, Unit,
     Verification,
@@ -86,6 +86,11 @@ impl InputArguments {
         Ok(Inputs::find(&self.inputs, format, stdin_spool)?)
     }
 
+    /// The inputs as they were named.
+    pub(super) fn names(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
     fn fields(&self, is_tokens: bool) -> Fields {
         let content = if is_tokens {
             &self.tokens_field
@@ -98,6 +103,32 @@ impl InputArguments {
             id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
             id_required: self.id_field.is_some(),
         }
+    }
+}
+
+/// Where stdin lies while a file is written: beside it, or, for stdout, among temporary files. It goes
+/// with the run; what a killed run leaves, the next one replaces.
+pub(super) struct Spool(PathBuf);
+
+impl Spool {
+    pub(super) fn beside(output: &Path) -> Self {
+        if output.as_os_str() == "-" {
+            let name = format!("simgpu-{}.stdin", std::process::id());
+            Spool(std::env::temp_dir().join(name))
+        } else {
+            Spool(OutputFile::beside(output, "stdin"))
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        // It is there only if stdin was an input.
+        let _ = std::fs::remove_file(&self.0);
     }
 }
 

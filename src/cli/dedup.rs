@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use simgpu::io::{OutputFolder, check_output_outside};
 use simgpu::pipeline::{self, Clustering, KeepPolicy, Progress};
 
 use super::arguments::{InputArguments, SearchArguments, SignArguments};
@@ -64,11 +65,11 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
     let signing = arguments.sign.resolve()?;
     let search = arguments.search.resolve(signing.scheme.num_perm())?;
-    // stdin must lie somewhere before the output folder is prepared; what is left of it goes at once.
-    let spool = tempfile::Builder::new()
-        .prefix("simgpu-stdin-")
-        .tempdir_in(existing_parent(&arguments.output))?;
-    let inputs = arguments.input.find(&spool.path().join("stdin"))?;
+    let output = &arguments.output;
+    check_output_outside(arguments.input.names(), output)?;
+    let folder = OutputFolder::open(output, arguments.overwrite)?;
+    let inputs = arguments.input.find(&folder.partial().join("stdin"))?;
+    inputs.check_spared_by(output)?;
     signing.terminal.announce(&signing, Some(&search));
     let task = pipeline::Dedup {
         search,
@@ -80,17 +81,10 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
             KeepArgument::First => KeepPolicy::First,
             KeepArgument::Longest => KeepPolicy::Longest,
         },
-        overwrite: arguments.overwrite,
     };
     let environment = |timings: &_| environment::of_run(&signing, timings, start);
     let outcome = signing.run(&arguments.input, &inputs, |source| {
-        pipeline::dedup(
-            source,
-            &signing.scheme,
-            &task,
-            &arguments.output,
-            &environment,
-        )
+        pipeline::dedup(source, &signing.scheme, &task, folder, &environment)
     })?;
     let counts = &outcome.counts;
     signing.terminal.summary(|lines| {
@@ -109,10 +103,4 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// The nearest folder on the way to `path` that exists.
-fn existing_parent(path: &std::path::Path) -> &std::path::Path {
-    let on_the_way = path.ancestors().skip(1).find(|parent| parent.is_dir());
-    on_the_way.unwrap_or(std::path::Path::new("."))
 }

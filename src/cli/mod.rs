@@ -67,7 +67,12 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    eprintln!("simgpu: {error:#}");
+    // The library's errors tell their causes themselves.
+    if error.is::<simgpu::Error>() {
+        eprintln!("simgpu: {error}");
+    } else {
+        eprintln!("simgpu: {error:#}");
+    }
     if error.is::<Usage>() {
         eprintln!("For more information, try '--help'.");
         ExitCode::from(2)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simgpu::pipeline;
 
-use super::arguments::{InputArguments, SearchArguments, SignArguments};
+use super::arguments::{InputArguments, SearchArguments, SignArguments, Spool};
 use super::progress;
 
 /// Find all similar pairs, with their similarity
@@ -36,8 +36,9 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
     let signing = arguments.sign.resolve()?;
     let search = arguments.search.resolve(signing.scheme.num_perm())?;
-    let spool = tempfile::Builder::new().prefix("simgpu-stdin-").tempdir()?;
-    let inputs = arguments.input.find(&spool.path().join("stdin"))?;
+    let spool = Spool::beside(&arguments.output);
+    let inputs = arguments.input.find(spool.path())?;
+    inputs.check_spared_by(&arguments.output)?;
     signing.terminal.announce(&signing, Some(&search));
     let outcome = signing.run(&arguments.input, &inputs, |source| {
         pipeline::find_pairs(source, &search, &arguments.output, arguments.overwrite)

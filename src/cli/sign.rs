@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simgpu::pipeline;
 
-use super::arguments::{InputArguments, SignArguments};
+use super::arguments::{InputArguments, SignArguments, Spool};
 use super::progress;
 
 /// Compute the signature of every document
@@ -33,8 +33,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
     let signing = arguments.sign.resolve()?;
-    let spool = tempfile::Builder::new().prefix("simgpu-stdin-").tempdir()?;
-    let inputs = arguments.input.find(&spool.path().join("stdin"))?;
+    let spool = Spool::beside(&arguments.output);
+    let inputs = arguments.input.find(spool.path())?;
+    inputs.check_spared_by(&arguments.output)?;
     signing.terminal.announce(&signing, None);
     let outcome = signing.run(&arguments.input, &inputs, |source| {
         pipeline::sign_files(

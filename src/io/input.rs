@@ -43,14 +43,16 @@ pub struct InputFile {
     pub(crate) relative: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
+    /// How it came, and how what is kept of it is written: stdin is compressed on its way.
+    pub(crate) arrived: Compression,
+    /// Whether it is stdin, copied.
+    pub(crate) is_spool: bool,
 }
 
 /// All files to read, in order: as they were named, a folder's and a glob's by name.
 #[derive(Debug)]
 pub struct Inputs {
     pub(crate) files: Vec<InputFile>,
-    /// Absolute folders that were named, in which no output may be written.
-    pub(crate) folders: Vec<PathBuf>,
     /// Files that were named more than once, and are read once.
     pub(crate) repeated: Vec<PathBuf>,
 }
@@ -87,9 +89,12 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
+            let compression = Compression::sniff(&path)?;
             files.push(InputFile {
                 format: format.unwrap_or_else(|| Format::of_name(&relative)),
-                compression: Compression::sniff(&path)?,
+                compression,
+                arrived: compression,
+                is_spool: false,
                 relative,
                 path,
                 named,
@@ -106,7 +111,6 @@ impl Inputs {
         }
         Ok(Inputs {
             files,
-            folders: found.folders,
             repeated: found.repeated,
         })
     }
@@ -117,22 +121,59 @@ impl Inputs {
         self.files.iter().map(size).sum()
     }
 
-    /// Refuses an output folder from which the next run would read its own output.
-    pub(crate) fn check_output_outside(&self, output: &Path) -> Result<()> {
-        let absolute_output = absolute(output)?;
-        match self
-            .folders
-            .iter()
-            .find(|folder| absolute_output.starts_with(folder))
-        {
-            None => Ok(()),
-            Some(folder) => Err(Error::Output {
+    /// Refuses an output that would take the place of an input: the same file, or a folder around it.
+    ///
+    /// # Errors
+    /// [`Error::Output`] if so.
+    pub fn check_spared_by(&self, output: &Path) -> Result<()> {
+        let output_is = real_path(output)?;
+        let named = self.files.iter().filter(|file| !file.is_spool);
+        for file in named {
+            if real_path(&file.path)?.starts_with(&output_is) {
+                return Err(Error::Output {
+                    path: output.to_owned(),
+                    problem: format!("the input {} lies there", file.named.display()),
+                    remedy: "choose another output".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses an output inside a folder that is an input: the next run would read it.
+///
+/// # Errors
+/// [`Error::Output`] if so.
+pub fn check_output_outside(inputs: &[PathBuf], output: &Path) -> Result<()> {
+    let output_is = real_path(output)?;
+    for folder in inputs.iter().filter(|input| input.is_dir()) {
+        let is_inside = output_is.starts_with(real_path(folder)?);
+        // What is kept of an earlier run lies inside its output, and not the other way round.
+        if is_inside {
+            return Err(Error::Output {
                 path: output.to_owned(),
                 problem: format!("it lies inside the input folder {}", folder.display()),
                 remedy: "choose a folder outside of the inputs".to_owned(),
-            }),
+            });
         }
     }
+    Ok(())
+}
+
+/// The path without links, of which the end need not exist yet.
+fn real_path(path: &Path) -> Result<PathBuf> {
+    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
+    for existing in path.ancestors() {
+        if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
+            return Ok(if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            });
+        }
+    }
+    Ok(path)
 }
 
 #[derive(Default)]
@@ -141,13 +182,35 @@ struct Found {
     files: Vec<(PathBuf, PathBuf)>,
     seen: HashSet<PathBuf>,
     parents: Vec<PathBuf>,
-    folders: Vec<PathBuf>,
     repeated: Vec<PathBuf>,
 }
 
 impl Found {
     fn file(&mut self, named: PathBuf, parent: PathBuf) -> Result<()> {
         let path = absolute(&named)?;
+        let refuse = |problem: &str, remedy: &str| {
+            Err(Error::Input {
+                path: named.clone(),
+                problem: problem.to_owned(),
+                remedy: remedy.to_owned(),
+            })
+        };
+        if !named
+            .metadata()
+            .map_err(Error::io("open", &named))?
+            .is_file()
+        {
+            return refuse(
+                "it is no regular file, which can be read twice",
+                "pipe it in and name -",
+            );
+        }
+        if path.to_str().is_none() {
+            return refuse(
+                "its name is not UTF-8, in which reports are written",
+                "rename it",
+            );
+        }
         // Two names of one file, a link among them, would make each document its own duplicate.
         let identity = path.canonicalize().map_err(Error::io("open", &named))?;
         if self.seen.insert(identity) {
@@ -185,7 +248,6 @@ impl Found {
                 remedy: "name a folder with documents".to_owned(),
             });
         }
-        self.folders.push(absolute_folder);
         Ok(())
     }
 
@@ -266,6 +328,8 @@ fn spool_stdin(format: Option<Format>, spool: &Path) -> Result<InputFile> {
         relative: format!("stdin{ending}{}", arrived.ending()),
         format,
         compression,
+        arrived,
+        is_spool: true,
     })
 }
 

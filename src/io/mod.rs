@@ -13,9 +13,9 @@ mod read;
 mod output;
 
 pub(crate) use compression::FrameWriter;
-pub use input::{Format, InputFile, Inputs};
+pub use input::{Format, InputFile, Inputs, check_output_outside};
 pub(crate) use jsonl::json_string;
-pub(crate) use output::{OutputFile, OutputFolder};
+pub use output::{OutputFile, OutputFolder};
 pub(crate) use read::{
     Chunk, Columns, Contents, Event, Fingerprint, ParsedChunk, Record, read_all,
 };

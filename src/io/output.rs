@@ -1,7 +1,6 @@
 //! Output that appears under its final name only when it is complete.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -12,10 +11,15 @@ const PARTIAL: &str = ".partial";
 /// What a run leaves in its folder, the last one last: its presence marks a complete run.
 const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
 
+/// The file by which a run claims a folder, in [`PARTIAL`].
+const LOCK: &str = ".lock";
+
 /// A folder of output. Everything is written in its `.partial`, and renamed when complete.
 #[derive(Debug)]
-pub(crate) struct OutputFolder {
+pub struct OutputFolder {
     folder: PathBuf,
+    /// Held until the run is over.
+    lock: Option<File>,
 }
 
 impl OutputFolder {
@@ -23,12 +27,12 @@ impl OutputFolder {
     ///
     /// A folder that holds the results of a complete run needs `overwrite`, and one that holds
     /// anything else is refused, so that nothing is ever deleted that this program did not write.
-    pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Error::Output`] when the folder is refused, or another run is writing into it; [`Error::Io`]
+    /// when it cannot be written.
+    pub fn open(folder: &Path, overwrite: bool) -> Result<Self> {
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-            entries.push(entry.map_err(Error::io("read", folder))?.file_name());
-        }
         let refuse = |problem: String, remedy: &str| {
             Err(Error::Output {
                 path: folder.to_owned(),
@@ -36,35 +40,59 @@ impl OutputFolder {
                 remedy: remedy.to_owned(),
             })
         };
-        let is_ours = |name: &OsStr| name == PARTIAL || ENTRIES.iter().any(|entry| name == *entry);
-        if let Some(foreign) = entries.iter().find(|name| !is_ours(name)) {
-            let foreign = foreign.to_string_lossy();
-            return refuse(
-                format!(
-                    "the output folder is not empty; it holds {foreign}, which is not this program's"
-                ),
-                "choose an empty folder",
-            );
+        for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
+            let name = entry.map_err(Error::io("read", folder))?.file_name();
+            if name != PARTIAL && ENTRIES.iter().all(|ours| name != *ours) {
+                let name = name.to_string_lossy();
+                return refuse(
+                    format!(
+                        "the output folder is not empty; it holds {name}, which is not this program's"
+                    ),
+                    "choose an empty folder",
+                );
+            }
         }
-        let holds = |name: &str| entries.iter().any(|entry| entry == name);
-        let is_complete =
-            ENTRIES.iter().any(|entry| holds(entry)) && (holds("report.json") || !holds(PARTIAL));
-        if is_complete && !overwrite {
+        let mut output = OutputFolder {
+            folder: folder.to_owned(),
+            lock: None,
+        };
+        fs::create_dir_all(output.partial()).map_err(Error::io("create", output.partial()))?;
+        let (lock, lock_path) = output.create(LOCK)?;
+        match lock.try_lock() {
+            Ok(()) => output.lock = Some(lock),
+            Err(TryLockError::WouldBlock) => {
+                return refuse(
+                    "another run is writing into the output folder".to_owned(),
+                    "wait for it, or choose another folder",
+                );
+            }
+            Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
+        }
+        // Only a complete run has a report.
+        if folder.join("report.json").exists() && !overwrite {
             return refuse(
                 "the output folder is not empty; it holds the results of a run".to_owned(),
                 "choose another folder, or pass --overwrite to replace them",
             );
         }
-        let output = OutputFolder {
-            folder: folder.to_owned(),
-        };
-        remove(&output.partial())?;
-        fs::create_dir(output.partial()).map_err(Error::io("create", output.partial()))?;
+        output.discard_partial()?;
         Ok(output)
     }
 
+    /// Removes what lies in `.partial`, but for the lock.
+    fn discard_partial(&self) -> Result<()> {
+        let partial = self.partial();
+        for entry in fs::read_dir(&partial).map_err(Error::io("read", &partial))? {
+            let entry = entry.map_err(Error::io("read", &partial))?;
+            if entry.file_name() != LOCK {
+                remove(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// The folder in which files are written.
-    pub(crate) fn partial(&self) -> PathBuf {
+    pub fn partial(&self) -> PathBuf {
         self.folder.join(PARTIAL)
     }
 
@@ -86,17 +114,24 @@ impl OutputFolder {
         }
         for entry in ENTRIES {
             let (from, to) = (self.partial().join(entry), self.folder.join(entry));
-            if from.exists() {
-                fs::rename(&from, &to).map_err(Error::io("rename to", &to))?;
-            }
+            fs::rename(&from, &to).map_err(Error::io("rename to", &to))?;
         }
-        remove(&self.partial())
+        Ok(())
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        // Only who holds the lock may tidy up. What cannot be removed is discarded by the next run.
+        if self.lock.take().is_some() {
+            let _ = fs::remove_dir_all(self.partial());
+        }
     }
 }
 
 /// One file of output, written beside its final name.
 #[derive(Debug)]
-pub(crate) struct OutputFile {
+pub struct OutputFile {
     path: PathBuf,
     partial: PathBuf,
 }
@@ -133,7 +168,7 @@ impl OutputFile {
     }
 
     /// A name for a file that lives as long as the run.
-    pub(crate) fn beside(path: &Path, what: &str) -> PathBuf {
+    pub fn beside(path: &Path, what: &str) -> PathBuf {
         with_suffix(path, &format!(".{what}{PARTIAL}"))
     }
 

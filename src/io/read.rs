@@ -3,6 +3,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -98,7 +99,10 @@ impl Chunk {
     /// Number of records, good and bad.
     pub(crate) fn records(&self) -> u64 {
         match &self.contents {
-            Contents::Lines { bytes, .. } => jsonl::lines(bytes, 2).count() as u64,
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => jsonl::lines(bytes, *first_number).count() as u64,
             Contents::Rows(rows) => rows.num_rows() as u64,
             Contents::Text(_) => 1,
         }
@@ -223,7 +227,11 @@ pub(crate) fn read_all<T>(
                     sender: &sender,
                     consumed,
                 };
-                match reader.read() {
+                // Parquet files that are damaged in certain ways make their reader panic.
+                let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
+                    Err(Stop::Failed(reader.unreadable("the file is damaged")))
+                });
+                match read {
                     Ok(()) => {}
                     Err(Stop::Failed(error)) => {
                         // If nobody listens any more, there is nobody to tell.
@@ -347,6 +355,11 @@ impl Reader<'_> {
             .try_clone()
             .map_err(Error::io("open", &self.input.named))?;
         let source = SerializedFileReader::new(source).map_err(broken)?;
+        if !table::is_sound(source.metadata()) {
+            return Err(self
+                .unreadable("the file is damaged: a column has no place in it")
+                .into());
+        }
         let rows = table::open(file, needed).map_err(broken)?;
         table::check_schema(&rows.schema(), self.fields).map_err(|problem| Error::Input {
             path: self.input.named.clone(),

@@ -59,6 +59,18 @@ pub(super) fn open(
         .build()
 }
 
+/// Whether all columns have places and sizes. The reader takes it for granted that they do.
+pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
+    let groups = metadata.row_groups().iter();
+    groups.flat_map(|group| group.columns()).all(|column| {
+        let (start, len) = match column.dictionary_page_offset() {
+            Some(dictionary) => (dictionary, column.compressed_size()),
+            None => (column.data_page_offset(), column.compressed_size()),
+        };
+        start >= 0 && len >= 0 && column.data_page_offset() >= 0 && column.num_values() >= 0
+    })
+}
+
 /// Why a file with that schema cannot be read for `fields`.
 pub(super) fn check_schema(schema: &SchemaRef, fields: &Fields) -> Result<(), String> {
     let content = &fields.content;

@@ -27,12 +27,10 @@ pub struct Dedup {
     pub clustering: Clustering,
     /// Which document of a group is kept.
     pub keep: KeepPolicy,
-    /// Whether the results of an earlier run may be replaced.
-    pub overwrite: bool,
 }
 
 /// Keeps one document of each group of near-duplicates and writes `kept/`, `removed.jsonl`,
-/// `report.json`, and `run.json` with what `environment` adds to the times, into the folder `output`.
+/// `report.json`, and `run.json` with what `environment` makes of the times, into `folder`.
 ///
 /// # Errors
 /// Whatever keeps an input from being read or the output from being written; then the folder holds
@@ -41,11 +39,9 @@ pub fn dedup(
     source: &Source<'_>,
     scheme: &Scheme,
     task: &Dedup,
-    output: &Path,
+    folder: OutputFolder,
     environment: &dyn Fn(&Timings) -> serde_json::Value,
 ) -> Result<Outcome> {
-    source.inputs.check_output_outside(output)?;
-    let folder = OutputFolder::open(output, task.overwrite)?;
     let mut timings = Timings::default();
     let leaders = |corpus: &Corpus| Groups::of(corpus, task.keep).ranks;
     let spill = folder.partial().join("exact-sets");
@@ -321,7 +317,7 @@ impl KeptFile {
         table: Option<Table>,
         path: std::path::PathBuf,
     ) -> Result<Self> {
-        let frames = FrameWriter::new(file, input.compression);
+        let frames = FrameWriter::new(file, input.arrived);
         let form = match table {
             None => KeptForm::Bytes(frames),
             Some((schema, metadata)) => KeptForm::Table(Box::new(

@@ -30,7 +30,8 @@ pub struct SimilarPairs {
     pub pairs: Vec<SimilarPair>,
     /// Candidate pairs that were compared.
     pub candidates: u64,
-    /// Pairs of large buckets that were not compared.
+    /// At most so many pairs of large buckets were not compared; 0 if all were. A pair counts in every
+    /// such bucket that holds it, but never beyond all pairs there are.
     pub omitted: u64,
     /// Buckets above the bound.
     pub large_buckets: u64,
@@ -95,6 +96,13 @@ pub fn similar_pairs(
         after_band(band);
     }
     let mut found = search.found;
+    if found.omitted > 0 {
+        let all = pairs_among(keys.rows().len());
+        found.omitted = found
+            .omitted
+            .min(all.saturating_sub(found.candidates))
+            .max(1);
+    }
     found
         .pairs
         .par_sort_unstable_by_key(|pair| (pair.lo, pair.hi));
@@ -104,7 +112,7 @@ pub fn similar_pairs(
 
 fn pairs_among(documents: usize) -> u64 {
     let documents = documents as u64;
-    documents * (documents - 1) / 2
+    documents * documents.saturating_sub(1) / 2
 }
 
 struct Search<'a> {

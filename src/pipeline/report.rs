@@ -6,11 +6,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use super::corpus::{Corpus, Source};
+use super::corpus::{Corpus, Skipped, Source};
 use super::pair::SimilarPairs;
 use super::progress::Timings;
 use super::similar::Search;
-use crate::error::{BadRecord, Result};
+use crate::error::Result;
 use crate::scheme::{Scheme, words_v1};
 
 /// The version of the layout of reports and signature files.
@@ -105,7 +105,7 @@ pub struct Counts {
     pub similar_pairs: u64,
     /// Buckets above the bound.
     pub large_buckets: u64,
-    /// Pairs that a bound left out.
+    /// At most so many pairs were left out by a bound; 0 if none was.
     pub omitted_pairs: u64,
     /// Groups of two or more documents of which one is kept.
     pub clusters: u64,
@@ -143,17 +143,6 @@ pub(super) struct SkippedRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
     problem: String,
-}
-
-impl From<&BadRecord> for SkippedRecord {
-    fn from(record: &BadRecord) -> Self {
-        SkippedRecord {
-            file: record.file.to_string_lossy().into_owned(),
-            row: record.row,
-            line: record.line,
-            problem: record.problem.clone(),
-        }
-    }
 }
 
 /// A group of documents of which one is kept.
@@ -195,6 +184,12 @@ impl Report {
         parameters: Parameters,
     ) -> Self {
         let name = |file: &usize| source.inputs.files[*file].relative.clone();
+        let skipped_record = |skipped: &Skipped| SkippedRecord {
+            file: name(&skipped.file),
+            row: skipped.record.row,
+            line: skipped.record.line,
+            problem: skipped.record.problem.clone(),
+        };
         Report {
             simgpu_report: REPORT_VERSION,
             command,
@@ -205,11 +200,7 @@ impl Report {
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
             empty_files: corpus.empty_files.iter().map(name).collect(),
-            skipped: corpus
-                .skipped
-                .iter()
-                .map(|skipped| SkippedRecord::from(&skipped.record))
-                .collect(),
+            skipped: corpus.skipped.iter().map(skipped_record).collect(),
         }
     }
 }
@@ -253,7 +244,7 @@ pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> 
             ..
         } = counts;
         progress.warn(&format!(
-            "{pairs} pairs were not compared, most of them in {buckets} buckets above --max-bucket; similar documents may be left (raise it to compare more)"
+            "{pairs} pairs were not compared, or fewer, in {buckets} buckets above --max-bucket; similar documents may be left (raise it to compare more)"
         ));
     }
     Ok(())

@@ -62,7 +62,9 @@ pub fn sign_files(
     let counts = match format {
         SignaturesFormat::Npy => {
             let description = sidecar_of(output);
-            let (beside, mut json) = OutputFile::create(&description, overwrite)?;
+            // Beside nothing it is what an interrupted run left.
+            let (beside, mut json) =
+                OutputFile::create(&description, overwrite || !output.exists())?;
             let mut matrix = Matrix::new(file, target.partial(), HEADER)?;
             let corpus = Corpus::read(source, &mut matrix, &mut timings.0)?;
             matrix.finish(|file| {
@@ -81,8 +83,8 @@ pub fn sign_files(
                     .collect(),
             };
             write_json(&mut json, &report).map_err(Error::io("write", &description))?;
-            target.commit()?;
             beside.commit()?;
+            target.commit()?;
             counts
         }
         SignaturesFormat::Parquet => {

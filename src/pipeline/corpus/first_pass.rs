@@ -116,6 +116,14 @@ impl Corpus {
             },
         )?;
         let mut corpus = pass.corpus;
+        // A file without a record begins where the next one does.
+        let mut next = corpus.rows;
+        for file in corpus.files.iter_mut().rev() {
+            if file.records == 0 {
+                file.first_row = next;
+            }
+            next = file.first_row;
+        }
         corpus.settle_ids(source)?;
         times.push(StageTime {
             stage: "read",
@@ -253,7 +261,6 @@ impl FirstPass<'_> {
         if corpus.files[file].records > 0 {
             return Ok(());
         }
-        corpus.files[file].first_row = corpus.rows;
         if self.source.on_bad_record == OnBadRecord::Fail {
             return Err(Error::Input {
                 path: self.source.inputs.files[file].named.clone(),
