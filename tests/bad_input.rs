@@ -723,7 +723,7 @@ fn skipped_records_are_counted_and_listed_and_everything_else_is_kept() {
         ]
     );
     for record in skipped {
-        assert_eq!(record["file"], "docs/in.jsonl");
+        assert_eq!(record["file"], "in.jsonl");
     }
     assert_eq!(
         skipped[0]["problem"],
