@@ -244,7 +244,8 @@ fn presets_bring_their_base_hash() {
             }
             documents.finish_document();
             let documents = simgpu::pipeline::DocumentBatch::Tokens(documents);
-            let (shingles, _) = shingler.shingle_with_digests(&documents);
+            let (shingles, _) = shingler
+                .shingle_with_digests(&documents, &mut simgpu::pipeline::Scratch::default());
             let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
             signatures.sign(&*signer, &shingles.sets()).unwrap();
             let expected = numbers::<u64>(expected);

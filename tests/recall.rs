@@ -17,7 +17,7 @@ use truth::{Sets, ShingleNumbers, TruePair, similar_pairs};
 
 const SEEDS: u32 = 20;
 
-fn check(corpus: &Path, seeds: u32) {
+fn check(corpus: &Path) {
     let sets = Sets::read(corpus).unwrap();
     for threshold in [0.8, 0.5] {
         let truth = similar_pairs(&sets, threshold);
@@ -27,7 +27,7 @@ fn check(corpus: &Path, seeds: u32) {
             threshold,
             truth: &truth,
         };
-        let recall = Recall::measure(task, seeds).unwrap();
+        let recall = Recall::measure(task, SEEDS).unwrap();
         assert_eq!(recall.fault(), None, "{threshold}: {recall:?}");
     }
 }
@@ -35,7 +35,7 @@ fn check(corpus: &Path, seeds: u32) {
 #[test]
 fn driver_docs_are_found_as_predicted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    check(&root.join("examples/driver-docs.jsonl.zst"), SEEDS);
+    check(&root.join("examples/driver-docs.jsonl.zst"));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn licenses_are_found_as_predicted() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = root.join("../shared/data/licenses.jsonl.zst");
     if corpus.exists() {
-        check(&corpus, SEEDS);
+        check(&corpus);
     } else {
         println!("skipped: ../shared/data is not there");
     }

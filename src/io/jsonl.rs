@@ -58,88 +58,121 @@ pub(super) fn parse(
         .map_err(|error| format!("invalid UTF-8 at byte {} of the line", error.valid_up_to()))?;
     if let DocumentBatch::Texts(texts) = documents
         && let ([content], [id]) = (fields.content.segments(), fields.id.segments())
-        && let Some((text, id)) = parse_plain(record, content, id)
-        && (id.is_some() || !fields.id_required)
+        && let Some(id) = texts.push_with(|text| {
+            let id = parse_plain(record, content, id, text)?;
+            (id.is_some() || !fields.id_required).then_some(id)
+        })
     {
-        texts.push(&text);
         return Ok(id);
     }
     parse_any(record, fields, documents)
 }
 
-/// The common case in one pass: at the top a text, and perhaps an id that is a string or an integer.
-/// Whatever else there is, errors included, is for [`parse_any`] to find out.
-fn parse_plain<'de>(
-    record: &'de str,
-    content: &str,
-    id: &str,
-) -> Option<(Cow<'de, str>, Option<String>)> {
+/// The common case in one pass: at the top a text, which is appended to `text`, and perhaps an id that
+/// is a string or an integer. Whatever else there is, errors included, is for [`parse_any`] to find out.
+fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Option<Option<String>> {
     struct Plain<'a> {
         content: &'a str,
         id: &'a str,
+        text: &'a mut String,
     }
     impl<'de> Visitor<'de> for Plain<'_> {
-        type Value = (Option<Cow<'de, str>>, Option<String>);
+        /// Whether there was a text, and the id.
+        type Value = (bool, Option<String>);
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an object")
         }
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let (mut text, mut id) = (None, None);
-            while let Some(Text(key)) = map.next_key_seed(Text::SEED)? {
-                if key == self.content {
-                    text = Some(map.next_value_seed(Text::SEED)?.0);
-                    if self.id == self.content {
-                        return Err(A::Error::custom("one field for both"));
+            let Plain { content, id, text } = self;
+            if content == id {
+                return Err(A::Error::custom("one field for both"));
+            }
+            let start = text.len();
+            let (mut has_text, mut found_id) = (false, None);
+            while let Some(key) = map.next_key_seed(Key { content, id })? {
+                match key {
+                    Named::Content => {
+                        text.truncate(start);
+                        map.next_value_seed(Append(text))?;
+                        has_text = true;
                     }
-                } else if key == self.id {
-                    id = Some(map.next_value_seed(Id)?);
-                } else {
-                    map.next_value::<IgnoredAny>()?;
+                    Named::Id => found_id = Some(map.next_value_seed(Id)?),
+                    Named::Other => {
+                        map.next_value::<IgnoredAny>()?;
+                    }
                 }
             }
-            Ok((text, id))
+            Ok((has_text, found_id))
         }
     }
     let mut deserializer = serde_json::Deserializer::from_str(record);
-    let plain = deserializer.deserialize_map(Plain { content, id });
+    let plain = deserializer.deserialize_map(Plain { content, id, text });
     deserializer.end().ok()?;
-    let (text, id) = plain.ok()?;
-    Some((text?, id))
+    let (has_text, id) = plain.ok()?;
+    has_text.then_some(id)
 }
 
-/// A string, borrowed if it has no escapes.
-struct Text<'de>(Cow<'de, str>);
-
-impl Text<'_> {
-    const SEED: TextSeed = TextSeed;
+/// Which of the fields a key names.
+enum Named {
+    Content,
+    Id,
+    Other,
 }
 
-#[derive(Clone, Copy)]
-struct TextSeed;
+struct Key<'a> {
+    content: &'a str,
+    id: &'a str,
+}
 
-impl<'de> DeserializeSeed<'de> for TextSeed {
-    type Value = Text<'de>;
+impl<'de> DeserializeSeed<'de> for Key<'_> {
+    type Value = Named;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Text<'de>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Named, D::Error> {
         deserializer.deserialize_str(self)
     }
 }
 
-impl<'de> Visitor<'de> for TextSeed {
-    type Value = Text<'de>;
+impl Visitor<'_> for Key<'_> {
+    type Value = Named;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Named, E> {
+        Ok(if key == self.content {
+            Named::Content
+        } else if key == self.id {
+            Named::Id
+        } else {
+            Named::Other
+        })
+    }
+}
+
+/// Appends a string.
+struct Append<'a>(&'a mut String);
+
+impl<'de> DeserializeSeed<'de> for Append<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Append<'_> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-        Ok(Text(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.push_str(text);
+        Ok(())
     }
 }
 

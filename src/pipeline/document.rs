@@ -14,6 +14,20 @@ impl TextBatch {
         self.ends.push(self.text.len());
     }
 
+    /// Appends a document that `write` writes, or none if that fails: what it wrote is taken back.
+    pub(crate) fn push_with<T>(
+        &mut self,
+        write: impl FnOnce(&mut String) -> Option<T>,
+    ) -> Option<T> {
+        let start = self.text.len();
+        let written = write(&mut self.text);
+        match written {
+            Some(_) => self.ends.push(self.text.len()),
+            None => self.text.truncate(start),
+        }
+        written
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         self.ends.len()

@@ -36,11 +36,11 @@ impl Progress for Silent {
 pub struct StageTime {
     /// The stage.
     pub stage: &'static str,
-    /// Seconds by the clock on the wall, or, of a part of a stage, summed over threads.
+    /// Seconds by the clock on the wall.
     pub elapsed_s: f64,
     /// Bytes of input that passed, decompressed; 0 where none did.
     pub bytes: u64,
-    /// Whether it is a part of the stage before it, and its time is summed over threads.
+    /// Whether it is a part of the stage before it, in whose time its own is contained.
     pub is_part: bool,
 }
 

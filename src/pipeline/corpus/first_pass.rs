@@ -13,7 +13,7 @@ use crate::error::{BadRecord, Error, Result};
 use crate::io::{Chunk, Columns, Event, Fingerprint, OnBadRecord, ParsedChunk, Record, read_all};
 use crate::pipeline::band::{BandKeys, Banding};
 use crate::pipeline::progress::StageTime;
-use crate::pipeline::shingle::ShingleBatch;
+use crate::pipeline::shingle::{Scratch, ShingleBatch};
 use crate::pipeline::sign::Signatures;
 use crate::scheme::Width;
 
@@ -158,7 +158,11 @@ impl FirstPass<'_> {
         let (source, spent) = (self.source, self.spent);
         let shingled: Vec<ShingledChunk> = timed(&spent.chunks_ns, || {
             let chunks = batch.into_par_iter();
-            chunks.map(|chunk| shingle(source, spent, chunk)).collect()
+            chunks
+                .map_init(Scratch::default, |scratch, chunk| {
+                    shingle(source, spent, scratch, chunk)
+                })
+                .collect()
         });
         let mut distinct = ShingleBatch::new(source.shingler.width());
         let mut rows = Vec::new();
@@ -274,13 +278,18 @@ impl FirstPass<'_> {
 }
 
 /// Parses and shingles a chunk, and drops its bytes.
-fn shingle(source: &Source<'_>, spent: &Spent, chunk: Chunk) -> ShingledChunk {
+fn shingle(
+    source: &Source<'_>,
+    spent: &Spent,
+    scratch: &mut Scratch,
+    chunk: Chunk,
+) -> ShingledChunk {
     let ParsedChunk { documents, records } =
         timed(&spent.parse_ns, || chunk.parse(source.fields, |_| true));
     let (file, bytes) = (chunk.file, chunk.bytes());
     drop(chunk);
     let (shingles, digests) = timed(&spent.shingle_ns, || {
-        source.shingler.shingle_with_digests(&documents)
+        source.shingler.shingle_with_digests(&documents, scratch)
     });
     let length = |i| u32::try_from(documents.bytes(i)).unwrap_or(u32::MAX);
     ShingledChunk {

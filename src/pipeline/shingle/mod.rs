@@ -193,14 +193,17 @@ impl Shingler {
     ///
     /// Two documents have one digest exactly if they are the same sequence of units, up to the
     /// collisions of 128 bits of BLAKE3.
-    pub fn shingle_with_digests(&self, documents: &DocumentBatch) -> (ShingleBatch, Vec<u128>) {
+    pub fn shingle_with_digests(
+        &self,
+        documents: &DocumentBatch,
+        scratch: &mut Scratch,
+    ) -> (ShingleBatch, Vec<u128>) {
         let mut batch = ShingleBatch::new(self.width);
-        let mut scratch = Scratch::default();
         let mut digests = Vec::with_capacity(documents.len());
         for i in 0..documents.len() {
             match &mut batch.hashes {
-                HashVec::U32(out) => self.shingle_into(self.hash, documents, i, &mut scratch, out),
-                HashVec::U64(out) => self.shingle_into(self.hash, documents, i, &mut scratch, out),
+                HashVec::U32(out) => self.shingle_into(self.hash, documents, i, scratch, out),
+                HashVec::U64(out) => self.shingle_into(self.hash, documents, i, scratch, out),
             }
             digests.push(scratch.digest());
             batch.end_set();
@@ -435,7 +438,7 @@ mod tests {
             &"x ".repeat(99),
         ];
         let documents = DocumentBatch::Texts(texts.into_iter().collect());
-        let (_, digests) = shingler.shingle_with_digests(&documents);
+        let (_, digests) = shingler.shingle_with_digests(&documents, &mut Scratch::default());
         assert_eq!(digests[0], digests[1]);
         assert_eq!(digests[4], digests[5]);
         for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
