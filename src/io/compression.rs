@@ -18,7 +18,8 @@ pub(crate) enum Compression {
     Zstd,
 }
 
-/// The level of written zstd frames. Level 1 is a fifth faster and its files an eighth larger.
+/// The level of written zstd frames. Level 1 is a fifth to a third faster and its files
+/// an eighth larger.
 const ZSTD_LEVEL: i32 = 3;
 
 /// The largest window of a frame that is read: all of them (`--long=31`).
