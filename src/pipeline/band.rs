@@ -225,11 +225,11 @@ impl BandKeys {
         }
     }
 
+    /// Appends the keys of signatures, whose documents have the given ascending rows.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "there are at most as many bands as permutations"
     )]
-    /// Appends the keys of signatures, whose documents have the given ascending rows.
     pub fn push(&mut self, signatures: &Signatures, rows: &[u32]) {
         debug_assert_eq!(signatures.len(), rows.len());
         debug_assert!(rows.is_sorted());

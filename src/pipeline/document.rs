@@ -15,6 +15,7 @@ impl TextBatch {
     }
 
     /// Appends a document that `write` writes, or none if that fails: what it wrote is taken back.
+    #[cfg(feature = "io")]
     pub(crate) fn push_with<T>(
         &mut self,
         write: impl FnOnce(&mut String) -> Option<T>,

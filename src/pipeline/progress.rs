@@ -1,7 +1,5 @@
 //! What a run tells while it runs, and what it remembers of its time.
 
-use std::time::Instant;
-
 /// Takes note of how far a run has come. The command line draws it; the library never prints.
 pub trait Progress: Sync {
     /// A stage begins; how far it will go is `total`, in the unit of [`Progress::advance`].
@@ -50,13 +48,14 @@ pub struct Timings(pub Vec<StageTime>);
 
 impl Timings {
     /// Runs a stage and notes its time.
+    #[cfg(feature = "io")]
     pub(crate) fn time<T>(
         &mut self,
         stage: &'static str,
         bytes: u64,
         run: impl FnOnce() -> T,
     ) -> T {
-        let start = Instant::now();
+        let start = std::time::Instant::now();
         let result = run();
         self.0.push(StageTime {
             stage,
