@@ -727,3 +727,45 @@ fn every_command_reads_stdin() {
     let names: Vec<String> = support::files_in(&place.path("")).into_keys().collect();
     assert_eq!(names.len(), 6, "{names:?}");
 }
+
+#[test]
+fn a_folder_of_ones_own_is_never_taken_for_results() {
+    let place = Place::with_texts(["a", "b"]);
+    place.write("out/kept/precious", "mine");
+    place
+        .run("dedup in.jsonl -o out")
+        .refused(1, &["out", "not empty"]);
+    assert_eq!(place.read("out/kept/precious"), b"mine");
+}
+
+#[test]
+fn names_that_an_output_needs_do_not_take_the_place_of_an_input() {
+    let place = Place::new();
+    let lines = support::json_lines(["a", "b"]);
+    for (input, command) in [
+        (
+            "x.jsonl.partial",
+            "pairs x.jsonl.partial --format jsonl -o x.jsonl",
+        ),
+        (
+            "m.npy.json",
+            "sign m.npy.json --format jsonl -o m.npy --overwrite",
+        ),
+    ] {
+        place.write(input, &lines);
+        place
+            .run(command)
+            .refused(1, &[input, "choose another output"]);
+        assert_eq!(place.read(input), lines);
+    }
+}
+
+#[test]
+fn a_shingle_larger_than_any_text_is_the_whole_text() {
+    let place = Place::with_texts(["a b c", "a b c", "a b d"]);
+    place
+        .run("dedup in.jsonl -o out --size 18446744073709551615")
+        .succeeded();
+    let results = support::Results::of(&place.path("out"));
+    assert_eq!((results.count("kept"), results.count("removed")), (2, 1));
+}

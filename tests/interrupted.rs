@@ -226,7 +226,7 @@ fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
 
 #[test]
 fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
-    // The first run was killed between two renamings, the second when it had discarded `.partial`.
+    // The first run was killed between two renamings, the second when it had emptied `.partial`.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     for renamed in 1..ENTRIES.len() {
@@ -236,6 +236,7 @@ fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
             let path = place.path("out").join(entry);
             fs::remove_file(path).unwrap();
         }
+        fs::create_dir(place.path("out/.partial")).unwrap();
         place.run(dedup).succeeded();
         assert!(is_whole_or_absent(&place.path("out"), &expected));
     }

@@ -49,7 +49,7 @@ pub(super) struct InputArguments {
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     id_field: Option<String>,
 
-    /// Fail if two documents have one id
+    /// Fail if two documents have one id, or one has none
     #[arg(long, help_heading = "Input")]
     unique_ids: bool,
 
@@ -101,34 +101,43 @@ impl InputArguments {
             content: FieldPath::new(content),
             is_tokens,
             id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
-            id_required: self.id_field.is_some(),
+            // Ids can be unique only if there are any.
+            id_required: self.id_field.is_some() || self.unique_ids,
         }
     }
 }
 
 /// Where stdin lies while a file is written: beside it, or, for stdout, among temporary files. It goes
 /// with the run; what a killed run leaves, the next one replaces.
-pub(super) struct Spool(PathBuf);
+pub(super) struct Spool {
+    path: PathBuf,
+    is_used: bool,
+}
 
 impl Spool {
-    pub(super) fn beside(output: &Path) -> Self {
-        if output.as_os_str() == "-" {
-            let name = format!("simgpu-{}.stdin", std::process::id());
-            Spool(std::env::temp_dir().join(name))
+    pub(super) fn beside(output: &Path, inputs: &[PathBuf]) -> Self {
+        let path = if output.as_os_str() == "-" {
+            std::env::temp_dir().join(format!("simgpu-{}.stdin", std::process::id()))
         } else {
-            Spool(OutputFile::beside(output, "stdin"))
+            OutputFile::beside(output, "stdin")
+        };
+        Spool {
+            path,
+            is_used: inputs.iter().any(|input| input.as_os_str() == "-"),
         }
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
 
 impl Drop for Spool {
     fn drop(&mut self) {
-        // It is there only if stdin was an input.
-        let _ = std::fs::remove_file(&self.0);
+        if self.is_used {
+            // What cannot be removed, the next run replaces.
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -175,7 +184,7 @@ pub(super) struct SignArguments {
     hash: Option<String>,
 
     /// Number of permutations, which is the number of slots of a signature
-    #[arg(long, value_name = "K", default_value_t = simgpu::scheme::DEFAULT_NUM_PERM, help_heading = "Signatures")]
+    #[arg(long, value_name = "K", default_value_t = simgpu::scheme::DEFAULT_NUM_PERM, value_parser = num_perm_range(), help_heading = "Signatures")]
     num_perm: u32,
 
     /// Seed of the permutations
@@ -226,6 +235,11 @@ enum UnitArgument {
     Stopwords,
     /// The tokens that the record brings along
     Tokens,
+}
+
+/// Numbers of permutations that are accepted.
+pub(super) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
 /// What the arguments of signing are resolved into.

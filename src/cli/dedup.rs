@@ -69,7 +69,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     check_output_outside(arguments.input.names(), output)?;
     let folder = OutputFolder::open(output, arguments.overwrite)?;
     let inputs = arguments.input.find(&folder.partial().join("stdin"))?;
-    inputs.check_spared_by(output)?;
+    inputs.check_spared_by(std::slice::from_ref(output))?;
     signing.terminal.announce(&signing, Some(&search));
     let task = pipeline::Dedup {
         search,

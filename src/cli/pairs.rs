@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simgpu::io::OutputFile;
 use simgpu::pipeline;
 
 use super::arguments::{InputArguments, SearchArguments, SignArguments, Spool};
@@ -36,9 +37,9 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
     let signing = arguments.sign.resolve()?;
     let search = arguments.search.resolve(signing.scheme.num_perm())?;
-    let spool = Spool::beside(&arguments.output);
+    let spool = Spool::beside(&arguments.output, arguments.input.names());
     let inputs = arguments.input.find(spool.path())?;
-    inputs.check_spared_by(&arguments.output)?;
+    inputs.check_spared_by(&OutputFile::names(&arguments.output))?;
     signing.terminal.announce(&signing, Some(&search));
     let outcome = signing.run(&arguments.input, &inputs, |source| {
         pipeline::find_pairs(source, &search, &arguments.output, arguments.overwrite)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simgpu::io::OutputFile;
 use simgpu::pipeline;
 
 use super::arguments::{InputArguments, SignArguments, Spool};
@@ -33,9 +34,9 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
     let signing = arguments.sign.resolve()?;
-    let spool = Spool::beside(&arguments.output);
+    let spool = Spool::beside(&arguments.output, arguments.input.names());
     let inputs = arguments.input.find(spool.path())?;
-    inputs.check_spared_by(&arguments.output)?;
+    inputs.check_spared_by(&OutputFile::names(&arguments.output))?;
     signing.terminal.announce(&signing, None);
     let outcome = signing.run(&arguments.input, &inputs, |source| {
         pipeline::sign_files(

@@ -7,6 +7,7 @@ use clap::Args;
 use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
+use super::arguments::num_perm_range;
 use super::usage;
 
 /// Show what bands and rows do: missed pairs, false candidates, memory, the S-curve
@@ -20,7 +21,7 @@ pub(super) struct Arguments {
     threshold: f64,
 
     /// Number of permutations
-    #[arg(long, value_name = "K", default_value_t = DEFAULT_NUM_PERM)]
+    #[arg(long, value_name = "K", default_value_t = DEFAULT_NUM_PERM, value_parser = num_perm_range())]
     num_perm: u32,
 
     /// Show this number of bands, with --rows

@@ -96,7 +96,7 @@ impl Inputs {
                 arrived: compression,
                 is_spool: false,
                 relative,
-                path,
+                path: std::path::absolute(&named).map_err(Error::io("find", &named))?,
                 named,
             });
         }
@@ -121,11 +121,17 @@ impl Inputs {
         self.files.iter().map(size).sum()
     }
 
-    /// Refuses an output that would take the place of an input: the same file, or a folder around it.
+    /// Refuses outputs that would take the place of an input: the same file, or a folder around it.
     ///
     /// # Errors
     /// [`Error::Output`] if so.
-    pub fn check_spared_by(&self, output: &Path) -> Result<()> {
+    pub fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        outputs
+            .iter()
+            .try_for_each(|output| self.check_spared_by_one(output))
+    }
+
+    fn check_spared_by_one(&self, output: &Path) -> Result<()> {
         let output_is = real_path(output)?;
         let named = self.files.iter().filter(|file| !file.is_spool);
         for file in named {

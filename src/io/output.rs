@@ -56,6 +56,7 @@ impl OutputFolder {
             folder: folder.to_owned(),
             lock: None,
         };
+        let was_interrupted = output.partial().exists();
         fs::create_dir_all(output.partial()).map_err(Error::io("create", output.partial()))?;
         let (lock, lock_path) = output.create(LOCK)?;
         match lock.try_lock() {
@@ -68,14 +69,21 @@ impl OutputFolder {
             }
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
         }
-        // Only a complete run has a report.
-        if folder.join("report.json").exists() && !overwrite {
+        // Results without a report, beside a `.partial` that nobody holds, are an interrupted run's.
+        let holds = |entry: &str| folder.join(entry).exists();
+        let is_interrupted = was_interrupted && !holds("report.json");
+        if ENTRIES.into_iter().any(holds) && !is_interrupted && !overwrite {
             return refuse(
                 "the output folder is not empty; it holds the results of a run".to_owned(),
                 "choose another folder, or pass --overwrite to replace them",
             );
         }
         output.discard_partial()?;
+        if is_interrupted {
+            for entry in ENTRIES {
+                remove(&folder.join(entry))?;
+            }
+        }
         Ok(output)
     }
 
@@ -123,7 +131,7 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         // Only who holds the lock may tidy up. What cannot be removed is discarded by the next run.
-        if self.lock.take().is_some() {
+        if let Some(_lock) = self.lock.take() {
             let _ = fs::remove_dir_all(self.partial());
         }
     }
@@ -165,6 +173,20 @@ impl OutputFile {
             .open(&output.partial)
             .map_err(Error::io("create", &output.partial))?;
         Ok((output, file))
+    }
+
+    /// All names that writing the file may take: its own, the one until it is complete, those of files
+    /// that live as long as the run, and the description beside a matrix.
+    pub fn names(path: &Path) -> Vec<PathBuf> {
+        let description = with_suffix(path, ".json");
+        vec![
+            path.to_owned(),
+            with_suffix(path, PARTIAL),
+            OutputFile::beside(path, "stdin"),
+            OutputFile::beside(path, "exact-sets"),
+            with_suffix(&description, PARTIAL),
+            description,
+        ]
     }
 
     /// A name for a file that lives as long as the run.

@@ -244,7 +244,7 @@ pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> 
             ..
         } = counts;
         progress.warn(&format!(
-            "{pairs} pairs were not compared, or fewer, in {buckets} buckets above --max-bucket; similar documents may be left (raise it to compare more)"
+            "{pairs} pairs were not compared, or fewer, in {buckets} buckets above --max-bucket or among as many identical documents; similar ones may be left (raise it to compare more)"
         ));
     }
     Ok(())

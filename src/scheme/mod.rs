@@ -86,8 +86,8 @@ const SCHEME_NAMES: [(&str, SchemeName); 8] = [
 /// The number of permutations, unless it is asked for.
 pub const DEFAULT_NUM_PERM: u32 = 128;
 
-/// The largest number of permutations accepted: far beyond any use, small enough to allocate.
-pub const MAX_NUM_PERM: u32 = 1 << 20;
+/// The largest number of permutations accepted: far beyond any use, small enough to try all bandings.
+pub const MAX_NUM_PERM: u32 = 1 << 14;
 
 impl Default for Scheme {
     /// `affine32`, 128 permutations, seed 1.
@@ -125,7 +125,7 @@ impl Scheme {
         SCHEME_NAMES.into_iter().map(|(name, _)| name)
     }
 
-    /// The same scheme with `num_perm` permutations (1 to 2^20).
+    /// The same scheme with `num_perm` permutations (1 to 2^14).
     ///
     /// # Errors
     /// [`Error::Parameter`] outside that range.

@@ -113,6 +113,9 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
         sum = sum.wrapping_mul(STEP).wrapping_add(*word);
     }
     emit(fmix64(sum));
+    if first == words.len() {
+        return;
+    }
     let leave = (0..size).fold(1u64, |power, _| power.wrapping_mul(STEP));
     for (gone, come) in words.iter().zip(&words[first..]) {
         sum = sum

@@ -137,12 +137,16 @@ impl Corpus {
         // Files without documents share their first row with the next; the last one has it.
         let nth = u64::from(row - self.files[file].first_row);
         let skipped = self.skipped_in(file);
-        // The i-th bad record has record.row - i good ones before it.
-        let good_before = |(i, skipped): (u64, &Skipped)| skipped.record.row - i;
-        let before = (0..)
-            .zip(skipped)
-            .take_while(|pair| good_before(*pair) <= nth)
-            .count();
+        // The i-th bad record has record.row - i good ones before it, and that never falls.
+        let (mut before, mut end) = (0, skipped.len());
+        while before < end {
+            let middle = before.midpoint(end);
+            if skipped[middle].record.row - middle as u64 <= nth {
+                before = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
         (&self.files[file].relative, nth + before as u64)
     }
 
