@@ -769,3 +769,16 @@ fn a_shingle_larger_than_any_text_is_the_whole_text() {
     let results = support::Results::of(&place.path("out"));
     assert_eq!((results.count("kept"), results.count("removed")), (2, 1));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_climbs_out_of_a_link_is_the_file_that_the_system_means() {
+    let place = Place::new();
+    place.write("a/b/inside", "");
+    place.write("a/y.jsonl", support::json_lines(["one", "two"]));
+    place.write("y.jsonl", support::json_lines(["another"]));
+    std::os::unix::fs::symlink("a/b", place.path("link")).unwrap();
+    place.run("dedup link/../y.jsonl -o out").succeeded();
+    let results = support::Results::of(&place.path("out"));
+    assert_eq!(results.count("documents"), 2);
+}

@@ -66,12 +66,10 @@ impl Inputs {
     /// refuses.
     pub fn find(names: &[PathBuf], format: Option<Format>, stdin_spool: &Path) -> Result<Self> {
         let mut found = Found::default();
-        let mut stdin = None;
+        let mut stdin_at = None;
         for name in names {
             if name.as_os_str() == "-" {
-                if stdin.is_none() {
-                    stdin = Some((found.files.len(), spool_stdin(format, stdin_spool)?));
-                }
+                stdin_at.get_or_insert(found.files.len());
             } else if name.is_dir() {
                 found.folder(name)?;
             } else if name.exists() {
@@ -89,30 +87,34 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            let compression = Compression::sniff(&path)?;
+            let compression = Compression::sniff(&named)?;
             files.push(InputFile {
                 format: format.unwrap_or_else(|| Format::of_name(&relative)),
                 compression,
                 arrived: compression,
                 is_spool: false,
                 relative,
-                path: std::path::absolute(&named).map_err(Error::io("find", &named))?,
+                path: named.clone(),
                 named,
             });
         }
-        if let Some((at, file)) = stdin {
-            if files.iter().any(|other| other.relative == file.relative) {
+        let mut inputs = Inputs {
+            files,
+            repeated: found.repeated,
+        };
+        if let Some(at) = stdin_at {
+            inputs.check_spared_by_one(stdin_spool)?;
+            let file = spool_stdin(format, stdin_spool)?;
+            let mut others = inputs.files.iter();
+            if others.any(|other| other.relative == file.relative) {
                 return Err(Error::Conflict(format!(
                     "stdin would be written as {name}, which is the name of another input; rename that file",
                     name = file.relative
                 )));
             }
-            files.insert(at, file);
+            inputs.files.insert(at, file);
         }
-        Ok(Inputs {
-            files,
-            repeated: found.repeated,
-        })
+        Ok(inputs)
     }
 
     /// Bytes of all files as they are stored.
@@ -154,9 +156,7 @@ impl Inputs {
 pub fn check_output_outside(inputs: &[PathBuf], output: &Path) -> Result<()> {
     let output_is = real_path(output)?;
     for folder in inputs.iter().filter(|input| input.is_dir()) {
-        let is_inside = output_is.starts_with(real_path(folder)?);
-        // What is kept of an earlier run lies inside its output, and not the other way round.
-        if is_inside {
+        if output_is.starts_with(real_path(folder)?) {
             return Err(Error::Output {
                 path: output.to_owned(),
                 problem: format!("it lies inside the input folder {}", folder.display()),
@@ -184,7 +184,7 @@ fn real_path(path: &Path) -> Result<PathBuf> {
 
 #[derive(Default)]
 struct Found {
-    /// Each file as named and absolute.
+    /// Each file as named, and its absolute path without `..`, from which its name in reports is made.
     files: Vec<(PathBuf, PathBuf)>,
     seen: HashSet<PathBuf>,
     parents: Vec<PathBuf>,
@@ -218,7 +218,7 @@ impl Found {
             );
         }
         // Two names of one file, a link among them, would make each document its own duplicate.
-        let identity = path.canonicalize().map_err(Error::io("open", &named))?;
+        let identity = named.canonicalize().map_err(Error::io("open", &named))?;
         if self.seen.insert(identity) {
             self.files.push((named, path));
             self.parents.push(parent);

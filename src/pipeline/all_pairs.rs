@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::corpus::{Corpus, Source};
-use super::pair::SimilarPair;
+use super::pair::{LargeBuckets, SimilarPair};
 use super::progress::Timings;
 use super::report::{Counts, Outcome, note_oddities};
-use super::similar::{Search, find_similar};
+use super::similar::{Candidates, Search};
 use crate::error::{Error, Result};
 use crate::io::{ColumnWriter, IdColumn, OutputFile, f64s, strings, u64s};
 
@@ -74,10 +74,11 @@ pub fn find_pairs(
         let spill = OutputFile::beside(output, "exact-sets");
         (Some((target, file, format)), spill)
     };
-    let found = find_similar(source, search, None, spill, &mut timings)?;
-    let corpus = &found.corpus;
-    let mut counts = Counts::of(corpus, Some(&found.pairs));
-    let mut pairs = ExpandedPairs::of(corpus, &found.pairs.pairs, search.max_bucket);
+    let candidates = Candidates::read(source, search, spill, &mut timings)?;
+    let corpus = &candidates.corpus;
+    let found = candidates.compare(source, search, LargeBuckets::Omit, &mut timings)?;
+    let mut counts = Counts::of(corpus, Some(&found));
+    let mut pairs = ExpandedPairs::of(corpus, &found.pairs, search.max_bucket);
     counts.omitted_pairs += pairs.omitted;
     timings.time("write", 0, || match target {
         None => write_text(
@@ -97,10 +98,10 @@ pub fn find_pairs(
         }
     })?;
     counts.similar_pairs = pairs.given;
-    note_oddities(source, &counts)?;
+    note_oddities(source, &counts);
     Ok(Outcome {
         counts,
-        recall_at_threshold: Some(search.banding.candidate_probability(search.threshold)),
+        recall_at_threshold: Some(search.recall_at_threshold()),
         timings,
     })
 }
@@ -267,20 +268,17 @@ fn write_text(
     } else {
         pairs.for_each(|a, b, similarity| {
             let ((file_a, row_a), (file_b, row_b)) = (corpus.place(a), corpus.place(b));
-            let raw = |row| serde_json::value::RawValue::from_string(corpus.id(row).into_owned());
-            let written = raw(a).and_then(|id_a| {
-                let line = PairLine {
-                    id_a: &id_a,
-                    id_b: &raw(b)?,
-                    similarity,
-                    file_a,
-                    row_a,
-                    file_b,
-                    row_b,
-                };
-                serde_json::to_writer(&mut target, &line)
-            });
-            written
+            let (id_a, id_b) = (corpus.raw_id(a)?, corpus.raw_id(b)?);
+            let line = PairLine {
+                id_a: &id_a,
+                id_b: &id_b,
+                similarity,
+                file_a,
+                row_a,
+                file_b,
+                row_b,
+            };
+            serde_json::to_writer(&mut target, &line)
                 .map_err(std::io::Error::from)
                 .and_then(|()| target.write_all(b"\n"))
                 .map_err(failed)

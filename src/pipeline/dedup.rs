@@ -11,9 +11,10 @@ use serde_json::value::RawValue;
 use super::cluster::{Clustering, Clusters, Removal};
 use super::corpus::{Again, Corpus, Source};
 use super::keep::KeepPolicy;
+use super::pair::LargeBuckets;
 use super::progress::Timings;
 use super::report::{Counts, LargeCluster, Outcome, Parameters, Report, note_oddities, write_json};
-use super::similar::{Search, find_similar};
+use super::similar::{Candidates, Search};
 use crate::error::{Error, Result};
 use crate::io::{Columns, FrameWriter, InputFile, KeptTable, OutputFolder};
 use crate::scheme::Scheme;
@@ -43,23 +44,24 @@ pub fn dedup(
     environment: &dyn Fn(&Timings) -> serde_json::Value,
 ) -> Result<Outcome> {
     let mut timings = Timings::default();
-    let leaders = |corpus: &Corpus| Groups::of(corpus, task.keep).ranks;
     let spill = folder.partial().join("exact-sets");
-    let found = find_similar(source, &task.search, Some(&leaders), spill, &mut timings)?;
-    let corpus = &found.corpus;
+    let candidates = Candidates::read(source, &task.search, spill, &mut timings)?;
+    let corpus = &candidates.corpus;
+    let groups = Groups::of(corpus, task.keep);
+    let leaders = LargeBuckets::Leaders(&groups.ranks);
+    let pairs = candidates.compare(source, &task.search, leaders, &mut timings)?;
     let removed = timings.time("cluster", 0, || {
-        let groups = Groups::of(corpus, task.keep);
         let positions = corpus.positions();
         let clusters = match task.clustering {
-            Clustering::Greedy => Clusters::greedy(&found.pairs, positions, &groups.ranks),
+            Clustering::Greedy => Clusters::greedy(&pairs, positions, &groups.ranks),
             Clustering::Connected => {
-                Clusters::connected(&found.pairs, positions, &groups.ranks, &*found.similarity)?
+                Clusters::connected(&pairs, positions, &groups.ranks, &*candidates.similarity)?
             }
         };
         Ok::<_, Error>(groups.removed(corpus, &clusters, task.search.verification.name()))
     })?;
     let sizes = cluster_sizes(&removed);
-    let mut counts = Counts::of(corpus, Some(&found.pairs));
+    let mut counts = Counts::of(corpus, Some(&pairs));
     counts.removed = removed.len() as u64;
     counts.clusters = sizes.len() as u64;
     counts.largest_cluster = sizes.values().copied().max().unwrap_or(0);
@@ -75,7 +77,7 @@ pub fn dedup(
             skipped: counts.skipped,
         });
     }
-    note_oddities(source, &counts)?;
+    note_oddities(source, &counts);
     let parameters = Parameters::of(source, scheme, Some(&task.search));
     let mut report = Report::new("dedup", source, corpus, counts.clone(), parameters);
     report.keep = Some(match task.keep {
@@ -93,11 +95,7 @@ pub fn dedup(
     folder.commit()?;
     Ok(Outcome {
         counts,
-        recall_at_threshold: Some(
-            task.search
-                .banding
-                .candidate_probability(task.search.threshold),
-        ),
+        recall_at_threshold: Some(task.search.recall_at_threshold()),
         timings,
     })
 }
@@ -202,21 +200,12 @@ struct RemovedLine<'a> {
     via_similarity: Option<Option<f64>>,
 }
 
-/// An id, which is JSON, as a value to be written as it stands.
-fn raw_id(corpus: &Corpus, row: u32) -> Result<Box<RawValue>> {
-    let id = corpus.id(row).into_owned();
-    RawValue::from_string(id).map_err(|error| Error::Conflict(error.to_string()))
-}
-
 fn write_removed(folder: &OutputFolder, corpus: &Corpus, removed: &[Removed]) -> Result<()> {
     let (file, path) = folder.create("removed.jsonl")?;
     let mut target = BufWriter::new(file);
     for removed in removed {
-        let (id, kept_id) = (raw_id(corpus, removed.row)?, raw_id(corpus, removed.kept)?);
-        let via_id = removed
-            .via
-            .map(|(via, _)| raw_id(corpus, via))
-            .transpose()?;
+        let (id, kept_id) = (corpus.raw_id(removed.row)?, corpus.raw_id(removed.kept)?);
+        let via_id = removed.via.map(|(via, _)| corpus.raw_id(via)).transpose()?;
         let (file, row) = corpus.place(removed.row);
         let (kept_file, kept_row) = corpus.place(removed.kept);
         let line = RemovedLine {
@@ -254,7 +243,7 @@ fn write_kept(
     for removed in removed {
         is_kept[removed.row as usize] = false;
     }
-    let (kept_folder, kept_path) = (folder.partial().join("kept"), "kept");
+    let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
     let mut written = 0;
     let mut table = None;
@@ -273,7 +262,7 @@ fn write_kept(
                     let target = match &mut current {
                         Some(target) => target,
                         None => {
-                            let name = format!("{kept_path}/{}", input.relative);
+                            let name = format!("kept/{}", input.relative);
                             let (file, path) = folder.create(&name)?;
                             current.insert(KeptFile::new(file, input, table.take(), path)?)
                         }
@@ -393,7 +382,7 @@ fn largest(corpus: &Corpus, sizes: &HashMap<u32, u64>) -> Vec<LargeCluster> {
         .filter_map(|(documents, row)| {
             let (file, record) = corpus.place(row);
             Some(LargeCluster {
-                kept_id: raw_id(corpus, row).ok()?,
+                kept_id: corpus.raw_id(row).ok()?,
                 kept_file: file.to_owned(),
                 kept_row: record,
                 documents,

@@ -10,7 +10,6 @@ use super::corpus::{Corpus, Skipped, Source};
 use super::pair::SimilarPairs;
 use super::progress::Timings;
 use super::similar::Search;
-use crate::error::Result;
 use crate::scheme::{Scheme, words_v1};
 
 /// The version of the layout of reports and signature files.
@@ -53,10 +52,7 @@ impl Parameters {
     pub fn of(source: &Source<'_>, scheme: &Scheme, search: Option<&Search>) -> Self {
         let shingling = source.shingler.shingling();
         let (major, minor, patch) = words_v1::UNICODE_VERSION;
-        let has_words = !matches!(
-            shingling.unit.to_string().as_str(),
-            "bytes" | "chars" | "tokens"
-        );
+        let has_words = shingling.unit.is_made_of_words();
         Parameters {
             scheme: scheme.to_string(),
             hash: source.shingler.hash().to_string(),
@@ -76,7 +72,7 @@ impl Parameters {
                 rows: search.banding.rows(),
                 verify: search.verification.name(),
                 max_bucket: search.max_bucket,
-                recall_at_threshold: search.banding.candidate_probability(search.threshold),
+                recall_at_threshold: search.recall_at_threshold(),
             }),
         }
     }
@@ -223,7 +219,7 @@ pub(super) fn write_json(target: &mut impl Write, value: &impl Serialize) -> std
 }
 
 /// What [`Source::inputs`] and the corpus give reason to say.
-pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> {
+pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) {
     let progress = source.progress;
     for path in &source.inputs.repeated {
         let path = path.display();
@@ -247,5 +243,4 @@ pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) -> Result<()> 
             "{pairs} pairs were not compared, or fewer, in {buckets} buckets above --max-bucket or among as many identical documents; similar ones may be left (raise it to compare more)"
         ));
     }
-    Ok(())
 }

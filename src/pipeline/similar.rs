@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::band::Banding;
+use super::band::{BandKeys, Banding};
 use super::corpus::{Banded, Corpus, Source};
 use super::pair::{LargeBuckets, SimilarPairs, bucketed_positions, similar_pairs};
 use super::progress::Timings;
@@ -46,6 +46,11 @@ pub struct Search {
 }
 
 impl Search {
+    /// The probability that a pair just at the threshold becomes a candidate.
+    pub fn recall_at_threshold(&self) -> f64 {
+        self.banding.candidate_probability(self.threshold)
+    }
+
     /// Bytes that a document needs in memory from the first pass on, its id apart: its band keys,
     /// row, length and digest, and its signature if that verifies.
     pub fn bytes_per_document(&self, num_perm: usize, slot_bytes: usize) -> usize {
@@ -61,71 +66,75 @@ impl Search {
 /// Bytes of exact sets that stay in memory; more lie in a file.
 const EXACT_SETS_IN_MEMORY: usize = 128 << 20;
 
-/// What a search comes to.
-pub(super) struct Found {
+/// A corpus that has been read, and what its candidate pairs are found and verified by.
+pub(super) struct Candidates {
     pub(super) corpus: Corpus,
-    pub(super) pairs: SimilarPairs,
+    keys: BandKeys,
     pub(super) similarity: Box<dyn Similarity>,
 }
 
-/// Ranks the positions of a corpus.
-pub(super) type Ranking<'a> = dyn Fn(&Corpus) -> Vec<u32> + 'a;
-
-/// Reads the corpus and finds its similar pairs.
-///
-/// `leaders` ranks the positions if large buckets are to be compared with leaders; exact sets that do
-/// not fit in memory go to `spill_path`.
-pub(super) fn find_similar(
-    source: &Source<'_>,
-    search: &Search,
-    leaders: Option<&Ranking<'_>>,
-    spill_path: PathBuf,
-    timings: &mut Timings,
-) -> Result<Found> {
-    let with_signatures = (search.verification == Verification::Signature)
-        .then(|| (source.signer.num_perm(), source.signer.slot_width()));
-    let mut banded = Banded::new(search.banding, with_signatures);
-    let corpus = Corpus::read(source, &mut banded, &mut timings.0)?;
-    let slot_bytes = source.signer.slot_width().bytes();
-    let per_document = search.bytes_per_document(source.signer.num_perm(), slot_bytes) as u64;
-    let megabytes = corpus.documents() * per_document / 1_000_000 + corpus.id_bytes() / 1_000_000;
-    source.progress.tell(&format!(
-        "{} documents are read; {megabytes} MB are kept of them",
-        corpus.documents()
-    ));
-    let similarity: Box<dyn Similarity> = match (search.verification, banded.signatures) {
-        (Verification::Exact, _) => {
-            let sets = timings.time("read again", corpus.bytes, || {
-                let wanted = bucketed_positions(&banded.keys);
-                let mut sets = ExactSets::new(wanted.len(), EXACT_SETS_IN_MEMORY, spill_path);
-                corpus.read_exact_sets(source, &wanted, &mut sets)?;
-                Ok::<_, crate::Error>(sets)
-            })?;
-            Box::new(sets)
-        }
-        (_, Some(signatures)) => Box::new(signatures),
-        _ => Box::new(Unverified),
-    };
-    let bands = search.banding.bands() as u64;
-    source.progress.begin("compare", bands);
-    let pairs = timings.time("compare", 0, || {
-        let ranks = leaders.map(|leaders| leaders(&corpus));
-        let large = match &ranks {
-            Some(ranks) => LargeBuckets::Leaders(ranks),
-            None => LargeBuckets::Omit,
+impl Candidates {
+    /// Reads the corpus, and reads again what exact verification needs of it; sets that do not fit in
+    /// memory go to `spill_path`.
+    pub(super) fn read(
+        source: &Source<'_>,
+        search: &Search,
+        spill_path: PathBuf,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let with_signatures = (search.verification == Verification::Signature)
+            .then(|| (source.signer.num_perm(), source.signer.slot_width()));
+        let mut banded = Banded::new(search.banding, with_signatures);
+        let corpus = Corpus::read(source, &mut banded, &mut timings.0)?;
+        let slot_bytes = source.signer.slot_width().bytes();
+        let per_document = search.bytes_per_document(source.signer.num_perm(), slot_bytes) as u64;
+        let megabytes =
+            corpus.documents() * per_document / 1_000_000 + corpus.id_bytes() / 1_000_000;
+        source.progress.tell(&format!(
+            "{} documents are read; {megabytes} MB are kept of them",
+            corpus.documents()
+        ));
+        let Banded { keys, signatures } = banded;
+        let similarity: Box<dyn Similarity> = match (search.verification, signatures) {
+            (Verification::Exact, _) => {
+                let sets = timings.time("read again", corpus.bytes, || {
+                    let wanted = bucketed_positions(&keys);
+                    let mut sets = ExactSets::new(wanted.len(), EXACT_SETS_IN_MEMORY, spill_path);
+                    corpus.read_exact_sets(source, &wanted, &mut sets)?;
+                    Ok::<_, crate::Error>(sets)
+                })?;
+                Box::new(sets)
+            }
+            (_, Some(signatures)) => Box::new(signatures),
+            _ => Box::new(Unverified),
         };
-        similar_pairs(
-            &banded.keys,
-            search.max_bucket,
-            large,
-            &*similarity,
-            search.threshold,
-            |band| source.progress.advance(band as u64 + 1, 0, 0),
-        )
-    })?;
-    Ok(Found {
-        corpus,
-        pairs,
-        similarity,
-    })
+        Ok(Candidates {
+            corpus,
+            keys,
+            similarity,
+        })
+    }
+
+    /// Compares the candidate pairs and keeps the similar ones.
+    pub(super) fn compare(
+        &self,
+        source: &Source<'_>,
+        search: &Search,
+        large: LargeBuckets<'_>,
+        timings: &mut Timings,
+    ) -> Result<SimilarPairs> {
+        source
+            .progress
+            .begin("compare", search.banding.bands() as u64);
+        timings.time("compare", 0, || {
+            similar_pairs(
+                &self.keys,
+                search.max_bucket,
+                large,
+                &*self.similarity,
+                search.threshold,
+                |band| source.progress.advance(band as u64 + 1, 0, 0),
+            )
+        })
+    }
 }

@@ -8,6 +8,7 @@ pub(crate) use first_pass::{Banded, SignatureSink};
 pub(crate) use second_pass::Again;
 
 use rayon::prelude::*;
+use serde_json::value::RawValue;
 
 use super::progress::Progress;
 use super::shingle::Shingler;
@@ -165,6 +166,12 @@ impl Corpus {
                 json_string(&format!("{file}:{record}")).into()
             }
         }
+    }
+
+    /// A document's id as a JSON value, to be written as it stands.
+    pub(crate) fn raw_id(&self, row: u32) -> Result<Box<RawValue>> {
+        let id = RawValue::from_string(self.id(row).into_owned());
+        id.map_err(|error| Error::Conflict(error.to_string()))
     }
 
     /// Bytes that the ids take.

@@ -61,7 +61,8 @@ impl Unit {
         matches!(self, Unit::Bytes | Unit::Chars | Unit::Words)
     }
 
-    fn is_made_of_words(&self) -> bool {
+    /// Whether its shingles are made of words, whose boundaries Unicode decides.
+    pub fn is_made_of_words(&self) -> bool {
         matches!(self, Unit::Words | Unit::StopWords(_))
     }
 }
