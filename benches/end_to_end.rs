@@ -7,6 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "a measurement prints its table")]
 
+#[allow(dead_code, reason = "what other measurements share is there, too")]
 mod support;
 
 use std::fs;

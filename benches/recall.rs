@@ -10,6 +10,7 @@
 
 #[path = "../tests/support/recall.rs"]
 mod recall;
+#[allow(dead_code, reason = "what other measurements share is there, too")]
 mod support;
 #[path = "../tests/support/truth.rs"]
 mod truth;

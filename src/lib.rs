@@ -48,6 +48,8 @@ pub mod pipeline;
 
 pub mod backend;
 
+pub mod simd;
+
 #[cfg(feature = "io")]
 pub mod io;
 

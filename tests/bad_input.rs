@@ -509,11 +509,35 @@ fn no_output_takes_the_place_of_an_input() {
 fn an_output_file_of_no_known_format_is_refused() {
     let place = Place::with_texts(["a"]);
     let said = ["pairs.txt", "let it end in .jsonl, .csv or .parquet"];
-    place.run("pairs in.jsonl -o pairs.txt").refused(1, &said);
+    place.run("pairs in.jsonl -o pairs.txt").refused(2, &said);
     let said = ["signatures.csv", "let it end in .parquet or .npy"];
     place
         .run("sign in.jsonl -o signatures.csv")
-        .refused(1, &said);
+        .refused(2, &said);
+    // Nothing is said but that.
+    let run = place.run("sign in.jsonl -o signatures.csv");
+    assert!(run.stderr.starts_with("simgpu: "), "{}", run.stderr);
+}
+
+#[test]
+fn a_missing_folder_for_an_output_file_is_named() {
+    let place = Place::with_texts(["a"]);
+    let said = ["there is no folder missing/in", "create it"];
+    for command in [
+        "sign in.jsonl -o missing/in/s.npy",
+        "sign - -o missing/in/s.parquet",
+        "pairs in.jsonl -o missing/in/p.csv",
+    ] {
+        place.run(command).refused(1, &said);
+    }
+}
+
+#[test]
+fn instructions_are_for_simd() {
+    let place = Place::with_texts(["a"]);
+    place
+        .run("sign in.jsonl -o s.npy --backend scalar --isa portable")
+        .refused(2, &["--isa is for the simd backend; leave --isa out"]);
 }
 
 #[test]
@@ -589,10 +613,6 @@ fn a_size_with_units_that_take_none_is_a_usage_error() {
         "--unit stopwords --size 3",
         &["--unit stopwords takes no --size", "leave it out"],
     );
-    usage_error(
-        "--unit tokens --size 2",
-        &["--unit tokens takes no --size", "leave it out"],
-    );
     usage_error("--size 0", &["--size"]);
     usage_error(
         "--stop-words list.txt",
@@ -608,6 +628,11 @@ fn a_hash_that_does_not_fit_the_unit_or_the_scheme_is_a_usage_error() {
         "--unit chars --hash words-v1",
         &["words-v1 takes words, not chars"],
     );
+    usage_error(
+        "--scheme text-dedup --hash words-v1",
+        &["words-v1 takes words, not pieces"],
+    );
+    usage_error("--scheme rensa --hash xxh32", &["xxh32", "64-bit", "rensa"]);
     usage_error(
         "--scheme affine64 --hash murmur3-32",
         &["murmur3-32", "64-bit", "affine64"],
@@ -680,7 +705,7 @@ fn two_documents_with_one_id_are_refused_under_unique_ids() {
     // Without the flag they are legal, counted and mentioned.
     let run = place.run("dedup a/in.jsonl b/in.jsonl -o out").succeeded();
     assert!(
-        run.stderr.contains("1 documents have the id of another"),
+        run.stderr.contains("1 document has the id of another"),
         "{}",
         run.stderr
     );
@@ -869,6 +894,7 @@ fn dedup_meddled(
             banding: Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap(),
             verification: Verification::Exact,
             max_bucket: 4096,
+            held_bytes: 0,
         },
         clustering: Clustering::Greedy,
         keep: KeepPolicy::First,

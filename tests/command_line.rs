@@ -26,7 +26,7 @@ fn help_names_every_command_and_every_command_has_help() {
     let place = Place::new();
     let help = place.run("--help").succeeded();
     let help = String::from_utf8(help.stdout).unwrap();
-    for command in ["dedup", "pairs", "sign", "tune"] {
+    for command in ["dedup", "pairs", "sign", "tune", "compare", "selftest"] {
         assert!(help.contains(command), "{help}");
         let of_command = place.run(&format!("{command} --help")).succeeded();
         assert!(
@@ -757,6 +757,184 @@ fn names_that_an_output_needs_do_not_take_the_place_of_an_input() {
             .run(command)
             .refused(1, &[input, "choose another output"]);
         assert_eq!(place.read(input), lines);
+    }
+}
+
+#[test]
+fn help_tells_every_scheme_hash_unit_and_backend() {
+    let help = Place::new().run("sign --help").succeeded().stdout;
+    let help = String::from_utf8(help).unwrap();
+    let words: Vec<&str> = help
+        .split(|c: char| c.is_whitespace() || ",:;".contains(c))
+        .collect();
+    let names = Scheme::names().chain(simgpu::scheme::BaseHash::names());
+    let units = ["bytes", "chars", "words", "stopwords", "pieces", "tokens"];
+    for name in names.chain(Backend::names()).chain(units) {
+        assert!(words.contains(&name), "{name}: {help}");
+    }
+}
+
+#[test]
+fn a_preset_brings_the_defaults_of_its_tool() {
+    let place = Place::with_texts([text(1, 40), text(2, 40)]);
+    let number = |number: u32| json!(number);
+    for (options, [unit, hash], [size, num_perm, seed, bands, rows], [lowercase, keep]) in [
+        (
+            "nemo",
+            ["chars", "cudf-32"],
+            [24, 260, 42, 20, 13],
+            [false, true],
+        ),
+        (
+            "nemo64",
+            ["chars", "cudf-64"],
+            [24, 260, 42, 20, 13],
+            [false, true],
+        ),
+        (
+            "text-dedup",
+            ["pieces", "sha1-32"],
+            [5, 250, 42, 16, 15],
+            [true, true],
+        ),
+        (
+            "datatrove",
+            ["words", "xxh64"],
+            [5, 112, 1, 14, 8],
+            [false, false],
+        ),
+        (
+            "datatrove32",
+            ["words", "xxh32"],
+            [5, 112, 1, 14, 8],
+            [false, false],
+        ),
+        (
+            "rensa",
+            ["words", "fx-64"],
+            [5, 128, 42, 9, 13],
+            [false, false],
+        ),
+        (
+            "fast",
+            ["words", "words-v1"],
+            [5, 128, 1, 16, 8],
+            [false, false],
+        ),
+        (
+            "nemo --unit words --num-perm 128 --seed 7 --lowercase",
+            ["words", "cudf-32"],
+            [5, 128, 7, 9, 13],
+            [true, false],
+        ),
+        (
+            "text-dedup --unit pieces --size 7 --bands 2 --rows 3",
+            ["pieces", "sha1-32"],
+            [7, 250, 42, 2, 3],
+            [true, true],
+        ),
+    ] {
+        let results = place.dedup(&format!("in.jsonl --scheme {options}"));
+        let parameters = &results.report["parameters"];
+        for (name, value) in [
+            ("unit", json!(unit)),
+            ("hash", json!(hash)),
+            ("size", number(size)),
+            ("num_perm", number(num_perm)),
+            ("seed", number(seed)),
+            ("bands", number(bands)),
+            ("rows", number(rows)),
+            ("lowercase", json!(lowercase)),
+            ("keep_whitespace", json!(keep)),
+        ] {
+            assert_eq!(parameters[name], value, "{name} of {options}");
+        }
+    }
+    let shown = place.run("tune --scheme nemo").succeeded().stdout;
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.contains("260 permutations"), "{shown}");
+    assert!(shown.contains("default     20 x 13"), "{shown}");
+}
+
+/// cuDF gives them zeros, which no band may take for a likeness.
+#[test]
+fn documents_without_shingles_are_kept_whatever_their_slots() {
+    for scheme in Scheme::names() {
+        let place = Place::with_texts(["", "", &text(1, 40), "", &text(1, 40)]);
+        let results = place.dedup(&format!("in.jsonl --scheme {scheme}"));
+        let counts = ["kept", "removed", "without_shingles"].map(|name| results.count(name));
+        assert_eq!(counts, [4, 1, 3], "{scheme}");
+        place
+            .run(&format!("sign in.jsonl -o m.npy --scheme {scheme}"))
+            .succeeded();
+        let file = place.read("m.npy");
+        let (slot_type, [_, num_perm], values) = parse_npy(&file);
+        let bytes: usize = slot_type[2..].parse().unwrap();
+        let empty = Scheme::named(scheme).unwrap().empty_slot().to_le_bytes();
+        let row = empty[..bytes].repeat(num_perm);
+        assert_eq!(values[..row.len()], row, "{scheme}");
+    }
+}
+
+#[test]
+fn tokens_in_shingles_of_several() {
+    let place = Place::new();
+    let tokens = |tokens: &str| format!("{{\"tokens\": {tokens}}}\n");
+    place.write(
+        "in.jsonl",
+        [
+            tokens(r#"["a", "b", "c"]"#),
+            tokens(r#"["a b", "c"]"#),
+            tokens(r#"["b", "c", "a"]"#),
+            tokens("[]"),
+        ]
+        .concat(),
+    );
+    let similarities = |size: &str| {
+        let options = "--unit tokens --verify exact --threshold 0.3 --overwrite";
+        let run = place.run(&format!("pairs in.jsonl -o - {options} {size}"));
+        let pairs = support::parse_lines(&run.succeeded().stdout);
+        let similarity = |pair: &Value| {
+            let (a, b) = (&pair["row_a"], &pair["row_b"]);
+            (
+                a.as_u64().unwrap(),
+                b.as_u64().unwrap(),
+                pair["similarity"].as_f64().unwrap(),
+            )
+        };
+        pairs.iter().map(similarity).collect::<Vec<_>>()
+    };
+    // As sets the first and the third are one; of pairs of tokens they share "b c".
+    assert_eq!(similarities(""), [(0, 2, 1.0)]);
+    assert_eq!(similarities("--size 2"), [(0, 2, 1.0 / 3.0)]);
+    // All three tokens are one shingle, and so are fewer.
+    assert_eq!(similarities("--size 3"), [(0, 1, 1.0)]);
+}
+
+#[test]
+fn tokens_of_a_preset_are_in_shingles_as_large_as_its_tool_makes_them() {
+    let place = Place::new();
+    place.write("in.jsonl", r#"{"tokens": ["a", "b"], "text": "a b"}"#);
+    let hint = "values are those of SCHEME for the same tokens only (--unit tokens)";
+    for (scheme, size) in [
+        ("datatrove", 5),
+        ("datatrove32", 5),
+        ("datasketch", 1),
+        ("rensa", 1),
+        ("affine32", 1),
+    ] {
+        let sign = format!("sign in.jsonl -o m.npy --overwrite --scheme {scheme}");
+        let size_of = |options: &str| {
+            let run = place.run(&format!("{sign} {options}")).succeeded();
+            let beside: Value = serde_json::from_slice(&place.read("m.npy.json")).unwrap();
+            let hinted = run.stderr.contains(&hint.replace("SCHEME", scheme));
+            (beside["parameters"]["size"].clone(), hinted)
+        };
+        assert_eq!(size_of("--unit tokens"), (json!(size), false), "{scheme}");
+        assert_eq!(size_of("--unit tokens --size 2"), (json!(2), false));
+        // Words are this program's own, and so the values are not the tool's.
+        assert_eq!(size_of(""), (json!(5), scheme != "affine32"), "{scheme}");
+        assert_eq!(size_of("--unit chars"), (json!(9), false), "{scheme}");
     }
 }
 

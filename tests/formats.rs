@@ -114,8 +114,13 @@ fn lines_are_cut_right_wherever_chunks_end() {
     }
     let place = Place::new();
     place.write("in.jsonl", file);
-    for batch_mib in [1, 64] {
-        let results = place.dedup(&format!("in.jsonl --batch-mib {batch_mib}"));
+    for options in [
+        "--batch-mib 1",
+        "--batch-mib 64 --verify exact",
+        "--batch-mib 1 --verify exact --hold-mib 0",
+        "--batch-mib 64 --hold-mib 0",
+    ] {
+        let results = place.dedup(&format!("in.jsonl {options}"));
         assert!(results.kept("in.jsonl") == kept);
         assert_eq!(results.count("removed"), 14);
     }

@@ -4,14 +4,14 @@
 use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::pipeline::{
-    Banding, ErrorWeights, Hashes, ShingleSets, Shingler, Shingling, Signatures, Slots, Unit,
-    band_key,
+    Banding, DocumentBatch, ErrorWeights, Hashes, Scratch, ShingleBatch, ShingleSets, Shingler,
+    Shingling, Signatures, Signer, Slots, TokenBatch, Unit, band_key,
 };
 use simgpu::scheme::{
-    BaseHash, Family, HashValue, Scheme, Width, murmur3_32, murmur3_128, sha1_32, sha1_64, words_v1,
+    BaseHash, Family, HashValue, Scheme, Width, affine32_even, fx_64, mersenne61_wide, murmur3_32,
+    murmur3_128, sha1_32, sha1_64, words_v1,
 };
-use xxhash_rust::xxh32::xxh32;
-use xxhash_rust::xxh64::xxh64;
+use simgpu::simd::Isa;
 
 fn golden(name: &str) -> Value {
     let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -33,11 +33,32 @@ fn numbers<T: TryFrom<u64, Error: std::fmt::Debug>>(value: &Value) -> Vec<T> {
     list(value).iter().map(number).collect()
 }
 
-const BACKENDS: [Backend; 2] = [Backend::Scalar, Backend::Simd];
+/// A backend on certain instructions.
+#[derive(Clone, Copy, Debug)]
+struct Machine(Backend, Isa);
+
+impl Machine {
+    fn signer(self, scheme: &Scheme) -> simgpu::Result<Box<dyn Signer>> {
+        self.0.signer_on(scheme, self.1)
+    }
+}
+
+impl std::fmt::Display for Machine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.0, self.1)
+    }
+}
+
+/// All that this CPU has.
+fn machines() -> impl Iterator<Item = Machine> {
+    let simd = Isa::available()
+        .iter()
+        .map(|isa| Machine(Backend::Simd, *isa));
+    std::iter::once(Machine(Backend::Scalar, Isa::best())).chain(simd)
+}
 
 /// Signs one set and gives its slots as u64.
-fn signature(scheme: &Scheme, backend: Backend, set: &[u64]) -> Vec<u64> {
-    let signer = backend.signer(scheme).unwrap();
+fn signature(scheme: &Scheme, backend: Machine, set: &[u64]) -> Vec<u64> {
     let narrow: Vec<u32> = set.iter().map(|x| u32::try_from(*x).unwrap_or(0)).collect();
     let hashes = match scheme.family().hash_width() {
         Width::U32 => Hashes::U32(&narrow),
@@ -45,12 +66,46 @@ fn signature(scheme: &Scheme, backend: Backend, set: &[u64]) -> Vec<u64> {
     };
     let offsets = [0, i64::try_from(set.len()).unwrap()];
     let sets = ShingleSets::new(hashes, &offsets).unwrap();
+    signatures(scheme, backend, &sets).remove(0)
+}
+
+/// Signs sets and gives the slots of each as u64.
+fn signatures(scheme: &Scheme, backend: Machine, sets: &ShingleSets<'_>) -> Vec<Vec<u64>> {
+    let signer = backend.signer(scheme).unwrap();
     let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-    signatures.sign(&*signer, &sets).unwrap();
-    match signatures.row(0) {
+    signatures.sign(&*signer, sets).unwrap();
+    let rows = (0..signatures.len()).map(|i| match signatures.row(i) {
         Slots::U32(slots) => slots.iter().map(|slot| u64::from(*slot)).collect(),
         Slots::U64(slots) => slots.to_vec(),
+    });
+    rows.collect()
+}
+
+/// Documents of tokens, through the shingler.
+fn shingle_tokens<'a>(
+    shingler: &Shingler,
+    documents: impl IntoIterator<Item = &'a Value>,
+) -> ShingleBatch {
+    let mut batch = TokenBatch::default();
+    for document in documents {
+        for token in list(document) {
+            batch.push_token(token.as_str().unwrap().as_bytes());
+        }
+        batch.finish_document();
     }
+    let documents = DocumentBatch::Tokens(batch);
+    let mut shingles = ShingleBatch::new(shingler.width());
+    shingler.shingle_with_digests(&documents, &mut Scratch::default(), &mut shingles);
+    shingles
+}
+
+fn sets_as_u64(batch: &ShingleBatch) -> Vec<Vec<u64>> {
+    let sets = batch.sets();
+    let set = |i| match sets.hashes() {
+        Hashes::U32(x) => x[sets.range(i)].iter().map(|x| u64::from(*x)).collect(),
+        Hashes::U64(x) => x[sets.range(i)].to_vec(),
+    };
+    (0..sets.len()).map(set).collect()
 }
 
 fn scheme_of(case: &Value, name: &str) -> Scheme {
@@ -64,7 +119,7 @@ fn every_family_on_every_backend() {
     for case in list(&golden("families.json")) {
         let scheme = scheme_of(case, case["family"].as_str().unwrap());
         for (set, expected) in list(&case["inputs"]).iter().zip(list(&case["signatures"])) {
-            for backend in BACKENDS {
+            for backend in machines() {
                 let actual = signature(&scheme, backend, &numbers::<u64>(set));
                 assert_eq!(
                     actual,
@@ -84,7 +139,7 @@ fn coefficients_are_numpys() {
         for (k, expected) in list(&case["first"]).iter().enumerate() {
             assert_eq!(pair(k), numbers::<u64>(expected), "{case}");
         }
-        let last = permutations.num_perm() - 1;
+        let last = permutations.a().len() - 1;
         assert_eq!(pair(last), numbers::<u64>(&case["last"]), "{case}");
     }
 }
@@ -100,11 +155,7 @@ fn the_first_draws_of_the_peers() {
         legacy.b()[..2],
         [1_758_426_461_858_698_312, 965_365_488_286_768_773]
     );
-    let datatrove = Scheme::named("mersenne61")
-        .unwrap()
-        .with_num_perm(112)
-        .unwrap();
-    let datatrove = datatrove.permutations();
+    let datatrove = Scheme::named("datatrove").unwrap().permutations();
     assert_eq!(
         [
             datatrove.a()[0],
@@ -166,7 +217,7 @@ fn the_quick_brown_fox() {
         ),
     ] {
         let scheme = Scheme::named(name).unwrap();
-        for backend in BACKENDS {
+        for backend in machines() {
             assert_eq!(
                 signature(&scheme, backend, &set)[..8],
                 expected,
@@ -179,80 +230,280 @@ fn the_quick_brown_fox() {
 /// datasketch's own unit test: one token, four permutations.
 #[test]
 fn datasketch_byte_tokens() {
-    let scheme = Scheme::named("datasketch-legacy")
-        .unwrap()
-        .with_num_perm(4)
-        .unwrap();
-    let set = [sha1_32(b"Hello").into()];
-    for backend in BACKENDS {
-        assert_eq!(
-            signature(&scheme, backend, &set),
-            [734_825_475, 960_773_806, 359_816_889, 342_714_745]
-        );
+    let case = &golden("datasketch.json")["datasketch_minhash"];
+    let scheme = scheme_of(case, "datasketch-legacy");
+    let permutations = scheme.permutations();
+    for (k, pair) in list(&case["perm_a_b_seed1"]).iter().enumerate() {
+        let drawn = vec![permutations.a()[k], permutations.b()[k]];
+        assert_eq!(drawn, numbers::<u64>(pair));
     }
-}
-
-#[test]
-fn signatures_of_datasketch_and_datatrove() {
-    let golden = golden("peer_signatures.json");
-    for case in list(&golden["schemes"]) {
-        let peer = case["name"].as_str().unwrap();
-        let (name, hash): (&str, fn(&[u8]) -> u64) = match peer {
-            "datasketch-legacy" => ("datasketch-legacy", |token| sha1_32(token).into()),
-            "datasketch affine32" => ("datasketch", |token| sha1_32(token).into()),
-            "datasketch affine64" => ("datasketch64", sha1_64),
-            "datatrove xxhash precision 32" => ("mersenne61", |token| xxh32(token, 0).into()),
-            "datatrove xxhash precision 64" => ("mersenne61-wide", |token| xxh64(token, 0)),
-            "datatrove sha1 precision 64" => ("mersenne61-wide", sha1_64),
-            other => panic!("{other} is not known"),
-        };
-        let scheme = scheme_of(case, name);
-        for (tokens, expected) in list(&golden["documents"])
-            .iter()
-            .zip(list(&case["signatures"]))
-        {
-            let tokens = list(tokens).iter().map(|token| token.as_str().unwrap());
-            let set: Vec<u64> = tokens.map(|token| hash(token.as_bytes())).collect();
-            for backend in BACKENDS {
-                let actual = signature(&scheme, backend, &set);
-                assert_eq!(actual, numbers::<u64>(expected), "{peer} on {backend}");
-            }
-        }
+    let set = [sha1_32(case["update"].as_str().unwrap().as_bytes()).into()];
+    for backend in machines() {
+        let actual = signature(&scheme, backend, &set);
+        assert_eq!(actual, numbers::<u64>(&case["hashvalues"]));
     }
 }
 
 /// The way of a user who wants a peer's values: tokens through the shingler, the preset's own hash.
 #[test]
-fn presets_bring_their_base_hash() {
+fn signatures_of_the_peers() {
     let golden = golden("peer_signatures.json");
     for case in list(&golden["schemes"]) {
-        let scheme = match case["name"].as_str().unwrap() {
-            "datasketch-legacy" => scheme_of(case, "datasketch-legacy"),
-            "datasketch affine32" => scheme_of(case, "datasketch"),
-            "datasketch affine64" => scheme_of(case, "datasketch64"),
-            _ => continue,
+        let peer = case["name"].as_str().unwrap();
+        let (name, hash) = match peer {
+            "datasketch-legacy" => ("datasketch-legacy", None),
+            "datasketch affine32" => ("datasketch", None),
+            "datasketch affine64" => ("datasketch64", None),
+            "datatrove xxhash precision 32" => ("datatrove32", None),
+            "datatrove xxhash precision 64" => ("datatrove", None),
+            "datatrove sha1 precision 64" => ("datatrove", Some(BaseHash::Sha1_64)),
+            "rensa 0.5 R-MinHash" => ("rensa", None),
+            other => panic!("{other} is not known"),
         };
-        let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None).unwrap();
-        let signer = Backend::Auto.signer(&scheme).unwrap();
-        for (tokens, expected) in list(&golden["documents"])
+        let scheme = scheme_of(case, name);
+        let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, hash).unwrap();
+        let shingles = shingle_tokens(&shingler, list(&golden["documents"]));
+        let expected: Vec<_> = list(&case["signatures"])
             .iter()
-            .zip(list(&case["signatures"]))
-        {
-            let mut documents = simgpu::pipeline::TokenBatch::default();
-            for token in list(tokens) {
-                documents.push_token(token.as_str().unwrap().as_bytes());
+            .map(numbers::<u64>)
+            .collect();
+        for backend in machines() {
+            let actual = signatures(&scheme, backend, &shingles.sets());
+            assert_eq!(actual, expected, "{peer} on {backend}");
+        }
+    }
+}
+
+#[test]
+fn rensa() {
+    let golden = golden("rensa.json");
+    let letters: Vec<char> = ('a'..='z').collect();
+    let token = |i: usize| format!("{}{i}", letters[i % 26]).repeat(1 + i % 9);
+    for case in list(&golden["cases"]) {
+        let scheme = scheme_of(case, "rensa");
+        let tokens = (0..number::<usize>(&case["tokens"])).map(token);
+        let set: Vec<u64> = tokens.map(|token| fx_64(token.as_bytes())).collect();
+        for backend in machines() {
+            let actual = signature(&scheme, backend, &set);
+            assert_eq!(actual, numbers::<u64>(&case["signature"]), "{case}");
+        }
+    }
+    // Slots that are drawn again, and once more.
+    for case in list(&golden["drawn_again"]) {
+        let scheme = scheme_of(case, "rensa");
+        for backend in machines() {
+            let actual = signature(&scheme, backend, &[number(&case["hash"])]);
+            let slot: usize = number(&case["slot"]);
+            assert_eq!(actual[slot], number::<u64>(&case["value"]), "{case}");
+        }
+    }
+}
+
+#[test]
+fn text_dedup() {
+    let golden = golden("text_dedup.json");
+    let texts = || {
+        list(&golden["texts"])
+            .iter()
+            .map(|text| text.as_str().unwrap())
+    };
+    for case in list(&golden["cases"]) {
+        let num_perm = number(&case["num_perm"]);
+        let scheme = Scheme::named("text-dedup").unwrap();
+        let scheme = scheme.with_num_perm(num_perm).unwrap();
+        let mut shingling = Shingling::of_scheme(&scheme);
+        shingling.size = number::<usize>(&case["size"]).try_into().unwrap();
+        let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+        let expected: Vec<_> = list(&case["signatures"])
+            .iter()
+            .map(numbers::<u64>)
+            .collect();
+        let shingles = shingler.shingle(&texts().take(expected.len()).collect());
+        for backend in machines() {
+            let actual = signatures(&scheme, backend, &shingles.sets());
+            for ((actual, expected), text) in actual.iter().zip(&expected).zip(texts()) {
+                assert_eq!(actual, expected, "{text:?} on {backend}");
             }
-            documents.finish_document();
-            let documents = simgpu::pipeline::DocumentBatch::Tokens(documents);
-            let (shingles, _) = shingler
-                .shingle_with_digests(&documents, &mut simgpu::pipeline::Scratch::default());
-            let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-            signatures.sign(&*signer, &shingles.sets()).unwrap();
-            let expected = numbers::<u64>(expected);
-            match signatures.row(0) {
-                Slots::U32(slots) => assert!(slots.iter().map(|s| u64::from(*s)).eq(expected)),
-                Slots::U64(slots) => assert_eq!(slots, expected),
-            }
+        }
+    }
+    let scheme = Scheme::named("text-dedup").unwrap();
+    let shingler = Shingler::new(Shingling::of_scheme(&scheme), &scheme, None).unwrap();
+    let sets = sets_as_u64(&shingler.shingle(&texts().collect()));
+    for ((set, expected), text) in sets.iter().zip(list(&golden["shingles"])).zip(texts()) {
+        let shingles = list(expected)
+            .iter()
+            .map(|shingle| shingle.as_str().unwrap());
+        let expected = shingles.map(|shingle| u64::from(sha1_32(shingle.as_bytes())));
+        assert!(expected.eq(set.iter().copied()), "{text:?}");
+    }
+}
+
+/// cuDF's unit tests choose the coefficients, with a = b: the values of its sets under those.
+fn cudf_signatures(sets: &[Vec<u64>], width: Width, coefficients: &[u32]) -> Vec<Vec<u64>> {
+    let value = |c: u32, x: u64| match width {
+        Width::U32 => affine32_even(c, c, u32::try_from(x).unwrap()).into(),
+        Width::U64 => mersenne61_wide(c.into(), c.into(), x),
+    };
+    let signature = |set: &Vec<u64>| {
+        let slot = |c: &u32| set.iter().map(|x| value(*c, *x)).min().unwrap_or(0);
+        coefficients.iter().map(slot).collect()
+    };
+    sets.iter().map(signature).collect()
+}
+
+#[test]
+fn cudf() {
+    let golden = golden("cudf.json");
+    for (name, hash, width, expected) in [
+        (
+            "nemo",
+            BaseHash::Cudf32 { seed: 0 },
+            Width::U32,
+            "expected_u32",
+        ),
+        (
+            "nemo64",
+            BaseHash::Cudf64 { seed: 0 },
+            Width::U64,
+            "expected_u64",
+        ),
+    ] {
+        let scheme = Scheme::named(name).unwrap();
+        let shingler = |unit: Option<Unit>, size: &Value| {
+            let mut shingling = unit.map_or(Shingling::of_scheme(&scheme), Shingling::of);
+            shingling.size = number::<usize>(size).try_into().unwrap();
+            Shingler::new(shingling, &scheme, Some(hash)).unwrap()
+        };
+        let case = &golden["cudf_minhash_char"];
+        let texts = list(&case["inputs"])
+            .iter()
+            .map(|text| text.as_str().unwrap());
+        let shingles = shingler(None, &case["width_chars"]).shingle(&texts.collect());
+        let coefficients: Vec<u32> = numbers(&case["params_a_equals_b"]);
+        let actual = cudf_signatures(&sets_as_u64(&shingles), width, &coefficients);
+        let rows = |value: &Value| -> Vec<_> { list(value).iter().map(numbers::<u64>).collect() };
+        assert_eq!(actual, rows(&case[expected]), "{name}");
+
+        let case = &golden["cudf_minhash_py"];
+        let texts = ["this is my", "favorite book", ""];
+        let shingles = shingler(None, &case["width"]).shingle(&texts.into_iter().collect());
+        let coefficients: Vec<u32> = numbers(&case["params"]);
+        let actual = cudf_signatures(&sets_as_u64(&shingles), width, &coefficients);
+        let bits = &expected["expected_".len()..];
+        for (text, actual) in texts.iter().zip(actual).take(2) {
+            assert_eq!(actual, numbers::<u64>(&case[text][bits]), "{name} {text}");
+        }
+        for backend in machines() {
+            let empty = signature(&scheme, backend, &[]);
+            assert_eq!(empty.len(), 260);
+            let zero: u64 = number(&case["empty"][0]);
+            assert!(
+                empty.iter().all(|slot| *slot == zero),
+                "{name} on {backend}"
+            );
+        }
+
+        let case = &golden["cudf_minhash_ngrams"];
+        let shingler = shingler(Some(Unit::Tokens), &case["ngrams"]);
+        let shingles = shingle_tokens(&shingler, list(&case["rows"]));
+        let coefficients: Vec<u32> = numbers(&case["params"]);
+        let actual = cudf_signatures(&sets_as_u64(&shingles), width, &coefficients);
+        assert_eq!(actual, rows(&case[expected]), "{name}");
+    }
+}
+
+/// Exact similarities of sets of characters, as cuDF's `jaccard_index` gives them.
+#[test]
+fn cudf_jaccard() {
+    let scheme = Scheme::named("nemo").unwrap();
+    for case in list(&golden("cudf.json")["cudf_jaccard_char5"]["pairs"]) {
+        let mut shingling = Shingling::of_scheme(&scheme);
+        shingling.size = number::<usize>(&case[2]).try_into().unwrap();
+        let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+        let set = |text: &Value| {
+            let documents = [text.as_str().unwrap()].into_iter().collect();
+            let mut set = Vec::new();
+            let documents = DocumentBatch::Texts(documents);
+            shingler.exact_set(&documents, 0, &mut Scratch::default(), &mut set);
+            set
+        };
+        let (left, right) = (set(&case[0]), set(&case[1]));
+        let common = left.iter().filter(|x| right.contains(x)).count();
+        let jaccard = common as f64 / (left.len() + right.len() - common) as f64;
+        assert!((jaccard - case[3].as_f64().unwrap()).abs() < 1e-6, "{case}");
+    }
+}
+
+/// NeMo seeds its hash with the first multiplier, and a window is 24 characters.
+#[test]
+fn nemo_of_a_text() {
+    let scheme = Scheme::named("nemo").unwrap();
+    assert_eq!(
+        scheme.prescribed_hash(),
+        Some(BaseHash::Cudf32 {
+            seed: 1_608_637_543
+        })
+    );
+    let shingler = Shingler::new(Shingling::of_scheme(&scheme), &scheme, None).unwrap();
+    let text = "Windows  keep their white\nspace.";
+    let windows = text.as_bytes().windows(24);
+    let expected = windows.map(|window| u64::from(murmur3_32(window, 1_608_637_543).max(1)));
+    let sets = sets_as_u64(&shingler.shingle(&[text].into_iter().collect()));
+    assert!(expected.eq(sets[0].iter().copied()));
+}
+
+/// datatrove's words, given as tokens: five of them joined by one blank, and fewer are no shingle.
+#[test]
+fn datatrove_of_given_words() {
+    let scheme = Scheme::named("datatrove32").unwrap();
+    let mut shingling = Shingling::of(Unit::Tokens);
+    shingling.size = 5.try_into().unwrap();
+    let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+    let documents = serde_json::json!([["a", "b", "c", "d", "e", "f"], ["a", "b", "c", "d"]]);
+    let sets = sets_as_u64(&shingle_tokens(&shingler, list(&documents)));
+    let xxh32 = |text: &str| u64::from(u32::of_bytes(BaseHash::Xxh32, text.as_bytes()));
+    assert_eq!(sets, [vec![xxh32("a b c d e"), xxh32("b c d e f")], vec![]]);
+}
+
+/// The published values of the empty input, and datasketch's and text-dedup's of a word.
+#[test]
+fn base_hashes() {
+    assert_eq!(u32::of_bytes(BaseHash::Xxh32, b""), 0x02CC_5D05);
+    assert_eq!(u64::of_bytes(BaseHash::Xxh64, b""), 0xEF46_DB37_51D8_E999);
+    assert_eq!(u32::of_bytes(BaseHash::Xxh3_32, b""), 0x38D3_94C2);
+    assert_eq!(
+        u32::of_bytes(BaseHash::Xxh3_32, b"hello world"),
+        1_088_854_155
+    );
+    let golden = golden("datasketch.json");
+    let word = &golden["datasketch_sha1_textdedup"];
+    assert_eq!(sha1_32(b"hello world"), number::<u32>(&word["sha1_32"]));
+    assert_eq!(sha1_64(b"hello world"), number::<u64>(&word["sha1_64"]));
+}
+
+#[test]
+fn presets_are_what_their_tools_fix() {
+    for (name, num_perm, seed, shape) in [
+        ("datatrove", 112, 1, (14, 8)),
+        ("datatrove32", 112, 1, (14, 8)),
+        ("nemo", 260, 42, (20, 13)),
+        ("nemo64", 260, 42, (20, 13)),
+        // Equal weights: what the tools' own `optimal_param` gives at 0.8.
+        ("text-dedup", 250, 42, (16, 15)),
+        ("datasketch", 128, 1, (9, 13)),
+    ] {
+        let scheme = Scheme::named(name).unwrap();
+        assert_eq!(
+            (scheme.num_perm(), scheme.seed()),
+            (num_perm, seed),
+            "{name}"
+        );
+        let banding = Banding::for_scheme(0.8, &scheme).unwrap();
+        assert_eq!((banding.bands(), banding.rows()), shape, "{name}");
+        if num_perm != 128 {
+            let scheme = scheme.with_num_perm(128).unwrap();
+            let banding = Banding::for_scheme(0.8, &scheme).unwrap();
+            assert_eq!((banding.bands(), banding.rows()), (9, 13), "{name}");
         }
     }
 }
@@ -391,6 +642,9 @@ fn the_empty_set_has_the_empty_value() {
         (Family::Mersenne61, u64::from(u32::MAX)),
         (Family::Affine64, u64::MAX),
         (Family::Mersenne61Wide, u64::MAX),
+        (Family::Affine32Even, u64::from(u32::MAX)),
+        (Family::Fast, u64::from(u32::MAX)),
+        (Family::RMinHash, u64::from(u32::MAX)),
     ] {
         assert_eq!(family.empty_slot(), empty);
     }

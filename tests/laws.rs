@@ -92,9 +92,14 @@ proptest! {
         a in any_set(),
         b in any_set(),
     ) {
-        let union = [a.clone(), b.clone()].concat();
-        let rows = sign(scheme, backend, num_perm, &[a, b, union]);
-        let minimum: Vec<u64> = rows[0].iter().zip(&rows[1]).map(|(a, b)| *a.min(b)).collect();
+        let sets = [a.clone(), b.clone(), [a, b].concat()];
+        let rows = sign(scheme, backend, num_perm, &sets);
+        // The empty set adds nothing, whatever its slots are: cuDF's are the least there is.
+        let minimum: Vec<u64> = match (sets[0].is_empty(), sets[1].is_empty()) {
+            (true, _) => rows[1].clone(),
+            (_, true) => rows[0].clone(),
+            _ => rows[0].iter().zip(&rows[1]).map(|(a, b)| *a.min(b)).collect(),
+        };
         prop_assert_eq!(&rows[2], &minimum);
     }
 

@@ -252,7 +252,7 @@ fn section_3_3_3_minhash_and_jaccard() {
 /// be shared out among machines.
 #[test]
 fn section_3_3_6_rows_may_be_split_among_machines() {
-    for name in ["affine32", "mersenne31", "mersenne61"] {
+    for name in ["affine32", "mersenne31", "mersenne61", "fast"] {
         let scheme = Scheme::named(name).unwrap();
         let signer = Backend::Auto.signer(&scheme).unwrap();
         let set: Vec<u32> = (0..1000u32)

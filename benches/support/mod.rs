@@ -221,3 +221,14 @@ fn civil(days: u64) -> (u64, u64, u64) {
     };
     (400 * era + year + next_year, month, day)
 }
+
+/// The median of some numbers, which are put in order; NaN of none.
+pub(crate) fn median(numbers: &mut [f64]) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let middle = numbers.len() / 2;
+    match numbers {
+        [] => f64::NAN,
+        _ if numbers.len() % 2 == 1 => numbers[middle],
+        _ => (numbers[middle - 1] + numbers[middle]) / 2.0,
+    }
+}

@@ -13,6 +13,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::pipeline::Signer;
 use crate::scheme::{Family, Scheme};
+use crate::simd::Isa;
 
 /// A way to compute signatures, as it is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,10 +44,37 @@ impl Backend {
     /// # Errors
     /// When a backend that was named cannot run here. Only `auto` chooses.
     pub fn signer(self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
-        let permutations = scheme.permutations();
+        self.signer_on(scheme, Isa::best())
+    }
+
+    /// The same, with certain instructions in place of the fastest. Texts are shingled with those of
+    /// [`Shingler::with_isa`](crate::pipeline::Shingler::with_isa). No result depends on either.
+    ///
+    /// ```
+    /// use simgpu::backend::Backend;
+    /// use simgpu::pipeline::{Shingler, Shingling, Signatures, TextBatch};
+    /// use simgpu::scheme::Scheme;
+    /// use simgpu::simd::Isa;
+    ///
+    /// let scheme = Scheme::default();
+    /// let texts: TextBatch = ["a rose is a rose is a rose"].into_iter().collect();
+    /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
+    /// let fastest = Signatures::of_texts(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
+    /// for isa in Isa::available() {
+    ///     let signer = Backend::Simd.signer_on(&scheme, *isa)?;
+    ///     let shingler = shingler.clone().with_isa(*isa);
+    ///     assert_eq!(Signatures::of_texts(&*signer, &texts, &shingler)?, fastest);
+    /// }
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Backend::signer`].
+    pub fn signer_on(self, scheme: &Scheme, isa: Isa) -> Result<Box<dyn Signer>> {
+        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
         Ok(match self {
-            Backend::Scalar => Box::new(scalar::Scalar::new(&permutations)),
-            Backend::Simd | Backend::Auto => Box::new(simd::Simd::new(&permutations)),
+            Backend::Scalar => Box::new(scalar::Scalar::new(&permutations, empty)),
+            Backend::Simd | Backend::Auto => Box::new(simd::Simd::new(&permutations, empty, isa)),
         })
     }
 }

@@ -8,13 +8,13 @@ use crate::pipeline::ShingleSets;
 /// minimum over the set (MMDS 3.3.6), so pieces do not show in the values.
 const PIECE: usize = 1 << 16;
 
-/// Fills each row of `slots` with `empty` and has `update` lower it to the minima of its set.
+/// Fills each row of `slots` with `empty`, or has `sign` write the minima of a set that is not empty.
 pub(super) fn sign_rows<H, S>(
     sets: &ShingleSets<'_>,
     hashes: &[H],
     slots: &mut [S],
     empty: S,
-    update: impl Fn(&[H], &mut [S]) + Sync,
+    sign: impl Fn(&[H], &mut [S]) + Sync,
 ) where
     H: Sync,
     S: Copy + Ord + Send + Sync,
@@ -25,32 +25,33 @@ pub(super) fn sign_rows<H, S>(
     let num_perm = slots.len() / sets.len();
     let rows = slots.par_chunks_mut(num_perm).enumerate();
     rows.for_each(|(i, row)| {
-        row.fill(empty);
         let set = &hashes[sets.range(i)];
-        if set.len() <= PIECE {
-            update(set, row);
+        if set.is_empty() {
+            row.fill(empty);
             return;
         }
-        let lowest = set
-            .par_chunks(PIECE)
-            .map(|piece| {
-                let mut partial = vec![empty; num_perm];
-                update(piece, &mut partial);
-                partial
-            })
-            .reduce(
-                || vec![empty; num_perm],
-                |mut left, right| {
-                    lower(&mut left, &right);
-                    left
-                },
-            );
-        lower(row, &lowest);
+        if set.len() <= PIECE {
+            sign(set, row);
+            return;
+        }
+        // The least of the pieces, and nothing else: `empty` may be less than any value.
+        let pieces = set.par_chunks(PIECE).map(|piece| {
+            let mut partial = vec![empty; num_perm];
+            sign(piece, &mut partial);
+            partial
+        });
+        let lowest = pieces.reduce_with(|mut left, right| {
+            lower(&mut left, &right);
+            left
+        });
+        if let Some(lowest) = lowest {
+            row.copy_from_slice(&lowest);
+        }
     });
 }
 
 /// Slot by slot the smaller one.
-fn lower<S: Copy + Ord>(row: &mut [S], other: &[S]) {
+pub(super) fn lower<S: Copy + Ord>(row: &mut [S], other: &[S]) {
     for (slot, other) in row.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
     }

@@ -6,19 +6,23 @@ use super::unfit;
 use crate::error::Result;
 use crate::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
 use crate::scheme::{
-    Family, Permutations, Width, affine32, affine64, mersenne31, mersenne61, mersenne61_wide,
+    Family, Permutations, Width, affine32, affine32_even, affine64, mersenne31, mersenne61,
+    mersenne61_wide,
 };
 
 /// The scalar backend.
 pub(super) struct Scalar {
-    family: Family,
-    wide: Coefficients<u64>,
-    narrow: Coefficients<u32>,
+    permutations: Permutations,
+    /// Every slot of the empty set.
+    empty: u64,
+    /// The coefficients again, for the families whose fit 32 bits.
+    narrow: (Vec<u32>, Vec<u32>),
 }
 
-struct Coefficients<T> {
-    a: Vec<T>,
-    b: Vec<T>,
+#[derive(Clone, Copy)]
+struct Coefficients<'a, T> {
+    a: &'a [T],
+    b: &'a [T],
 }
 
 impl Scalar {
@@ -26,25 +30,19 @@ impl Scalar {
         clippy::cast_possible_truncation,
         reason = "only 32-bit families use the narrow copy, and their coefficients fit"
     )]
-    pub(super) fn new(permutations: &Permutations) -> Self {
+    pub(super) fn new(permutations: &Permutations, empty: u64) -> Self {
         let narrow = |wide: &[u64]| wide.iter().map(|c| *c as u32).collect();
         Scalar {
-            family: permutations.family(),
-            narrow: Coefficients {
-                a: narrow(permutations.a()),
-                b: narrow(permutations.b()),
-            },
-            wide: Coefficients {
-                a: permutations.a().to_vec(),
-                b: permutations.b().to_vec(),
-            },
+            narrow: (narrow(permutations.a()), narrow(permutations.b())),
+            permutations: permutations.clone(),
+            empty,
         }
     }
 }
 
-impl<C: Copy + Sync> Coefficients<C> {
+impl<C: Copy + Sync> Coefficients<'_, C> {
     fn sign<H: Copy + Sync, S: Copy + Ord + Send + Sync>(
-        &self,
+        self,
         sets: &ShingleSets<'_>,
         hashes: &[H],
         slots: &mut [S],
@@ -52,9 +50,10 @@ impl<C: Copy + Sync> Coefficients<C> {
         value: impl Fn(C, C, H) -> S + Sync,
     ) {
         sign_rows(sets, hashes, slots, empty, |set, row| {
-            for x in set {
-                for ((slot, a), b) in row.iter_mut().zip(&self.a).zip(&self.b) {
-                    *slot = (*slot).min(value(*a, *b, *x));
+            for (i, x) in set.iter().enumerate() {
+                for ((slot, a), b) in row.iter_mut().zip(self.a).zip(self.b) {
+                    let value = value(*a, *b, *x);
+                    *slot = if i == 0 { value } else { value.min(*slot) };
                 }
             }
         });
@@ -67,11 +66,11 @@ impl Signer for Scalar {
     }
 
     fn num_perm(&self) -> usize {
-        self.wide.a.len()
+        self.permutations.num_perm()
     }
 
     fn slot_width(&self) -> Width {
-        self.family.slot_width()
+        self.permutations.family().slot_width()
     }
 
     #[allow(
@@ -79,12 +78,33 @@ impl Signer for Scalar {
         reason = "the empty slot of a 32-bit family fits 32 bits"
     )]
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
-        let empty = self.family.empty_slot();
         let slots = signatures.slots_for(sets, self.num_perm())?;
-        let (narrow, wide) = (&self.narrow, &self.wide);
-        match (self.family, sets.hashes(), slots) {
+        let drawn = &self.permutations;
+        let (family, empty) = (drawn.family(), self.empty);
+        let (a, b) = &self.narrow;
+        let narrow = Coefficients { a, b };
+        let wide = Coefficients {
+            a: drawn.a(),
+            b: drawn.b(),
+        };
+        match (family, sets.hashes(), slots) {
             (Family::Affine32, Hashes::U32(x), SlotsMut::U32(slots)) => {
                 narrow.sign(sets, x, slots, empty as u32, affine32);
+            }
+            (Family::Affine32Even, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                narrow.sign(sets, x, slots, empty as u32, affine32_even);
+            }
+            (Family::Fast, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    row.fill(u32::MAX);
+                    drawn.lower_fast(set, row);
+                });
+            }
+            (Family::RMinHash, Hashes::U64(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    row.fill(u32::MAX);
+                    drawn.lower_rminhash(set, row);
+                });
             }
             (Family::Mersenne31, Hashes::U32(x), SlotsMut::U32(slots)) => {
                 narrow.sign(sets, x, slots, empty as u32, mersenne31);
@@ -98,7 +118,7 @@ impl Signer for Scalar {
             (Family::Mersenne61Wide, Hashes::U64(x), SlotsMut::U64(slots)) => {
                 wide.sign(sets, x, slots, empty, mersenne61_wide);
             }
-            _ => return Err(unfit(self.family)),
+            _ => return Err(unfit(family)),
         }
         Ok(())
     }

@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 use simgpu::backend::Backend;
 use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
 use simgpu::pipeline::{
-    Banding, ErrorWeights, Normalise, Search, Shingler, Shingling, Signer, Source, StopWords, Unit,
-    Verification,
+    Banding, Normalise, Search, Shingler, Shingling, Signer, Source, StopWords, Unit, Verification,
 };
-use simgpu::scheme::{BaseHash, Scheme};
+use simgpu::scheme::{BaseHash, Grams, Scheme};
+use simgpu::simd::Isa;
 
 use super::progress::Terminal;
 use super::usage;
@@ -141,14 +141,70 @@ impl Drop for Spool {
     }
 }
 
+/// Checks that there is a folder for the output.
+pub(super) fn check_folder_of(output: &Path) -> anyhow::Result<()> {
+    let folder = output.parent().unwrap_or(Path::new(""));
+    if folder.as_os_str().is_empty() || folder.exists() {
+        return Ok(());
+    }
+    Err(anyhow::Error::new(simgpu::Error::Output {
+        path: output.to_owned(),
+        problem: format!("there is no folder {}", folder.display()),
+        remedy: "create it, or name another".to_owned(),
+    }))
+}
+
+/// What computes.
+#[derive(Debug, Args)]
+pub(super) struct BackendArguments {
+    /// What computes the signatures: auto, scalar, simd; the values are the same
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        help_heading = "Machine"
+    )]
+    backend: String,
+
+    /// Vector instructions of simd: portable, avx2, avx512, neon; the values are the same [default: the
+    /// fastest that this CPU has]
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    isa: Option<String>,
+}
+
+impl BackendArguments {
+    /// The backend, and the instructions on which shingles and signatures are computed: portable ones
+    /// with scalar.
+    pub(super) fn resolve(&self) -> anyhow::Result<(Backend, Isa)> {
+        let backend: Backend = self.backend.parse().map_err(usage)?;
+        let isa = match (&self.isa, backend) {
+            (None, Backend::Scalar) => Isa::named("portable")?,
+            (None, _) => Isa::best(),
+            (Some(_), Backend::Scalar) => {
+                return Err(usage(simgpu::Error::Conflict(
+                    "--isa is for the simd backend; leave --isa out".to_owned(),
+                )));
+            }
+            (Some(name), _) => Isa::named(name).map_err(usage)?,
+        };
+        Ok((backend, isa))
+    }
+
+    /// Whether one set of instructions was asked for.
+    pub(super) fn names_isa(&self) -> bool {
+        self.isa.is_some()
+    }
+}
+
 /// How documents become signatures.
 #[derive(Debug, Args)]
 pub(super) struct SignArguments {
-    /// What a document is cut into
-    #[arg(long, value_enum, default_value = "words", help_heading = "Shingles")]
-    unit: UnitArgument,
+    /// What a document is cut into [default: words, or the scheme's]
+    #[arg(long, value_enum, help_heading = "Shingles")]
+    unit: Option<UnitArgument>,
 
-    /// Units in a shingle [default: words 5, bytes 9, chars 9]
+    /// Units in a shingle [default: words 5, bytes 9, chars 9, pieces 5, tokens 1, or the scheme's, which
+    /// is 5 tokens for datatrove]; words, pieces and tokens are joined by one blank
     #[arg(long, value_name = "N", help_heading = "Shingles")]
     size: Option<NonZeroUsize>,
 
@@ -168,42 +224,36 @@ pub(super) struct SignArguments {
     #[arg(long, help_heading = "Shingles")]
     keep_whitespace: bool,
 
-    /// Signature scheme: affine32, affine64, mersenne31, mersenne61, mersenne61-wide, datasketch,
-    /// datasketch64, datasketch-legacy
     #[arg(
         long,
         value_name = "NAME",
         default_value = "affine32",
+        help = scheme_help(),
         help_heading = "Signatures"
     )]
     scheme: String,
 
-    /// Base hash of a shingle: words-v1, murmur3-32, murmur3-128, sha1-32, sha1-64 [default: words-v1
-    /// for words, murmur3 for the rest, or the scheme's]
-    #[arg(long, value_name = "NAME", help_heading = "Signatures")]
+    #[arg(long, value_name = "NAME", help = hash_help(), help_heading = "Signatures")]
     hash: Option<String>,
 
-    /// Number of permutations, which is the number of slots of a signature
-    #[arg(long, value_name = "K", default_value_t = simgpu::scheme::DEFAULT_NUM_PERM, value_parser = num_perm_range(), help_heading = "Signatures")]
-    num_perm: u32,
+    /// Number of permutations, which is the number of slots of a signature [default: 128, or the
+    /// scheme's]
+    #[arg(long, value_name = "K", value_parser = num_perm_range(), help_heading = "Signatures")]
+    num_perm: Option<u32>,
 
-    /// Seed of the permutations
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        help_heading = "Signatures"
-    )]
-    seed: u32,
+    /// Seed of the permutations [default: 1, or the scheme's]
+    #[arg(long, value_name = "N", help_heading = "Signatures")]
+    seed: Option<u32>,
 
-    /// What computes the signatures: auto, scalar, simd; the values are the same
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "auto",
-        help_heading = "Machine"
-    )]
-    backend: String,
+    #[command(flatten)]
+    machine: BackendArguments,
+}
+
+/// How documents become signatures, and how many at a time.
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    #[command(flatten)]
+    sign: SignArguments,
 
     /// Threads [default: one a core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
@@ -233,8 +283,52 @@ enum UnitArgument {
     Words,
     /// A stop word and the next two words
     Stopwords,
+    /// What stands between characters that are no letter, number or underscore
+    Pieces,
     /// The tokens that the record brings along
     Tokens,
+}
+
+/// The help of --scheme: families, and presets with their tools.
+fn scheme_help() -> String {
+    let (presets, families): (Vec<_>, Vec<_>) = Scheme::names()
+        .filter_map(|name| Scheme::named(name).ok())
+        .partition(|scheme| scheme.preset().is_some());
+    let families: Vec<_> = families.iter().map(Scheme::to_string).collect();
+    let presets = presets.iter().filter_map(Scheme::preset);
+    let presets: Vec<_> = presets
+        .map(|preset| format!("{} ({})", preset.name, preset.tool))
+        .collect();
+    format!(
+        "Signature scheme: {}; or another tool's, with its defaults: {}",
+        families.join(", "),
+        presets.join(", ")
+    )
+}
+
+/// The help of --hash.
+fn hash_help() -> String {
+    let names: Vec<_> = BaseHash::names().collect();
+    format!(
+        "Base hash of a shingle: {} [default: words-v1 for words, murmur3 for the rest, or the scheme's]",
+        names.join(", ")
+    )
+}
+
+/// The scheme of that name, with what is asked for in place of its defaults.
+pub(super) fn scheme_of(
+    name: &str,
+    num_perm: Option<u32>,
+    seed: Option<u32>,
+) -> anyhow::Result<Scheme> {
+    let mut scheme = Scheme::named(name).map_err(usage)?;
+    if let Some(num_perm) = num_perm {
+        scheme = scheme.with_num_perm(num_perm).map_err(usage)?;
+    }
+    if let Some(seed) = seed {
+        scheme = scheme.with_seed(seed);
+    }
+    Ok(scheme)
 }
 
 /// Numbers of permutations that are accepted.
@@ -247,52 +341,86 @@ pub(super) struct Signing {
     pub(super) scheme: Scheme,
     pub(super) shingler: Shingler,
     pub(super) signer: Box<dyn Signer>,
+    pub(super) is_tokens: bool,
+}
+
+/// What the arguments of a run over files are resolved into.
+pub(super) struct Run {
+    pub(super) signing: Signing,
     pub(super) threads: usize,
     pub(super) terminal: Terminal,
     batch_bytes: usize,
-    is_tokens: bool,
+}
+
+impl RunArguments {
+    pub(super) fn resolve(&self) -> anyhow::Result<Run> {
+        Ok(Run {
+            signing: self.sign.resolve()?,
+            threads: self.threads(),
+            terminal: self.terminal(),
+            batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
+        })
+    }
+
+    /// How many threads work.
+    pub(super) fn threads(&self) -> usize {
+        let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.threads.map_or(available, NonZeroUsize::get)
+    }
+
+    /// Who talks to the user.
+    pub(super) fn terminal(&self) -> Terminal {
+        Terminal::new(self.quiet)
+    }
 }
 
 impl SignArguments {
     pub(super) fn resolve(&self) -> anyhow::Result<Signing> {
-        let scheme = Scheme::named(&self.scheme)
-            .and_then(|scheme| scheme.with_num_perm(self.num_perm))
-            .map_err(usage)?
-            .with_seed(self.seed);
+        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let hash: Option<BaseHash> = match &self.hash {
             Some(name) => Some(name.parse().map_err(usage)?),
             None => None,
         };
-        let backend: Backend = self.backend.parse().map_err(usage)?;
-        let shingler = Shingler::new(self.shingling()?, &scheme, hash).map_err(usage)?;
-        let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let (backend, isa) = self.machine.resolve()?;
+        let shingler = Shingler::new(self.shingling(&scheme)?, &scheme, hash).map_err(usage)?;
         Ok(Signing {
-            signer: backend.signer(&scheme)?,
+            signer: backend.signer_on(&scheme, isa)?,
             scheme,
-            shingler,
-            threads: self.threads.map_or(available, NonZeroUsize::get),
-            terminal: Terminal::new(self.quiet),
-            batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
-            is_tokens: self.unit == UnitArgument::Tokens,
+            is_tokens: shingler.shingling().unit == Unit::Tokens,
+            shingler: shingler.with_isa(isa),
         })
     }
 
-    fn shingling(&self) -> anyhow::Result<Shingling> {
+    fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
         let conflict = |text: &str| usage(simgpu::Error::Conflict(text.to_owned()));
-        if self.stop_words.is_some() && self.unit != UnitArgument::Stopwords {
+        if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
             return Err(conflict("--stop-words needs --unit stopwords"));
         }
-        let unit = match self.unit {
-            UnitArgument::Bytes => Unit::Bytes,
-            UnitArgument::Chars => Unit::Chars,
-            UnitArgument::Words => Unit::Words,
-            UnitArgument::Tokens => Unit::Tokens,
-            UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
-                None => StopWords::english(),
-                Some(path) => read_stop_words(path)?,
-            }),
+        let unit = self.unit.map(|unit| {
+            anyhow::Ok(match unit {
+                UnitArgument::Bytes => Unit::Bytes,
+                UnitArgument::Chars => Unit::Chars,
+                UnitArgument::Words => Unit::Words,
+                UnitArgument::Pieces => Unit::Pieces,
+                UnitArgument::Tokens => Unit::Tokens,
+                UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
+                    None => StopWords::english(),
+                    Some(path) => read_stop_words(path)?,
+                }),
+            })
+        });
+        // What a preset says of size and letters belongs to its unit; but a tool that makes shingles of
+        // the words it is given makes them as large of tokens.
+        let of_scheme = Shingling::of_scheme(scheme);
+        let makes_shingles = scheme.preset().is_some_and(|p| p.grams == Grams::FullOnly);
+        let mut shingling = match unit.transpose()? {
+            Some(Unit::Tokens) if makes_shingles => Shingling {
+                size: of_scheme.size,
+                ..Shingling::of(Unit::Tokens)
+            },
+            Some(unit) if unit != of_scheme.unit => Shingling::of(unit),
+            _ => of_scheme,
         };
-        let mut shingling = Shingling::of(unit);
         if let Some(size) = self.size {
             if !shingling.unit.takes_size() {
                 let unit = &shingling.unit;
@@ -302,10 +430,11 @@ impl SignArguments {
             }
             shingling.size = size;
         }
+        let default = shingling.normalise;
         shingling.normalise = Normalise {
-            lowercase: self.lowercase,
-            strip_punctuation: self.strip_punctuation,
-            keep_whitespace: self.keep_whitespace,
+            lowercase: self.lowercase || default.lowercase,
+            strip_punctuation: self.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: self.keep_whitespace || default.keep_whitespace,
         };
         Ok(shingling)
     }
@@ -323,15 +452,15 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
     Ok(stop_words)
 }
 
-impl Signing {
+impl Run {
     /// Brings files and signing together and hands them to `run`, on the threads asked for.
-    pub(super) fn run<T: Send>(
+    pub(super) fn over<T: Send>(
         &self,
         arguments: &InputArguments,
         inputs: &Inputs,
         run: impl FnOnce(&Source<'_>) -> simgpu::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        let fields = arguments.fields(self.is_tokens);
+        let fields = arguments.fields(self.signing.is_tokens);
         let source = Source {
             inputs,
             fields: &fields,
@@ -341,20 +470,28 @@ impl Signing {
             },
             unique_ids: arguments.unique_ids,
             batch_bytes: self.batch_bytes,
-            shingler: &self.shingler,
-            signer: &*self.signer,
+            shingler: &self.signing.shingler,
+            signer: &*self.signing.signer,
             progress: &self.terminal,
         };
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads)
-            .build()?;
-        Ok(pool.install(|| run(&source))?)
+        on_threads(self.threads, || run(&source))
     }
 }
 
-/// Which pairs are looked for.
+/// Runs on so many threads.
+pub(super) fn on_threads<T: Send>(
+    threads: usize,
+    run: impl FnOnce() -> simgpu::Result<T> + Send,
+) -> anyhow::Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?;
+    Ok(pool.install(run)?)
+}
+
+/// Which pairs become candidates.
 #[derive(Debug, Args)]
-pub(super) struct SearchArguments {
+pub(super) struct BandingArguments {
     /// The least Jaccard similarity of near-duplicates, above 0 and up to 1
     #[arg(
         long,
@@ -365,13 +502,32 @@ pub(super) struct SearchArguments {
     )]
     threshold: f64,
 
-    /// Number of bands, with --rows [default: chosen for the threshold]
+    /// Number of bands, with --rows [default: chosen for the threshold, or the scheme's]
     #[arg(long, value_name = "B", requires = "rows", help_heading = "Search")]
     bands: Option<usize>,
 
     /// Slots of a band, with --bands
     #[arg(long, value_name = "R", requires = "bands", help_heading = "Search")]
     rows: Option<usize>,
+}
+
+impl BandingArguments {
+    /// The threshold, and the banding for it.
+    pub(super) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<(f64, Banding)> {
+        simgpu::pipeline::check_threshold(self.threshold).map_err(usage)?;
+        let banding = match (self.bands, self.rows) {
+            (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
+            _ => Banding::for_scheme(self.threshold, scheme),
+        };
+        Ok((self.threshold, banding.map_err(usage)?))
+    }
+}
+
+/// Which pairs are looked for.
+#[derive(Debug, Args)]
+pub(super) struct SearchArguments {
+    #[command(flatten)]
+    banding: BandingArguments,
 
     /// How candidate pairs are verified
     #[arg(long, value_enum, default_value = "signature", help_heading = "Search")]
@@ -385,6 +541,16 @@ pub(super) struct SearchArguments {
         help_heading = "Search"
     )]
     max_bucket: NonZeroUsize,
+
+    /// MiB of decompressed files that stay in memory instead of being read twice; larger ones are
+    /// read twice, and the results are the same
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value = "128",
+        help_heading = "Machine"
+    )]
+    hold_mib: u32,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -398,21 +564,48 @@ enum VerifyArgument {
 }
 
 impl SearchArguments {
-    pub(super) fn resolve(&self, num_perm: usize) -> anyhow::Result<Search> {
-        simgpu::pipeline::check_threshold(self.threshold).map_err(usage)?;
-        let banding = match (self.bands, self.rows) {
-            (Some(bands), Some(rows)) => Banding::new(bands, rows, num_perm),
-            _ => Banding::for_threshold(self.threshold, num_perm, ErrorWeights::VERIFIED),
-        };
+    pub(super) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<Search> {
+        let (threshold, banding) = self.banding.resolve(scheme)?;
         Ok(Search {
-            threshold: self.threshold,
-            banding: banding.map_err(usage)?,
+            threshold,
+            banding,
             verification: match self.verify {
                 VerifyArgument::None => Verification::None,
                 VerifyArgument::Signature => Verification::Signature,
                 VerifyArgument::Exact => Verification::Exact,
             },
             max_bucket: self.max_bucket.get(),
+            held_bytes: u64::from(self.hold_mib) << 20,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        sign: SignArguments,
+    }
+
+    #[test]
+    fn shingles_are_made_on_the_instructions_asked_for() {
+        let isa_of = |options: &[&str]| {
+            let command = Command::parse_from([&["simgpu"], options].concat());
+            let shingler = command.sign.resolve().unwrap().shingler;
+            // The instructions show nowhere else, for the values are the same.
+            let shown = format!("{shingler:?}");
+            let is = |isa: &&Isa| shown.contains(&format!("{isa:?}"));
+            *Isa::available().iter().find(is).unwrap()
+        };
+        assert_eq!(isa_of(&[]), Isa::best());
+        assert_eq!(isa_of(&["--backend", "scalar"]), Isa::available()[0]);
+        for isa in Isa::available() {
+            assert_eq!(isa_of(&["--isa", &isa.to_string()]), *isa);
+        }
     }
 }

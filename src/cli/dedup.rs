@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use simgpu::io::{OutputFolder, check_output_outside};
 use simgpu::pipeline::{self, Clustering, KeepPolicy, Progress};
 
-use super::arguments::{InputArguments, SearchArguments, SignArguments};
+use super::arguments::{InputArguments, RunArguments, SearchArguments};
 use super::{environment, progress};
 
 /// Keep one document of each group of near-duplicates
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     search: SearchArguments,
 
     #[command(flatten)]
-    sign: SignArguments,
+    run: RunArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -63,14 +63,14 @@ enum ClusterArgument {
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
-    let signing = arguments.sign.resolve()?;
-    let search = arguments.search.resolve(signing.scheme.num_perm())?;
+    let run = arguments.run.resolve()?;
+    let search = arguments.search.resolve(&run.signing.scheme)?;
     let output = &arguments.output;
     check_output_outside(arguments.input.names(), output)?;
     let folder = OutputFolder::open(output, arguments.overwrite)?;
     let inputs = arguments.input.find(&folder.partial().join("stdin"))?;
     inputs.check_spared_by(std::slice::from_ref(output))?;
-    signing.terminal.announce(&signing, Some(&search));
+    run.terminal.announce(&run.signing, Some(&search));
     let task = pipeline::Dedup {
         search,
         clustering: match arguments.cluster {
@@ -82,12 +82,12 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
             KeepArgument::Longest => KeepPolicy::Longest,
         },
     };
-    let environment = |timings: &_| environment::of_run(&signing, timings, start);
-    let outcome = signing.run(&arguments.input, &inputs, |source| {
-        pipeline::dedup(source, &signing.scheme, &task, folder, &environment)
+    let environment = |timings: &_| environment::of_run(&run, timings, start);
+    let outcome = run.over(&arguments.input, &inputs, |source| {
+        pipeline::dedup(source, &run.signing.scheme, &task, folder, &environment)
     })?;
     let counts = &outcome.counts;
-    signing.terminal.summary(|lines| {
+    run.terminal.summary(|lines| {
         progress::documents(lines, counts);
         lines.row("kept", progress::share(counts.kept, counts.documents));
         lines.row("removed", progress::share(counts.removed, counts.documents));
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     });
     if counts.largest_cluster * 100 > counts.documents {
         let share = progress::share(counts.largest_cluster, counts.documents);
-        signing.terminal.warn(&format!(
+        run.terminal.warn(&format!(
             "the largest cluster holds {share} documents, more than 1 %; look at it in report.json before you trust the result"
         ));
     }

@@ -6,10 +6,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use simgpu::pipeline::{StageTime, Timings};
 
-use super::arguments::Signing;
+use super::arguments::Run;
 
 /// What differs from run to run: versions, machine, times and memory.
-pub(super) fn of_run(signing: &Signing, timings: &Timings, start: Instant) -> Value {
+pub(super) fn of_run(run: &Run, timings: &Timings, start: Instant) -> Value {
     let stage = |time: &StageTime| {
         let StageTime {
             stage,
@@ -22,8 +22,8 @@ pub(super) fn of_run(signing: &Signing, timings: &Timings, start: Instant) -> Va
     let stages: Vec<Value> = timings.0.iter().map(stage).collect();
     json!({
         "simgpu": env!("CARGO_PKG_VERSION"),
-        "backend": signing.signer.describe(),
-        "threads": signing.threads,
+        "backend": run.signing.signer.describe(),
+        "threads": run.threads,
         "command": std::env::args().collect::<Vec<_>>(),
         "machine": {
             "cpu": cpu_name(),

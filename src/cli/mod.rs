@@ -2,9 +2,13 @@
 
 mod arguments;
 
+mod compare;
+
 mod dedup;
 
 mod pairs;
+
+mod selftest;
 
 mod sign;
 
@@ -32,6 +36,8 @@ enum Command {
     Pairs(pairs::Arguments),
     Sign(sign::Arguments),
     Tune(tune::Arguments),
+    Compare(compare::Arguments),
+    Selftest(selftest::Arguments),
 }
 
 /// Arguments that do not go together, found after they were parsed one by one.
@@ -58,6 +64,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Pairs(arguments) => pairs::run(arguments),
         Command::Sign(arguments) => sign::run(arguments),
         Command::Tune(arguments) => tune::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Selftest(arguments) => selftest::run(&arguments),
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use simgpu::pipeline::{Counts, Outcome, Progress, Search};
+use simgpu::pipeline::{Counts, Outcome, Progress, Search, Shingling, SignatureFile, Unit};
+use simgpu::scheme::{Preset, Scheme, Shingles};
 
 use super::arguments::Signing;
 use super::environment::peak_memory_bytes;
@@ -42,13 +43,7 @@ impl Terminal {
     /// Says what is about to be done.
     pub(super) fn announce(&self, signing: &Signing, search: Option<&Search>) {
         let scheme = &signing.scheme;
-        let shingling = signing.shingler.shingling();
-        let unit = &shingling.unit;
-        let shingle = if unit.takes_size() {
-            format!("{} {unit}", shingling.size)
-        } else {
-            unit.to_string()
-        };
+        let shingle = shingle_name(signing.shingler.shingling());
         let mut line = format!(
             "shingles of {shingle} ({hash}), {scheme} with {k} permutations on {backend}",
             hash = signing.shingler.hash(),
@@ -56,15 +51,32 @@ impl Terminal {
             backend = signing.signer.describe()
         );
         if let Some(search) = search {
-            let (bands, rows) = (search.banding.bands(), search.banding.rows());
-            let slot = scheme.family().slot_width().bytes();
-            let bytes = search.bytes_per_document(scheme.num_perm(), slot);
-            let _ = write!(
-                line,
-                ", {bands} bands of {rows}; {bytes} bytes a document and its id"
-            );
+            line.push_str(&search_line(scheme, search));
         }
         self.say(&line);
+        let takes_tokens = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
+        let preset = scheme.preset().filter(takes_tokens);
+        if let Some(preset) = preset
+            && signing.shingler.shingling().unit.is_made_of_words()
+        {
+            self.say(&format!(
+                "values are those of {} for the same tokens only (--unit tokens)",
+                preset.name
+            ));
+        }
+    }
+
+    /// The same of signatures that are read.
+    pub(super) fn announce_signatures(&self, signatures: &SignatureFile, search: &Search) {
+        let scheme = signatures.scheme();
+        self.say(&format!(
+            "{signed} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
+            signed = counted(signatures.documents(), "signature"),
+            shingles = signatures.shingles(),
+            k = scheme.num_perm(),
+            seed = scheme.seed(),
+            search = search_line(scheme, search),
+        ));
     }
 
     /// Prints a table of two columns.
@@ -127,8 +139,8 @@ impl Progress for Terminal {
         if documents > 0 {
             let elapsed_s = stage.start.elapsed().as_secs_f64();
             stage.bar.set_message(format!(
-                "{} documents, {:.0}/s, {:.1} MB/s, ",
-                HumanCount(documents),
+                "{}, {:.0}/s, {:.1} MB/s, ",
+                counted(documents, "document"),
                 documents as f64 / elapsed_s,
                 bytes as f64 / 1e6 / elapsed_s
             ));
@@ -146,6 +158,24 @@ impl Progress for Terminal {
     }
 }
 
+fn search_line(scheme: &Scheme, search: &Search) -> String {
+    let (bands, rows) = (search.banding.bands(), search.banding.rows());
+    let slot = scheme.family().slot_width().bytes();
+    let bytes = search.bytes_per_document(scheme.num_perm(), slot);
+    format!(", {bands} bands of {rows}; {bytes} bytes a document and its id")
+}
+
+/// What a shingle is: `5 words`.
+pub(super) fn shingle_name(shingling: &Shingling) -> String {
+    let unit = &shingling.unit;
+    let is_unit = *unit == Unit::Tokens && shingling.size.get() == 1;
+    if unit.takes_size() && !is_unit {
+        format!("{} {unit}", shingling.size)
+    } else {
+        unit.to_string()
+    }
+}
+
 /// Lines of a summary: a name and a value each.
 #[derive(Debug, Default)]
 pub(super) struct Lines(Vec<(&'static str, String)>);
@@ -154,6 +184,12 @@ impl Lines {
     pub(super) fn row(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.push((name, value.into()));
     }
+}
+
+/// A count of things: `1 document`, `2 documents`.
+fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", HumanCount(count))
 }
 
 /// A count, and which share of the whole it is.
@@ -200,9 +236,9 @@ pub(super) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
 /// How many clusters there are, and how large the largest is.
 pub(super) fn clusters(counts: &Counts) -> String {
     format!(
-        "{}, the largest of {} documents",
+        "{}, the largest of {}",
         HumanCount(counts.clusters),
-        HumanCount(counts.largest_cluster)
+        counted(counts.largest_cluster, "document")
     )
 }
 

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simgpu::io::OutputFile;
-use simgpu::pipeline;
+use simgpu::pipeline::{self, SignaturesFormat};
 
-use super::arguments::{InputArguments, SignArguments, Spool};
-use super::progress;
+use super::arguments::{InputArguments, RunArguments, Spool, check_folder_of};
+use super::{progress, usage};
 
 /// Compute the signature of every document
 ///
 /// Writes one row a document, in order: a table of id and signature with the parameters in its metadata
-/// (.parquet), or the matrix of shape (documents, num_perm) with the parameters beside it (.npy and
-/// .npy.json).
+/// (.parquet), or the matrix of shape (documents, num_perm), which holds no ids, with the parameters beside
+/// it (.npy and .npy.json).
 #[derive(Args, Debug)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -28,25 +28,27 @@ pub(super) struct Arguments {
     overwrite: bool,
 
     #[command(flatten)]
-    sign: SignArguments,
+    run: RunArguments,
 }
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
-    let signing = arguments.sign.resolve()?;
+    let run = arguments.run.resolve()?;
+    SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
+    check_folder_of(&arguments.output)?;
     let spool = Spool::beside(&arguments.output, arguments.input.names());
     let inputs = arguments.input.find(spool.path())?;
     inputs.check_spared_by(&OutputFile::names(&arguments.output))?;
-    signing.terminal.announce(&signing, None);
-    let outcome = signing.run(&arguments.input, &inputs, |source| {
+    run.terminal.announce(&run.signing, None);
+    let outcome = run.over(&arguments.input, &inputs, |source| {
         pipeline::sign_files(
             source,
-            &signing.scheme,
+            &run.signing.scheme,
             &arguments.output,
             arguments.overwrite,
         )
     })?;
-    signing.terminal.summary(|lines| {
+    run.terminal.summary(|lines| {
         progress::documents(lines, &outcome.counts);
         progress::times(lines, &outcome, start);
         lines.row("written to", arguments.output.display().to_string());

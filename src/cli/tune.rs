@@ -5,9 +5,8 @@ use std::io::Write as _;
 
 use clap::Args;
 use simgpu::pipeline::{Banding, ErrorWeights};
-use simgpu::scheme::DEFAULT_NUM_PERM;
 
-use super::arguments::num_perm_range;
+use super::arguments::{num_perm_range, scheme_of};
 use super::usage;
 
 /// Show what bands and rows do: missed pairs, false candidates, memory, the S-curve
@@ -20,9 +19,13 @@ pub(super) struct Arguments {
     #[arg(long, short, value_name = "S", default_value_t = 0.8)]
     threshold: f64,
 
-    /// Number of permutations
-    #[arg(long, value_name = "K", default_value_t = DEFAULT_NUM_PERM, value_parser = num_perm_range())]
-    num_perm: u32,
+    /// The signature scheme, whose bands and rows are shown
+    #[arg(long, value_name = "NAME", default_value = "affine32")]
+    scheme: String,
+
+    /// Number of permutations [default: 128, or the scheme's]
+    #[arg(long, value_name = "K", value_parser = num_perm_range())]
+    num_perm: Option<u32>,
 
     /// Show this number of bands, with --rows
     #[arg(long, value_name = "B", requires = "rows")]
@@ -36,7 +39,7 @@ pub(super) struct Arguments {
 /// What a false negative weighs in the alternatives, a false positive weighing the rest.
 const FALSE_NEGATIVE_WEIGHTS: [f64; 6] = [0.05, 0.5, 0.8, 0.9, 0.95, 0.99];
 
-/// The weight of the command line's default.
+/// The weight of the default, unless a preset has its own banding.
 const DEFAULT_WEIGHT: f64 = 0.95;
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -47,7 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn write_page(page: &mut String, arguments: &Arguments) -> anyhow::Result<()> {
-    let (threshold, slots) = (arguments.threshold, arguments.num_perm as usize);
+    let scheme = scheme_of(&arguments.scheme, arguments.num_perm, None)?;
+    let (threshold, slots) = (arguments.threshold, scheme.num_perm());
     let weighted = |false_negative: f64| {
         let weights = ErrorWeights {
             false_positive: 1.0 - false_negative,
@@ -59,8 +63,7 @@ fn write_page(page: &mut String, arguments: &Arguments) -> anyhow::Result<()> {
         (Some(bands), Some(rows)) => Some(Banding::new(bands, rows, slots).map_err(usage)?),
         _ => None,
     };
-    let default =
-        Banding::for_threshold(threshold, slots, ErrorWeights::VERIFIED).map_err(usage)?;
+    let default = Banding::for_scheme(threshold, &scheme).map_err(usage)?;
     writeln!(page, "threshold {threshold}, {slots} permutations")?;
     writeln!(page)?;
     writeln!(
@@ -80,7 +83,7 @@ fn write_page(page: &mut String, arguments: &Arguments) -> anyhow::Result<()> {
     writeln!(page, "  document")?;
     for weight in FALSE_NEGATIVE_WEIGHTS {
         let label = match weight {
-            DEFAULT_WEIGHT => "default",
+            DEFAULT_WEIGHT if scheme.preset().is_none() => "default",
             0.5 => "equal",
             _ => "",
         };
@@ -91,6 +94,9 @@ fn write_page(page: &mut String, arguments: &Arguments) -> anyhow::Result<()> {
             &weighted(weight)?,
             threshold,
         )?;
+    }
+    if scheme.preset().is_some() {
+        write_row(page, "default", "", &default, threshold)?;
     }
     if let Some(asked) = &asked {
         write_row(page, "asked", "", asked, threshold)?;

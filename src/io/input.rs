@@ -168,7 +168,7 @@ pub fn check_output_outside(inputs: &[PathBuf], output: &Path) -> Result<()> {
 }
 
 /// The path without links, of which the end need not exist yet.
-fn real_path(path: &Path) -> Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     for existing in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
@@ -288,6 +288,41 @@ impl Found {
             Err(missing("no file matches"))
         }
     }
+}
+
+/// Reads one text from a file, or from stdin if its name is `-`; plain, gzip or zstd.
+///
+/// # Errors
+/// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not UTF-8 text.
+pub fn read_text(name: &Path) -> Result<String> {
+    let is_stdin = name.as_os_str() == "-";
+    let name = if is_stdin { Path::new("stdin") } else { name };
+    let stored = if is_stdin {
+        let mut stored = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut stored);
+        read.map(|_| stored)
+    } else {
+        std::fs::read(name)
+    };
+    let stored = stored.map_err(Error::io("read", name))?;
+    let broken = |problem: String, remedy: &str| Error::Input {
+        path: name.to_owned(),
+        problem,
+        remedy: remedy.to_owned(),
+    };
+    let mut bytes = Vec::new();
+    let compression = Compression::of_start(&stored);
+    let stream = compression.reader(&*stored);
+    let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
+    read.map_err(|error| {
+        let problem = format!("it is compressed, and damaged ({error})");
+        broken(problem, "get the file again from where it came from")
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let problem = format!("invalid UTF-8 at byte {at}");
+        broken(problem, "name a text, or convert it to UTF-8")
+    })
 }
 
 /// Copies stdin to a file beside the output: as it is if it is compressed or Parquet, which is read

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::value::RawValue;
 
 use super::{FieldPath, Fields};
-use crate::pipeline::{DocumentBatch, TextBatch, TokenBatch};
+use crate::pipeline::{DocumentBatch, TokenBatch};
 
 /// A line that holds a record.
 #[derive(Clone, Copy, Debug)]
@@ -391,21 +391,12 @@ fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&mended).into_owned())
 }
 
-/// An empty batch for what `fields` ask for.
-pub(super) fn empty_batch(fields: &Fields) -> DocumentBatch {
-    if fields.is_tokens {
-        DocumentBatch::Tokens(TokenBatch::default())
-    } else {
-        DocumentBatch::Texts(TextBatch::default())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
-        let mut documents = empty_batch(fields);
+        let mut documents = fields.empty_batch();
         let id = parse(record.as_bytes(), fields, &mut documents)?;
         let text = match documents {
             DocumentBatch::Texts(texts) => texts.get(0).to_owned(),
@@ -505,7 +496,7 @@ mod tests {
         ] {
             assert!(bad(record).contains(problem), "{record}: {}", bad(record));
         }
-        let mut documents = empty_batch(&Fields::default());
+        let mut documents = Fields::default().empty_batch();
         let problem = parse(b"{\"text\": \"\xFF\"}", &Fields::default(), &mut documents);
         assert_eq!(
             problem,

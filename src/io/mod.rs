@@ -10,18 +10,25 @@ mod table;
 
 mod read;
 
+mod npy;
+
+mod signatures;
+
 mod output;
 
 pub(crate) use compression::FrameWriter;
-pub use input::{Format, InputFile, Inputs, check_output_outside};
+pub(crate) use input::real_path;
+pub use input::{Format, InputFile, Inputs, check_output_outside, read_text};
 pub(crate) use jsonl::json_string;
+pub(crate) use npy::{HEADER, header, read_slots};
 pub use output::{OutputFile, OutputFolder};
-pub(crate) use read::{
-    Chunk, Columns, Contents, Event, Fingerprint, ParsedChunk, Record, read_all,
-};
+pub(crate) use read::{Chunk, Columns, Contents, Event, Fingerprint, Record, read_all};
+pub(crate) use signatures::{REPORT_KEY, SignatureReader, description_of};
 pub(crate) use table::{
     ColumnWriter, IdColumn, KeptTable, f64s, signature_column, signature_field, strings, u64s,
 };
+
+use crate::pipeline::{DocumentBatch, TextBatch, TokenBatch};
 
 /// Where a record holds what is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +50,17 @@ impl Default for Fields {
             is_tokens: false,
             id: FieldPath::new("id"),
             id_required: false,
+        }
+    }
+}
+
+impl Fields {
+    /// No documents yet, in the form that these fields give.
+    pub(crate) fn empty_batch(&self) -> DocumentBatch {
+        if self.is_tokens {
+            DocumentBatch::Tokens(TokenBatch::default())
+        } else {
+            DocumentBatch::Texts(TextBatch::default())
         }
     }
 }

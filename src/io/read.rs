@@ -80,13 +80,6 @@ pub(crate) enum Record {
     Bad { line: Option<u64>, problem: String },
 }
 
-/// The records of a chunk in order, and the documents of those that are good.
-#[derive(Debug)]
-pub(crate) struct ParsedChunk {
-    pub(crate) documents: DocumentBatch,
-    pub(crate) records: Vec<Record>,
-}
-
 impl Chunk {
     /// Bytes that the chunk holds.
     pub(crate) fn bytes(&self) -> usize {
@@ -94,6 +87,11 @@ impl Chunk {
             Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
             Contents::Rows(rows) => rows.get_array_memory_size(),
         }
+    }
+
+    /// Whether it is all there is in its piece of the file; of a table some columns may be missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        !matches!(self.contents, Contents::Rows(_))
     }
 
     /// Number of records, good and bad.
@@ -108,9 +106,16 @@ impl Chunk {
         }
     }
 
-    /// Parses all records, or with `wanted` those whose number in the chunk it accepts.
-    pub(crate) fn parse(&self, fields: &Fields, wanted: impl Fn(u64) -> bool) -> ParsedChunk {
-        let mut documents = jsonl::empty_batch(fields);
+    /// Parses all records, or with `wanted` those whose number in the chunk it accepts, and gives them in
+    /// order; `documents` are then those of the good ones.
+    pub(crate) fn parse(
+        &self,
+        fields: &Fields,
+        wanted: impl Fn(u64) -> bool,
+        documents: &mut DocumentBatch,
+    ) -> Vec<Record> {
+        // A text is no longer than its JSON.
+        documents.restart(self.bytes());
         let mut records = Vec::new();
         match &self.contents {
             Contents::Lines {
@@ -121,7 +126,7 @@ impl Chunk {
                     if !wanted(i) {
                         continue;
                     }
-                    records.push(match jsonl::parse(line.record, fields, &mut documents) {
+                    records.push(match jsonl::parse(line.record, fields, documents) {
                         Ok(id) => Record::Document(id),
                         Err(problem) => Record::Bad {
                             line: Some(line.number),
@@ -139,7 +144,7 @@ impl Chunk {
                     Some(Ok(some)) => some,
                     _ => rows,
                 };
-                table::parse(rows, fields, &mut documents, |parsed| {
+                table::parse(rows, fields, documents, |parsed| {
                     records.push(match parsed {
                         Ok(id) => Record::Document(id),
                         Err(problem) => Record::Bad {
@@ -150,7 +155,7 @@ impl Chunk {
                 });
             }
             Contents::Text(bytes) if wanted(0) => {
-                records.push(match (std::str::from_utf8(bytes), &mut documents) {
+                records.push(match (std::str::from_utf8(bytes), documents) {
                     (Ok(text), DocumentBatch::Texts(texts)) => {
                         texts.push(text);
                         Record::Document(None)
@@ -167,7 +172,7 @@ impl Chunk {
             }
             Contents::Text(_) => {}
         }
-        ParsedChunk { documents, records }
+        records
     }
 
     /// Appends the records whose number in the chunk is `kept`, byte for byte, each on its line.
@@ -311,28 +316,34 @@ impl Reader<'_> {
     /// Cuts a stream after the last newline of about every [`CHUNK`] bytes.
     fn read_lines(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
         let mut first_number = 1;
-        let mut bytes = Vec::with_capacity(CHUNK);
+        // New memory is zero, and so costs nothing to be made so.
+        let mut bytes = vec![0; CHUNK];
+        let mut searched = 0;
         loop {
-            let searched = bytes.len();
-            let wanted = CHUNK.saturating_sub(searched).max(CHUNK / 4);
-            let read = stream
-                .by_ref()
-                .take(wanted as u64)
-                .read_to_end(&mut bytes)
-                .map_err(|error| self.broken(&error))?;
-            let is_end = read < wanted;
+            let read = fill(stream, &mut bytes[searched..]);
+            let len = searched + read.map_err(|error| self.broken(&error))?;
+            let is_end = len < bytes.len();
             let cut = if is_end {
-                bytes.len()
+                len
             } else {
                 match memchr::memrchr(b'\n', &bytes[searched..]) {
                     Some(newline) => searched + newline + 1,
-                    None => continue,
+                    None => {
+                        searched = len;
+                        bytes.resize(len + CHUNK / 4, 0);
+                        continue;
+                    }
                 }
             };
-            let mut next = Vec::with_capacity(CHUNK.max(bytes.len() - cut));
-            next.extend_from_slice(&bytes[cut..]);
+            searched = len - cut;
+            let mut next = vec![0; CHUNK.max(searched + CHUNK / 4)];
+            next[..searched].copy_from_slice(&bytes[cut..len]);
             bytes.truncate(cut);
-            let chunk = std::mem::replace(&mut bytes, next);
+            let mut chunk = std::mem::replace(&mut bytes, next);
+            if is_end {
+                // Many small files shall not take a whole chunk of memory each.
+                chunk.shrink_to_fit();
+            }
             let newlines = memchr::memchr_iter(b'\n', &chunk).count() as u64;
             if !chunk.is_empty() {
                 self.send_chunk(Contents::Lines {
@@ -451,6 +462,20 @@ impl Fingerprint {
         let of_file = |f: &Fingerprint| (f.size, f.modified, f.checksum);
         of_file(self) == of_file(other)
     }
+}
+
+/// Reads until the buffer is full or the stream has ended, and says how far it came.
+fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match stream.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// A file that tells how much of it has been read.

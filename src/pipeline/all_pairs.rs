@@ -2,17 +2,17 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::corpus::{Corpus, Source};
-use super::pair::{LargeBuckets, SimilarPair};
-use super::progress::Timings;
-use super::report::{Counts, Outcome, note_oddities};
-use super::similar::{Candidates, Search};
+use super::corpus::{Corpus, SignatureFile, Source};
+use super::pair::{LargeBuckets, SimilarPair, SimilarPairs};
+use super::progress::{Progress, Timings};
+use super::report::{Counts, Outcome, note_counts, note_oddities};
+use super::similar::{Candidates, Search, Verification};
 use crate::error::{Error, Result};
 use crate::io::{ColumnWriter, IdColumn, OutputFile, f64s, strings, u64s};
 
@@ -63,47 +63,104 @@ pub fn find_pairs(
     output: &Path,
     overwrite: bool,
 ) -> Result<Outcome> {
-    let to_stdout = output.as_os_str() == "-";
     let mut timings = Timings::default();
-    let (target, spill) = if to_stdout {
-        let unique = format!("simgpu-{}.exact-sets", std::process::id());
-        (None, std::env::temp_dir().join(unique))
-    } else {
-        let format = PairsFormat::of_path(output)?;
-        let (target, file) = OutputFile::create(output, overwrite)?;
-        let spill = OutputFile::beside(output, "exact-sets");
-        (Some((target, file, format)), spill)
+    let (target, spill) = Target::create(output, overwrite)?;
+    let held_bytes = match search.verification {
+        Verification::Exact => search.held_bytes,
+        Verification::None | Verification::Signature => 0,
     };
-    let candidates = Candidates::read(source, search, spill, &mut timings)?;
-    let corpus = &candidates.corpus;
-    let found = candidates.compare(source, search, LargeBuckets::Omit, &mut timings)?;
-    let mut counts = Counts::of(corpus, Some(&found));
-    let mut pairs = ExpandedPairs::of(corpus, &found.pairs, search.max_bucket);
-    counts.omitted_pairs += pairs.omitted;
-    timings.time("write", 0, || match target {
-        None => write_text(
-            &mut pairs,
-            corpus,
-            PairsFormat::JsonLines,
-            std::io::stdout().lock(),
-            output,
-        ),
-        Some((target, file, PairsFormat::Parquet)) => {
-            write_table(&mut pairs, corpus, file, output)?;
-            target.commit()
-        }
-        Some((target, file, format)) => {
-            write_text(&mut pairs, corpus, format, file, output)?;
-            target.commit()
-        }
-    })?;
-    counts.similar_pairs = pairs.given;
+    let candidates = Candidates::read(source, search, held_bytes, spill, &mut timings)?;
+    let found = candidates.compare(source.progress, search, LargeBuckets::Omit, &mut timings)?;
+    let counts = write_pairs(&candidates.corpus, &found, search, target, &mut timings)?;
     note_oddities(source, &counts);
     Ok(Outcome {
         counts,
         recall_at_threshold: Some(search.recall_at_threshold()),
         timings,
     })
+}
+
+/// Finds all similar pairs among documents that were signed before, and writes them as [`find_pairs`]
+/// does: the same pairs, in the same bytes, as from the documents by the same scheme.
+///
+/// Documents with equal signatures are taken for identical, also where their units differ, and are
+/// pairs of similarity 1 by every verification; above `max_bucket` of them the pairs with the first one
+/// are given. Ids are those of the file: strings, if some of the documents' ids are strings and others
+/// numbers. Where it has none (`.npy`), documents are named by file and row.
+///
+/// # Errors
+/// [`Error::Conflict`] if exact verification is asked for; whatever keeps the signatures from being read
+/// or the output from being written; then there is none.
+pub fn find_pairs_of_signatures(
+    signatures: SignatureFile,
+    search: &Search,
+    progress: &dyn Progress,
+    output: &Path,
+    overwrite: bool,
+) -> Result<Outcome> {
+    let mut timings = Timings::default();
+    let (target, _) = Target::create(output, overwrite)?;
+    let candidates = Candidates::of_signatures(signatures, search, progress, &mut timings)?;
+    let found = candidates.compare(progress, search, LargeBuckets::Omit, &mut timings)?;
+    let counts = write_pairs(&candidates.corpus, &found, search, target, &mut timings)?;
+    note_counts(progress, &counts);
+    Ok(Outcome {
+        counts,
+        recall_at_threshold: Some(search.recall_at_threshold()),
+        timings,
+    })
+}
+
+/// Where pairs are written.
+enum Target<'a> {
+    Stdout,
+    File(OutputFile, File, PairsFormat, &'a Path),
+}
+
+impl<'a> Target<'a> {
+    /// Opens it, and gives the place for what does not fit in memory.
+    fn create(output: &'a Path, overwrite: bool) -> Result<(Self, PathBuf)> {
+        if output.as_os_str() == "-" {
+            let unique = format!("simgpu-{}.exact-sets", std::process::id());
+            return Ok((Target::Stdout, std::env::temp_dir().join(unique)));
+        }
+        let format = PairsFormat::of_path(output)?;
+        let (target, file) = OutputFile::create(output, overwrite)?;
+        let spill = OutputFile::beside(output, "exact-sets");
+        Ok((Target::File(target, file, format, output), spill))
+    }
+}
+
+/// Expands pairs of positions to those of documents and writes them.
+fn write_pairs(
+    corpus: &Corpus,
+    found: &SimilarPairs,
+    search: &Search,
+    target: Target<'_>,
+    timings: &mut Timings,
+) -> Result<Counts> {
+    let mut counts = Counts::of(corpus, Some(found));
+    let mut pairs = ExpandedPairs::of(corpus, &found.pairs, search.max_bucket);
+    counts.omitted_pairs += pairs.omitted;
+    timings.time("write", 0, || match target {
+        Target::Stdout => write_text(
+            &mut pairs,
+            corpus,
+            PairsFormat::JsonLines,
+            std::io::stdout().lock(),
+            Path::new("-"),
+        ),
+        Target::File(target, file, PairsFormat::Parquet, path) => {
+            write_table(&mut pairs, corpus, file, path)?;
+            target.commit()
+        }
+        Target::File(target, file, format, path) => {
+            write_text(&mut pairs, corpus, format, file, path)?;
+            target.commit()
+        }
+    })?;
+    counts.similar_pairs = pairs.given;
+    Ok(counts)
 }
 
 /// Pairs of documents from pairs of positions, by ascending rows, without holding them all.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::sign::{Signatures, Slots};
 use crate::error::{Error, Result};
-use crate::scheme::murmur3_32;
+use crate::scheme::{PresetBanding, Scheme, murmur3_32_of_blocks};
 
 /// Bands and rows: the shape of the S-curve `1 - (1 - s^r)^b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +84,24 @@ impl Banding {
         Ok(best.1)
     }
 
+    /// The banding of a scheme, where no other is asked for: what a preset's tool takes, and otherwise
+    /// the best for the threshold under [`ErrorWeights::VERIFIED`].
+    ///
+    /// # Errors
+    /// As [`Banding::for_threshold`].
+    pub fn for_scheme(threshold: f64, scheme: &Scheme) -> Result<Self> {
+        let num_perm = scheme.num_perm();
+        match scheme.preset() {
+            None => Banding::for_threshold(threshold, num_perm, ErrorWeights::VERIFIED),
+            Some(preset) => match preset.banding {
+                PresetBanding::Fixed { bands, rows } if num_perm == preset.num_perm as usize => {
+                    Banding::new(bands, rows, num_perm)
+                }
+                _ => Banding::for_threshold(threshold, num_perm, ErrorWeights::EQUAL),
+            },
+        }
+    }
+
     /// Number of bands.
     pub fn bands(&self) -> usize {
         self.bands
@@ -133,7 +151,8 @@ impl Nodes {
 
     /// The integral of `(1 - s^rows)^b` for b = 1, 2, ..
     fn missed_by_bands(&self, rows: usize) -> impl Iterator<Item = f64> + use<> {
-        let missed = |s: f64| 1.0 - s.powf(rows as f64);
+        let rows = i32::try_from(rows).unwrap_or(i32::MAX);
+        let missed = |s: f64| 1.0 - s.powi(rows);
         let by_one: Vec<f64> = self.0.iter().map(|(s, _)| missed(*s)).collect();
         // Weights take part in the product, so that the integral is a sum.
         let mut by_all: Vec<f64> = self.0.iter().map(|(_, weight)| *weight).collect();
@@ -175,34 +194,18 @@ pub fn check_threshold(threshold: f64) -> Result<()> {
 /// little-endian bytes with seeds `band ^ 0x9E3779B9` and `band`.
 ///
 /// Keys are compared within their band only.
+#[allow(clippy::cast_possible_truncation, reason = "a slot is cut in half")]
 pub fn band_key(band: u32, slots: Slots<'_>) -> u64 {
-    const MAX_ON_STACK: usize = 256;
-    let mut stack = [0; MAX_ON_STACK];
-    let mut heap = Vec::new();
-    let len = match slots {
-        Slots::U32(slots) => 4 * slots.len(),
-        Slots::U64(slots) => 8 * slots.len(),
-    };
-    let bytes = if len <= MAX_ON_STACK {
-        &mut stack[..len]
-    } else {
-        heap.resize(len, 0);
-        &mut heap[..]
-    };
-    match slots {
-        Slots::U32(slots) => {
-            for (bytes, slot) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(slots) {
-                *bytes = slot.to_le_bytes();
-            }
-        }
+    let seeds = [band, band ^ 0x9E37_79B9];
+    let [low, high] = match slots {
+        Slots::U32(slots) => murmur3_32_of_blocks(slots.iter().copied(), seeds),
         Slots::U64(slots) => {
-            for (bytes, slot) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(slots) {
-                *bytes = slot.to_le_bytes();
-            }
+            let halves = slots
+                .iter()
+                .flat_map(|slot| [*slot as u32, (*slot >> 32) as u32]);
+            murmur3_32_of_blocks(halves, seeds)
         }
-    }
-    let low = murmur3_32(bytes, band);
-    let high = murmur3_32(bytes, band ^ 0x9E37_79B9);
+    };
     u64::from(high) << 32 | u64::from(low)
 }
 

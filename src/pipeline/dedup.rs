@@ -45,11 +45,12 @@ pub fn dedup(
 ) -> Result<Outcome> {
     let mut timings = Timings::default();
     let spill = folder.partial().join("exact-sets");
-    let candidates = Candidates::read(source, &task.search, spill, &mut timings)?;
+    let search = &task.search;
+    let candidates = Candidates::read(source, search, search.held_bytes, spill, &mut timings)?;
     let corpus = &candidates.corpus;
     let groups = Groups::of(corpus, task.keep);
     let leaders = LargeBuckets::Leaders(&groups.ranks);
-    let pairs = candidates.compare(source, &task.search, leaders, &mut timings)?;
+    let pairs = candidates.compare(source.progress, &task.search, leaders, &mut timings)?;
     let removed = timings.time("cluster", 0, || {
         let positions = corpus.positions();
         let clusters = match task.clustering {

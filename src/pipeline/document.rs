@@ -40,6 +40,9 @@ impl TextBatch {
     }
 
     /// Document `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
     pub fn get(&self, i: usize) -> &str {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.text[start..self.ends[i]]
@@ -69,6 +72,13 @@ pub struct TokenBatch {
 }
 
 impl TokenBatch {
+    #[cfg(feature = "io")]
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.token_ends.clear();
+        self.document_ends.clear();
+    }
+
     /// Appends a token to the document that is being built.
     pub fn push_token(&mut self, token: &[u8]) {
         self.bytes.extend_from_slice(token);
@@ -99,6 +109,9 @@ impl TokenBatch {
     }
 
     /// The tokens of document `i` in order.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
     pub fn tokens(&self, i: usize) -> impl ExactSizeIterator<Item = &[u8]> {
         let first = if i == 0 { 0 } else { self.document_ends[i - 1] };
         (first..self.document_ends[i]).map(|token| {
@@ -122,6 +135,19 @@ pub enum DocumentBatch {
 }
 
 impl DocumentBatch {
+    /// Forgets all documents and keeps the memory, of which it sees to so many bytes for texts.
+    #[cfg(feature = "io")]
+    pub(crate) fn restart(&mut self, text_bytes: usize) {
+        match self {
+            DocumentBatch::Texts(texts) => {
+                texts.text.clear();
+                texts.text.reserve(text_bytes);
+                texts.ends.clear();
+            }
+            DocumentBatch::Tokens(tokens) => tokens.clear(),
+        }
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         match self {
@@ -136,6 +162,9 @@ impl DocumentBatch {
     }
 
     /// Bytes of text, or of tokens, in document `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
     pub fn bytes(&self, i: usize) -> usize {
         match self {
             DocumentBatch::Texts(texts) => texts.get(i).len(),

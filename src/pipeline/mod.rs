@@ -7,6 +7,10 @@ mod shingle;
 
 mod sign;
 
+mod packed;
+
+mod estimate;
+
 mod band;
 
 mod bucket;
@@ -14,6 +18,8 @@ mod bucket;
 mod pair;
 
 mod verify;
+
+mod compare;
 
 mod cluster;
 
@@ -40,16 +46,19 @@ mod report;
 mod progress;
 
 #[cfg(feature = "io")]
-pub use all_pairs::{PairsFormat, find_pairs};
+pub use all_pairs::{PairsFormat, find_pairs, find_pairs_of_signatures};
 pub use band::{BandKeys, Banding, ErrorWeights, band_key, check_threshold};
 pub use bucket::Buckets;
 pub use cluster::{Clustering, Clusters, Removal};
+pub use compare::{Comparison, compare};
 #[cfg(feature = "io")]
-pub use corpus::{Corpus, Source};
+pub use corpus::{Corpus, SignatureFile, Source};
 #[cfg(feature = "io")]
 pub use dedup::{Dedup, dedup};
 pub use document::{DocumentBatch, TextBatch, TokenBatch};
+pub use estimate::{Cardinality, JaccardEstimate};
 pub use keep::KeepPolicy;
+pub use packed::{PackedSignatures, SlotBits};
 pub use pair::{LargeBuckets, SimilarPair, SimilarPairs, bucketed_positions, similar_pairs};
 pub use progress::{Progress, Silent, StageTime, Timings};
 #[cfg(feature = "io")]
@@ -58,7 +67,7 @@ pub use shingle::{
     Hashes, Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
     for_each_word,
 };
-pub use sign::{Signatures, SignaturesMut, Signer, Slots, SlotsMut};
+pub use sign::{Signatures, SignaturesMut, Signer, SlotVec, Slots, SlotsMut};
 #[cfg(feature = "io")]
 pub use sign_files::{SignaturesFormat, sign_files};
 #[cfg(feature = "io")]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::corpus::{Corpus, Skipped, Source};
 use super::pair::SimilarPairs;
-use super::progress::Timings;
+use super::progress::{Progress, Timings};
 use super::similar::Search;
 use crate::scheme::{Scheme, words_v1};
 
@@ -221,16 +221,24 @@ pub(super) fn write_json(target: &mut impl Write, value: &impl Serialize) -> std
 /// What [`Source::inputs`] and the corpus give reason to say.
 pub(super) fn note_oddities(source: &Source<'_>, counts: &Counts) {
     let progress = source.progress;
+    note_counts(progress, counts);
     for path in &source.inputs.repeated {
         let path = path.display();
         progress.warn(&format!(
             "{path} was named more than once, and is read once"
         ));
     }
+}
+
+/// What the counts give reason to say.
+pub(super) fn note_counts(progress: &dyn Progress, counts: &Counts) {
     if counts.repeated_ids > 0 {
-        let repeated = counts.repeated_ids;
+        let repeated = match counts.repeated_ids {
+            1 => "1 document has".to_owned(),
+            repeated => format!("{repeated} documents have"),
+        };
         progress.warn(&format!(
-            "{repeated} documents have the id of another; rows tell them apart (--unique-ids makes this an error)"
+            "{repeated} the id of another; rows tell them apart (--unique-ids makes this an error)"
         ));
     }
     if counts.omitted_pairs > 0 {

@@ -1,7 +1,7 @@
 //! files -> a file of signatures.
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -11,18 +11,21 @@ use super::progress::Timings;
 use super::report::{
     Counts, Outcome, Parameters, REPORT_VERSION, Report, note_oddities, write_json,
 };
-use super::sign::{Signatures, Slots, SlotsMut};
+use super::sign::{Signatures, Slots};
 use crate::error::{Error, Result};
-use crate::io::{ColumnWriter, IdColumn, OutputFile, signature_column, signature_field};
-use crate::scheme::{Scheme, Width};
+use crate::io::{
+    ColumnWriter, HEADER, IdColumn, OutputFile, REPORT_KEY, description_of, header, read_slots,
+    signature_column, signature_field,
+};
+use crate::scheme::Scheme;
 
 /// How signatures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignaturesFormat {
-    /// A table of ids and signatures, with the scheme in its metadata.
+    /// A table of ids and signatures, with the report of the run in its metadata.
     Parquet,
     /// NumPy's format: the matrix `(documents, num_perm)`, `<u4` or `<u8`, and beside it a `.json` with
-    /// the scheme.
+    /// the report of the run.
     Npy,
 }
 
@@ -61,27 +64,18 @@ pub fn sign_files(
     let width = source.signer.slot_width();
     let counts = match format {
         SignaturesFormat::Npy => {
-            let description = sidecar_of(output);
+            let description = description_of(output);
             // Beside nothing it is what an interrupted run left.
             let (beside, mut json) =
                 OutputFile::create(&description, overwrite || !output.exists())?;
             let mut matrix = Matrix::new(file, target.partial(), HEADER)?;
-            let corpus = Corpus::read(source, &mut matrix, &mut timings.0)?;
+            let corpus = Corpus::read(source, &mut matrix, 0, &mut timings.0)?;
             matrix.finish(|file| {
                 file.seek(SeekFrom::Start(0))?;
-                file.write_all(&npy_header(corpus.documents(), scheme.num_perm(), width))
+                file.write_all(&header(corpus.documents(), scheme.num_perm(), width))
             })?;
             let counts = Counts::of(&corpus, None);
-            let report = SignatureReport {
-                report: Report::new("sign", source, &corpus, counts.clone(), parameters),
-                files: corpus
-                    .files()
-                    .map(|(file, first_row)| FirstRow {
-                        file: file.to_owned(),
-                        first_row,
-                    })
-                    .collect(),
-            };
+            let report = SignatureReport::new(source, &corpus, counts.clone(), parameters);
             write_json(&mut json, &report).map_err(Error::io("write", &description))?;
             beside.commit()?;
             target.commit()?;
@@ -92,11 +86,12 @@ pub fn sign_files(
             let spool =
                 tempfile::tempfile().map_err(Error::io("create a temporary file for", output))?;
             let mut matrix = Matrix::new(spool, target.partial(), 0)?;
-            let corpus = Corpus::read(source, &mut matrix, &mut timings.0)?;
+            let corpus = Corpus::read(source, &mut matrix, 0, &mut timings.0)?;
             let counts = Counts::of(&corpus, None);
             let mut spool = matrix.finish(|_| Ok(()))?;
+            let report = SignatureReport::new(source, &corpus, counts.clone(), parameters);
             timings.time("write", 0, || {
-                write_table(&mut spool, file, output, &corpus, scheme, &parameters)
+                write_table(&mut spool, file, output, &corpus, scheme, &report)
             })?;
             target.commit()?;
             counts
@@ -110,7 +105,7 @@ pub fn sign_files(
     })
 }
 
-/// What stands beside a `.npy` file.
+/// What stands beside a `.npy` file, and in the metadata of a table.
 #[derive(Serialize)]
 struct SignatureReport {
     #[serde(flatten)]
@@ -119,16 +114,23 @@ struct SignatureReport {
     files: Vec<FirstRow>,
 }
 
+impl SignatureReport {
+    fn new(source: &Source<'_>, corpus: &Corpus, counts: Counts, parameters: Parameters) -> Self {
+        let first_row = |(file, first_row): (&str, u32)| FirstRow {
+            file: file.to_owned(),
+            first_row,
+        };
+        SignatureReport {
+            report: Report::new("sign", source, corpus, counts, parameters),
+            files: corpus.files().map(first_row).collect(),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct FirstRow {
     file: String,
     first_row: u32,
-}
-
-fn sidecar_of(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".json");
-    PathBuf::from(name)
 }
 
 /// A matrix that is written as it comes.
@@ -176,23 +178,6 @@ impl SignatureSink for Matrix {
     }
 }
 
-/// Bytes of the header: a multiple of 64, with room for any shape.
-const HEADER: u64 = 128;
-
-/// The header of NumPy's format, version 1.0.
-fn npy_header(documents: u64, num_perm: usize, width: Width) -> Vec<u8> {
-    let bytes = width.bytes();
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&118u16.to_le_bytes());
-    let dict = format!(
-        "{{'descr': '<u{bytes}', 'fortran_order': False, 'shape': ({documents}, {num_perm}), }}"
-    );
-    header.extend_from_slice(dict.as_bytes());
-    header.resize(127, b' ');
-    header.push(b'\n');
-    header
-}
-
 /// Writes ids and the signatures of `spool` as a table.
 fn write_table(
     spool: &mut File,
@@ -200,7 +185,7 @@ fn write_table(
     output: &Path,
     corpus: &Corpus,
     scheme: &Scheme,
-    parameters: &Parameters,
+    report: &SignatureReport,
 ) -> Result<()> {
     const BATCH: u32 = 4096;
     let failed = |error: parquet::errors::ParquetError| Error::Output {
@@ -213,12 +198,16 @@ fn write_table(
     let ids = IdColumn::for_ids((0..documents).map(|row| corpus.id(row)));
     let width = scheme.family().slot_width();
     let mut signatures = Signatures::new(scheme.num_perm(), width);
+    fn json(value: &impl Serialize) -> String {
+        serde_json::to_string(value).unwrap_or_default()
+    }
     let metadata = [
         ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
         (
             "simgpu.parameters".to_owned(),
-            serde_json::to_string(parameters).unwrap_or_default(),
+            json(&report.report.parameters),
         ),
+        (REPORT_KEY.to_owned(), json(report)),
     ];
     let columns = vec![ids.field("id"), signature_field(&signatures)];
     let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
@@ -226,23 +215,8 @@ fn write_table(
     for first in (0..documents).step_by(BATCH as usize) {
         let rows = first..documents.min(first.saturating_add(BATCH));
         signatures.clear();
-        let read = match signatures.push_rows(rows.len()).into_slots() {
-            SlotsMut::U32(slots) => {
-                let read = reader.read_exact(bytemuck::cast_slice_mut(slots));
-                slots
-                    .iter_mut()
-                    .for_each(|slot| *slot = u32::from_le(*slot));
-                read
-            }
-            SlotsMut::U64(slots) => {
-                let read = reader.read_exact(bytemuck::cast_slice_mut(slots));
-                slots
-                    .iter_mut()
-                    .for_each(|slot| *slot = u64::from_le(*slot));
-                read
-            }
-        };
-        read.map_err(Error::io("read", output))?;
+        read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
+            .map_err(Error::io("read", output))?;
         let columns = vec![
             ids.array(rows.map(|row| corpus.id(row))),
             signature_column(&signatures),
@@ -250,19 +224,4 @@ fn write_table(
         table.write(columns).map_err(failed)?;
     }
     table.finish().map_err(failed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_header_is_numpys() {
-        let header = npy_header(1_000_000_000_000, 1 << 20, Width::U64);
-        assert_eq!(header.len() as u64, HEADER);
-        assert_eq!(
-            usize::from(u16::from_le_bytes([header[8], header[9]])) + 10,
-            header.len()
-        );
-    }
 }

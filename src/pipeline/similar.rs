@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::band::{BandKeys, Banding};
-use super::corpus::{Banded, Corpus, Source};
+use super::corpus::{Banded, Corpus, SignatureFile, Source};
 use super::pair::{LargeBuckets, SimilarPairs, bucketed_positions, similar_pairs};
-use super::progress::Timings;
+use super::progress::{Progress, Timings};
 use super::verify::{ExactSets, Similarity, Unverified};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How candidate pairs are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Search {
     pub verification: Verification,
     /// The number of documents above which a bucket is not compared pair by pair.
     pub max_bucket: usize,
+    /// Bytes of files that stay in memory if they are read again; if there are more, none does.
+    pub held_bytes: u64,
 }
 
 impl Search {
@@ -74,18 +76,19 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// Reads the corpus, and reads again what exact verification needs of it; sets that do not fit in
-    /// memory go to `spill_path`.
+    /// Reads the corpus, files of up to `held_bytes` in all to be read again, and reads again what exact
+    /// verification needs of it; sets that do not fit in memory go to `spill_path`.
     pub(super) fn read(
         source: &Source<'_>,
         search: &Search,
+        held_bytes: u64,
         spill_path: PathBuf,
         timings: &mut Timings,
     ) -> Result<Self> {
         let with_signatures = (search.verification == Verification::Signature)
             .then(|| (source.signer.num_perm(), source.signer.slot_width()));
         let mut banded = Banded::new(search.banding, with_signatures);
-        let corpus = Corpus::read(source, &mut banded, &mut timings.0)?;
+        let corpus = Corpus::read(source, &mut banded, held_bytes, &mut timings.0)?;
         let slot_bytes = source.signer.slot_width().bytes();
         let per_document = search.bytes_per_document(source.signer.num_perm(), slot_bytes) as u64;
         let megabytes =
@@ -101,7 +104,7 @@ impl Candidates {
                     let wanted = bucketed_positions(&keys);
                     let mut sets = ExactSets::new(wanted.len(), EXACT_SETS_IN_MEMORY, spill_path);
                     corpus.read_exact_sets(source, &wanted, &mut sets)?;
-                    Ok::<_, crate::Error>(sets)
+                    Ok::<_, Error>(sets)
                 })?;
                 Box::new(sets)
             }
@@ -115,17 +118,50 @@ impl Candidates {
         })
     }
 
+    /// Reads signatures in the place of documents. Those that are equal count as one document, for
+    /// nothing tells them apart.
+    pub(super) fn of_signatures(
+        signatures: SignatureFile,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let scheme = signatures.scheme();
+        let shape = (scheme.num_perm(), scheme.family().slot_width());
+        let with_signatures = match search.verification {
+            Verification::None => None,
+            Verification::Signature => Some(shape),
+            Verification::Exact => {
+                return Err(Error::Conflict(
+                    "signatures alone do not tell exact similarities; verify by signature, or read the documents"
+                        .to_owned(),
+                ));
+            }
+        };
+        let mut banded = Banded::new(search.banding, with_signatures);
+        let bytes = signatures.bytes();
+        let corpus = timings.time("read", bytes, || {
+            Corpus::of_signatures(signatures, &mut banded, progress)
+        })?;
+        Ok(Candidates {
+            corpus,
+            keys: banded.keys,
+            similarity: match banded.signatures {
+                Some(signatures) => Box::new(signatures),
+                None => Box::new(Unverified),
+            },
+        })
+    }
+
     /// Compares the candidate pairs and keeps the similar ones.
     pub(super) fn compare(
         &self,
-        source: &Source<'_>,
+        progress: &dyn Progress,
         search: &Search,
         large: LargeBuckets<'_>,
         timings: &mut Timings,
     ) -> Result<SimilarPairs> {
-        source
-            .progress
-            .begin("compare", search.banding.bands() as u64);
+        progress.begin("compare", search.banding.bands() as u64);
         timings.time("compare", 0, || {
             similar_pairs(
                 &self.keys,
@@ -133,7 +169,7 @@ impl Candidates {
                 large,
                 &*self.similarity,
                 search.threshold,
-                |band| source.progress.advance(band as u64 + 1, 0, 0),
+                |band| progress.advance(band as u64 + 1, 0, 0),
             )
         })
     }

@@ -4,6 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use sha1::{Digest, Sha1};
+use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh32::xxh32;
+use xxhash_rust::xxh64::xxh64;
 
 use super::family::{fmix32, fmix64};
 use super::{Width, words_v1};
@@ -22,14 +25,36 @@ pub enum BaseHash {
     Sha1_32,
     /// [`sha1_64`]: datasketch's for 64-bit schemes.
     Sha1_64,
+    /// XXH32 with seed 0: datatrove's at 32 bits.
+    Xxh32,
+    /// XXH64 with seed 0: datatrove's.
+    Xxh64,
+    /// The low half of XXH3's 64 bits with seed 0: text-dedup's option.
+    Xxh3_32,
+    /// [`fx_64`]: rensa's.
+    Fx64,
+    /// [`murmur3_32`] with a seed, 0 raised to 1: cuDF's. No name asks for it, only a preset.
+    Cudf32 {
+        /// The seed of the hash.
+        seed: u32,
+    },
+    /// [`murmur3_128`] likewise.
+    Cudf64 {
+        /// The seed of the hash.
+        seed: u64,
+    },
 }
 
-const NAMES: [(&str, BaseHash); 5] = [
+const NAMES: [(&str, BaseHash); 9] = [
     ("murmur3-32", BaseHash::Murmur3_32),
     ("murmur3-128", BaseHash::Murmur3_128),
     ("words-v1", BaseHash::WordsV1),
     ("sha1-32", BaseHash::Sha1_32),
     ("sha1-64", BaseHash::Sha1_64),
+    ("xxh32", BaseHash::Xxh32),
+    ("xxh64", BaseHash::Xxh64),
+    ("xxh3-32", BaseHash::Xxh3_32),
+    ("fx-64", BaseHash::Fx64),
 ];
 
 impl BaseHash {
@@ -41,8 +66,16 @@ impl BaseHash {
     /// Whether it yields values of that width.
     pub fn yields(self, width: Width) -> bool {
         match self {
-            BaseHash::Murmur3_32 | BaseHash::Sha1_32 => width == Width::U32,
-            BaseHash::Murmur3_128 | BaseHash::Sha1_64 => width == Width::U64,
+            BaseHash::Murmur3_32
+            | BaseHash::Sha1_32
+            | BaseHash::Xxh32
+            | BaseHash::Xxh3_32
+            | BaseHash::Cudf32 { .. } => width == Width::U32,
+            BaseHash::Murmur3_128
+            | BaseHash::Sha1_64
+            | BaseHash::Xxh64
+            | BaseHash::Fx64
+            | BaseHash::Cudf64 { .. } => width == Width::U64,
             BaseHash::WordsV1 => true,
         }
     }
@@ -51,7 +84,11 @@ impl BaseHash {
 impl fmt::Display for BaseHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = NAMES.into_iter().find(|(_, hash)| hash == self);
-        f.write_str(name.map_or("unnamed", |(name, _)| name))
+        f.write_str(match self {
+            BaseHash::Cudf32 { .. } => "cudf-32",
+            BaseHash::Cudf64 { .. } => "cudf-64",
+            _ => name.map_or("unnamed", |(name, _)| name),
+        })
     }
 }
 
@@ -95,6 +132,8 @@ impl HashValue for u32 {
         match hash {
             BaseHash::Murmur3_32 => murmur3_32(bytes, 0),
             BaseHash::Sha1_32 => sha1_32(bytes),
+            BaseHash::Xxh32 => xxh32(bytes, 0),
+            BaseHash::Cudf32 { seed } => murmur3_32(bytes, seed).max(1),
             _ => u64::of_bytes(hash, bytes) as u32,
         }
     }
@@ -118,8 +157,14 @@ impl HashValue for u64 {
             BaseHash::Murmur3_32 => murmur3_32(bytes, 0).into(),
             BaseHash::Murmur3_128 => murmur3_128(bytes, 0),
             BaseHash::WordsV1 => words_v1::shingle([words_v1::word(bytes)]),
-            BaseHash::Sha1_32 => sha1_32(bytes).into(),
+            BaseHash::Sha1_32 | BaseHash::Xxh32 | BaseHash::Cudf32 { .. } => {
+                u32::of_bytes(hash, bytes).into()
+            }
             BaseHash::Sha1_64 => sha1_64(bytes),
+            BaseHash::Xxh64 => xxh64(bytes, 0),
+            BaseHash::Xxh3_32 => xxh3_64(bytes) & u64::from(u32::MAX),
+            BaseHash::Fx64 => fx_64(bytes),
+            BaseHash::Cudf64 { seed } => murmur3_128(bytes, seed).max(1),
         }
     }
 
@@ -136,22 +181,49 @@ impl HashValue for u64 {
 )]
 #[inline]
 pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
-    let scramble = |block: u32| {
-        block
-            .wrapping_mul(0xCC9E_2D51)
-            .rotate_left(15)
-            .wrapping_mul(0x1B87_3593)
-    };
     let (blocks, tail) = bytes.as_chunks::<4>();
     let mut h = seed;
     for block in blocks {
-        h ^= scramble(u32::from_le_bytes(*block));
-        h = h.rotate_left(13).wrapping_mul(5).wrapping_add(0xE654_6B64);
+        h = murmur3_32_step(h, u32::from_le_bytes(*block));
     }
     if !tail.is_empty() {
-        h ^= scramble(little_endian(tail) as u32);
+        h ^= murmur3_32_scramble(little_endian(tail) as u32);
     }
     fmix32(h ^ bytes.len() as u32)
+}
+
+/// [`murmur3_32`] of whole blocks of four bytes, which are given as little-endian integers, with several
+/// seeds at once.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the length enters modulo 2^32"
+)]
+#[inline]
+pub(crate) fn murmur3_32_of_blocks<const N: usize>(
+    blocks: impl IntoIterator<Item = u32>,
+    seeds: [u32; N],
+) -> [u32; N] {
+    let mut len = 0u64;
+    let mut hashes = seeds;
+    for block in blocks {
+        hashes = hashes.map(|h| murmur3_32_step(h, block));
+        len += 4;
+    }
+    hashes.map(|h| fmix32(h ^ len as u32))
+}
+
+fn murmur3_32_scramble(block: u32) -> u32 {
+    block
+        .wrapping_mul(0xCC9E_2D51)
+        .rotate_left(15)
+        .wrapping_mul(0x1B87_3593)
+}
+
+fn murmur3_32_step(h: u32, block: u32) -> u32 {
+    (h ^ murmur3_32_scramble(block))
+        .rotate_left(13)
+        .wrapping_mul(5)
+        .wrapping_add(0xE654_6B64)
 }
 
 /// The first word of MurmurHash3_x64_128 (Appleby, public domain).
@@ -193,6 +265,42 @@ pub fn sha1_32(bytes: &[u8]) -> u32 {
 /// The first eight bytes of SHA-1, little-endian.
 pub fn sha1_64(bytes: &[u8]) -> u64 {
     little_endian(&Sha1::digest(bytes)[..8])
+}
+
+/// rustc-hash's FxHasher since 2.1.1 on 64-bit targets: one `write` of the bytes, then `finish`.
+pub fn fx_64(bytes: &[u8]) -> u64 {
+    const GUARD: u64 = 0xA409_3822_299F_31D0;
+    const MULTIPLIER: u64 = 0xF135_7AEA_2E62_A9C5;
+    let (mut s0, mut s1) = (0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344);
+    let len = bytes.len();
+    // All blocks of 16 bytes but the last, which is read from the end and may overlap.
+    for block in bytes.chunks_exact(16).take(len.saturating_sub(1) / 16) {
+        let (x, y) = (little_endian(&block[..8]), little_endian(&block[8..]));
+        (s0, s1) = (s1, folded_product(s0 ^ x, GUARD ^ y));
+    }
+    let last = &bytes[len.saturating_sub(16)..];
+    let halves = |half: usize| {
+        let (low, high) = (&last[..half], &last[last.len() - half..]);
+        (little_endian(low), little_endian(high))
+    };
+    let (low, high) = match last {
+        [] => (0, 0),
+        [first, ..] if last.len() < 4 => {
+            let middle = u64::from(last[len / 2]);
+            (u64::from(*first), u64::from(last[len - 1]) << 8 | middle)
+        }
+        _ => halves(if last.len() < 8 { 4 } else { 8 }),
+    };
+    let hash = folded_product(s0 ^ low, s1 ^ high) ^ len as u64;
+    hash.wrapping_mul(MULTIPLIER).rotate_left(26)
+}
+
+/// The low half of a product of 128 bits, xor its high half.
+#[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
+#[inline]
+pub(super) fn folded_product(x: u64, y: u64) -> u64 {
+    let product = u128::from(x) * u128::from(y);
+    product as u64 ^ (product >> 64) as u64
 }
 
 /// Up to eight bytes as a little-endian number, zeros above.

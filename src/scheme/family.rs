@@ -1,4 +1,5 @@
-//! The permutation families: `(a*x + b)` with its modulus, as definitions.
+//! The permutation families as definitions: `(a*x + b)` with its modulus, and those whose slots are
+//! filled in rounds.
 
 use super::Width;
 
@@ -21,26 +22,44 @@ pub enum Family {
     Mersenne61,
     /// [`mersenne61_wide`]: datatrove's default, NeMo at 64 bits.
     Mersenne61Wide,
+    /// [`affine32_even`]: what cuDF computes at 32 bits, NeMo's default.
+    Affine32Even,
+    /// [`fast`](super::fast): Fast Similarity Sketching, about one hash a shingle.
+    Fast,
+    /// [`rminhash`](super::rminhash): rensa's R-MinHash.
+    RMinHash,
 }
 
 impl Family {
     /// Width of the shingle hashes it permutes.
     pub fn hash_width(self) -> Width {
         match self {
-            Family::Affine32 | Family::Mersenne31 | Family::Mersenne61 => Width::U32,
-            Family::Affine64 | Family::Mersenne61Wide => Width::U64,
+            Family::Affine32
+            | Family::Mersenne31
+            | Family::Mersenne61
+            | Family::Affine32Even
+            | Family::Fast => Width::U32,
+            Family::Affine64 | Family::Mersenne61Wide | Family::RMinHash => Width::U64,
         }
     }
 
     /// Width of a signature slot.
     pub fn slot_width(self) -> Width {
-        self.hash_width()
+        match self {
+            Family::RMinHash => Width::U32,
+            _ => self.hash_width(),
+        }
     }
 
-    /// The value of every slot of the empty set.
+    /// What a slot is before the first shingle: no value is greater. It is what every slot of the
+    /// empty set stays at, unless [`Scheme::empty_slot`](super::Scheme::empty_slot) says otherwise.
     pub fn empty_slot(self) -> u64 {
         match self {
-            Family::Affine32 | Family::Mersenne61 => u64::from(u32::MAX),
+            Family::Affine32
+            | Family::Mersenne61
+            | Family::Affine32Even
+            | Family::Fast
+            | Family::RMinHash => u64::from(u32::MAX),
             Family::Mersenne31 => P31,
             Family::Affine64 | Family::Mersenne61Wide => u64::MAX,
         }
@@ -53,6 +72,12 @@ impl Family {
 /// without it is biased by about -0.067 at a similarity of one half.
 pub fn affine32(a: u32, b: u32, x: u32) -> u32 {
     a.wrapping_mul(fmix32(x)).wrapping_add(b)
+}
+
+/// `(a*x + b) mod 2^32`; a may be even, and then it is no permutation. cuDF's `% (2^61 - 1)` does
+/// nothing to 32-bit numbers.
+pub fn affine32_even(a: u32, b: u32, x: u32) -> u32 {
+    a.wrapping_mul(x).wrapping_add(b)
 }
 
 /// `(a*h + b) mod 2^64` with `h = fmix64(x)` and a odd.

@@ -5,19 +5,26 @@
 
 mod base_hash;
 mod family;
+pub mod fast;
 mod permutations;
+mod preset;
 mod random_state;
+pub mod rminhash;
 pub mod words_v1;
 
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-pub use base_hash::{BaseHash, HashValue, murmur3_32, murmur3_128, sha1_32, sha1_64};
+pub(crate) use base_hash::murmur3_32_of_blocks;
+pub use base_hash::{BaseHash, HashValue, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
 pub use family::{
-    Family, P31, P61, affine32, affine64, fmix32, fmix64, mersenne31, mersenne61, mersenne61_wide,
+    Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
+    mersenne61_wide,
 };
 pub use permutations::{Draws, Permutations};
+use preset::PRESETS;
+pub use preset::{Grams, Preset, PresetBanding, Shingles};
 
 use crate::error::{Error, Result};
 
@@ -56,34 +63,26 @@ pub struct Scheme {
     seed: u32,
 }
 
-/// The names a scheme can be asked for by: the families themselves, with native hashing and draws,
-/// and presets that reproduce another tool's values.
+/// What a scheme is asked for by: a family, with native hashing and draws, or a preset, which reproduces
+/// another tool's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SchemeName {
     Family(Family),
-    /// datasketch 2.0 and later, its default.
-    Datasketch,
-    /// datasketch 2.0 and later with 64-bit hash values.
-    Datasketch64,
-    /// datasketch before 2.0.
-    DatasketchLegacy,
+    Preset(&'static Preset),
 }
 
-const SCHEME_NAMES: [(&str, SchemeName); 8] = [
-    ("affine32", SchemeName::Family(Family::Affine32)),
-    ("affine64", SchemeName::Family(Family::Affine64)),
-    ("mersenne31", SchemeName::Family(Family::Mersenne31)),
-    ("mersenne61", SchemeName::Family(Family::Mersenne61)),
-    (
-        "mersenne61-wide",
-        SchemeName::Family(Family::Mersenne61Wide),
-    ),
-    ("datasketch", SchemeName::Datasketch),
-    ("datasketch64", SchemeName::Datasketch64),
-    ("datasketch-legacy", SchemeName::DatasketchLegacy),
+/// The families that are schemes of their own.
+const FAMILIES: [(&str, Family); 7] = [
+    ("affine32", Family::Affine32),
+    ("affine64", Family::Affine64),
+    ("mersenne31", Family::Mersenne31),
+    ("mersenne61", Family::Mersenne61),
+    ("mersenne61-wide", Family::Mersenne61Wide),
+    ("affine32-even", Family::Affine32Even),
+    ("fast", Family::Fast),
 ];
 
-/// The number of permutations, unless it is asked for.
+/// The number of permutations, unless it is asked for or a preset has its own.
 pub const DEFAULT_NUM_PERM: u32 = 128;
 
 /// The largest number of permutations accepted: far beyond any use, small enough to try all bandings.
@@ -101,28 +100,35 @@ impl Default for Scheme {
 }
 
 impl Scheme {
-    /// The scheme of that name, with 128 permutations and seed 1.
+    /// The scheme of that name, with 128 permutations and seed 1, or what the preset says.
     ///
     /// # Errors
     /// [`Error::UnknownName`] when there is none.
     pub fn named(name: &str) -> Result<Self> {
-        let (_, name) = SCHEME_NAMES
-            .into_iter()
-            .find(|(known, _)| *known == name)
-            .ok_or_else(|| Error::UnknownName {
-                what: "scheme",
-                name: name.to_owned(),
-                known: Scheme::names().collect::<Vec<_>>().join(", "),
-            })?;
-        Ok(Scheme {
-            name,
+        if let Some((_, family)) = FAMILIES.into_iter().find(|(known, _)| *known == name) {
+            return Ok(Scheme {
+                name: SchemeName::Family(family),
+                ..Scheme::default()
+            });
+        }
+        let preset = PRESETS.iter().find(|preset| preset.name == name);
+        let preset = preset.ok_or_else(|| Error::UnknownName {
+            what: "scheme",
+            name: name.to_owned(),
+            known: Scheme::names().collect::<Vec<_>>().join(", "),
+        })?;
+        Scheme {
+            name: SchemeName::Preset(preset),
+            seed: preset.seed,
             ..Scheme::default()
-        })
+        }
+        .with_num_perm(preset.num_perm)
     }
 
     /// Every name that [`Scheme::named`] knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        SCHEME_NAMES.into_iter().map(|(name, _)| name)
+        let families = FAMILIES.into_iter().map(|(name, _)| name);
+        families.chain(PRESETS.iter().map(|preset| preset.name))
     }
 
     /// The same scheme with `num_perm` permutations (1 to 2^14).
@@ -157,42 +163,66 @@ impl Scheme {
         self.seed
     }
 
+    /// The preset, if it is one.
+    pub fn preset(&self) -> Option<&'static Preset> {
+        match self.name {
+            SchemeName::Family(_) => None,
+            SchemeName::Preset(preset) => Some(preset),
+        }
+    }
+
     /// The permutation family.
     pub fn family(&self) -> Family {
         match self.name {
             SchemeName::Family(family) => family,
-            SchemeName::Datasketch => Family::Affine32,
-            SchemeName::Datasketch64 => Family::Affine64,
-            SchemeName::DatasketchLegacy => Family::Mersenne61,
+            SchemeName::Preset(preset) => preset.family,
         }
     }
 
+    /// The value of every slot of the empty set.
+    pub fn empty_slot(&self) -> u64 {
+        let preset = self.preset();
+        preset.map_or(self.family().empty_slot(), |preset| preset.empty_slot)
+    }
+
+    /// Which consecutive words or tokens are one shingle.
+    pub fn grams(&self) -> Grams {
+        self.preset().map_or(Grams::Native, |preset| preset.grams)
+    }
+
     /// The base hash that a preset prescribes; `None` where the shingling decides.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the multipliers of a 32-bit preset fit 32 bits"
+    )]
     pub fn prescribed_hash(&self) -> Option<BaseHash> {
-        match self.name {
-            SchemeName::Family(_) => None,
-            SchemeName::Datasketch | SchemeName::DatasketchLegacy => Some(BaseHash::Sha1_32),
-            SchemeName::Datasketch64 => Some(BaseHash::Sha1_64),
-        }
+        let first_a = || self.permutations().a()[0];
+        Some(match self.preset()?.hash {
+            BaseHash::Cudf32 { .. } => BaseHash::Cudf32 {
+                seed: first_a() as u32,
+            },
+            BaseHash::Cudf64 { .. } => BaseHash::Cudf64 { seed: first_a() },
+            hash => hash,
+        })
     }
 
     /// The coefficients (a_k, b_k) of this scheme.
     pub fn permutations(&self) -> Permutations {
-        let draws = match self.name {
-            SchemeName::DatasketchLegacy => Draws::Interleaved,
-            _ => Draws::AllAThenAllB,
-        };
+        let draws = self.preset().map(|preset| preset.draws);
+        let draws = draws.unwrap_or(Draws::AllAThenAllB);
         Permutations::draw(self.family(), draws, self.seed, self.num_perm())
     }
 }
 
 impl fmt::Display for Scheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, _) = SCHEME_NAMES
-            .into_iter()
-            .find(|(_, named)| *named == self.name)
-            .unwrap_or(("unnamed", self.name));
-        f.write_str(name)
+        f.write_str(match self.name {
+            SchemeName::Preset(preset) => preset.name,
+            SchemeName::Family(family) => FAMILIES
+                .into_iter()
+                .find(|(_, named)| *named == family)
+                .map_or("unnamed", |(name, _)| name),
+        })
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::family::{Family, P31, P61};
 use super::random_state::RandomState;
-use super::{affine32, affine64, mersenne31, mersenne61, mersenne61_wide};
+use super::{
+    affine32, affine32_even, affine64, fast, mersenne31, mersenne61, mersenne61_wide, rminhash,
+};
 
 /// The order in which coefficients are drawn from the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,42 +13,52 @@ pub enum Draws {
     AllAThenAllB,
     /// a_0, b_0, a_1, b_1, ..
     Interleaved,
+    /// Likewise, all below 2^31 - 1, whatever the family: NeMo's at 32 bits.
+    InterleavedBelowP31,
 }
 
-/// K permutations of one family: `a[k]` and `b[k]`.
+/// K permutations of one family: `a[k]` and `b[k]`, of slot k, or of round k in [`Family::Fast`], which
+/// has 2K rounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutations {
     family: Family,
+    num_perm: usize,
     a: Vec<u64>,
     b: Vec<u64>,
 }
 
 impl Permutations {
-    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`.
+    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`; twice as many for
+    /// [`Family::Fast`], and for [`Family::RMinHash`] from its own generator, in its own order.
     pub fn draw(family: Family, draws: Draws, seed: u32, num_perm: usize) -> Self {
         let mut random = RandomState::new(seed);
-        let draw_a = |random: &mut RandomState| match family {
-            Family::Affine32 => random.randint(0, (1 << 31) - 1) * 2 + 1,
-            Family::Affine64 => random.randint(0, (1 << 63) - 1) * 2 + 1,
-            Family::Mersenne31 => random.randint(1, P31 - 1),
-            Family::Mersenne61 | Family::Mersenne61Wide => random.randint(1, P61 - 1),
+        let (least_a, last_a, last_b) = ranges(family, draws);
+        let is_odd = matches!(family, Family::Affine32 | Family::Affine64 | Family::Fast);
+        let draw_a = |random: &mut RandomState| {
+            let a = random.randint(least_a, last_a);
+            if is_odd { a * 2 + 1 } else { a }
         };
-        let draw_b = |random: &mut RandomState| match family {
-            Family::Affine32 => random.randint(0, u64::from(u32::MAX)),
-            Family::Affine64 => random.randint(0, u64::MAX),
-            Family::Mersenne31 => random.randint(0, P31 - 1),
-            Family::Mersenne61 | Family::Mersenne61Wide => random.randint(0, P61 - 1),
+        let draw_b = |random: &mut RandomState| random.randint(0, last_b);
+        let pairs = match family {
+            Family::Fast => 2 * num_perm,
+            _ => num_perm,
         };
         let (a, b) = match draws {
+            _ if family == Family::RMinHash => rminhash::draw(seed.into(), num_perm),
             Draws::AllAThenAllB => (
-                (0..num_perm).map(|_| draw_a(&mut random)).collect(),
-                (0..num_perm).map(|_| draw_b(&mut random)).collect(),
+                (0..pairs).map(|_| draw_a(&mut random)).collect(),
+                (0..pairs).map(|_| draw_b(&mut random)).collect(),
             ),
-            Draws::Interleaved => (0..num_perm)
+            Draws::Interleaved | Draws::InterleavedBelowP31 => (0..pairs)
                 .map(|_| (draw_a(&mut random), draw_b(&mut random)))
                 .unzip(),
         };
-        Permutations { family, a, b }
+        Permutations {
+            family,
+            num_perm,
+            a,
+            b,
+        }
     }
 
     /// The family they belong to.
@@ -56,7 +68,7 @@ impl Permutations {
 
     /// Number of permutations.
     pub fn num_perm(&self) -> usize {
-        self.a.len()
+        self.num_perm
     }
 
     /// The multipliers; those of 32-bit families fit 32 bits, but for `mersenne61`.
@@ -69,7 +81,7 @@ impl Permutations {
         &self.b
     }
 
-    /// The value of shingle hash `x` under permutation `k`: what every backend computes.
+    /// The value of shingle hash `x` in slot `k`: what every backend computes the least of.
     ///
     /// `x` of a 32-bit family is taken modulo 2^32.
     #[allow(
@@ -79,11 +91,37 @@ impl Permutations {
     pub fn value(&self, k: usize, x: u64) -> u64 {
         let (a, b) = (self.a[k], self.b[k]);
         match self.family {
+            Family::Affine32Even => affine32_even(a as u32, b as u32, x as u32).into(),
+            Family::Fast => fast::value(&self.a, &self.b, x as u32, k, self.num_perm).into(),
+            Family::RMinHash => rminhash::value(&self.a, &self.b, x, k, self.num_perm).into(),
             Family::Affine32 => affine32(a as u32, b as u32, x as u32).into(),
             Family::Affine64 => affine64(a, b, x),
             Family::Mersenne31 => mersenne31(a as u32, b as u32, x as u32).into(),
             Family::Mersenne61 => mersenne61(a, b, x as u32).into(),
             Family::Mersenne61Wide => mersenne61_wide(a, b, x),
         }
+    }
+
+    /// Lowers each slot of `row` to the least value of a set, with [`Family::Fast`].
+    pub(crate) fn lower_fast(&self, set: &[u32], row: &mut [u32]) {
+        fast::lower(&self.a, &self.b, set, row);
+    }
+
+    /// The same with [`Family::RMinHash`].
+    pub(crate) fn lower_rminhash(&self, set: &[u64], row: &mut [u32]) {
+        rminhash::lower(&self.a, &self.b, set, row);
+    }
+}
+
+/// The least a, the greatest a and the greatest b that are drawn; the odd a of a family are drawn by
+/// their half.
+fn ranges(family: Family, draws: Draws) -> (u64, u64, u64) {
+    const M32: u64 = u32::MAX as u64;
+    match (family, draws) {
+        (_, Draws::InterleavedBelowP31) | (Family::Mersenne31, _) => (1, P31 - 1, P31 - 1),
+        (Family::Affine32 | Family::Fast, _) => (0, (1 << 31) - 1, M32),
+        (Family::Affine32Even, _) => (1, M32, M32),
+        (Family::Affine64 | Family::RMinHash, _) => (0, (1 << 63) - 1, u64::MAX),
+        (Family::Mersenne61 | Family::Mersenne61Wide, _) => (1, P61 - 1, P61 - 1),
     }
 }

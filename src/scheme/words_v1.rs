@@ -16,80 +16,74 @@
 //! in decimal and hexadecimal it loses as many keys as a random function would; the product that is
 //! folded, not a truncated one, is what keeps keys apart that differ in the last byte of a chunk.
 
-use super::base_hash::little_endian;
+use super::base_hash::{folded_product, little_endian};
 use super::family::fmix64;
 
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOLD: u64 = 0xA076_1D64_78BD_642F;
-const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
+pub(crate) const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// The Unicode version whose word boundaries (UAX #29) decide what a word is.
 pub const UNICODE_VERSION: (u64, u64, u64) = unicode_segmentation::UNICODE_VERSION;
 
 /// The hash of one word.
 pub fn word(bytes: &[u8]) -> u64 {
-    word_with_start(bytes, Start::of(bytes, bytes.len()))
+    let chunks = bytes.chunks(8);
+    chunks.fold(bytes.len() as u64 ^ SEED, |h, chunk| {
+        fold(h ^ little_endian(chunk))
+    })
 }
 
-/// The first two chunks of a word, padded with zeros.
+/// The two chunks of a word of at most 16 bytes, padded with zeros.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start([u64; 2]);
+
+/// What is kept of two chunks for a word of so many bytes.
+#[allow(clippy::cast_possible_truncation, reason = "the two halves are kept")]
+static KEPT: [[u64; 2]; Start::LEN + 1] = {
+    let mut kept = [[0; 2]; Start::LEN + 1];
+    let mut len = 1;
+    while len <= Start::LEN {
+        let bits = u128::MAX >> (128 - 8 * len);
+        kept[len] = [bits as u64, (bits >> 64) as u64];
+        len += 1;
+    }
+    kept
+};
 
 impl Start {
     /// Bytes of a word that it holds.
     pub(crate) const LEN: usize = 16;
 
-    /// The start of the word that is the first `len` bytes of `onwards`.
+    /// The word of `len` bytes at `start`; none if it is longer, or 16 bytes cannot be read there.
     ///
-    /// Where 16 bytes can be read they are, and cut to the word by a mask: words are short, and a
-    /// copy whose length varies costs a mispredicted branch a word.
-    #[allow(clippy::cast_possible_truncation, reason = "at most 8 bytes are kept")]
-    #[inline]
-    pub(crate) fn of(onwards: &[u8], len: usize) -> Start {
-        let bytes = match onwards.first_chunk::<16>() {
-            Some(bytes) => *bytes,
-            None => {
-                let mut bytes = [0; 16];
-                bytes[..onwards.len()].copy_from_slice(onwards);
-                bytes
-            }
+    /// They are read whole and cut to the word by a mask: words are short, and a copy whose length
+    /// varies costs a mispredicted branch a word.
+    #[inline(always)]
+    pub(crate) fn within(text: &[u8], start: usize, len: usize) -> Option<Start> {
+        let kept = KEPT.get(len)?;
+        let [first, second] = text.get(start..start + 16)?.as_chunks::<8>().0 else {
+            return None;
         };
-        let (first, second) = bytes.split_at(8);
-        let cut = |chunk: &[u8], kept: usize| {
-            let chunk = chunk
-                .first_chunk()
-                .map_or(0, |chunk| u64::from_le_bytes(*chunk));
-            chunk & u64::MAX.unbounded_shr(64 - 8 * kept.min(8) as u32)
-        };
-        Start([cut(first, len), cut(second, len.saturating_sub(8))])
+        Some(Start([
+            u64::from_le_bytes(*first) & kept[0],
+            u64::from_le_bytes(*second) & kept[1],
+        ]))
     }
 
+    #[inline(always)]
     pub(crate) fn to_le_bytes(self) -> [u8; 16] {
         (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
     }
 }
 
-/// The hash of one word whose start has been read.
-#[inline]
-pub(crate) fn word_with_start(bytes: &[u8], Start([first, second]): Start) -> u64 {
-    let len = bytes.len();
-    let seed = len as u64 ^ SEED;
-    let one = fold(seed ^ first);
+/// The hash of a word of at least one byte that has been read.
+#[inline(always)]
+pub(crate) fn short_word(Start([first, second]): Start, len: usize) -> u64 {
+    let one = fold(len as u64 ^ SEED ^ first);
     let two = fold(one ^ second);
-    if len > Start::LEN {
-        let (chunks, tail) = bytes[Start::LEN..].as_chunks::<8>();
-        let all = chunks
-            .iter()
-            .fold(two, |h, chunk| fold(h ^ u64::from_le_bytes(*chunk)));
-        return if tail.is_empty() {
-            all
-        } else {
-            fold(all ^ little_endian(tail))
-        };
-    }
-    // All three are at hand; choosing is cheaper than branching on a length.
-    let short = if len == 0 { seed } else { one };
-    std::hint::select_unpredictable(len > 8, two, short)
+    // Both are at hand; choosing is cheaper than branching on a length.
+    std::hint::select_unpredictable(len > 8, two, one)
 }
 
 /// The hash of a shingle, from the hashes of its words in order.
@@ -127,10 +121,9 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
-#[inline]
+#[inline(always)]
 fn fold(x: u64) -> u64 {
-    let product = u128::from(x) * u128::from(FOLD);
-    product as u64 ^ (product >> 64) as u64
+    folded_product(x, FOLD)
 }
 
 #[cfg(test)]
@@ -140,13 +133,15 @@ mod tests {
     #[test]
     fn what_follows_a_word_does_not_count() {
         let text: Vec<u8> = (1..80).collect();
-        for len in 0..40 {
-            for end in len..text.len() {
-                let start = Start::of(&text[..end], len);
-                let onwards = word_with_start(&text[..len], start);
-                assert_eq!(onwards, word(&text[..len]), "{len} of {end}");
+        for len in 1..=Start::LEN {
+            for start in 0..text.len() - Start::LEN {
+                let read = Start::within(&text, start, len).unwrap();
+                let word_hash = word(&text[start..start + len]);
+                assert_eq!(short_word(read, len), word_hash, "{len} at {start}");
             }
         }
+        assert!(Start::within(&text, text.len() - 15, 1).is_none());
+        assert!(Start::within(&text, 0, 17).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 """Writes the golden values beside this file: a second implementation, straight from the definitions.
 
-    pip install numpy mmh3 datasketch
+    pip install numpy scipy mmh3 datasketch
     python tests/golden/generate.py
 
 Nothing here is shared with the Rust code, and none of its shortcuts are used: arithmetic is on Python's
@@ -14,6 +14,11 @@ of b from the same generator:
     mersenne31       a = randint(1, 2^31 - 1, uint32)       b = randint(0, 2^31 - 1, uint32)
     mersenne61       a = randint(1, 2^61 - 1, uint64)       b = randint(0, 2^61 - 1, uint64)
     mersenne61-wide  as mersenne61
+    affine32-even    a = randint(1, 2^32, uint32)           b = randint(0, 2^32, uint32)
+    fast             as affine32, 2*num_perm of each: one pair a round
+
+Presets have their family's, but for `nemo`, whose are below 2^31 - 1, and `rensa`, which has its own generator;
+those of `datasketch-legacy`, `nemo` and `nemo64` are drawn in turn: a_0, b_0, a_1, b_1, ..
 
 A field that holds a u64 in any record is a decimal string in all of them; every other number is a number.
 """
@@ -56,29 +61,116 @@ FAMILIES = {
     "mersenne61": (32, M32, lambda a, b, x: (a * x + b) % 2**64 % P61 % 2**32),
     "mersenne61-wide": (64, M64, lambda a, b, x: (a * x + b) % 2**64 % P61),
 }
+MORE_FAMILIES = {
+    "affine32-even": (32, M32, lambda a, b, x: (a * x + b) % 2**32),
+    "fast": (32, M32, None),
+    "rensa": (64, M32, None),
+}
+
+# name: (family, drawn in turn)
+PRESETS = {
+    "datasketch": ("affine32", False),
+    "datasketch64": ("affine64", False),
+    "datasketch-legacy": ("mersenne61", True),
+    "datatrove": ("mersenne61-wide", False),
+    "datatrove32": ("mersenne61", False),
+    "text-dedup": ("mersenne61", False),
+    "nemo": ("affine32-even", True),
+    "nemo64": ("mersenne61-wide", True),
+    "rensa": ("rensa", True),
+}
 
 
-def coefficients(family, seed, num_perm):
-    """The (a, b) of every slot."""
-    generator = numpy.random.RandomState(seed)
-
-    def draw(low, high, dtype):
-        return [int(v) for v in generator.randint(low, high, num_perm, dtype=dtype)]
-
-    if family.startswith("affine"):
-        bits, dtype = (32, numpy.uint32) if family == "affine32" else (64, numpy.uint64)
-        a = [2 * half + 1 for half in draw(0, 2 ** (bits - 1), dtype)]
-        b = draw(0, 2**bits, dtype)
+def coefficients(scheme, seed, num_perm):
+    """The (a, b) of every slot; those of the rounds in `fast`."""
+    family, in_turn = PRESETS.get(scheme, (scheme, False))
+    if family == "rensa":
+        return xoshiro_pairs(seed, num_perm)
+    bits, dtype = (64, numpy.uint64) if family in ("affine64", "mersenne61", "mersenne61-wide") else (32, numpy.uint32)
+    is_odd = family in ("affine32", "affine64", "fast")
+    if scheme == "nemo" or family == "mersenne31":
+        a_range, b_range = (1, P31), (0, P31)
+    elif family in ("mersenne61", "mersenne61-wide"):
+        a_range, b_range = (1, P61), (0, P61)
     else:
-        prime, dtype = (P31, numpy.uint32) if family == "mersenne31" else (P61, numpy.uint64)
-        a = draw(1, prime, dtype)
-        b = draw(0, prime, dtype)
-    return list(zip(a, b))
+        a_range, b_range = (0, 2 ** (bits - 1)) if is_odd else (1, 2**bits), (0, 2**bits)
+    generator = numpy.random.RandomState(seed)
+    pairs = 2 * num_perm if family == "fast" else num_perm
+    if in_turn:
+        drawn = [[generator.randint(*range_, dtype=dtype) for range_ in (a_range, b_range)] for _ in range(pairs)]
+    else:
+        a = generator.randint(*a_range, pairs, dtype=dtype)
+        drawn = zip(a, generator.randint(*b_range, pairs, dtype=dtype))
+    return [(2 * int(a) + 1 if is_odd else int(a), int(b)) for a, b in drawn]
 
 
 def signature(family, pairs, xs):
-    _, empty, value = FAMILIES[family]
+    if family == "fast":
+        return fast_signature(pairs, xs)
+    if family == "rensa":
+        return rensa_signature(pairs, xs)
+    _, empty, value = {**FAMILIES, **MORE_FAMILIES}[family]
     return [min((value(a, b, x) for x in xs), default=empty) for a, b in pairs]
+
+
+def fast_signature(pairs, xs):
+    """Fast Similarity Sketching, every round of it: the least of all values that fall into a slot."""
+    num_perm = len(pairs) // 2
+    width = max(1, (2 * num_perm - 4).bit_length() if num_perm > 2 else 1)
+    slots = [M32] * num_perm
+    for r, (a, b) in enumerate(pairs):
+        for x in xs:
+            m = fmix32((a * x + b) % 2**32)
+            slot, u = divmod(m * num_perm, 2**32) if r < num_perm else (r - num_perm, m)
+            high = r * 2**30 if r < 3 else 3 * 2**30 + (r - 3) * 2 ** (30 - width)
+            low = u // 4 if r < 3 else u // 2 ** (2 + width)
+            slots[slot] = min(slots[slot], high + low)
+    assert not xs or M32 not in slots
+    return slots
+
+
+def splitmix64(x):
+    z = (x + 0x9E3779B97F4A7C15) & M64
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & M64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & M64
+    return z ^ z >> 31
+
+
+def xoshiro_pairs(seed, num_perm):
+    """The (a, b) of every slot from Xoshiro256++, a made odd."""
+
+    def rotated(x, bits):
+        return (x << bits | x >> 64 - bits) & M64
+
+    s = [splitmix64(seed + i * 0x9E3779B97F4A7C15) for i in range(4)]
+
+    def following():
+        nonlocal s
+        result = (rotated((s[0] + s[3]) & M64, 23) + s[0]) & M64
+        two, three = s[2] ^ s[0], s[3] ^ s[1]
+        s = [s[0] ^ three, s[1] ^ two, two ^ (s[1] << 17 & M64), rotated(three, 45)]
+        return result
+
+    return [(following() | 1, following()) for _ in range(num_perm)]
+
+
+def rensa_signature(pairs, xs):
+    """R-MinHash: three rounds, and for every slot a value from a classic permutation above them all."""
+    num_perm = len(pairs)
+    slots = [M32] * num_perm
+    for x in xs:
+        for r in range(3):
+            m = splitmix64(x ^ pairs[0][1] ^ 0x6A09E667F3BCC909 ^ r * 0x3C6EF372FE94F82B & M64)
+            drawn = m
+            slot, rest = divmod((drawn & M32) * num_perm, 2**32)
+            while num_perm & (num_perm - 1) and rest < 2**32 % num_perm:
+                drawn = splitmix64(drawn)
+                slot, rest = divmod((drawn & M32) * num_perm, 2**32)
+            slots[slot] = min(slots[slot], r << 30 | m >> 34)
+        f = splitmix64(x ^ pairs[0][0] ^ 0xBB67AE8584CAA73B)
+        for slot, (a, b) in enumerate(pairs):
+            slots[slot] = min(slots[slot], 3 << 30 | (a * f + b) % 2**64 >> 34)
+    return slots
 
 
 def reduction_edges(family, pairs):
@@ -123,12 +215,21 @@ def families():
     # Found by searching 90 million seeds: in slot 3, a*x + b mod 2^64 is 5 * 2^61 + P61 - 5, one of the 36 values
     # that need the last conditional subtraction.
     records.append(record("mersenne61", 41628356, 7, [[1406817706]]))
+    for family, (bits, _, _) in MORE_FAMILIES.items():
+        generator = random.Random(family)
+        scattered = [generator.getrandbits(bits) for _ in range(60)]
+        for seed in (1, M32):
+            for num_perm in (1, 2, 3, 7, 33):
+                sets = [[], [0], [2**bits - 1], [1, 2], dense, scattered]
+                records.append(record(family, seed, num_perm, sets if num_perm < 10 else sets[3:]))
+        records.append(record(family, 42, 128, [[5], scattered]))
+    records.append(record("fast", 1, 5, [[k * 2654435761 % 2**32 for k in range(400)]]))
     return records
 
 
 def draws():
     records = []
-    for family in FAMILIES:
+    for family in [*FAMILIES, "affine32-even", "fast", *PRESETS]:
         for seed in (1, 42):
             for num_perm in (1, 112, 128):
                 pairs = [strings(pair) for pair in coefficients(family, seed, num_perm)]

@@ -1,16 +1,18 @@
 //! The first pass: all documents are read, shingled, signed and banded, batch by batch, and what the
-//! later stages need of them is kept. The texts are not.
+//! later stages need of them is kept.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::{Corpus, Ids, Skipped, Source, SourceFile};
 use crate::error::{BadRecord, Error, Result};
-use crate::io::{Chunk, Columns, Event, Fingerprint, OnBadRecord, ParsedChunk, Record, read_all};
+use crate::io::{Chunk, Columns, Event, Fingerprint, OnBadRecord, Record, read_all};
+use crate::pipeline::DocumentBatch;
 use crate::pipeline::band::{BandKeys, Banding};
 use crate::pipeline::progress::StageTime;
 use crate::pipeline::shingle::{Scratch, ShingleBatch};
@@ -18,7 +20,7 @@ use crate::pipeline::sign::Signatures;
 use crate::scheme::Width;
 
 /// What is done with signatures, batch by batch.
-pub(crate) trait SignatureSink {
+pub(crate) trait SignatureSink: Sync {
     /// Whether documents without shingles, and repeats of a document, are left out.
     fn takes_distinct_only(&self) -> bool;
 
@@ -50,17 +52,19 @@ impl SignatureSink for Banded {
     fn take(&mut self, signatures: &Signatures, rows: &[u32]) -> Result<()> {
         self.keys.push(signatures, rows);
         if let Some(all) = &mut self.signatures {
-            all.append(signatures);
+            all.append(signatures)?;
         }
         Ok(())
     }
 }
 
 impl Corpus {
-    /// Reads all documents and gives their signatures to `sink`.
+    /// Reads all documents and gives their signatures to `sink`. Files of up to `held_bytes` in all stay
+    /// in memory to be read again.
     pub(crate) fn read(
         source: &Source<'_>,
         sink: &mut dyn SignatureSink,
+        held_bytes: u64,
         times: &mut Vec<StageTime>,
     ) -> Result<Self> {
         let start = Instant::now();
@@ -80,8 +84,11 @@ impl Corpus {
             corpus: Corpus {
                 files: files.collect(),
                 ids: Some(Ids::default()),
+                held: (held_bytes > 0).then(Vec::new),
                 ..Corpus::default()
             },
+            held_bytes,
+            buffers: Mutex::default(),
             positions_by_digest: HashMap::new(),
             ended: Vec::new(),
         };
@@ -94,13 +101,14 @@ impl Corpus {
             |events, consumed| {
                 let mut batch = Vec::new();
                 let mut batch_bytes = 0;
-                for event in events {
+                for event in &events {
                     match event? {
                         Event::Table { .. } => {}
                         Event::Chunk(chunk) => {
                             batch_bytes += chunk.bytes();
-                            batch.push(chunk);
-                            if batch_bytes >= source.batch_bytes {
+                            batch.push(Arc::new(chunk));
+                            // A batch is what has come: as long as no more is there, nobody waits for it.
+                            if batch_bytes >= source.batch_bytes || events.is_empty() {
                                 pass.take(std::mem::take(&mut batch))?;
                                 batch_bytes = 0;
                             }
@@ -146,116 +154,198 @@ struct FirstPass<'a> {
     sink: &'a mut dyn SignatureSink,
     spent: &'a Spent,
     corpus: Corpus,
+    held_bytes: u64,
+    /// As many as chunks were worked on at a time; new memory would cost more than what is done with it.
+    buffers: Mutex<Vec<Buffers>>,
     positions_by_digest: HashMap<u128, u32>,
     /// Files whose last chunk has come, and is in the batch at the latest.
     ended: Vec<(usize, Fingerprint)>,
 }
 
 impl FirstPass<'_> {
-    /// Works on a batch: parsing and shingling chunk by chunk in parallel, then in order what must
-    /// be in order, then signing and banding in parallel.
-    fn take(&mut self, batch: Vec<Chunk>) -> Result<()> {
-        let (source, spent) = (self.source, self.spent);
-        let shingled: Vec<ShingledChunk> = timed(&spent.chunks_ns, || {
+    /// Works on a batch: parsing, shingling and signing chunk by chunk in parallel, then in order what
+    /// must be in order.
+    fn take(&mut self, batch: Vec<Arc<Chunk>>) -> Result<()> {
+        let spent = self.spent;
+        self.hold(&batch);
+        let signed: Vec<SignedChunk> = timed(&spent.chunks_ns, || {
             let chunks = batch.into_par_iter();
             chunks
-                .map_init(Scratch::default, |scratch, chunk| {
-                    shingle(source, spent, scratch, chunk)
+                .map(|chunk| {
+                    let buffers = self.buffers.lock().ok().and_then(|mut all| all.pop());
+                    let mut buffers = buffers.unwrap_or_else(|| Buffers {
+                        documents: self.source.fields.empty_batch(),
+                        scratch: Scratch::default(),
+                        shingles: ShingleBatch::new(self.source.shingler.width()),
+                    });
+                    let is_giant = chunk.bytes() > GIANT;
+                    let signed = self.sign(chunk, &mut buffers);
+                    if !is_giant && let Ok(mut all) = self.buffers.lock() {
+                        all.push(buffers);
+                    }
+                    signed
                 })
-                .collect()
-        });
-        let mut distinct = ShingleBatch::new(source.shingler.width());
-        let mut rows = Vec::new();
-        timed(&spent.number_ns, || {
-            let mut chunks = shingled.into_iter();
-            chunks.try_for_each(|chunk| self.number(chunk, &mut distinct, &mut rows))
+                .collect::<Result<_>>()
         })?;
-        let mut signatures = Signatures::new(source.signer.num_perm(), source.signer.slot_width());
-        timed(&spent.sign_ns, || {
-            signatures.sign(source.signer, &distinct.sets())
-        })?;
-        timed(&spent.band_ns, || self.sink.take(&signatures, &rows))?;
+        for chunk in signed {
+            self.number(chunk)?;
+        }
         for (file, fingerprint) in std::mem::take(&mut self.ended) {
             self.end_file(file, fingerprint)?;
         }
         Ok(())
     }
 
-    /// Gives the documents of a chunk their rows and collects the sets to be signed.
-    fn number(
-        &mut self,
-        chunk: ShingledChunk,
-        to_sign: &mut ShingleBatch,
-        rows: &mut Vec<u32>,
-    ) -> Result<()> {
+    /// Keeps a batch for the second pass, or none of them if there are too many bytes.
+    fn hold(&mut self, batch: &[Arc<Chunk>]) {
+        let new: u64 = batch.iter().map(|chunk| chunk.bytes() as u64).sum();
+        let fits = self.corpus.bytes + new <= self.held_bytes;
+        match &mut self.corpus.held {
+            Some(held) if fits && batch.iter().all(|chunk| chunk.is_whole()) => {
+                held.extend(batch.iter().cloned());
+            }
+            held => *held = None,
+        }
+    }
+
+    /// Parses, shingles and signs the documents of a chunk, and drops its bytes unless they are held.
+    fn sign(&self, chunk: Arc<Chunk>, buffers: &mut Buffers) -> Result<SignedChunk> {
+        let (source, spent) = (self.source, self.spent);
+        let Buffers {
+            documents,
+            scratch,
+            shingles,
+        } = buffers;
+        let records = timed(&spent.parse_ns, || {
+            chunk.parse(source.fields, |_| true, documents)
+        });
+        let (file, bytes) = (chunk.file, chunk.bytes());
+        drop(chunk);
+        let shingler = source.shingler;
+        let digests = timed(&spent.shingle_ns, || {
+            shingles.clear();
+            shingler.shingle_with_digests(documents, scratch, shingles)
+        });
+        timed(&spent.sign_ns, || {
+            let mut seen = HashSet::new();
+            let mut shingled = Vec::with_capacity(digests.len());
+            for (i, digest) in digests.into_iter().enumerate() {
+                let has_shingles = !shingles.sets().range(i).is_empty();
+                // A repeat of what comes before it in the batch shows when it is numbered.
+                let is_signed = !self.sink.takes_distinct_only()
+                    || has_shingles
+                        && !self.positions_by_digest.contains_key(&digest)
+                        && seen.insert(digest);
+                shingled.push(Shingled {
+                    length: u32::try_from(documents.bytes(i)).unwrap_or(u32::MAX),
+                    digest: has_shingles.then_some(digest),
+                    is_signed,
+                });
+            }
+            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            shingles.retain(&is_signed);
+            let signer = source.signer;
+            let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+            signatures.sign(signer, &shingles.sets())?;
+            Ok(SignedChunk {
+                file,
+                bytes,
+                records,
+                shingled,
+                signatures,
+            })
+        })
+    }
+
+    /// Gives the documents of a chunk their rows, and the sink their signatures.
+    fn number(&mut self, chunk: SignedChunk) -> Result<()> {
+        let mut signatures = chunk.signatures;
+        let mut is_taken = Vec::with_capacity(signatures.len());
+        let mut rows = Vec::with_capacity(signatures.len());
+        timed(&self.spent.number_ns, || {
+            self.corpus.bytes += chunk.bytes as u64;
+            let mut shingled = chunk.shingled.into_iter();
+            for record in chunk.records {
+                let row = self.number_record(chunk.file, record)?;
+                let (Some(row), Some(document)) = (row, row.and_then(|_| shingled.next())) else {
+                    continue;
+                };
+                let is_new = self.number_document(row, &document);
+                if document.is_signed {
+                    is_taken.push(is_new);
+                    rows.extend(is_new.then_some(row));
+                }
+            }
+            signatures.retain(&is_taken);
+            Ok(())
+        })?;
+        timed(&self.spent.band_ns, || self.sink.take(&signatures, &rows))
+    }
+
+    /// Gives a record its row, unless it is bad.
+    fn number_record(&mut self, file: usize, record: Record) -> Result<Option<u32>> {
+        let corpus = &mut self.corpus;
+        let of_file = &mut corpus.files[file];
+        if of_file.records == 0 {
+            of_file.first_row = corpus.rows;
+        }
+        let record_row = of_file.records;
+        of_file.records += 1;
+        let id = match record {
+            Record::Document(id) => id,
+            Record::Bad { line, problem } => {
+                let record = BadRecord {
+                    file: self.source.inputs.files[file].named.clone(),
+                    row: record_row,
+                    line,
+                    problem,
+                };
+                if self.source.on_bad_record == OnBadRecord::Fail {
+                    return Err(Error::BadRecord(record));
+                }
+                corpus.skipped.push(Skipped { file, record });
+                return Ok(None);
+            }
+        };
+        let row = corpus.rows;
+        if row >= u32::MAX - 1 {
+            return Err(Error::TooManyDocuments);
+        }
+        corpus.rows += 1;
+        match (&mut corpus.ids, id) {
+            (Some(ids), Some(id)) => {
+                ids.json.push_str(&id);
+                ids.ends.push(ids.json.len() as u64);
+            }
+            (ids, _) => *ids = None,
+        }
+        Ok(Some(row))
+    }
+
+    /// Notes what is kept of a document, and says whether the sink takes its signature.
+    fn number_document(&mut self, row: u32, document: &Shingled) -> bool {
         let distinct_only = self.sink.takes_distinct_only();
         let corpus = &mut self.corpus;
-        corpus.bytes += chunk.bytes as u64;
-        let mut document = 0;
-        for record in chunk.parsed {
-            let file = &mut corpus.files[chunk.file];
-            if file.records == 0 {
-                file.first_row = corpus.rows;
-            }
-            let record_row = file.records;
-            file.records += 1;
-            let id = match record {
-                Record::Document(id) => id,
-                Record::Bad { line, problem } => {
-                    let record = BadRecord {
-                        file: self.source.inputs.files[chunk.file].named.clone(),
-                        row: record_row,
-                        line,
-                        problem,
-                    };
-                    if self.source.on_bad_record == OnBadRecord::Fail {
-                        return Err(Error::BadRecord(record));
-                    }
-                    let file = chunk.file;
-                    corpus.skipped.push(Skipped { file, record });
-                    continue;
-                }
-            };
-            let row = corpus.rows;
-            if row >= u32::MAX - 1 {
-                return Err(Error::TooManyDocuments);
-            }
-            corpus.rows += 1;
-            match (&mut corpus.ids, id) {
-                (Some(ids), Some(id)) => {
-                    ids.json.push_str(&id);
-                    ids.ends.push(ids.json.len() as u64);
-                }
-                (ids, _) => *ids = None,
-            }
-            corpus.lengths.push(chunk.lengths[document]);
-            let has_shingles = !chunk.shingles.sets().range(document).is_empty();
-            let is_new = if !has_shingles {
-                corpus.without_shingles.push(row);
-                false
-            } else if distinct_only {
-                let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
-                match self.positions_by_digest.entry(chunk.digests[document]) {
-                    Entry::Vacant(entry) => {
-                        entry.insert(position);
-                        corpus.distinct.push(row);
-                        true
-                    }
-                    Entry::Occupied(entry) => {
-                        corpus.repeats.push((row, *entry.get()));
-                        false
-                    }
-                }
-            } else {
-                true
-            };
-            if is_new || !distinct_only {
-                to_sign.push_set_of(&chunk.shingles, document);
-                rows.push(row);
-            }
-            document += 1;
+        corpus.lengths.push(document.length);
+        let Some(digest) = document.digest else {
+            corpus.without_shingles.push(row);
+            return !distinct_only;
+        };
+        if !distinct_only {
+            return true;
         }
-        Ok(())
+        let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+        match self.positions_by_digest.entry(digest) {
+            Entry::Vacant(entry) => {
+                entry.insert(position);
+                corpus.distinct.push(row);
+                true
+            }
+            Entry::Occupied(entry) => {
+                corpus.repeats.push((row, *entry.get()));
+                false
+            }
+        }
     }
 
     /// Notes the end of a file, which must have held something.
@@ -277,39 +367,36 @@ impl FirstPass<'_> {
     }
 }
 
-/// Parses and shingles a chunk, and drops its bytes.
-fn shingle(
-    source: &Source<'_>,
-    spent: &Spent,
-    scratch: &mut Scratch,
-    chunk: Chunk,
-) -> ShingledChunk {
-    let ParsedChunk { documents, records } =
-        timed(&spent.parse_ns, || chunk.parse(source.fields, |_| true));
-    let (file, bytes) = (chunk.file, chunk.bytes());
-    drop(chunk);
-    let (shingles, digests) = timed(&spent.shingle_ns, || {
-        source.shingler.shingle_with_digests(&documents, scratch)
-    });
-    let length = |i| u32::try_from(documents.bytes(i)).unwrap_or(u32::MAX);
-    ShingledChunk {
-        file,
-        bytes,
-        parsed: records,
-        lengths: (0..documents.len()).map(length).collect(),
-        shingles,
-        digests,
-    }
+/// Bytes of a chunk, which then is one record, whose memory is given back.
+const GIANT: usize = 4 << 20;
+
+/// Memory that is used again from chunk to chunk.
+struct Buffers {
+    documents: DocumentBatch,
+    scratch: Scratch,
+    shingles: ShingleBatch,
 }
 
-/// A chunk of which only sets are left.
-struct ShingledChunk {
+/// A chunk of which only signatures are left.
+struct SignedChunk {
     file: usize,
     bytes: usize,
-    parsed: Vec<Record>,
-    lengths: Vec<u32>,
-    shingles: ShingleBatch,
-    digests: Vec<u128>,
+    records: Vec<Record>,
+    /// The documents of the good records.
+    shingled: Vec<Shingled>,
+    /// Of those that are signed.
+    signatures: Signatures,
+}
+
+/// A document that has been cut into shingles.
+struct Shingled {
+    /// Bytes of its text.
+    length: u32,
+    /// The digest of its units; none without shingles.
+    digest: Option<u128>,
+    /// Whether it has a signature, which a document without shingles, or one that is known, has only
+    /// where all documents have.
+    is_signed: bool,
 }
 
 /// Where the time of the first pass goes, besides waiting for the reading thread.
@@ -318,10 +405,10 @@ struct Spent {
     /// Summed over the threads that work on chunks.
     parse_ns: AtomicU64,
     shingle_ns: AtomicU64,
+    sign_ns: AtomicU64,
     /// By the clock on the wall: all chunks of a batch, and what follows.
     chunks_ns: AtomicU64,
     number_ns: AtomicU64,
-    sign_ns: AtomicU64,
     band_ns: AtomicU64,
 }
 
@@ -329,13 +416,15 @@ impl Spent {
     /// Seconds by the clock on the wall; those of the chunks are shared out as the threads' are.
     fn parts(&self) -> [(&'static str, f64); 5] {
         let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
-        let (parse_s, shingle_s) = (seconds(&self.parse_ns), seconds(&self.shingle_ns));
-        let share = seconds(&self.chunks_ns) / (parse_s + shingle_s).max(f64::MIN_POSITIVE);
+        let of_chunks = [&self.parse_ns, &self.shingle_ns, &self.sign_ns].map(seconds);
+        let all: f64 = of_chunks.iter().sum();
+        let share = seconds(&self.chunks_ns) / all.max(f64::MIN_POSITIVE);
+        let [parse_s, shingle_s, sign_s] = of_chunks.map(|seconds| seconds * share);
         [
-            ("parse", parse_s * share),
-            ("shingle", shingle_s * share),
+            ("parse", parse_s),
+            ("shingle", shingle_s),
+            ("sign", sign_s),
             ("number", seconds(&self.number_ns)),
-            ("sign", seconds(&self.sign_ns)),
             ("band", seconds(&self.band_ns)),
         ]
     }

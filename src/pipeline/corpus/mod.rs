@@ -4,8 +4,13 @@ mod first_pass;
 
 mod second_pass;
 
+mod signed;
+
 pub(crate) use first_pass::{Banded, SignatureSink};
 pub(crate) use second_pass::Again;
+pub use signed::SignatureFile;
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::value::RawValue;
@@ -14,7 +19,7 @@ use super::progress::Progress;
 use super::shingle::Shingler;
 use super::sign::Signer;
 use crate::error::{BadRecord, Error, Result};
-use crate::io::{Fields, Fingerprint, Inputs, OnBadRecord, json_string};
+use crate::io::{Chunk, Fields, Fingerprint, Inputs, OnBadRecord, json_string};
 
 /// Where documents come from and how they are signed.
 #[allow(missing_debug_implementations, reason = "a signer has nothing to show")]
@@ -64,6 +69,8 @@ pub struct Corpus {
     lengths: Vec<u32>,
     /// Decompressed bytes of all files.
     pub(crate) bytes: u64,
+    /// All files, if they are few bytes and wanted again.
+    held: Option<Vec<Arc<Chunk>>>,
 }
 
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ pub(crate) enum Again {
     /// A table begins, with this schema.
     Table(SchemaRef, Arc<ParquetMetaData>),
     /// A chunk, with the row of each of its records; bad records have none.
-    Chunk(Chunk, Vec<Option<u32>>),
+    Chunk(Arc<Chunk>, Vec<Option<u32>>),
     /// A file is done.
     End,
 }
@@ -75,55 +75,96 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The way through all files for the second time.
+struct SecondPass<'a, F> {
+    corpus: &'a Corpus,
+    source: &'a Source<'a>,
+    rows: Rows<'a>,
+    documents: u64,
+    bytes: u64,
+    each: F,
+}
+
+impl<F: FnMut(Again) -> Result<()>> SecondPass<'_, F> {
+    fn chunk(&mut self, chunk: Arc<Chunk>) -> Result<()> {
+        let of_records = self.rows.next(chunk.records());
+        let of_records = of_records.ok_or_else(|| self.changed(chunk.file))?;
+        self.documents += of_records.iter().flatten().count() as u64;
+        self.bytes += chunk.bytes() as u64;
+        (self.each)(Again::Chunk(chunk, of_records))
+    }
+
+    fn end(&mut self, file: usize) -> Result<()> {
+        if !self.rows.is_at_end() {
+            return Err(self.changed(file));
+        }
+        self.rows = Rows::of(self.corpus, file + 1);
+        (self.each)(Again::End)
+    }
+
+    fn advance(&self, consumed: u64) {
+        let progress = self.source.progress;
+        progress.advance(consumed, self.documents, self.bytes);
+    }
+
+    fn changed(&self, file: usize) -> Error {
+        Error::InputChanged {
+            path: self.source.inputs.files[file].named.clone(),
+        }
+    }
+}
+
 impl Corpus {
-    /// Reads the files again and has `each` take every chunk, with the row of each of its records;
-    /// bad records have none.
+    /// Has `each` take every chunk of the files again, from memory if they are held, with the row of each
+    /// of its records; bad records have none.
     ///
     /// # Errors
-    /// [`Error::InputChanged`] when a file is not what it was.
+    /// [`Error::InputChanged`] when a file is read and is not what it was.
     pub(crate) fn read_again(
         &self,
         source: &Source<'_>,
         columns: Columns,
-        mut each: impl FnMut(Again) -> Result<()>,
+        each: impl FnMut(Again) -> Result<()>,
     ) -> Result<()> {
-        let mut rows = Rows::of(self, 0);
-        let mut documents = 0;
-        let mut bytes = 0;
-        let (inputs, fields) = (source.inputs, source.fields);
+        let mut pass = SecondPass {
+            corpus: self,
+            source,
+            rows: Rows::of(self, 0),
+            documents: 0,
+            bytes: 0,
+            each,
+        };
+        if let Some(held) = &self.held {
+            let mut held = held.iter().peekable();
+            for file in 0..self.files.len() {
+                while let Some(chunk) = held.next_if(|chunk| chunk.file == file) {
+                    pass.chunk(Arc::clone(chunk))?;
+                }
+                pass.end(file)?;
+            }
+            return Ok(());
+        }
         read_all(
-            inputs,
-            fields,
+            source.inputs,
+            source.fields,
             columns,
             source.batch_bytes,
             |events, consumed| {
                 for event in events {
-                    let changed = |file: usize| Error::InputChanged {
-                        path: inputs.files[file].named.clone(),
-                    };
                     match event? {
-                        Event::Table { schema, metadata } => each(Again::Table(schema, metadata))?,
-                        Event::Chunk(chunk) => {
-                            let file = chunk.file;
-                            let of_records = rows.next(chunk.records());
-                            let of_records = of_records.ok_or_else(|| changed(file))?;
-                            documents += of_records.iter().flatten().count() as u64;
-                            bytes += chunk.bytes() as u64;
-                            each(Again::Chunk(chunk, of_records))?;
+                        Event::Table { schema, metadata } => {
+                            (pass.each)(Again::Table(schema, metadata))?;
                         }
+                        Event::Chunk(chunk) => pass.chunk(Arc::new(chunk))?,
                         Event::End { file, fingerprint } => {
                             let known = self.files[file].fingerprint.as_ref();
-                            let same =
-                                known.is_some_and(|known| fingerprint.is_of_same_file(known));
-                            if !same || !rows.is_at_end() {
-                                return Err(changed(file));
+                            if known.is_none_or(|known| !fingerprint.is_of_same_file(known)) {
+                                return Err(pass.changed(file));
                             }
-                            each(Again::End)?;
-                            rows = Rows::of(self, file + 1);
+                            pass.end(file)?;
                         }
                     }
-                    let consumed = consumed.load(Ordering::Relaxed);
-                    source.progress.advance(consumed, documents, bytes);
+                    pass.advance(consumed.load(Ordering::Relaxed));
                 }
                 Ok(())
             },
@@ -146,7 +187,7 @@ impl Corpus {
         };
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
-        let mut store = |batch: &mut Vec<(Chunk, Vec<Option<usize>>)>| {
+        let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<usize>>)>| {
             let parsed: Vec<_> = batch
                 .par_drain(..)
                 .map(|(chunk, positions)| exact_sets_of(source, &chunk, &positions))
@@ -188,9 +229,10 @@ fn exact_sets_of(
             .copied()
             .flatten()
     };
-    let parsed = chunk.parse(source.fields, |record| at(record).is_some());
+    let mut documents = source.fields.empty_batch();
+    chunk.parse(source.fields, |record| at(record).is_some(), &mut documents);
     let wanted = positions.iter().flatten();
-    if parsed.documents.len() != wanted.clone().count() {
+    if documents.len() != wanted.clone().count() {
         // What could be read the first time can be read again, unless it changed.
         return Err(Error::InputChanged {
             path: source.inputs.files[chunk.file].named.clone(),
@@ -200,7 +242,7 @@ fn exact_sets_of(
     let sets = wanted.enumerate().map(|(i, position)| {
         let mut set = Vec::new();
         let shingler = source.shingler;
-        shingler.exact_set(&parsed.documents, i, &mut scratch, &mut set);
+        shingler.exact_set(&documents, i, &mut scratch, &mut set);
         (*position, set)
     });
     Ok(sets.collect())

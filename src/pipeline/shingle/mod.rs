@@ -6,28 +6,43 @@
 
 mod normalise;
 
+mod word_class;
+
+mod runs;
+
 mod words;
 
 mod stop_words;
 
+mod grams;
+
+mod pieces;
+
 mod sequence;
+
+mod hash;
 
 mod sets;
 
+use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroUsize;
 
+use hash::{HashesOfWords, Out, ShingleHash};
+use normalise::Bytes;
 pub use normalise::Normalise;
 use sequence::{JoinedWords, UnitSequence};
 use sets::HashVec;
 pub use sets::{Hashes, ShingleBatch, ShingleSets};
 pub use stop_words::StopWords;
-use words::Words;
 pub use words::for_each_word;
+use words::{Each, Words};
 
 use super::document::DocumentBatch;
 use crate::error::{Error, Result};
-use crate::scheme::{BaseHash, HashValue, Scheme, Width, words_v1};
+use crate::scheme::{BaseHash, Grams, Scheme, Shingles, Width, words_v1};
+use crate::simd::Isa;
+use crate::simd::windows::Windows;
 
 /// What a document is cut into.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +55,12 @@ pub enum Unit {
     Words,
     /// A stop word and the next two words; an incomplete last one is left out (MMDS 3.2.4).
     StopWords(StopWords),
-    /// Tokens that the documents bring along; every token is an element of the set.
+    /// What stands between characters that are no letter, number or underscore, be it nothing; a text of
+    /// such characters alone has no shingle. With a lowercased text and white space as it is, text-dedup's
+    /// tokens, of which its preset takes five or more ([`Grams::FromFivePieces`]).
+    Pieces,
+    /// Tokens that the documents bring along ([`TokenBatch`](super::TokenBatch)); with a size of 1, every
+    /// token is an element of the set. It is no unit of texts: [`Shingler::check_texts`].
     Tokens,
 }
 
@@ -49,7 +69,7 @@ impl Unit {
     pub fn default_size(&self) -> NonZeroUsize {
         let size = match self {
             Unit::Bytes | Unit::Chars => 9,
-            Unit::Words => 5,
+            Unit::Words | Unit::Pieces => 5,
             Unit::StopWords(_) => 3,
             Unit::Tokens => 1,
         };
@@ -58,7 +78,7 @@ impl Unit {
 
     /// Whether the size of a shingle may be chosen.
     pub fn takes_size(&self) -> bool {
-        matches!(self, Unit::Bytes | Unit::Chars | Unit::Words)
+        !matches!(self, Unit::StopWords(_))
     }
 
     /// Whether its shingles are made of words, whose boundaries Unicode decides.
@@ -74,6 +94,7 @@ impl fmt::Display for Unit {
             Unit::Chars => "chars",
             Unit::Words => "words",
             Unit::StopWords(_) => "stopwords",
+            Unit::Pieces => "pieces",
             Unit::Tokens => "tokens",
         })
     }
@@ -97,6 +118,29 @@ impl Shingling {
             size: unit.default_size(),
             unit,
             normalise: Normalise::default(),
+        }
+    }
+
+    /// The shingles of a scheme, where no others are asked for: a preset's, or five words.
+    pub fn of_scheme(scheme: &Scheme) -> Self {
+        let keep_whitespace = Normalise {
+            keep_whitespace: true,
+            ..Normalise::default()
+        };
+        match scheme.preset().map(|preset| preset.shingles) {
+            None | Some(Shingles::FiveWords) => Shingling::default(),
+            Some(Shingles::FivePieces) => Shingling {
+                normalise: Normalise {
+                    lowercase: true,
+                    ..keep_whitespace
+                },
+                ..Shingling::of(Unit::Pieces)
+            },
+            Some(Shingles::Chars(size)) => Shingling {
+                unit: Unit::Chars,
+                size,
+                normalise: keep_whitespace,
+            },
         }
     }
 }
@@ -126,6 +170,8 @@ pub struct Shingler {
     shingling: Shingling,
     hash: BaseHash,
     width: Width,
+    grams: Grams,
+    isa: Isa,
 }
 
 impl Shingler {
@@ -148,7 +194,8 @@ impl Shingler {
                 "base hash {hash} does not yield the {wanted}-bit values that scheme {scheme} takes; choose another hash"
             )));
         }
-        if hash == BaseHash::WordsV1 && matches!(shingling.unit, Unit::Bytes | Unit::Chars) {
+        let takes_words = shingling.unit.is_made_of_words() || shingling.unit == Unit::Tokens;
+        if hash == BaseHash::WordsV1 && !takes_words {
             let unit = &shingling.unit;
             return Err(Error::Conflict(format!(
                 "base hash words-v1 takes words, not {unit}; choose murmur3-32 or another unit"
@@ -158,7 +205,16 @@ impl Shingler {
             shingling,
             hash,
             width,
+            grams: scheme.grams(),
+            isa: Isa::best(),
         })
+    }
+
+    /// The same, with certain instructions in place of the fastest, as of
+    /// [`Backend::signer_on`](crate::backend::Backend::signer_on).
+    #[must_use]
+    pub fn with_isa(self, isa: Isa) -> Self {
+        Shingler { isa, ..self }
     }
 
     /// How documents become sets.
@@ -176,21 +232,133 @@ impl Shingler {
         self.width
     }
 
-    /// The shingle sets of a batch of texts.
-    pub fn shingle(&self, texts: &super::TextBatch) -> ShingleBatch {
+    /// Whether it takes texts.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] for [`Unit::Tokens`], which are given and not cut: to it a text is one token.
+    pub fn check_texts(&self) -> Result<()> {
+        if self.shingling.unit == Unit::Tokens {
+            return Err(Error::Conflict(
+                "a shingler of tokens takes no texts; give token documents (Shingler::shingle_documents), or choose another unit"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The shingle sets of a batch of documents: of texts as [`Shingler::shingle`] gives them, of token
+    /// documents by their tokens, whatever the unit.
+    ///
+    /// ```
+    /// use simgpu::backend::Backend;
+    /// use simgpu::pipeline::{DocumentBatch, Shingler, Shingling, Signatures, TokenBatch, Unit};
+    /// use simgpu::scheme::Scheme;
+    ///
+    /// // What datasketch computes when it is given these tokens.
+    /// let scheme = Scheme::named("datasketch")?;
+    /// let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None)?;
+    /// let signer = Backend::Auto.signer(&scheme)?;
+    ///
+    /// let mut tokens = TokenBatch::default();
+    /// for document in [["minhash", "is", "sound"], ["sound", "minhash", "is"], ["so", "is", "lsh"]] {
+    ///     document.map(|token| tokens.push_token(token.as_bytes()));
+    ///     tokens.finish_document();
+    /// }
+    /// let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
+    /// let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+    /// signatures.sign(&*signer, &shingles.sets())?;
+    /// assert_eq!(signatures.estimate(0, 1), 1.0); // a size of 1: the set of the tokens
+    /// assert!(signatures.estimate(0, 2) < 0.6);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    pub fn shingle_documents(&self, documents: &DocumentBatch) -> ShingleBatch {
         let mut batch = ShingleBatch::new(self.width);
+        // A new one digests nothing.
         let mut scratch = Scratch::default();
-        for text in texts.iter() {
-            match &mut batch.hashes {
-                HashVec::U32(out) => self.shingle_text(self.hash, text, &mut scratch, out),
-                HashVec::U64(out) => self.shingle_text(self.hash, text, &mut scratch, out),
-            }
-            batch.end_set();
+        for i in 0..documents.len() {
+            self.shingle_document(documents, i, &mut scratch, &mut batch);
         }
         batch
     }
 
-    /// The shingle sets of a batch of documents, and for each the digest of its unit sequence.
+    fn shingle_document(
+        &self,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) {
+        match &mut batch.hashes {
+            HashVec::U32(out) => self.shingle_into(self.hash, documents, i, scratch, out),
+            HashVec::U64(out) => self.shingle_into(self.hash, documents, i, scratch, out),
+        }
+        batch.end_set();
+    }
+
+    /// The shingle sets of a batch of texts. A shingler of [`Unit::Tokens`] takes each text for one token
+    /// ([`Shingler::check_texts`]), here and wherever texts are shingled without an error.
+    pub fn shingle(&self, texts: &super::TextBatch) -> ShingleBatch {
+        let mut batch = ShingleBatch::new(self.width);
+        let mut scratch = Scratch::default();
+        for text in texts.iter() {
+            self.shingle_onto(text, &mut scratch, &mut batch);
+        }
+        batch
+    }
+
+    /// Appends the shingle set of a text to a batch.
+    pub fn shingle_onto(&self, text: &str, scratch: &mut Scratch, batch: &mut ShingleBatch) {
+        scratch.is_digested = false;
+        match &mut batch.hashes {
+            HashVec::U32(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
+            HashVec::U64(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
+        }
+        batch.end_set();
+    }
+
+    /// Shingles a text of any length in bounded memory: gives `take` its set, or one after another
+    /// sets whose union is its set, each of about `piece` hashes.
+    pub fn for_each_piece(
+        &self,
+        text: &str,
+        piece: usize,
+        scratch: &mut Scratch,
+        mut take: impl FnMut(&ShingleSets<'_>),
+    ) {
+        scratch.is_digested = false;
+        match self.width {
+            Width::U32 => self.give_pieces::<u32>(text, piece, scratch, &mut take),
+            Width::U64 => self.give_pieces::<u64>(text, piece, scratch, &mut take),
+        }
+    }
+
+    fn give_pieces<H: ShingleHash>(
+        &self,
+        text: &str,
+        piece: usize,
+        scratch: &mut Scratch,
+        take: &mut dyn FnMut(&ShingleSets<'_>),
+    ) {
+        let mut hashes = std::mem::take(H::pieces(scratch));
+        let is_given = Cell::new(false);
+        let mut give = |hashes: &mut Vec<H>| {
+            take(&ShingleSets::of_one(
+                H::borrow(hashes),
+                &[0, hashes.len() as i64],
+            ));
+            hashes.clear();
+            is_given.set(true);
+        };
+        let mut out = Out::pieces(&mut hashes, piece, &mut give);
+        self.shingle_text(self.hash, text, scratch, &mut out);
+        if !hashes.is_empty() || !is_given.get() {
+            give(&mut hashes);
+        }
+        *H::pieces(scratch) = hashes;
+    }
+
+    /// Appends the shingle sets of documents to `batch`, and gives for each the digest of its unit
+    /// sequence.
     ///
     /// Two documents have one digest exactly if they are the same sequence of units, up to the
     /// collisions of 128 bits of BLAKE3.
@@ -198,22 +366,22 @@ impl Shingler {
         &self,
         documents: &DocumentBatch,
         scratch: &mut Scratch,
-    ) -> (ShingleBatch, Vec<u128>) {
-        let mut batch = ShingleBatch::new(self.width);
+        batch: &mut ShingleBatch,
+    ) -> Vec<u128> {
         let mut digests = Vec::with_capacity(documents.len());
+        scratch.is_digested = true;
         for i in 0..documents.len() {
-            match &mut batch.hashes {
-                HashVec::U32(out) => self.shingle_into(self.hash, documents, i, scratch, out),
-                HashVec::U64(out) => self.shingle_into(self.hash, documents, i, scratch, out),
-            }
+            self.shingle_document(documents, i, scratch, batch);
             digests.push(scratch.digest());
-            batch.end_set();
         }
-        (batch, digests)
+        digests
     }
 
     /// The set of document `i` as sorted distinct 64-bit hashes, the same whatever the base hash of
     /// the scheme: what exact similarities are computed from.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
     pub fn exact_set(
         &self,
         documents: &DocumentBatch,
@@ -222,6 +390,7 @@ impl Shingler {
         set: &mut Vec<u64>,
     ) {
         set.clear();
+        scratch.is_digested = false;
         let hash = if self.shingling.unit.is_made_of_words() {
             BaseHash::WordsV1
         } else {
@@ -232,7 +401,7 @@ impl Shingler {
         set.dedup();
     }
 
-    fn shingle_into<H: HashValue>(
+    fn shingle_into<H: ShingleHash>(
         &self,
         hash: BaseHash,
         documents: &DocumentBatch,
@@ -241,116 +410,141 @@ impl Shingler {
         out: &mut Vec<H>,
     ) {
         match documents {
-            DocumentBatch::Texts(texts) => self.shingle_text(hash, texts.get(i), scratch, out),
+            DocumentBatch::Texts(texts) => {
+                self.shingle_text(hash, texts.get(i), scratch, &mut Out::all(out));
+            }
             DocumentBatch::Tokens(tokens) => {
-                scratch.sequence.clear();
-                for token in tokens.tokens(i) {
-                    scratch.sequence.push_prefixed(token);
-                    out.push(H::of_bytes(hash, token));
-                }
+                scratch.begin();
+                let out = &mut Out::all(out);
+                self.shingle_tokens(hash, tokens.tokens(i), scratch, out);
             }
         }
     }
 
-    fn shingle_text<H: HashValue>(
+    fn shingle_text<H: ShingleHash>(
         &self,
         hash: BaseHash,
         text: &str,
         scratch: &mut Scratch,
-        out: &mut Vec<H>,
+        out: &mut Out<'_, H>,
     ) {
         let size = self.shingling.size.get();
-        let normalise = self.shingling.normalise;
-        scratch.sequence.clear();
+        scratch.begin();
         match &self.shingling.unit {
-            Unit::Bytes => {
-                normalise.apply(text, &mut scratch.normalised);
-                let bytes = scratch.normalised.as_bytes();
-                for_each_window(bytes, size, |window| out.push(H::of_bytes(hash, window)));
+            Unit::Bytes | Unit::Chars => {
+                let Scratch {
+                    normalised,
+                    windows,
+                    ..
+                } = scratch;
+                let normalise = self.shingling.normalise;
+                normalise.apply_to_bytes(self.isa, text, normalised);
+                let bytes = normalised.as_slice();
+                scratch.digests_normalised = true;
+                if self.shingling.unit == Unit::Bytes || bytes.is_ascii() {
+                    H::push_windows(self.isa, hash, bytes, size, windows, out);
+                } else {
+                    for_each_char_window(bytes, size, |window| {
+                        out.room().push(H::of_bytes(hash, window));
+                    });
+                }
             }
-            Unit::Chars => {
-                normalise.apply(text, &mut scratch.normalised);
-                let text = &scratch.normalised;
-                for_each_char_window(text, size, |window| out.push(H::of_bytes(hash, window)));
+            Unit::Words if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly => {
+                let mut words = std::mem::take(&mut scratch.words);
+                let text = self.text_of_words(text, &mut words.text);
+                let mut sink = HashesOfWords::new(self.isa, size, scratch, out);
+                let merge_blanks = !self.shingling.normalise.keep_whitespace;
+                words.found.find(self.isa, text, merge_blanks, &mut sink);
+                sink.finish();
+                scratch.words = words;
             }
             Unit::Words | Unit::StopWords(_) => {
                 self.find_words(hash, text, scratch);
                 self.shingle_words(hash, scratch, out);
             }
-            // A text where tokens were expected cannot come from a reader; it is one token.
-            Unit::Tokens => {
-                scratch.sequence.push_prefixed(text.as_bytes());
-                out.push(H::of_bytes(hash, text.as_bytes()));
+            Unit::Pieces => {
+                let normalise = self.shingling.normalise;
+                let mut words = std::mem::take(&mut scratch.words);
+                normalise.apply(text, &mut words.text);
+                self.shingle_pieces(hash, &words.text, scratch, out);
+                scratch.words = words;
             }
+            // A text where tokens were expected cannot come from a reader, nor pass `check_texts`.
+            Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
         }
+    }
+
+    /// The text in which words are found: white space is merged in passing, where it matters.
+    fn text_of_words<'a>(&self, text: &'a str, normalised: &'a mut String) -> &'a str {
+        let normalise = self.shingling.normalise;
+        if !normalise.changes_letters() {
+            return text;
+        }
+        normalise.apply(text, normalised);
+        normalised
     }
 
     /// Fills `scratch` with what the shingles of words are made from.
     fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
-        let normalise = self.shingling.normalise;
+        let mut words = std::mem::take(&mut scratch.words);
+        let text = self.text_of_words(text, &mut words.text);
         let Scratch {
-            normalised,
             sequence,
-            words,
             word_hashes,
             is_stop,
             joined,
+            ..
         } = scratch;
-        let text = if normalise.changes_letters() {
-            normalise.apply(text, normalised);
-            normalised
-        } else {
-            text
-        };
-        words.find(text, !normalise.keep_whitespace);
         word_hashes.clear();
         joined.clear();
         is_stop.clear();
-        if let Unit::StopWords(stop_words) = &self.shingling.unit {
-            is_stop.extend(
-                words
-                    .iter(text)
-                    .map(|word| stop_words.contains(word.bytes())),
-            );
-        }
-        if hash == BaseHash::WordsV1 {
-            let mut sequence = sequence.of_words(text.len());
-            word_hashes.extend(words.iter(text).map(|word| {
-                let start = words_v1::Start::of(word.onwards, word.len);
-                sequence.push(word, start);
-                words_v1::word_with_start(word.bytes(), start)
-            }));
-        } else {
-            let mut sequence = sequence.of_words(text.len());
-            for word in words.iter(text) {
-                sequence.push(word, words_v1::Start::of(word.onwards, word.len));
-                joined.push(word.bytes());
+        let mut sink = Each(|word: &[u8]| {
+            if let Unit::StopWords(stop_words) = &self.shingling.unit {
+                is_stop.push(stop_words.contains(word));
             }
-        }
+            if hash == BaseHash::WordsV1 {
+                word_hashes.push(words_v1::word(word));
+            } else {
+                joined.push(word);
+            }
+            if scratch.is_digested {
+                sequence.push_word(word);
+            }
+        });
+        let merge_blanks = !self.shingling.normalise.keep_whitespace;
+        words.found.find(self.isa, text, merge_blanks, &mut sink);
+        scratch.words = words;
     }
 
-    fn shingle_words<H: HashValue>(&self, hash: BaseHash, scratch: &Scratch, out: &mut Vec<H>) {
+    fn shingle_words<H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        scratch: &Scratch,
+        out: &mut Out<'_, H>,
+    ) {
         let size = self.shingling.size.get();
         let (words, joined) = (&scratch.word_hashes, &scratch.joined);
-        let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
-            .filter(|word| scratch.is_stop[*word])
-            .map(|word| word..word + size);
-        match (&self.shingling.unit, hash) {
-            (Unit::StopWords(_), BaseHash::WordsV1) => out.extend(
-                stops.map(|span| H::of_words(words_v1::shingle(words[span].iter().copied()))),
-            ),
-            (Unit::StopWords(_), _) => {
-                out.extend(stops.map(|span| H::of_bytes(hash, joined.span(span))));
+        if self.leaves_out(words.len().max(joined.len())) {
+            return;
+        }
+        if let Unit::StopWords(_) = &self.shingling.unit {
+            let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
+                .filter(|word| scratch.is_stop[*word])
+                .map(|word| word..word + size);
+            for span in stops {
+                let value = match hash {
+                    BaseHash::WordsV1 => {
+                        H::of_words(words_v1::shingle(words[span].iter().copied()))
+                    }
+                    _ => H::of_bytes(hash, joined.span(span)),
+                };
+                out.room().push(value);
             }
-            (_, BaseHash::WordsV1) => {
-                out.reserve(words.len());
-                words_v1::for_each_shingle(words, size, |value| out.push(H::of_words(value)));
-            }
-            _ if joined.len() == 0 => {}
-            _ => {
-                let size = size.min(joined.len());
-                let spans = (0..=joined.len() - size).map(|first| first..first + size);
-                out.extend(spans.map(|span| H::of_bytes(hash, joined.span(span))));
+        } else if hash == BaseHash::WordsV1 {
+            words_v1::for_each_shingle(words, size, |value| out.room().push(H::of_words(value)));
+        } else {
+            for span in joined.spans(size) {
+                out.room().push(H::of_bytes(hash, span));
             }
         }
     }
@@ -366,36 +560,60 @@ fn for_each_window(bytes: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
     }
 }
 
-/// The same for windows of `size` characters.
-fn for_each_char_window(text: &str, size: usize, mut emit: impl FnMut(&[u8])) {
-    if text.is_ascii() {
-        return for_each_window(text.as_bytes(), size, emit);
-    }
-    let bytes = text.as_bytes();
-    let starts = || text.char_indices().map(|(start, _)| start);
+/// The same for windows of `size` characters of text in UTF-8.
+fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
+    let starts = || {
+        let is_start = |(at, byte): (usize, &u8)| (byte & 0xC0 != 0x80).then_some(at);
+        text.iter().enumerate().filter_map(is_start)
+    };
     let ends = starts().skip(size).chain([text.len()]);
     for (start, end) in starts().zip(ends) {
-        emit(&bytes[start..end]);
+        emit(&text[start..end]);
     }
 }
 
 /// Memory that is used again from document to document.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    normalised: String,
+    normalised: Bytes,
+    windows: Windows,
     sequence: UnitSequence,
-    words: Words,
+    words: WordScratch,
     word_hashes: Vec<u64>,
     is_stop: Vec<bool>,
     joined: JoinedWords,
+    narrow_pieces: Vec<u32>,
+    wide_pieces: Vec<u64>,
+    /// Whether the digest of the next document is wanted.
+    is_digested: bool,
+    /// Whether it is the one of the normalised text, and not of the unit sequence.
+    digests_normalised: bool,
+}
+
+/// What words are found with.
+#[derive(Debug, Default)]
+struct WordScratch {
+    text: String,
+    found: Words,
 }
 
 impl Scratch {
+    fn begin(&mut self) {
+        self.sequence.clear();
+        self.digests_normalised = false;
+    }
+
+    fn push_token(&mut self, token: &[u8]) {
+        if self.is_digested {
+            self.sequence.push_prefixed(token);
+        }
+    }
+
     /// 128 bits of BLAKE3 over the unit sequence of the document shingled last.
     fn digest(&self) -> u128 {
-        let bytes = match self.sequence.len {
-            0 => self.normalised.as_bytes(),
-            len => &self.sequence.bytes[..len],
+        let bytes = match self.digests_normalised {
+            true => self.normalised.as_slice(),
+            false => self.sequence.as_slice(),
         };
         let digest = blake3::hash(bytes);
         let mut low = [0; 16];
@@ -406,12 +624,13 @@ impl Scratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::TextBatch;
+    use super::super::{TextBatch, TokenBatch};
     use super::*;
+    use crate::scheme::{HashValue, murmur3_32};
 
     fn windows(text: &str, size: usize) -> Vec<String> {
         let mut windows = Vec::new();
-        for_each_char_window(text, size, |window| {
+        for_each_char_window(text.as_bytes(), size, |window| {
             windows.push(String::from_utf8(window.to_vec()).unwrap());
         });
         windows
@@ -427,6 +646,59 @@ mod tests {
     }
 
     #[test]
+    fn documents_without_digests_have_the_same_sets() {
+        let mut tokens = TokenBatch::default();
+        for document in [&["a", "b", "c"][..], &[], &["a b"]] {
+            for token in document {
+                tokens.push_token(token.as_bytes());
+            }
+            tokens.finish_document();
+        }
+        let texts: TextBatch = ["a b c", "", "a b"].into_iter().collect();
+        let scheme = Scheme::default();
+        for (unit, size) in [(Unit::Tokens, 1), (Unit::Tokens, 2), (Unit::Words, 2)] {
+            let mut shingling = Shingling::of(unit);
+            shingling.size = size.try_into().unwrap();
+            let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+            for documents in [
+                DocumentBatch::Tokens(tokens.clone()),
+                DocumentBatch::Texts(texts.clone()),
+            ] {
+                let mut expected = ShingleBatch::new(shingler.width());
+                let mut scratch = Scratch::default();
+                shingler.shingle_with_digests(&documents, &mut scratch, &mut expected);
+                let actual = shingler.shingle_documents(&documents);
+                let (expected, actual) = (expected.sets(), actual.sets());
+                match (expected.hashes(), actual.hashes()) {
+                    (Hashes::U32(expected), Hashes::U32(actual)) => assert_eq!(expected, actual),
+                    _ => panic!("affine32 takes 32 bits"),
+                }
+                assert!((0..3).all(|i| expected.range(i) == actual.range(i)));
+            }
+        }
+    }
+
+    #[test]
+    fn few_pieces_are_left_out_by_text_dedup_alone() {
+        let texts = ["", "?!", "a", "a, b", "?!?!", "a b c d e"];
+        for (scheme, size, expected) in [
+            ("affine32", 1, [0, 0, 1, 3, 0, 5]),
+            ("affine32", 5, [0, 0, 1, 1, 0, 1]),
+            ("datatrove", 5, [0, 0, 0, 0, 0, 1]),
+            ("text-dedup", 1, [0, 0, 0, 0, 5, 5]),
+            ("text-dedup", 5, [0, 0, 0, 0, 1, 1]),
+        ] {
+            let mut shingling = Shingling::of(Unit::Pieces);
+            shingling.size = size.try_into().unwrap();
+            let scheme = Scheme::named(scheme).unwrap();
+            let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+            let batch = shingler.shingle(&texts.into_iter().collect());
+            let lens = [0, 1, 2, 3, 4, 5].map(|i| batch.sets().range(i).len());
+            assert_eq!(lens, expected, "{scheme} {size}");
+        }
+    }
+
+    #[test]
     fn digests_tell_unit_sequences_apart() {
         let shingler = Shingler::new(Shingling::default(), &Scheme::default(), None).unwrap();
         let texts = [
@@ -439,7 +711,9 @@ mod tests {
             &"x ".repeat(99),
         ];
         let documents = DocumentBatch::Texts(texts.into_iter().collect());
-        let (_, digests) = shingler.shingle_with_digests(&documents, &mut Scratch::default());
+        let mut shingles = ShingleBatch::new(Width::U32);
+        let mut scratch = Scratch::default();
+        let digests = shingler.shingle_with_digests(&documents, &mut scratch, &mut shingles);
         assert_eq!(digests[0], digests[1]);
         assert_eq!(digests[4], digests[5]);
         for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
@@ -460,5 +734,124 @@ mod tests {
         let expected =
             ["a b c d e", "b c d e f", "a b"].map(|s| crate::scheme::sha1_32(s.as_bytes()));
         assert_eq!(hashes, expected);
+    }
+
+    /// Windows of all sizes of texts of all lengths, by the definition and on every instruction set.
+    #[test]
+    fn windows_equal_the_definition() {
+        let piece = "a\u{a0} b — naïve\n\tword 東 “x”  1,5 ";
+        let long = piece.repeat(12);
+        let chars: Vec<usize> = long.char_indices().map(|(at, _)| at).collect();
+        let texts: TextBatch = (0..300)
+            .flat_map(|len| [&long[..chars[len]], &ASCII[..len]])
+            .collect();
+        let scheme = Scheme::default();
+        for unit in [Unit::Bytes, Unit::Chars] {
+            for size in 1..=40 {
+                let mut shingling = Shingling::of(unit.clone());
+                shingling.size = size.try_into().unwrap();
+                let mut expected = Vec::new();
+                for text in texts.iter() {
+                    let mut text_bytes = String::new();
+                    shingling.normalise.apply(text, &mut text_bytes);
+                    let mut push = |window: &[u8]| expected.push(murmur3_32(window, 0));
+                    match unit {
+                        Unit::Bytes => for_each_window(text_bytes.as_bytes(), size, &mut push),
+                        _ => for_each_char_window(text_bytes.as_bytes(), size, &mut push),
+                    }
+                }
+                for isa in Isa::available() {
+                    let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
+                    let batch = shingler.with_isa(*isa).shingle(&texts);
+                    let Hashes::U32(hashes) = batch.sets().hashes() else {
+                        panic!("affine32 takes 32 bits")
+                    };
+                    assert!(hashes == expected, "{isa}: {size} {unit}");
+                }
+            }
+        }
+    }
+
+    const ASCII: &str = "In the beginning there was a text, and it had words in it;  some of them were \
+        long,\t others short. \n\n It went on for three hundred characters or so, which is five blocks \
+        of sixty-four, and with it went a window of any size, so that each place in a block was the first \
+        of one and the last of another, and blanks    were merged wherever they stood.";
+
+    /// Words of all kinds, in pieces of any size.
+    #[test]
+    fn pieces_make_up_the_set() {
+        let text = "the naïve “reader” of a_b __ don’t 東京 ".repeat(700);
+        for scheme in ["affine32", "affine64"] {
+            let scheme = Scheme::named(scheme).unwrap();
+            for (unit, size) in [
+                (Unit::Words, 1),
+                (Unit::Words, 5),
+                (Unit::Words, 20),
+                (Unit::Words, 9999),
+                (Unit::Bytes, 9),
+            ] {
+                let mut shingling = Shingling::of(unit);
+                shingling.size = size.try_into().unwrap();
+                let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+                let whole = shingler.shingle(&[&*text].into_iter().collect());
+                for piece in [1, 100, 1 << 20] {
+                    let mut pieces = ShingleBatch::new(shingler.width());
+                    let mut scratch = Scratch::default();
+                    shingler.for_each_piece(&text, piece, &mut scratch, |set| {
+                        match (&mut pieces.hashes, set.hashes()) {
+                            (HashVec::U32(all), Hashes::U32(some)) => all.extend_from_slice(some),
+                            (HashVec::U64(all), Hashes::U64(some)) => all.extend_from_slice(some),
+                            _ => panic!("two widths"),
+                        }
+                    });
+                    pieces.end_set();
+                    match (pieces.sets().hashes(), whole.sets().hashes()) {
+                        (Hashes::U32(pieces), Hashes::U32(whole)) => assert!(pieces == whole),
+                        (Hashes::U64(pieces), Hashes::U64(whole)) => assert!(pieces == whole),
+                        _ => panic!("two widths"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The way of texts equals the way of words one by one, and digests do not change it.
+    #[test]
+    fn words_equal_the_definition() {
+        let text =
+            "The naïve “reader” of a_b __ don’t 東京 internationalisation’s 1,000.50 x ".repeat(90);
+        let ends = text.char_indices().map(|(at, _)| at).step_by(97);
+        let texts: TextBatch = ends.map(|end| &text[..end]).collect();
+        let scheme = Scheme::default();
+        for size in [1, 2, 5, 8, 9, 30] {
+            let shingling = Shingling {
+                size: size.try_into().unwrap(),
+                ..Shingling::default()
+            };
+            let mut expected = Vec::new();
+            for text in texts.iter() {
+                let mut words = Vec::new();
+                for_each_word(text, true, |word| {
+                    words.push(words_v1::word(word.as_bytes()))
+                });
+                words_v1::for_each_shingle(&words, size, |value| {
+                    expected.push(u32::of_words(value));
+                });
+            }
+            for isa in Isa::available() {
+                let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
+                let shingler = shingler.with_isa(*isa);
+                let documents = DocumentBatch::Texts(texts.clone());
+                let mut scratch = Scratch::default();
+                let mut digested = ShingleBatch::new(Width::U32);
+                shingler.shingle_with_digests(&documents, &mut scratch, &mut digested);
+                for batch in [shingler.shingle(&texts), digested] {
+                    let Hashes::U32(hashes) = batch.sets().hashes() else {
+                        panic!("affine32 takes 32 bits")
+                    };
+                    assert!(hashes == expected, "{isa}: {size}");
+                }
+            }
+        }
     }
 }

@@ -2,6 +2,8 @@
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
+use crate::simd::{Isa, Kernel, Lanes};
+
 /// Which differences between texts do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Normalise {
@@ -30,6 +32,32 @@ impl Normalise {
         }
     }
 
+    /// Writes the bytes of the normalised text over those of `out`.
+    pub(super) fn apply_to_bytes(self, isa: Isa, text: &str, out: &mut Bytes) {
+        if self.changes_letters() {
+            out.bytes.clear();
+            let empty = String::from_utf8(std::mem::take(&mut out.bytes));
+            let mut string = empty.unwrap_or_default();
+            self.apply(text, &mut string);
+            out.len = string.len();
+            out.bytes = string.into_bytes();
+            return;
+        }
+        let room = text.len() + 64;
+        if out.bytes.len() < room {
+            out.bytes.resize(room, 0);
+        }
+        if self.keep_whitespace {
+            out.bytes[..text.len()].copy_from_slice(text.as_bytes());
+            out.len = text.len();
+        } else {
+            out.len = isa.run(MergeBlanks {
+                text: text.as_bytes(),
+                out: &mut out.bytes,
+            });
+        }
+    }
+
     fn strip_and_merge(self, text: &str, out: &mut String) {
         let mut after_blank = false;
         for c in text.chars() {
@@ -47,6 +75,113 @@ impl Normalise {
             }
         }
     }
+}
+
+/// Bytes of a normalised text, and behind them some that were there before.
+#[derive(Debug, Default)]
+pub(super) struct Bytes {
+    bytes: Vec<u8>,
+    len: usize,
+}
+
+impl Bytes {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// Writes a text with each run of white space as one blank, and says how long it is.
+struct MergeBlanks<'a> {
+    text: &'a [u8],
+    /// 64 bytes longer than the text.
+    out: &'a mut [u8],
+}
+
+impl Kernel for MergeBlanks<'_> {
+    type Output = usize;
+
+    #[allow(clippy::cast_possible_truncation, reason = "places in a block")]
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> usize {
+        let MergeBlanks { text, out } = self;
+        let (mut at, mut len, mut after_blank) = (0, 0, 0);
+        let mut end = [0; 64];
+        while at < text.len() {
+            let block = match text[at..].first_chunk::<64>() {
+                Some(block) => block,
+                None => {
+                    end[..text.len() - at].copy_from_slice(&text[at..]);
+                    &end
+                }
+            };
+            let mut taken = (text.len() - at).min(64);
+            let c = lanes.load_bytes(block);
+            let is_blank = lanes.or(lanes.is(c, b' '), lanes.is_among(c, b'\t', 5));
+            let begins_wide = lanes.or(lanes.is(c, 0xC2), lanes.is_among(c, 0xE1, 3));
+            let begins_wide = lanes.bits(begins_wide) & u64::MAX >> (64 - taken);
+            let wide = wide_blank(text, at, begins_wide);
+            if let Some((0, bytes)) = wide {
+                out[len] = b' ';
+                len += usize::from(after_blank == 0);
+                after_blank = 1;
+                at += bytes;
+                continue;
+            }
+            if let Some((before, _)) = wide {
+                taken = before;
+            }
+            let all = u64::MAX >> (64 - taken);
+            let blanks = lanes.bits(is_blank) & all;
+            let repeated = blanks & (blanks << 1 | after_blank);
+            let c = lanes.put(c, is_blank, b' ');
+            if let Some(room) = out[len..].first_chunk_mut() {
+                lanes.store_bytes(c, room);
+            }
+            if repeated == 0 {
+                len += taken;
+            } else {
+                // Each span of bytes that stay is written with what follows it, which is
+                // overwritten.
+                let mut bytes = [0; 128];
+                if let Some(room) = bytes.first_chunk_mut() {
+                    lanes.store_bytes(c, room);
+                }
+                let mut kept = !repeated & all;
+                while kept != 0 {
+                    let first = kept.trailing_zeros() as usize;
+                    let count = (kept >> first).trailing_ones() as usize;
+                    out[len..len + 64].copy_from_slice(&bytes[first..first + 64]);
+                    len += count;
+                    kept &= u64::MAX.checked_shl((first + count) as u32).unwrap_or(0);
+                }
+            }
+            after_blank = blanks >> (taken - 1);
+            at += taken;
+        }
+        len
+    }
+}
+
+/// The first non-ASCII white space in the block at `at`, of which the bytes are given that may begin
+/// one: where it is and how many bytes it has.
+#[inline(always)]
+fn wide_blank(text: &[u8], at: usize, mut begins: u64) -> Option<(usize, usize)> {
+    while begins != 0 {
+        let i = begins.trailing_zeros() as usize;
+        let bytes = match text[at + i..] {
+            [0xC2, 0x85 | 0xA0, ..] => 2,
+            [0xE1, 0x9A, 0x80, ..]
+            | [0xE2, 0x80, 0x80..=0x8A | 0xA8 | 0xA9 | 0xAF, ..]
+            | [0xE2, 0x81, 0x9F, ..]
+            | [0xE3, 0x80, 0x80, ..] => 3,
+            _ => 0,
+        };
+        if bytes > 0 {
+            return Some((i, bytes));
+        }
+        begins &= begins - 1;
+    }
+    None
 }
 
 fn is_punctuation(c: char) -> bool {
@@ -86,5 +221,47 @@ mod tests {
             ..Normalise::default()
         };
         assert_eq!(normalised(both, "Don't — “STOP” – ΟΔΟΣ!"), "dont stop οδος");
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "any number will do")]
+    #[test]
+    fn bytes_are_those_of_the_text() {
+        // All white space, and what begins with the same bytes.
+        let mut pieces: Vec<String> = ('\0'..='\u{3100}')
+            .filter(|c| c.is_whitespace())
+            .map(String::from)
+            .collect();
+        assert_eq!(pieces.len(), 25);
+        let others = [
+            "x", "é", "\u{a1}", "\u{1681}", "’", "\u{2060}", "。", "😀", "\u{1c}",
+        ];
+        pieces.extend(others.map(str::to_owned));
+        pieces.push("word ".repeat(20));
+        pieces.push("  \n\n ".repeat(30));
+        let mut seed = 1;
+        let mut below = |n: usize| {
+            seed = crate::scheme::fmix64(seed + 1);
+            seed as usize % n
+        };
+        let mut bytes = Bytes::default();
+        for _ in 0..20_000 {
+            let count = below(60);
+            // Blanks next to one another, and blanks far apart.
+            let kinds = if below(2) == 0 { pieces.len() } else { 3 };
+            let text: String = (0..count)
+                .map(|_| &*pieces[below(pieces.len()) % kinds])
+                .collect();
+            for keep_whitespace in [false, true] {
+                let normalise = Normalise {
+                    keep_whitespace,
+                    ..Normalise::default()
+                };
+                let expected = normalised(normalise, &text);
+                for isa in Isa::available() {
+                    normalise.apply_to_bytes(*isa, &text, &mut bytes);
+                    assert!(bytes.as_slice() == expected.as_bytes(), "{isa}: {text:?}");
+                }
+            }
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! The units of one document in order, as byte strings.
 
-use super::words::Word;
 use crate::scheme::words_v1;
+use crate::simd::words::Sequence;
 
 /// A document's units in one byte string that no other sequence of units has.
 #[derive(Debug, Default)]
 pub(super) struct UnitSequence {
-    pub(super) bytes: Vec<u8>,
-    pub(super) len: usize,
+    /// The string, and behind it some bytes that were there before.
+    bytes: Vec<u8>,
+    len: usize,
 }
 
 impl UnitSequence {
@@ -15,19 +16,29 @@ impl UnitSequence {
         self.len = 0;
     }
 
-    /// Makes room for the words of a text of `text_len` bytes, each with one byte more, and for the
-    /// start of the last one.
-    pub(super) fn of_words(&mut self, text_len: usize) -> WordSequence<'_> {
-        let room = 2 * text_len + words_v1::Start::LEN + 1;
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Room for the words of a text of `text_len` bytes, each with one byte more, behind those that
+    /// are there.
+    pub(super) fn room_for_words(&mut self, text_len: usize) -> Sequence<'_> {
+        let room = self.len + 2 * text_len + words_v1::Start::LEN + 1;
         if self.bytes.len() < room {
             self.bytes.resize(room, 0);
         }
-        self.len = 0;
-        WordSequence {
+        Sequence {
             bytes: &mut self.bytes,
-            at: 0,
-            len: &mut self.len,
+            at: &mut self.len,
         }
+    }
+
+    /// Appends a word and a byte that no UTF-8 text holds.
+    pub(super) fn push_word(&mut self, word: &[u8]) {
+        let Sequence { bytes, at } = self.room_for_words(word.len());
+        bytes[*at..*at + word.len()].copy_from_slice(word);
+        bytes[*at + word.len()] = 0xFF;
+        *at += word.len() + 1;
     }
 
     /// Appends a byte string and its length.
@@ -40,51 +51,28 @@ impl UnitSequence {
     }
 }
 
-/// A unit sequence that is being built from words.
-pub(super) struct WordSequence<'a> {
-    bytes: &'a mut [u8],
-    at: usize,
-    len: &'a mut usize,
-}
-
-impl WordSequence<'_> {
-    /// Appends a word and a byte that no UTF-8 text holds.
-    #[inline(always)]
-    pub(super) fn push(&mut self, word: Word<'_>, start: words_v1::Start) {
-        let end = self.at + word.len;
-        // Most words fit their start, and a copy of a fixed length is one instruction.
-        if let Some(room) = self.bytes[self.at..].first_chunk_mut() {
-            *room = start.to_le_bytes();
-        }
-        if word.len > words_v1::Start::LEN {
-            self.bytes[self.at..end].copy_from_slice(word.bytes());
-        }
-        self.bytes[end] = 0xFF;
-        self.at = end + 1;
-    }
-}
-
-impl Drop for WordSequence<'_> {
-    fn drop(&mut self) {
-        *self.len = self.at;
-    }
-}
-
-/// Words joined by one blank, for base hashes that read the bytes of a whole shingle.
+/// Words joined by one blank, or by nothing, for base hashes that read the bytes of a whole shingle.
 #[derive(Debug, Default)]
 pub(super) struct JoinedWords {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    by_nothing: bool,
 }
 
 impl JoinedWords {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
+        self.by_nothing = false;
+    }
+
+    /// What is pushed from now on until it is cleared is joined by nothing.
+    pub(super) fn join_by_nothing(&mut self) {
+        self.by_nothing = true;
     }
 
     pub(super) fn push(&mut self, word: &[u8]) {
-        if !self.ends.is_empty() {
+        if !self.ends.is_empty() && !self.by_nothing {
             self.bytes.push(b' ');
         }
         self.bytes.extend_from_slice(word);
@@ -99,8 +87,15 @@ impl JoinedWords {
         let start = if words.start == 0 {
             0
         } else {
-            self.ends[words.start - 1] + 1
+            self.ends[words.start - 1] + usize::from(!self.by_nothing)
         };
         &self.bytes[start..self.ends[words.end - 1]]
+    }
+
+    /// All spans of `size` words; fewer words are one span, no word is none.
+    pub(super) fn spans(&self, size: usize) -> impl Iterator<Item = &[u8]> {
+        let size = size.min(self.len());
+        let firsts = if size == 0 { 0 } else { self.len() - size + 1 };
+        (0..firsts).map(move |first| self.span(first..first + size))
     }
 }

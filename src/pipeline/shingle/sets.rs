@@ -29,6 +29,15 @@ impl ShingleBatch {
         }
     }
 
+    /// Forgets all sets and keeps the memory.
+    pub fn clear(&mut self) {
+        match &mut self.hashes {
+            HashVec::U32(hashes) => hashes.clear(),
+            HashVec::U64(hashes) => hashes.clear(),
+        }
+        self.offsets.truncate(1);
+    }
+
     pub(super) fn end_set(&mut self) {
         let len = match &self.hashes {
             HashVec::U32(hashes) => hashes.len(),
@@ -37,18 +46,30 @@ impl ShingleBatch {
         self.offsets.push(len as i64);
     }
 
-    /// Appends set `i` of another batch of the same width.
+    /// Keeps the sets of which `is_kept` holds, one entry a set.
     ///
     /// # Panics
-    /// If the widths differ.
-    pub fn push_set_of(&mut self, other: &ShingleBatch, i: usize) {
-        let set = other.sets().range(i);
-        match (&mut self.hashes, &other.hashes) {
-            (HashVec::U32(to), HashVec::U32(from)) => to.extend_from_slice(&from[set]),
-            (HashVec::U64(to), HashVec::U64(from)) => to.extend_from_slice(&from[set]),
-            _ => panic!("shingle hashes of two widths in one batch"),
+    /// If there are more entries than sets, and one that has no set holds.
+    pub fn retain(&mut self, is_kept: &[bool]) {
+        let mut end = 0;
+        let mut sets = 0;
+        for (i, _) in (0..).zip(is_kept).filter(|(_, is_kept)| **is_kept) {
+            let set = self.sets().range(i);
+            let to = end;
+            end += set.len();
+            match &mut self.hashes {
+                HashVec::U32(hashes) => hashes.copy_within(set, to),
+                HashVec::U64(hashes) => hashes.copy_within(set, to),
+            }
+            // Only entries that have been read are written, or the same is written.
+            sets += 1;
+            self.offsets[sets] = end as i64;
         }
-        self.end_set();
+        self.offsets.truncate(sets + 1);
+        match &mut self.hashes {
+            HashVec::U32(hashes) => hashes.truncate(end),
+            HashVec::U64(hashes) => hashes.truncate(end),
+        }
     }
 
     /// The sets, borrowed.
@@ -72,6 +93,21 @@ pub enum Hashes<'a> {
     U64(&'a [u64]),
 }
 
+impl Hashes<'_> {
+    /// Number of hashes.
+    pub fn len(&self) -> usize {
+        match self {
+            Hashes::U32(hashes) => hashes.len(),
+            Hashes::U64(hashes) => hashes.len(),
+        }
+    }
+
+    /// Whether there is no hash.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 /// Shingle sets in compressed sparse rows: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.
 ///
 /// Order and repeats within a set do not matter.
@@ -87,10 +123,7 @@ impl<'a> ShingleSets<'a> {
     /// # Errors
     /// [`Error::Conflict`] unless the offsets begin at 0, ascend and end at the number of hashes.
     pub fn new(hashes: Hashes<'a>, offsets: &'a [i64]) -> Result<Self> {
-        let len = match hashes {
-            Hashes::U32(hashes) => hashes.len(),
-            Hashes::U64(hashes) => hashes.len(),
-        };
+        let len = hashes.len();
         let spans = offsets.first() == Some(&0)
             && offsets.last() == Some(&(len as i64))
             && offsets.is_sorted();
@@ -100,6 +133,11 @@ impl<'a> ShingleSets<'a> {
             )));
         }
         Ok(ShingleSets { hashes, offsets })
+    }
+
+    /// One set; `offsets` are 0 and the number of its hashes.
+    pub(super) fn of_one(hashes: Hashes<'a>, offsets: &'a [i64; 2]) -> Self {
+        ShingleSets { hashes, offsets }
     }
 
     /// Number of sets.
@@ -117,7 +155,10 @@ impl<'a> ShingleSets<'a> {
         self.hashes
     }
 
-    /// Where set `i` lies among the hashes.
+    /// Where set `i` lies among the hashes. That of an empty set is empty.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of sets.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -125,5 +166,36 @@ impl<'a> ShingleSets<'a> {
     )]
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.offsets[i] as usize..self.offsets[i + 1] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_retained() {
+        let sets = [&[1, 2][..], &[], &[3], &[4, 5, 6]];
+        for pattern in 0..16 {
+            let is_kept: Vec<bool> = (0..4).map(|i| pattern >> i & 1 == 1).collect();
+            let of = |wanted: &dyn Fn(usize) -> bool| {
+                let mut batch = ShingleBatch::new(Width::U32);
+                for (_, set) in sets.iter().enumerate().filter(|(i, _)| wanted(*i)) {
+                    if let HashVec::U32(hashes) = &mut batch.hashes {
+                        hashes.extend_from_slice(set);
+                    }
+                    batch.end_set();
+                }
+                batch
+            };
+            let mut batch = of(&|_| true);
+            batch.retain(&is_kept);
+            let expected = of(&|i| is_kept[i]);
+            assert_eq!(batch.offsets, expected.offsets);
+            assert!(matches!(
+                (batch.hashes, expected.hashes),
+                (HashVec::U32(a), HashVec::U32(b)) if a == b
+            ));
+        }
     }
 }

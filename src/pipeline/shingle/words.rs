@@ -1,206 +1,189 @@
 //! The words of a text: UAX #29 words that hold an alphanumeric character.
 //!
-//! `unicode_segmentation` is right about every text, at about 60 MB/s. Most bytes of most corpora
-//! are ASCII, where the rules of UAX #29 come down to runs of word characters and one character of
-//! lookahead. So the loop below finds runs in a bit mask of the text, and hands over to the library
-//! only the stretches that touch a non-ASCII character. A stretch reaches from the word (or, if there
-//! is none, from the one character or the blanks) before the first non-ASCII character to the next
-//! ASCII character that no rule joins to anything. Both ends are boundaries whatever stands around
-//! them, so the library finds the same words in the stretch as in the whole text; a proptest says so
-//! over an alphabet chosen to break it. Tried and rejected: a table lookup a byte, whose loop ends
-//! where no branch predictor expects it, at three quarters of the speed.
+//! `unicode_segmentation` is right about every text, at about 60 MB/s. Most characters of most corpora
+//! are ASCII, Western letters or typographic marks, where the rules of UAX #29 come down to runs of
+//! word characters and one character of lookahead. So runs are found in bit masks of the text
+//! ([`runs`](super::runs)), and only the stretches that touch any other character, a *complex* one, are
+//! handed over to the library. A stretch reaches from the word (or, if there is none, from the one
+//! character or the blanks) before the complex character to the next ASCII character that no rule
+//! joins to anything. Both ends are boundaries whatever stands around them, so the library finds the
+//! same words in the stretch as in the whole text; proptests say so over alphabets chosen to break it.
+//! Tried and rejected: a table lookup a byte, whose loop ends where no branch predictor expects it, at
+//! three quarters of the speed.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
-use wide::u8x16;
 
 use super::Normalise;
+use super::runs::{Before, CHUNK, Runs};
+use super::word_class::{Class, class_at};
+use crate::simd::Isa;
 
-/// A word where it stands: the bytes from its first one to the end of the text, and its length.
-///
-/// Who hashes or copies words can then read a fixed number of bytes, which is far quicker than a
-/// loop whose length no branch predictor can guess.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Word<'a> {
-    pub(super) onwards: &'a [u8],
-    pub(super) len: usize,
+/// Takes the words of a text in order.
+pub(super) trait WordSink {
+    /// Takes words that are given by their starts and ends in a part of the text.
+    fn words(&mut self, text: &[u8], words: &[[u32; 2]]);
+
+    /// Takes one word.
+    fn word(&mut self, word: &[u8]);
 }
 
-impl<'a> Word<'a> {
-    pub(super) fn bytes(self) -> &'a [u8] {
-        &self.onwards[..self.len]
+/// Takes words one by one.
+pub(super) struct Each<F>(pub(super) F);
+
+impl<F: FnMut(&[u8])> WordSink for Each<F> {
+    fn words(&mut self, text: &[u8], words: &[[u32; 2]]) {
+        for [start, end] in words {
+            (self.0)(&text[*start as usize..*end as usize]);
+        }
+    }
+
+    fn word(&mut self, word: &[u8]) {
+        (self.0)(word);
     }
 }
 
 /// Calls `emit` with each word of `text` in order.
 ///
 /// With `merge_blanks` a run of white space counts as one blank, as [`Normalise`] has it.
-pub fn for_each_word(text: &str, merge_blanks: bool, mut emit: impl FnMut(&str)) {
-    let mut words = Words::default();
-    words.find(text, merge_blanks);
-    for word in words.iter(text) {
-        // Words end between characters; were it not so, nothing would be emitted.
-        emit(std::str::from_utf8(word.bytes()).unwrap_or_default());
-    }
+pub fn for_each_word(text: &str, merge_blanks: bool, emit: impl FnMut(&str)) {
+    for_each_word_with(Isa::best(), text, merge_blanks, emit);
 }
 
-/// The words of a text, in memory that is used again from text to text.
+fn for_each_word_with(isa: Isa, text: &str, merge_blanks: bool, mut emit: impl FnMut(&str)) {
+    // Words end between characters; were it not so, nothing would be emitted.
+    let mut sink = Each(|word: &[u8]| emit(std::str::from_utf8(word).unwrap_or_default()));
+    Words::default().find(isa, text, merge_blanks, &mut sink);
+}
+
+/// Finds the words of texts, in memory that is used again from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    blocks: Vec<Classes>,
-    /// Starts and ends of runs, in turn.
-    boundaries: Vec<usize>,
-    /// Start and length of each word in the text, or, from the end of the text on, in `merged`.
-    spans: Vec<(usize, usize)>,
-    /// Stretches in which blanks had to be merged.
+    runs: Runs,
+    /// A stretch in which blanks had to be merged.
     merged: String,
 }
 
+/// What a run is.
+enum Run {
+    Word,
+    /// Underscores, or part of a stretch that is done.
+    Nothing,
+    Stretch,
+}
+
 impl Words {
-    /// Finds the words of `text`.
-    pub(super) fn find(&mut self, text: &str, merge_blanks: bool) {
+    /// Gives the words of `text` to a sink.
+    pub(super) fn find(
+        &mut self,
+        isa: Isa,
+        text: &str,
+        merge_blanks: bool,
+        sink: &mut impl WordSink,
+    ) {
         let bytes = text.as_bytes();
-        self.classify(bytes);
-        self.mark_runs();
-        self.spans.clear();
-        self.merged.clear();
-        let boundaries = std::mem::take(&mut self.boundaries);
-        let mut non_ascii = self.next_non_ascii(0);
-        let mut done = 0;
-        for [start, end] in boundaries.as_chunks().0 {
-            let (start, end) = (*start, *end);
-            if start < done {
-                continue;
+        let mut before = Before::default();
+        // The run that a chunk ends in, and the end of the last stretch.
+        let (mut open, mut done) = (None, 0);
+        self.runs.complex.clear();
+        for first in (0..bytes.len()).step_by(CHUNK) {
+            let end = bytes.len().min(first + CHUNK);
+            let count = self.runs.find(isa, bytes, first, end, &mut before);
+            // The borrow of what is found must not be one of the finder.
+            let mut found = std::mem::take(&mut self.runs.changes);
+            let mut changes = &mut found[..count];
+            if let (Some(start), [end, ..]) = (open, &*changes) {
+                let run = start..first + *end as usize;
+                open = None;
+                changes = &mut changes[1..];
+                self.take_run(text, run, merge_blanks, &mut done, sink);
             }
-            if non_ascii < end {
-                done = end_of_stretch(text, end);
-                self.find_by_library(text, start_of_context(bytes, start)..done, merge_blanks);
-                non_ascii = self.next_non_ascii(done);
-            } else if bytes[start] != b'_' || bytes[start..end].iter().any(|byte| *byte != b'_') {
-                self.spans.push((start, end - start));
+            let (words, rest) = changes.as_chunks_mut::<2>();
+            if let [start] = rest {
+                open = Some(first + *start as usize);
             }
+            let plain = self.runs.complex.is_empty() && !self.runs.has_underscore && done <= first;
+            let mut kept = words.len();
+            if !plain {
+                kept = 0;
+                for i in 0..words.len() {
+                    let run = words[i].map(|at| first + at as usize);
+                    match self.judge(bytes, run[0]..run[1], done) {
+                        Run::Word => {
+                            words[kept] = words[i];
+                            kept += 1;
+                        }
+                        Run::Nothing => {}
+                        Run::Stretch => {
+                            sink.words(&bytes[first..], &words[..kept]);
+                            kept = 0;
+                            done = self.find_by_library(text, run[0]..run[1], merge_blanks, sink);
+                        }
+                    }
+                }
+            }
+            sink.words(&bytes[first..], &words[..kept]);
+            self.runs.changes = found;
         }
-        self.boundaries = boundaries;
+        if let Some(start) = open {
+            self.take_run(text, start..bytes.len(), merge_blanks, &mut done, sink);
+        }
     }
 
-    /// The words found in `text`.
-    #[inline]
-    pub(super) fn iter<'a>(&'a self, text: &'a str) -> impl ExactSizeIterator<Item = Word<'a>> {
-        self.spans.iter().map(|(start, len)| Word {
-            onwards: match text.as_bytes().get(*start..) {
-                Some(onwards) if *start < text.len() => onwards,
-                _ => &self.merged.as_bytes()[start - text.len()..],
-            },
-            len: *len,
-        })
+    fn take_run(
+        &mut self,
+        text: &str,
+        run: Range<usize>,
+        merge_blanks: bool,
+        done: &mut usize,
+        sink: &mut impl WordSink,
+    ) {
+        match self.judge(text.as_bytes(), run.clone(), *done) {
+            Run::Word => sink.word(&text.as_bytes()[run]),
+            Run::Nothing => {}
+            Run::Stretch => *done = self.find_by_library(text, run, merge_blanks, sink),
+        }
     }
+
+    fn judge(&mut self, text: &[u8], run: Range<usize>, done: usize) -> Run {
+        if run.start < done {
+            return Run::Nothing;
+        }
+        if !self.runs.complex.is_empty() {
+            // Those before it have been dealt with.
+            while self.runs.complex.front().is_some_and(|at| *at < run.start) {
+                self.runs.complex.pop_front();
+            }
+            if self.runs.complex.front().is_some_and(|at| *at < run.end) {
+                return Run::Stretch;
+            }
+        }
+        match text[run.start] == b'_' && text[run].iter().all(|byte| *byte == b'_') {
+            true => Run::Nothing,
+            false => Run::Word,
+        }
+    }
+
+    /// Has the library find the words of the stretch around a run, and says where it ends.
     #[cold]
-    fn find_by_library(&mut self, text: &str, stretch: Range<usize>, merge_blanks: bool) {
-        let start = stretch.start;
-        let stretch = &text[stretch];
-        let in_stretch = |(at, word): (usize, &str)| (at, word.len());
+    fn find_by_library(
+        &mut self,
+        text: &str,
+        run: Range<usize>,
+        merge_blanks: bool,
+        sink: &mut impl WordSink,
+    ) -> usize {
+        let end = end_of_stretch(text, run.end);
+        let mut stretch = &text[start_of_context(text, run.start)..end];
         if merge_blanks && stretch.contains(char::is_whitespace) {
-            let mut merged = String::new();
-            Normalise::default().apply(stretch, &mut merged);
-            let offset = text.len() + self.merged.len();
-            let words = merged.unicode_word_indices().map(in_stretch);
-            self.spans.extend(words.map(|(at, len)| (offset + at, len)));
-            self.merged.push_str(&merged);
-        } else {
-            let words = stretch.unicode_word_indices().map(in_stretch);
-            self.spans.extend(words.map(|(at, len)| (start + at, len)));
+            Normalise::default().apply(stretch, &mut self.merged);
+            stretch = &self.merged;
         }
-    }
-
-    fn classify(&mut self, bytes: &[u8]) {
-        self.blocks.clear();
-        let (blocks, rest) = bytes.as_chunks::<64>();
-        let mut last = [0; 64];
-        last[..rest.len()].copy_from_slice(rest);
-        self.blocks.extend(blocks.iter().map(Classes::of));
-        self.blocks.push(Classes::of(&last));
-    }
-
-    /// Finds the runs: word characters, and what joins them.
-    fn mark_runs(&mut self) {
-        self.boundaries.clear();
-        let (mut before, mut was_in_run) = (Classes::default(), 0);
-        for (i, block) in self.blocks.iter().enumerate() {
-            let after = self.blocks.get(i + 1).copied().unwrap_or_default();
-            // Bit k of `left(x)` says what the character before k is, of `right(x)` the one after.
-            let left = |of: fn(&Classes) -> u64| of(block) << 1 | of(&before) >> 63;
-            let right = |of: fn(&Classes) -> u64| of(block) >> 1 | of(&after) << 63;
-            let letters = left(|c| c.letter) & right(|c| c.letter);
-            let digits = left(|c| c.digit) & right(|c| c.digit);
-            let joined = block.joins_letters & letters
-                | block.joins_digits & digits
-                | (block.joins_letters | block.joins_digits) & right(|c| c.non_ascii);
-            let in_run = block.letter | block.digit | block.underscore | block.non_ascii | joined;
-            let mut changes = in_run ^ (in_run << 1 | was_in_run);
-            while changes != 0 {
-                let change = 64 * i + changes.trailing_zeros() as usize;
-                self.boundaries.push(change);
-                changes &= changes - 1;
-            }
-            was_in_run = in_run >> 63;
-            before = *block;
+        for word in stretch.unicode_words() {
+            sink.word(word.as_bytes());
         }
-        if was_in_run == 1 {
-            self.boundaries.push(64 * self.blocks.len());
-        }
-    }
-
-    /// The next non-ASCII byte from `i` on.
-    fn next_non_ascii(&self, i: usize) -> usize {
-        let first = i / 64;
-        for (block, classes) in self.blocks.iter().enumerate().skip(first) {
-            let from = if block == first { !0 << (i % 64) } else { !0 };
-            if classes.non_ascii & from != 0 {
-                return 64 * block + (classes.non_ascii & from).trailing_zeros() as usize;
-            }
-        }
-        usize::MAX
-    }
-}
-
-/// What 64 bytes are to the word-boundary rules, one bit a byte.
-#[derive(Clone, Copy, Debug, Default)]
-struct Classes {
-    letter: u64,
-    digit: u64,
-    /// Joins letters and digits, but is no word alone.
-    underscore: u64,
-    /// Part of a non-ASCII character.
-    non_ascii: u64,
-    /// `'`, `.` and `:` between two letters.
-    joins_letters: u64,
-    /// `'`, `.`, `,` and `;` between two digits.
-    joins_digits: u64,
-}
-
-impl Classes {
-    fn of(block: &[u8; 64]) -> Self {
-        let mut classes = Classes::default();
-        let (quarters, _) = block.as_chunks::<16>();
-        for (quarter, shift) in quarters.iter().zip([0, 16, 32, 48]) {
-            let c = u8x16::new(*quarter);
-            let is = |byte: u8| c.simd_eq(u8x16::splat(byte));
-            // c - first wraps for what lies before the range, so one comparison finds a range.
-            let within = |c: u8x16, first: u8, len: u8| {
-                let from_first = c - u8x16::splat(first);
-                from_first.min(u8x16::splat(len - 1)).simd_eq(from_first)
-            };
-            let bits = |mask: u8x16| u64::from(mask.to_bitmask()) << shift;
-            let joins_both = is(b'\'') | is(b'.');
-            classes.letter |= bits(within(c | u8x16::splat(0x20), b'a', 26));
-            classes.digit |= bits(within(c, b'0', 10));
-            classes.underscore |= bits(is(b'_'));
-            classes.non_ascii |= bits(c);
-            classes.joins_letters |= bits(joins_both | is(b':'));
-            classes.joins_digits |= bits(joins_both | is(b',') | is(b';'));
-        }
-        classes
+        end
     }
 }
 
@@ -210,18 +193,18 @@ fn is_hard(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"_'.:,;\"".contains(&byte)
 }
 
-/// Where the context begins that can join a non-ASCII character at `i`: one character before it, or a
+/// Where the context begins that can join a complex character at `i`: one character before it, or a
 /// run of white space. No word ends there.
-fn start_of_context(bytes: &[u8], i: usize) -> usize {
-    if bytes[i].is_ascii() {
+fn start_of_context(text: &str, i: usize) -> usize {
+    if class_at(text.as_bytes(), i).0 != Class::Complex {
         return i;
     }
-    let blanks = bytes[..i]
-        .iter()
-        .rev()
-        .take_while(|byte| byte.is_ascii_whitespace() || **byte == 0x0B)
-        .count();
-    i - blanks.max(1).min(i)
+    let blanks = text[..i].trim_end().len();
+    if blanks < i {
+        return blanks;
+    }
+    let before = text[..i].chars().next_back();
+    i - before.map_or(0, char::len_utf8)
 }
 
 /// The next ASCII character from `i` on that is a boundary on both sides. White space that follows
@@ -248,6 +231,7 @@ fn end_of_stretch(text: &str, mut i: usize) -> usize {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::word_class::is_simple;
     use super::*;
 
     fn by_library(text: &str, merge_blanks: bool) -> Vec<String> {
@@ -260,9 +244,17 @@ mod tests {
         normalised.unicode_words().map(str::to_owned).collect()
     }
 
+    /// The same on every instruction set.
     fn fast(text: &str, merge_blanks: bool) -> Vec<String> {
-        let mut words = Vec::new();
-        for_each_word(text, merge_blanks, |word| words.push(word.to_owned()));
+        let on = |isa| {
+            let mut words = Vec::new();
+            for_each_word_with(isa, text, merge_blanks, |word| words.push(word.to_owned()));
+            words
+        };
+        let words = on(Isa::available()[0]);
+        for isa in &Isa::available()[1..] {
+            assert_eq!(on(*isa), words, "{isa}: {text:?}");
+        }
         words
     }
 
@@ -341,7 +333,64 @@ mod tests {
         "word",
         "1.5",
         "e.g.",
+        "‘",
+        "“",
+        "—",
+        "…",
+        "•",
+        "™",
+        "©",
+        "²",
+        "²\u{ad}",
+        "ü",
+        "Σ",
+        "ж",
+        "\u{483}",
+        "한",
+        "ừ",
+        "€",
+        "×",
+        "\u{2024}",
+        "\u{2027}",
+        "\u{200a}",
     ];
+
+    /// Pieces that bring what follows to any place in a block or a chunk.
+    const LONG: &[&str] = &[
+        "twelve bytes",
+        "a paragraph of sixty-four bytes, the length of one block of text",
+        "________________________________",
+        "’’’’’’’’’’’’’’’’’’’’’’’’’’’’’’’’",
+        "éééééééééééééééééééééééééééééééé",
+        "don’t l’été “naïve” 1’000’000.5 – ",
+    ];
+
+    /// Each character of which the table says that it is simple, between any two others.
+    #[test]
+    fn simple_characters_are_what_the_library_says() {
+        let mut simple: Vec<char> = ('\u{80}'..'\u{ac00}').filter(|c| is_simple(*c)).collect();
+        assert!(simple.len() > 1900, "{}", simple.len());
+        simple.extend("가힣한하갛각간갂".chars());
+        let differs = |c: &char| {
+            // All kinds on one side, and on the other those that join or may be joined.
+            let all = || NASTY.iter().copied();
+            let few = [
+                "", "x", "1", "'", "\u{301}", "א", "ア", "\u{200d}", " ", "’", "_",
+            ];
+            let differs = |text: String| {
+                let mut words = Vec::new();
+                for_each_word(&text, false, |word| words.push(word.to_owned()));
+                words != by_library(&text, false)
+            };
+            few.iter().any(|few| {
+                all().any(|any| {
+                    differs(format!("{few}{c}{any}")) || differs(format!("{any}{c}{few}"))
+                })
+            })
+        };
+        simple.retain(differs);
+        assert_eq!(simple, Vec::<char>::new());
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
@@ -352,6 +401,29 @@ mod tests {
             merge_blanks: bool,
         ) {
             let text = pieces.concat();
+            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
+        }
+
+        #[test]
+        fn both_paths_give_the_same_words_over_blocks(
+            pieces in prop::collection::vec(
+                prop_oneof![prop::sample::select(NASTY), prop::sample::select(LONG)], 0..40),
+            merge_blanks: bool,
+        ) {
+            let text = pieces.concat();
+            prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
+        }
+
+        #[test]
+        fn both_paths_give_the_same_words_over_chunks(
+            pieces in prop::collection::vec(
+                prop_oneof![prop::sample::select(NASTY), prop::sample::select(LONG)], 0..20),
+            filler in prop::sample::select(&["x", "é", "’", "_", " ", "word ", "東", "\u{301}", "’a", "한 "][..]),
+            short in 0..80usize,
+            merge_blanks: bool,
+        ) {
+            let mut text = filler.repeat((CHUNK - short) / filler.len());
+            text.push_str(&pieces.concat());
             prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks), "{:?}", text);
         }
 

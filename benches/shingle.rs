@@ -1,0 +1,69 @@
+//! documents -> shingle sets, on one thread: each unit, in bytes of text per second.
+//!
+//!     cargo bench --bench shingle -- words
+//!
+//! The texts: pages of the example corpus that are ASCII; others, in which a few characters are not; and
+//! the first ones with Cyrillic letters for the Latin ones, so that almost no stretch is ASCII.
+
+#[allow(dead_code, reason = "what other stages share is there, too")]
+mod stages;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use simgpu::pipeline::{Shingler, Shingling, StopWords, TextBatch, Unit};
+use simgpu::scheme::Scheme;
+
+/// Frequent ones, which can be written in either alphabet.
+const STOP_WORDS: [&str; 12] = [
+    "the", "of", "and", "to", "a", "in", "is", "that", "for", "this", "by", "it",
+];
+
+fn main() {
+    stages::run(&[bench_shingle]);
+}
+
+fn bench_shingle(criterion: &mut Criterion) {
+    let ascii = stages::documents(str::is_ascii);
+    let mixed = stages::documents(|text| !text.is_ascii());
+    let cyrillic: Vec<String> = ascii.iter().map(|text| in_cyrillic(text)).collect();
+    let stop_words = STOP_WORDS.into_iter().collect::<StopWords>();
+    let cyrillic_stop_words = STOP_WORDS.map(in_cyrillic);
+    let cyrillic_stop_words: StopWords = cyrillic_stop_words.iter().map(String::as_str).collect();
+    let texts = [
+        ("ascii", &ascii, &stop_words),
+        ("mixed", &mixed, &stop_words),
+        ("cyrillic", &cyrillic, &cyrillic_stop_words),
+    ];
+    let mut group = criterion.benchmark_group("shingle");
+    for (alphabet, documents, stop_words) in texts {
+        let texts: TextBatch = documents.iter().map(String::as_str).collect();
+        let bytes: usize = texts.iter().map(str::len).sum();
+        group.throughput(Throughput::Bytes(bytes as u64));
+        for unit in [
+            Unit::Bytes,
+            Unit::Chars,
+            Unit::Words,
+            Unit::StopWords(stop_words.clone()),
+            Unit::Pieces,
+        ] {
+            let id = BenchmarkId::new(unit.to_string(), alphabet);
+            let shingler = Shingler::new(Shingling::of(unit), &Scheme::default(), None);
+            let shingler = shingler.expect("the native hash fits");
+            group.bench_function(id, |bencher| bencher.iter(|| shingler.shingle(&texts)));
+        }
+    }
+    group.finish();
+}
+
+/// Letter by letter; what has no letter for it stays.
+fn in_cyrillic(text: &str) -> String {
+    const LETTERS: [char; 26] = [
+        'а', 'б', 'ц', 'д', 'е', 'ф', 'г', 'х', 'и', 'й', 'к', 'л', 'м', 'н', 'о', 'п', 'щ', 'р',
+        'с', 'т', 'у', 'в', 'ш', 'ж', 'ы', 'з',
+    ];
+    let letter = |c: char| match c {
+        'a'..='z' => LETTERS[c as usize - 'a' as usize],
+        'A'..='Z' => LETTERS[c as usize - 'A' as usize],
+        other => other,
+    };
+    text.chars().map(letter).collect()
+}

@@ -1,0 +1,104 @@
+//! shingle sets -> signatures, on one thread: each family on each instruction set, in permutation
+//! updates per second (shingles x K).
+//!
+//!     cargo bench --bench sign -- 'affine32/.*/1000x128'
+//!
+//! A benchmark is scheme/instructions/shingles of a document x K. `kernels` is for ratios, taken within a
+//! round, and for what the CPU allows; this is for many sizes, each beside its last run.
+//!
+//! `fast` and `rensa` do not touch every slot for every shingle: theirs are the updates that another scheme
+//! would have made.
+
+#[allow(dead_code, reason = "what other stages share is there, too")]
+mod stages;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use simgpu::backend::Backend;
+use simgpu::pipeline::{Hashes, ShingleSets, Signatures};
+use simgpu::scheme::{Scheme, Width, fmix64};
+use simgpu::simd::Isa;
+use stages::chosen;
+
+const SCHEMES: [&str; 8] = [
+    "affine32",
+    "affine32-even",
+    "mersenne31",
+    "mersenne61",
+    "affine64",
+    "mersenne61-wide",
+    "fast",
+    "rensa",
+];
+const SHINGLES: [usize; 6] = [30, 100, 300, 1000, 5000, 50_000];
+const NUM_PERMS: [u32; 4] = [64, 128, 256, 1024];
+
+/// Documents are signed together up to so many shingles: then the call is nothing beside them, and
+/// they stay in the cache.
+const SHINGLES_A_CALL: usize = 10_000;
+
+fn main() {
+    stages::run(&[bench_sign]);
+}
+
+fn bench_sign(criterion: &mut Criterion) {
+    let instructions = || std::iter::once(None).chain(Isa::available().iter().copied().map(Some));
+    for name in SCHEMES {
+        let mut group = criterion.benchmark_group(name);
+        for isa in instructions() {
+            let shown = isa.map_or("scalar".to_owned(), |isa| isa.to_string());
+            for shingles in chosen(&SHINGLES) {
+                let documents = Documents::new(*shingles);
+                for num_perm in chosen(&NUM_PERMS) {
+                    let updates = documents.narrow.len() as u64 * u64::from(*num_perm);
+                    group.throughput(Throughput::Elements(updates));
+                    let id = BenchmarkId::new(&shown, format!("{shingles}x{num_perm}"));
+                    group.bench_function(id, |bencher| {
+                        let scheme = Scheme::named(name).and_then(|it| it.with_num_perm(*num_perm));
+                        let scheme = scheme.expect("schemes and sizes are known");
+                        let signer = match isa {
+                            None => Backend::Scalar.signer(&scheme),
+                            Some(isa) => Backend::Simd.signer_on(&scheme, isa),
+                        };
+                        let signer = signer.expect("the instructions are there");
+                        let sets = documents.sets(scheme.family().hash_width());
+                        let mut signatures =
+                            Signatures::new(signer.num_perm(), signer.slot_width());
+                        bencher.iter(|| {
+                            signatures.clear();
+                            signatures.sign(&*signer, &sets)
+                        });
+                    });
+                }
+            }
+        }
+        group.finish();
+    }
+}
+
+/// Documents of as many shingles each, hashed to either width.
+struct Documents {
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
+    offsets: Vec<i64>,
+}
+
+impl Documents {
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+    fn new(shingles: usize) -> Self {
+        let documents = (SHINGLES_A_CALL / shingles).max(1);
+        let wide: Vec<u64> = (0..(documents * shingles) as u64).map(fmix64).collect();
+        Documents {
+            narrow: wide.iter().map(|hash| *hash as u32).collect(),
+            wide,
+            offsets: (0..=documents).map(|i| (i * shingles) as i64).collect(),
+        }
+    }
+
+    fn sets(&self, width: Width) -> ShingleSets<'_> {
+        let hashes = match width {
+            Width::U32 => Hashes::U32(&self.narrow),
+            Width::U64 => Hashes::U64(&self.wide),
+        };
+        ShingleSets::new(hashes, &self.offsets).expect("offsets ascend")
+    }
+}

@@ -1,0 +1,88 @@
+//! What the benches of single stages share: criterion as they want it, numbers and texts.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::Criterion;
+use serde_json::Value;
+use simgpu::pipeline::{Signatures, SlotsMut};
+use simgpu::scheme::{Width, fmix64};
+
+/// Runs benches under criterion on this one thread, and prints what they come to.
+///
+/// Times are short, since there are hundreds of benchmarks; `--warm-up-time`, `--measurement-time` and
+/// `--sample-size` lengthen them, and a regular expression chooses some.
+pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
+    // A global pool of the calling thread alone. There is no other before it in a process that begins.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    let built = pool.use_current_thread().build_global();
+    built.expect("the pool is the first one");
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(100))
+        .measurement_time(Duration::from_millis(300))
+        .nresamples(10_000)
+        .without_plots()
+        .configure_from_args();
+    for bench in benches {
+        bench(&mut criterion);
+    }
+    criterion.final_summary();
+}
+
+/// All of `sizes` under `cargo bench`, and the first one under `cargo test`, which asks no more than
+/// whether the bench still runs.
+pub(crate) fn chosen<T>(sizes: &[T]) -> &[T] {
+    let is_measured = std::env::args().any(|argument| argument == "--bench");
+    match sizes {
+        [first, _, ..] if !is_measured => std::slice::from_ref(first),
+        _ => sizes,
+    }
+}
+
+/// Signatures whose slots are made of what `slot` says of a row and a number of slot.
+#[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+pub(crate) fn signatures(
+    rows: usize,
+    num_perm: usize,
+    width: Width,
+    slot: impl Fn(u64, u64) -> u64,
+) -> Signatures {
+    let mut signatures = Signatures::new(num_perm, width);
+    let slots = (0..rows as u64).flat_map(|row| (0..num_perm as u64).map(move |k| (row, k)));
+    let values = slots.map(|(row, k)| fmix64(slot(row, k)));
+    match signatures.push_rows(rows).into_slots() {
+        SlotsMut::U32(slots) => slots
+            .iter_mut()
+            .zip(values)
+            .for_each(|(to, x)| *to = x as u32),
+        SlotsMut::U64(slots) => slots.iter_mut().zip(values).for_each(|(to, x)| *to = x),
+    }
+    signatures
+}
+
+/// The first documents of the example corpus that `is_wanted`, 256 KiB of them.
+pub(crate) fn documents(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
+    let file = File::open(path).expect("the example corpus lies in the repository");
+    let decoder = zstd::Decoder::new(file).expect("it is a zstd file");
+    let mut documents = Vec::new();
+    let mut bytes = 0;
+    for line in BufReader::new(decoder).lines() {
+        let record: Value = line
+            .map_err(serde_json::Error::io)
+            .and_then(|line| serde_json::from_str(&line))
+            .expect("it holds one record a line");
+        let text = record["text"].as_str().unwrap_or_default();
+        if is_wanted(text) {
+            bytes += text.len();
+            documents.push(text.to_owned());
+        }
+        if bytes >= 1 << 18 {
+            break;
+        }
+    }
+    documents
+}

@@ -1,0 +1,102 @@
+//! candidate pairs -> similarities, on one thread, in pairs per second: by signatures, by packed
+//! signatures, and by the sets themselves.
+//!
+//!     cargo bench --bench verify -- 'packed/.*/128'
+//!
+//! Pairs come as a band gives them, sorted by their first document; the second lies anywhere.
+
+#[allow(dead_code, reason = "what other stages share is there, too")]
+mod stages;
+
+use std::path::PathBuf;
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use simgpu::pipeline::{ExactSets, PackedSignatures, Similarity, SlotBits};
+use simgpu::scheme::{Width, fmix64};
+use stages::chosen;
+
+const DOCUMENTS: u32 = 2000;
+/// By signatures; by sets, which takes longer, a tenth of them.
+const PAIRS: u64 = 10_000;
+const NUM_PERMS: [usize; 4] = [64, 128, 256, 1024];
+
+/// Shingles of a document.
+const SET_SIZES: [u64; 3] = [30, 300, 3000];
+
+fn main() {
+    stages::run(&[bench_signatures, bench_packed, bench_exact]);
+}
+
+fn bench_signatures(criterion: &mut Criterion) {
+    let pairs = pairs(PAIRS);
+    let mut group = criterion.benchmark_group("signatures");
+    group.throughput(Throughput::Elements(pairs.len() as u64));
+    for (width, shown) in [(Width::U32, "32-bit"), (Width::U64, "64-bit")] {
+        for num_perm in chosen(&NUM_PERMS) {
+            let signatures = stages::signatures(DOCUMENTS as usize, *num_perm, width, slot);
+            let id = BenchmarkId::new(shown, num_perm);
+            group.bench_function(id, |bencher| bencher.iter(|| signatures.of_pairs(&pairs)));
+        }
+    }
+    group.finish();
+}
+
+fn bench_packed(criterion: &mut Criterion) {
+    let pairs = pairs(PAIRS);
+    let mut group = criterion.benchmark_group("packed");
+    group.throughput(Throughput::Elements(pairs.len() as u64));
+    for num_perm in chosen(&NUM_PERMS) {
+        let signatures = stages::signatures(DOCUMENTS as usize, *num_perm, Width::U32, slot);
+        for bits in SlotBits::ALL {
+            let packed = PackedSignatures::of(&signatures, bits);
+            let id = BenchmarkId::new(format!("{}-bit", bits.get()), num_perm);
+            group.bench_function(id, |bencher| bencher.iter(|| packed.of_pairs(&pairs)));
+        }
+    }
+    group.finish();
+}
+
+fn bench_exact(criterion: &mut Criterion) {
+    let pairs = pairs(PAIRS / 10);
+    let mut group = criterion.benchmark_group("exact");
+    group.throughput(Throughput::Elements(pairs.len() as u64));
+    for size in chosen(&SET_SIZES) {
+        let sets = exact_sets(*size);
+        let id = size.to_string();
+        group.bench_function(id, |bencher| bencher.iter(|| sets.of_pairs(&pairs)));
+    }
+    group.finish();
+}
+
+/// A slot of a document: of four documents three have the same, so that two agree in 9/16 of all slots.
+fn slot(document: u64, k: u64) -> u64 {
+    let differs = fmix64(document << 32 | k).is_multiple_of(4);
+    k + u64::from(differs) * (document << 32)
+}
+
+/// Sets of which each has every element of the universe with probability 2/3: two of them are 1/2
+/// similar.
+fn exact_sets(size: u64) -> ExactSets {
+    let mut universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
+    universe.sort_unstable();
+    let mut sets = ExactSets::new(DOCUMENTS as usize, usize::MAX, PathBuf::new());
+    for document in 0..DOCUMENTS {
+        let has = |element: &u64| !fmix64(element ^ u64::from(document)).is_multiple_of(3);
+        let set: Vec<u64> = universe.iter().copied().filter(has).collect();
+        let inserted = sets.insert(document as usize, &set);
+        inserted.expect("what stays in memory is not written");
+    }
+    sets
+}
+
+fn pairs(number: u64) -> Vec<(u32, u32)> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a remainder of 32 bits is one"
+    )]
+    let any = |i: u64| (fmix64(i) % u64::from(DOCUMENTS)) as u32;
+    let pairs = (0..number).map(|i| (any(2 * i), any(2 * i + 1)));
+    let mut pairs: Vec<_> = pairs.map(|(a, b)| (a.min(b), a.max(b))).collect();
+    pairs.sort_unstable();
+    pairs
+}

@@ -1,0 +1,429 @@
+//! SIMD lanes of the CPU: hands sets to the kernels of [`crate::simd`].
+
+use std::cell::Cell;
+
+use rayon::prelude::*;
+
+use super::rows::{lower, sign_rows};
+use super::unfit;
+use crate::error::Result;
+use crate::pipeline::{
+    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, TextBatch,
+};
+use crate::scheme::{Family, Permutations, Width};
+use crate::simd::Isa;
+use crate::simd::fast::{Fast, RMinHash};
+use crate::simd::low_part::Mersenne61LowPart;
+use crate::simd::sign::{Affine32, Affine64, Mersenne31, Mersenne61Wide, sign32, sign64};
+
+/// The SIMD backend for one scheme.
+pub(super) struct Simd {
+    isa: Isa,
+    family: Family,
+    num_perm: usize,
+    /// Every slot of the empty set.
+    empty: u64,
+    kernel: Kernel,
+}
+
+/// A family with its coefficients, as its kernel takes them.
+enum Kernel {
+    Affine32(Affine32<true>),
+    Affine32Even(Affine32<false>),
+    Mersenne31(Mersenne31),
+    Mersenne61(Mersenne61LowPart),
+    Affine64(Affine64),
+    Mersenne61Wide(Mersenne61Wide),
+    Fast(Fast),
+    RMinHash(RMinHash),
+}
+
+impl Simd {
+    pub(super) fn new(permutations: &Permutations, empty: u64, isa: Isa) -> Self {
+        let (a, b) = (permutations.a(), permutations.b());
+        let family = permutations.family();
+        Simd {
+            isa,
+            family,
+            num_perm: permutations.num_perm(),
+            empty,
+            kernel: match family {
+                Family::Affine32 => Kernel::Affine32(Affine32::new(a, b)),
+                Family::Affine32Even => Kernel::Affine32Even(Affine32::new(a, b)),
+                Family::Fast => Kernel::Fast(Fast::new(a, b)),
+                Family::RMinHash => Kernel::RMinHash(RMinHash::new(a, b)),
+                Family::Mersenne31 => Kernel::Mersenne31(Mersenne31::new(a, b)),
+                Family::Mersenne61 => Kernel::Mersenne61(Mersenne61LowPart::new(a, b)),
+                Family::Affine64 => Kernel::Affine64(Affine64::new(a, b)),
+                Family::Mersenne61Wide => Kernel::Mersenne61Wide(Mersenne61Wide::new(a, b)),
+            },
+        }
+    }
+}
+
+impl Signer for Simd {
+    fn describe(&self) -> String {
+        format!("simd ({})", self.isa)
+    }
+
+    fn num_perm(&self) -> usize {
+        self.num_perm
+    }
+
+    fn slot_width(&self) -> Width {
+        self.family.slot_width()
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the empty slot of a 32-bit family fits 32 bits"
+    )]
+    fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+        let slots = signatures.slots_for(sets, self.num_perm)?;
+        let (isa, empty) = (self.isa, self.empty);
+        match (&self.kernel, sets.hashes(), slots) {
+            (Kernel::Affine32(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    sign32(isa, by, set, row)
+                });
+            }
+            (Kernel::Affine32Even(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    sign32(isa, by, set, row);
+                });
+            }
+            (Kernel::Fast(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    by.sign(isa, set, row);
+                });
+            }
+            (Kernel::RMinHash(by), Hashes::U64(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    by.sign(isa, set, row);
+                });
+            }
+            (Kernel::Mersenne31(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    sign32(isa, by, set, row)
+                });
+            }
+            (Kernel::Mersenne61(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(sets, x, slots, empty as u32, |set, row| {
+                    by.sign(isa, set, row)
+                });
+            }
+            (Kernel::Affine64(by), Hashes::U64(x), SlotsMut::U64(slots)) => {
+                sign_rows(sets, x, slots, empty, |set, row| sign64(isa, by, set, row));
+            }
+            (Kernel::Mersenne61Wide(by), Hashes::U64(x), SlotsMut::U64(slots)) => {
+                sign_rows(sets, x, slots, empty, |set, row| sign64(isa, by, set, row));
+            }
+            _ => return Err(unfit(self.family)),
+        }
+        Ok(())
+    }
+
+    /// Each document is shingled and signed at once, while its hashes are in the cache.
+    fn sign_texts(
+        &self,
+        texts: &TextBatch,
+        shingler: &Shingler,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()> {
+        shingler.check_texts()?;
+        match signatures.slots_for_rows(texts.len(), self.num_perm)? {
+            SlotsMut::U32(slots) => {
+                self.sign_each(texts, shingler, slots, |row| SlotsMut::U32(row))
+            }
+            SlotsMut::U64(slots) => {
+                self.sign_each(texts, shingler, slots, |row| SlotsMut::U64(row))
+            }
+        }
+    }
+}
+
+/// A document of more hashes than this is signed in pieces, each by several threads. Pieces that fit
+/// the first-level cache were no quicker.
+const PIECE: usize = 1 << 20;
+
+thread_local! {
+    /// Memory for the documents of a thread, out of which it is taken while one is signed: a thread
+    /// that waits for others to sign pieces may begin another document.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+impl Simd {
+    fn sign_each<S: Copy + Default + Ord + Send>(
+        &self,
+        texts: &TextBatch,
+        shingler: &Shingler,
+        slots: &mut [S],
+        borrow: fn(&mut [S]) -> SlotsMut<'_>,
+    ) -> Result<()> {
+        let rows = slots.par_chunks_mut(self.num_perm).enumerate();
+        rows.try_for_each(|(i, row)| {
+            let text = texts.get(i);
+            let mut scratch = SCRATCH.take().unwrap_or_default();
+            let mut signed = Ok(());
+            let mut is_first = true;
+            let mut partial = Vec::new();
+            shingler.for_each_piece(text, PIECE, &mut scratch, |set| {
+                let target = match is_first {
+                    true => &mut *row,
+                    false => {
+                        partial.resize(self.num_perm, S::default());
+                        &mut *partial
+                    }
+                };
+                let matrix = SignaturesMut::new(self.num_perm, borrow(target));
+                let this = matrix.and_then(|matrix| self.sign_sets(set, matrix));
+                if !is_first {
+                    lower(row, &partial);
+                }
+                is_first = false;
+                if signed.is_ok() {
+                    signed = this;
+                }
+            });
+            // The memory of a giant is given back.
+            if text.len() <= PIECE {
+                SCRATCH.set(Some(scratch));
+            }
+            signed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scalar::Scalar;
+    use super::*;
+    use crate::pipeline::{Shingling, Signatures, Unit};
+    use crate::scheme::{Draws, Scheme, fmix64};
+
+    const FAMILIES: [Family; 8] = [
+        Family::Affine32,
+        Family::Affine32Even,
+        Family::Mersenne31,
+        Family::Mersenne61,
+        Family::Fast,
+        Family::RMinHash,
+        Family::Affine64,
+        Family::Mersenne61Wide,
+    ];
+
+    /// Shingles, the first of them where reductions have their corners.
+    fn shingles(count: usize) -> Vec<u64> {
+        let corners = [u64::MAX, 0, (1 << 31) - 1, 1 << 31, (1 << 61) - 1, 1 << 61];
+        let mixed = (0..count as u64).map(fmix64);
+        let mut shingles: Vec<u64> = corners.into_iter().chain(mixed).collect();
+        shingles.truncate(count);
+        shingles
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+    fn narrow(shingles: &[u64]) -> Vec<u32> {
+        shingles.iter().map(|x| *x as u32).collect()
+    }
+
+    /// Signs sets of certain lengths on every instruction set and by the definition.
+    fn check(family: Family, num_perm: usize, lengths: &[usize]) {
+        let mut offsets = vec![0];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + *length as i64);
+        }
+        let wide = shingles(lengths.iter().sum());
+        let narrow = narrow(&wide);
+        let hashes = match family.hash_width() {
+            Width::U32 => Hashes::U32(&narrow),
+            Width::U64 => Hashes::U64(&wide),
+        };
+        let sets = ShingleSets::new(hashes, &offsets).unwrap();
+        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 9, num_perm);
+        let sign = |signer: &dyn Signer| {
+            let mut signatures = Signatures::new(num_perm, family.slot_width());
+            signatures.sign(signer, &sets).unwrap();
+            signatures
+        };
+        let expected = sign(&Scalar::new(&drawn, 7));
+        for isa in Isa::available() {
+            let actual = sign(&Simd::new(&drawn, 7, *isa));
+            assert!(actual == expected, "{family:?} {isa} {num_perm}");
+        }
+    }
+
+    /// All numbers of permutations that enter a main loop, a tail or both.
+    #[test]
+    fn every_isa_equals_the_definition_for_every_number_of_permutations() {
+        for family in FAMILIES {
+            for num_perm in 1..=300 {
+                check(family, num_perm, &[0, 1, 2, 15, 16, 17, 33]);
+            }
+        }
+    }
+
+    /// Sets that fill a vector, a chunk, a tile, or not, or more.
+    #[test]
+    fn every_isa_equals_the_definition_for_sets_of_any_length() {
+        for family in FAMILIES {
+            check(family, 33, &[0, 3, 63, 64, 65, 700, 2047, 2048, 2049, 5000]);
+        }
+    }
+
+    /// Sets that are signed in pieces, by several threads, against the least of all values, whatever the
+    /// slots of the empty set are.
+    #[test]
+    fn pieces_make_the_row_of_the_whole_set() {
+        const NUM_PERM: usize = 3;
+        for (family, count) in FAMILIES
+            .into_iter()
+            .flat_map(|family| [65_536, 65_537, 70_000].map(|count| (family, count)))
+        {
+            let drawn = Permutations::draw(family, Draws::AllAThenAllB, 4, NUM_PERM);
+            let wide = shingles(count);
+            let narrow = narrow(&wide);
+            let least = |k: usize| match family.hash_width() {
+                Width::U32 => narrow.iter().map(|x| drawn.value(k, (*x).into())).min(),
+                Width::U64 => wide.iter().map(|x| drawn.value(k, *x)).min(),
+            };
+            let expected: Vec<u64> = (0..NUM_PERM).filter_map(least).collect();
+            let hashes = match family.hash_width() {
+                Width::U32 => Hashes::U32(&narrow),
+                Width::U64 => Hashes::U64(&wide),
+            };
+            let offsets = [0, count as i64];
+            let sets = ShingleSets::new(hashes, &offsets).unwrap();
+            for empty in [0, family.empty_slot()] {
+                let signers: [Box<dyn Signer>; 2] = [
+                    Box::new(Scalar::new(&drawn, empty)),
+                    Box::new(Simd::new(&drawn, empty, Isa::best())),
+                ];
+                for signer in signers {
+                    let mut signatures = Signatures::new(NUM_PERM, family.slot_width());
+                    signatures.sign(&*signer, &sets).unwrap();
+                    let slots: Vec<u64> = match signatures.row(0) {
+                        crate::pipeline::Slots::U32(slots) => {
+                            slots.iter().map(|slot| u64::from(*slot)).collect()
+                        }
+                        crate::pipeline::Slots::U64(slots) => slots.to_vec(),
+                    };
+                    assert_eq!(slots, expected, "{family:?} {count} {}", signer.describe());
+                }
+            }
+        }
+    }
+
+    /// Nothing is read before or after the shingles, and nothing written around the slots.
+    #[cfg(unix)]
+    #[test]
+    fn kernels_keep_to_their_buffers() {
+        use crate::simd::guarded::{Against, Guarded};
+
+        for (against, family) in [Against::Start, Against::End]
+            .into_iter()
+            .flat_map(|against| FAMILIES.map(|family| (against, family)))
+        {
+            for num_perm in [1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 33, 127, 128, 130] {
+                let drawn = Permutations::draw(family, Draws::AllAThenAllB, 3, num_perm);
+                for count in (0..=17).chain([63, 64, 65, 700, 2049]) {
+                    let wide = Guarded::new(&shingles(count), against);
+                    let narrow = Guarded::new(&narrow(&wide), against);
+                    let hashes = match family.hash_width() {
+                        Width::U32 => Hashes::U32(&narrow),
+                        Width::U64 => Hashes::U64(&wide),
+                    };
+                    let offsets = [0, count as i64];
+                    let sets = ShingleSets::new(hashes, &offsets).unwrap();
+                    for isa in Isa::available() {
+                        let signer = Simd::new(&drawn, 0, *isa);
+                        let mut slots32 = Guarded::new(&vec![0u32; num_perm], against);
+                        let mut slots64 = Guarded::new(&vec![0u64; num_perm], against);
+                        let slots = match family.slot_width() {
+                            Width::U32 => SlotsMut::U32(&mut slots32),
+                            Width::U64 => SlotsMut::U64(&mut slots64),
+                        };
+                        let matrix = SignaturesMut::new(num_perm, slots).unwrap();
+                        signer.sign_sets(&sets, matrix).unwrap();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Texts of all units and lengths: signed at once, in pieces, and by way of their sets.
+    #[test]
+    fn texts_are_signed_as_their_sets_are() {
+        let words = [
+            "the ",
+            "naïve\n",
+            "don’t  ",
+            "東京タワー ",
+            "a_b, ",
+            "1,000.5 ",
+            "\u{a0}x\t",
+        ];
+        let text = |len: usize, seed: u64| -> String {
+            let numbers = (0..len as u64).map(|i| fmix64(seed << 32 | i));
+            numbers.map(|i| words[(i % 7) as usize]).collect()
+        };
+        let mut texts: TextBatch = (0..60)
+            .map(|i| text(i % 30 * (i % 5), i as u64))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|text| &**text)
+            .collect();
+        texts.push(&text(300_000, 99));
+        texts.push("");
+        let stop_words = crate::pipeline::StopWords::english();
+        for (name, num_perm) in [("affine32", 1), ("mersenne61", 130), ("affine64", 33)] {
+            let scheme = Scheme::named(name)
+                .unwrap()
+                .with_num_perm(num_perm)
+                .unwrap();
+            for unit in [
+                Unit::Bytes,
+                Unit::Chars,
+                Unit::Words,
+                Unit::StopWords(stop_words.clone()),
+                Unit::Pieces,
+            ] {
+                let shingler = Shingler::new(Shingling::of(unit), &scheme, None).unwrap();
+                let scalar = crate::backend::Backend::Scalar.signer(&scheme).unwrap();
+                let mut expected = Signatures::new(scalar.num_perm(), scalar.slot_width());
+                expected
+                    .sign(&*scalar, &shingler.shingle(&texts).sets())
+                    .unwrap();
+                for isa in Isa::available() {
+                    let signer = Simd::new(&scheme.permutations(), scheme.empty_slot(), *isa);
+                    let shingler = shingler.clone().with_isa(*isa);
+                    let signatures = Signatures::of_texts(&signer, &texts, &shingler).unwrap();
+                    assert!(signatures == expected, "{isa} {name} {num_perm}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_that_do_not_fit_are_refused() {
+        let signer = |name: &str| {
+            let scheme = Scheme::named(name).unwrap();
+            Simd::new(&scheme.permutations(), scheme.empty_slot(), Isa::best())
+        };
+        let shingler = Shingler::new(
+            Shingling::default(),
+            &Scheme::named("affine64").unwrap(),
+            None,
+        )
+        .unwrap();
+        let texts: TextBatch = ["a text", "another"].into_iter().collect();
+        // Hashes of 64 bits for a family of 32, and one row too few.
+        assert!(Signatures::of_texts(&signer("affine32"), &texts, &shingler).is_err());
+        let mut slots = vec![0; 128];
+        let matrix = SignaturesMut::new(128, SlotsMut::U64(&mut slots)).unwrap();
+        assert!(
+            signer("affine64")
+                .sign_texts(&texts, &shingler, matrix)
+                .is_err()
+        );
+    }
+}

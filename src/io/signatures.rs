@@ -1,0 +1,270 @@
+//! Files of signatures, read batch by batch: Parquet, or NumPy's format with a description beside it.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, Schema};
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+
+use super::jsonl::json_string;
+use super::npy::{self, Matrix};
+use super::table;
+use crate::error::{Error, Result};
+use crate::pipeline::{Signatures, SignaturesFormat, SlotsMut};
+use crate::scheme::Width;
+
+/// The entry of a table's metadata that describes it.
+pub(crate) const REPORT_KEY: &str = "simgpu.report";
+
+/// Bytes of signatures in a batch, about.
+const BATCH: usize = 1 << 20;
+
+/// Where the description of a matrix lies: beside it.
+pub(crate) fn description_of(matrix: &Path) -> PathBuf {
+    let mut name = matrix.as_os_str().to_owned();
+    name.push(".json");
+    PathBuf::from(name)
+}
+
+/// A file of signatures that is open.
+pub(crate) struct SignatureReader {
+    path: PathBuf,
+    /// What the file says of itself, as JSON.
+    pub(crate) description: String,
+    /// Number of signatures.
+    pub(crate) rows: u64,
+    /// Slots of a signature.
+    pub(crate) columns: usize,
+    pub(crate) width: Width,
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+    source: Source,
+}
+
+enum Source {
+    Matrix { file: BufReader<File>, left: u64 },
+    Table(Box<ParquetRecordBatchReader>),
+}
+
+impl SignatureReader {
+    /// Opens the file and reads what stands before the signatures.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        if path.is_dir() {
+            return Err(unfit(path, "it is a folder", "name a file of signatures"));
+        }
+        let format = SignaturesFormat::of_path(path).map_err(|_| {
+            unfit(
+                path,
+                "its name does not say in what format it is",
+                "name a file that sign wrote, .parquet or .npy",
+            )
+        })?;
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+        match format {
+            SignaturesFormat::Npy => open_matrix(path, file, bytes),
+            // Parquet files that are damaged in certain ways make their reader panic.
+            SignaturesFormat::Parquet => {
+                let opened = catch_unwind(AssertUnwindSafe(|| open_table(path, file, bytes)));
+                opened.unwrap_or_else(|_| Err(damaged(path, "the file is damaged")))
+            }
+        }
+    }
+
+    /// Whether it holds ids.
+    pub(crate) fn has_ids(&self) -> bool {
+        matches!(self.source, Source::Table(_))
+    }
+
+    /// Reads the next signatures in the place of those that are there, and their ids as JSON, if the
+    /// file has any; no signature at the end.
+    pub(crate) fn next(
+        &mut self,
+        signatures: &mut Signatures,
+        ids: &mut Vec<String>,
+    ) -> Result<()> {
+        signatures.clear();
+        ids.clear();
+        let (path, columns) = (&self.path, self.columns);
+        match &mut self.source {
+            Source::Matrix { file, left } => {
+                let at_most = (BATCH / (columns * self.width.bytes())).max(1);
+                let rows = usize::try_from(*left).map_or(at_most, |left| left.min(at_most));
+                *left -= rows as u64;
+                npy::read_slots(file, signatures.push_rows(rows).into_slots())
+                    .map_err(Error::io("read", path))
+            }
+            Source::Table(reader) => {
+                let read = catch_unwind(AssertUnwindSafe(|| match reader.next() {
+                    None => Ok(()),
+                    Some(Ok(rows)) => take_rows(&rows, columns, signatures, ids)
+                        .map_err(|problem| damaged(path, problem)),
+                    Some(Err(error)) => Err(damaged(path, &error.to_string())),
+                }));
+                read.unwrap_or_else(|_| Err(damaged(path, "the file is damaged")))
+            }
+        }
+    }
+}
+
+fn unfit(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: problem.into(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn damaged(path: &Path, problem: &str) -> Error {
+    unfit(path, problem, "sign the documents again")
+}
+
+fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
+    let mut file = BufReader::with_capacity(1 << 20, file);
+    let matrix = Matrix::read_header(&mut file).map_err(|problem| damaged(path, &problem))?;
+    let expected = matrix.file_bytes();
+    if expected != Some(bytes) {
+        let (rows, columns) = (matrix.rows, matrix.columns);
+        let problem = match expected {
+            Some(expected) if expected < bytes => {
+                format!("{} bytes follow the matrix", bytes - expected)
+            }
+            _ => format!("the file is cut off: its {bytes} bytes do not hold ({rows}, {columns})"),
+        };
+        return Err(damaged(path, &problem));
+    }
+    if matrix.columns == 0 {
+        return Err(damaged(path, "its signatures have no slot"));
+    }
+    let beside = description_of(path);
+    let mut description = String::new();
+    File::open(&beside)
+        .and_then(|mut file| file.read_to_string(&mut description))
+        .map_err(|error| {
+            unfit(
+                &beside,
+                format!(
+                    "cannot read this description of {}: {error}",
+                    path.display()
+                ),
+                "put the file that sign wrote back beside the matrix, or sign the documents again",
+            )
+        })?;
+    Ok(SignatureReader {
+        path: path.to_owned(),
+        description,
+        rows: matrix.rows,
+        columns: matrix.columns,
+        width: matrix.width,
+        bytes,
+        source: Source::Matrix {
+            file,
+            left: matrix.rows,
+        },
+    })
+}
+
+fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
+    let broken = |error: parquet::errors::ParquetError| damaged(path, &error.to_string());
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(broken)?;
+    if !table::is_sound(builder.metadata()) {
+        return Err(damaged(
+            path,
+            "the file is damaged: a column has no place in it",
+        ));
+    }
+    let Some(description) = builder.schema().metadata().get(REPORT_KEY) else {
+        return Err(damaged(
+            path,
+            &format!("there is no {REPORT_KEY} in its metadata, which says how it was signed"),
+        ));
+    };
+    let description = description.clone();
+    let (columns, width) =
+        check_columns(builder.schema()).map_err(|problem| damaged(path, &problem))?;
+    let rows = builder.metadata().file_metadata().num_rows();
+    let batch = (BATCH / (columns * width.bytes())).max(1);
+    let reader = builder.with_batch_size(batch).build().map_err(broken)?;
+    Ok(SignatureReader {
+        path: path.to_owned(),
+        description,
+        rows: u64::try_from(rows).unwrap_or(0),
+        columns,
+        width,
+        bytes,
+        source: Source::Table(Box::new(reader)),
+    })
+}
+
+/// The shape of signatures in a table, or why they are none.
+fn check_columns(schema: &Schema) -> std::result::Result<(usize, Width), String> {
+    let column = |name: &str| {
+        let field = schema.field_with_name(name);
+        field.map_err(|_| format!("there is no column {name:?}"))
+    };
+    let id = column("id")?.data_type();
+    if !matches!(id, DataType::Int64 | DataType::Utf8) {
+        return Err(format!(
+            "column \"id\" holds {id}, not Int64 or Utf8 as sign writes it"
+        ));
+    }
+    let signature = column("signature")?.data_type();
+    let shape = match signature {
+        DataType::FixedSizeList(item, size) => {
+            let width = match item.data_type() {
+                DataType::UInt32 => Some(Width::U32),
+                DataType::UInt64 => Some(Width::U64),
+                _ => None,
+            };
+            usize::try_from(*size)
+                .ok()
+                .filter(|size| *size > 0)
+                .zip(width)
+        }
+        _ => None,
+    };
+    shape.ok_or_else(|| {
+        format!(
+            "column \"signature\" holds {signature}, not lists of a fixed size of UInt32 or UInt64"
+        )
+    })
+}
+
+fn take_rows(
+    rows: &RecordBatch,
+    num_perm: usize,
+    signatures: &mut Signatures,
+    ids: &mut Vec<String>,
+) -> std::result::Result<(), &'static str> {
+    const NULLS: &str = "it holds nulls, which sign does not write";
+    let (Some(id), Some(lists)) = (rows.column_by_name("id"), rows.column_by_name("signature"))
+    else {
+        return Err("columns are missing");
+    };
+    let lists = lists.as_fixed_size_list();
+    let slots = lists.values();
+    if id.null_count() + lists.null_count() + slots.null_count() > 0 {
+        return Err(NULLS);
+    }
+    if slots.len() != rows.num_rows() * num_perm {
+        return Err("signatures are of several lengths");
+    }
+    let target = signatures.push_rows(rows.num_rows()).into_slots();
+    match target {
+        SlotsMut::U32(to) => to.copy_from_slice(slots.as_primitive::<UInt32Type>().values()),
+        SlotsMut::U64(to) => to.copy_from_slice(slots.as_primitive::<UInt64Type>().values()),
+    }
+    if id.data_type() == &DataType::Int64 {
+        let id = id.as_primitive::<Int64Type>().values();
+        ids.extend(id.iter().map(i64::to_string));
+    } else {
+        let id = id.as_string::<i32>().iter().flatten();
+        ids.extend(id.map(json_string));
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Two texts -> how similar they are, exactly and by their signatures.
+
+use super::document::{DocumentBatch, TextBatch};
+use super::estimate::JaccardEstimate;
+use super::shingle::{Scratch, Shingler};
+use super::sign::{Signatures, Signer};
+use crate::error::Result;
+
+/// What two texts have in common.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Distinct shingles of either text.
+    pub shingles: [usize; 2],
+    /// Distinct shingles that both have.
+    pub shared: usize,
+    estimate: JaccardEstimate,
+}
+
+impl Comparison {
+    /// Distinct shingles that one of them has, or both.
+    pub fn union(&self) -> usize {
+        self.shingles[0] + self.shingles[1] - self.shared
+    }
+
+    /// Their Jaccard similarity; `None` if neither has a shingle, for then it is undefined.
+    pub fn jaccard(&self) -> Option<f64> {
+        (self.union() > 0).then(|| self.shared as f64 / self.union() as f64)
+    }
+
+    /// The estimate of it from their signatures.
+    pub fn estimate(&self) -> Option<JaccardEstimate> {
+        (self.union() > 0).then_some(self.estimate)
+    }
+}
+
+/// Compares two texts by their sets of shingles and by their signatures.
+///
+/// ```
+/// use simgpu::backend::Backend;
+/// use simgpu::pipeline::{Shingler, Shingling, compare};
+/// use simgpu::scheme::Scheme;
+///
+/// let scheme = Scheme::default();
+/// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
+/// let signer = Backend::Auto.signer(&scheme)?;
+/// let texts = ["the plane was ready for touch down", "the plane was ready for take off"];
+/// let comparison = compare(texts, &shingler, &*signer)?;
+/// assert_eq!((comparison.shared, comparison.union()), (1, 5));
+/// assert_eq!(comparison.jaccard(), Some(0.2));
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Signer::sign_texts`], when shingler and signer are not of one scheme, or tokens are its unit.
+pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
+    let texts: TextBatch = texts.into_iter().collect();
+    let signatures = Signatures::of_texts(signer, &texts, shingler)?;
+    let documents = DocumentBatch::Texts(texts);
+    let mut scratch = Scratch::default();
+    let [mut a, mut b] = [Vec::new(), Vec::new()];
+    shingler.exact_set(&documents, 0, &mut scratch, &mut a);
+    shingler.exact_set(&documents, 1, &mut scratch, &mut b);
+    Ok(Comparison {
+        shingles: [a.len(), b.len()],
+        shared: a
+            .iter()
+            .filter(|hash| b.binary_search(hash).is_ok())
+            .count(),
+        estimate: signatures.jaccard_estimate(0, 1),
+    })
+}

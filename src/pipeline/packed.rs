@@ -1,0 +1,578 @@
+//! Signatures of which each slot keeps a few bits (Li and König 2010, *b-Bit Minwise Hashing*).
+
+use super::estimate::JaccardEstimate;
+use super::sign::{Signatures, Slots};
+use super::verify::Similarity;
+use crate::error::{Error, Result};
+use crate::scheme::{fmix32, fmix64};
+
+/// How many bits of a slot are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SlotBits {
+    /// One bit.
+    One,
+    /// Two bits.
+    Two,
+    /// Four bits.
+    Four,
+    /// Eight bits.
+    Eight,
+    /// Sixteen bits.
+    Sixteen,
+}
+
+impl SlotBits {
+    /// All of them, the fewest first.
+    pub const ALL: [SlotBits; 5] = [
+        SlotBits::One,
+        SlotBits::Two,
+        SlotBits::Four,
+        SlotBits::Eight,
+        SlotBits::Sixteen,
+    ];
+
+    /// That number of bits.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless it is 1, 2, 4, 8 or 16.
+    pub fn new(bits: u32) -> Result<Self> {
+        let known = SlotBits::ALL.into_iter().find(|known| known.get() == bits);
+        known.ok_or_else(|| Error::Parameter {
+            name: "bits of a slot",
+            value: bits.to_string(),
+            expected: "1, 2, 4, 8 or 16".to_owned(),
+        })
+    }
+
+    /// The number of bits.
+    pub fn get(self) -> u32 {
+        match self {
+            SlotBits::One => 1,
+            SlotBits::Two => 2,
+            SlotBits::Four => 4,
+            SlotBits::Eight => 8,
+            SlotBits::Sixteen => 16,
+        }
+    }
+
+    /// Words of 64 bits that hold `num_perm` slots.
+    pub fn words(self, num_perm: usize) -> usize {
+        num_perm.div_ceil(self.slots_per_word())
+    }
+
+    fn slots_per_word(self) -> usize {
+        64 / self.get() as usize
+    }
+
+    /// Packs one signature into words of the caller, a row in the layout of [`PackedSignatures`].
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless there are [`SlotBits::words`] words.
+    pub fn pack(self, signature: Slots<'_>, words: &mut [u64]) -> Result<()> {
+        let needed = self.words(signature.len());
+        if words.len() != needed {
+            return Err(Error::Conflict(format!(
+                "{} slots of {} bits fill {needed} words, not {}; give as many",
+                signature.len(),
+                self.get(),
+                words.len()
+            )));
+        }
+        self.fill(signature, words);
+        Ok(())
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the low bits are what is kept"
+    )]
+    fn fill(self, signature: Slots<'_>, words: &mut [u64]) {
+        let bits = self.get();
+        match signature {
+            Slots::U32(slots) => {
+                let slots = slots.chunks(self.slots_per_word());
+                for (packed, slots) in words.iter_mut().zip(slots) {
+                    *packed = word(slots, bits, |slot| fmix32(*slot) as u16);
+                }
+            }
+            Slots::U64(slots) => {
+                let slots = slots.chunks(self.slots_per_word());
+                for (packed, slots) in words.iter_mut().zip(slots) {
+                    *packed = word(slots, bits, |slot| fmix64(*slot) as u16);
+                }
+            }
+        }
+    }
+
+    /// The estimate from two rows of `num_perm` packed slots in memory of the caller, freed from chance.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless both are what [`SlotBits::pack`] writes for `num_perm` slots.
+    pub fn jaccard_estimate(
+        self,
+        num_perm: usize,
+        a: &[u64],
+        b: &[u64],
+    ) -> Result<JaccardEstimate> {
+        for row in [a, b] {
+            if row.len() != self.words(num_perm) || !self.rest_is_zero(num_perm, row) {
+                return Err(self.no_rows(num_perm));
+            }
+        }
+        JaccardEstimate::of_packed(self.matches(num_perm, a, b), num_perm, self)
+    }
+
+    /// Of rows whose rest is 0.
+    fn matches(self, num_perm: usize, a: &[u64], b: &[u64]) -> usize {
+        let differing = match self {
+            SlotBits::One => differing::<1>(a, b),
+            SlotBits::Two => differing::<2>(a, b),
+            SlotBits::Four => differing::<4>(a, b),
+            SlotBits::Eight => differing::<8>(a, b),
+            SlotBits::Sixteen => differing::<16>(a, b),
+        };
+        num_perm - differing
+    }
+
+    fn rest_is_zero(self, num_perm: usize, row: &[u64]) -> bool {
+        let used = num_perm % self.slots_per_word() * self.get() as usize;
+        used == 0 || row.last().is_none_or(|last| last >> used == 0)
+    }
+
+    fn no_rows(self, num_perm: usize) -> Error {
+        Error::Conflict(format!(
+            "these words are not rows of {num_perm} slots of {} bits; give the numbers they were packed with",
+            self.get()
+        ))
+    }
+
+    /// The probability that two different slots agree in the bits that are kept.
+    pub fn chance(self) -> f64 {
+        0.5f64.powi(i32::try_from(self.get()).unwrap_or(0))
+    }
+}
+
+/// Signatures of b bits a slot: 1/32 of the memory of `affine32` at one bit.
+///
+/// **Layout.** A row is `ceil(num_perm * b / 64)` words of 64 bits. Slot k is bits `k*b .. (k+1)*b` of the
+/// row, counted from the least significant bit of its first word; as little-endian bytes, too, slots
+/// follow each other from the low bits up. What is left of the last word is 0.
+///
+/// **Value.** What is kept of slot s is the low b bits of [`fmix32`]`(s)`, or [`fmix64`]`(s)` of 64-bit
+/// slots. The mixing matters: the low bits of `a*h + b` depend on the low bits of h alone, so that those
+/// of a small set agree, or not, in all slots at once, whatever the seed.
+///
+/// Two sets agree in a slot with probability `J + (1 - J) / 2^b`, so that the similarity is estimated from
+/// the share P of matches as `(P - 2^-b) / (1 - 2^-b)` ([`JaccardEstimate`]). That is without bias, but
+/// needs more slots: at J = 1/2, 3 times as many with one bit for the same error, 1.13 times with four.
+/// (Li and König's constants for sets that are a large part of the universe are 0 here, since no set is.)
+///
+/// Two empty sets agree everywhere, as they do in whole signatures.
+///
+/// ```
+/// use simgpu::backend::Backend;
+/// use simgpu::pipeline::{PackedSignatures, Shingler, Shingling, Signatures, SlotBits};
+/// use simgpu::scheme::Scheme;
+///
+/// let scheme = Scheme::default().with_num_perm(512)?;
+/// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
+/// let signer = Backend::Auto.signer(&scheme)?;
+/// let texts = ["the plane was ready for touch down", "the plane was ready for take off"];
+/// let signatures = Signatures::of_texts(&*signer, &texts.into_iter().collect(), &shingler)?;
+///
+/// let packed = PackedSignatures::of(&signatures, SlotBits::One); // 64 bytes each and not 2048
+/// let estimate = packed.jaccard_estimate(0, 1);
+/// assert!((estimate.jaccard() - signatures.estimate(0, 1)).abs() < 0.2);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedSignatures {
+    num_perm: usize,
+    bits: SlotBits,
+    words: Vec<u64>,
+    len: usize,
+}
+
+impl PackedSignatures {
+    /// No signature yet.
+    pub fn new(num_perm: usize, bits: SlotBits) -> Self {
+        PackedSignatures {
+            num_perm,
+            bits,
+            words: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// All rows of these signatures.
+    pub fn of(signatures: &Signatures, bits: SlotBits) -> Self {
+        let mut packed = PackedSignatures::new(signatures.num_perm(), bits);
+        packed.push_all(signatures);
+        packed
+    }
+
+    /// The signatures whose words were stored: those of [`PackedSignatures::words`], or one row or more
+    /// of [`SlotBits::pack`].
+    ///
+    /// ```
+    /// use simgpu::pipeline::{PackedSignatures, SlotBits, Slots};
+    ///
+    /// let bits = SlotBits::Eight;
+    /// let mut words = vec![0; 2 * bits.words(128)];
+    /// let (one, two) = words.split_at_mut(bits.words(128));
+    /// bits.pack(Slots::U32(&[7; 128]), one)?;
+    /// bits.pack(Slots::U32(&[9; 128]), two)?;
+    /// assert_eq!(bits.jaccard_estimate(128, one, one)?.jaccard(), 1.0);
+    /// let packed = PackedSignatures::from_words(128, bits, words)?;
+    /// assert_eq!(packed.matches(0, 1), 0);
+    /// assert_eq!(packed.jaccard_estimate_with(1, &packed, 1)?.jaccard(), 1.0);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] unless the words are whole rows of `num_perm` slots, with 0 in what is left of
+    /// the last word of each.
+    pub fn from_words(num_perm: usize, bits: SlotBits, words: Vec<u64>) -> Result<Self> {
+        let words_per_row = bits.words(num_perm);
+        let are_rows = words_per_row > 0
+            && words.len().is_multiple_of(words_per_row)
+            && words
+                .chunks_exact(words_per_row)
+                .all(|row| bits.rest_is_zero(num_perm, row));
+        if !are_rows {
+            return Err(bits.no_rows(num_perm));
+        }
+        Ok(PackedSignatures {
+            num_perm,
+            bits,
+            len: words.len() / words_per_row,
+            words,
+        })
+    }
+
+    /// Appends the rows of signatures of the same scheme.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if their slots are of another number.
+    pub fn push(&mut self, signatures: &Signatures) -> Result<()> {
+        if signatures.num_perm() != self.num_perm {
+            return Err(Error::Conflict(format!(
+                "signatures of {} slots do not go with packed ones of {}; sign all by one scheme",
+                signatures.num_perm(),
+                self.num_perm
+            )));
+        }
+        self.push_all(signatures);
+        Ok(())
+    }
+
+    fn push_all(&mut self, signatures: &Signatures) {
+        let (rows, bits) = (signatures.len(), self.bits);
+        let words = bits.words(self.num_perm);
+        let packed = self.words.len();
+        self.words.resize(packed + rows * words, 0);
+        let new = self.words[packed..].chunks_exact_mut(words.max(1));
+        for (i, row) in new.enumerate() {
+            bits.fill(signatures.row(i), row);
+        }
+        self.len += rows;
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of slots in a row.
+    pub fn num_perm(&self) -> usize {
+        self.num_perm
+    }
+
+    /// Bits of a slot.
+    pub fn bits(&self) -> SlotBits {
+        self.bits
+    }
+
+    /// All words, row by row.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The words of row `i`.
+    ///
+    /// # Panics
+    /// If the row is not below [`PackedSignatures::len`].
+    pub fn row(&self, i: usize) -> &[u64] {
+        let words = self.bits.words(self.num_perm);
+        &self.words[i * words..(i + 1) * words]
+    }
+
+    /// In how many slots rows `i` and `j` agree, some of them by chance.
+    ///
+    /// # Panics
+    /// If a row is not below [`PackedSignatures::len`].
+    pub fn matches(&self, i: usize, j: usize) -> usize {
+        self.bits.matches(self.num_perm, self.row(i), self.row(j))
+    }
+
+    /// The estimate of the Jaccard similarity of rows `i` and `j`, freed from chance. It is 1 for two
+    /// empty sets.
+    ///
+    /// # Panics
+    /// If a row is not below [`PackedSignatures::len`].
+    pub fn jaccard_estimate(&self, i: usize, j: usize) -> JaccardEstimate {
+        JaccardEstimate::with_chance(self.matches(i, j), self.num_perm, self.bits.chance())
+    }
+
+    /// The same of row `i` and row `j` of other signatures of the same scheme.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] if their slots are of another number, or other bits of them are kept.
+    ///
+    /// # Panics
+    /// If a row is not below the [`PackedSignatures::len`] of its matrix.
+    pub fn jaccard_estimate_with(
+        &self,
+        i: usize,
+        other: &PackedSignatures,
+        j: usize,
+    ) -> Result<JaccardEstimate> {
+        if (self.num_perm, self.bits) != (other.num_perm, other.bits) {
+            return Err(Error::Conflict(format!(
+                "signatures of {} slots of {} bits and of {} slots of {} bits do not go together; sign and pack all alike",
+                self.num_perm,
+                self.bits.get(),
+                other.num_perm,
+                other.bits.get()
+            )));
+        }
+        let matches = self.bits.matches(self.num_perm, self.row(i), other.row(j));
+        JaccardEstimate::of_packed(matches, self.num_perm, self.bits)
+    }
+}
+
+/// The estimate from packed slots, for signatures in the order of positions.
+impl Similarity for PackedSignatures {
+    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<f64>> {
+        let estimate = |(a, b): &(u32, u32)| self.jaccard_estimate(*a as usize, *b as usize);
+        Ok(pairs.iter().map(|pair| estimate(pair).jaccard()).collect())
+    }
+}
+
+/// The low bits of as many slots as a word holds, or fewer.
+fn word<T>(slots: &[T], bits: u32, low: impl Fn(&T) -> u16) -> u64 {
+    let mask = u64::from(u16::MAX >> (16 - bits));
+    let slots = slots.iter().rev();
+    slots.fold(0, |word, slot| word << bits | u64::from(low(slot)) & mask)
+}
+
+/// In how many slots of B bits two rows differ: the bits of each slot are folded onto its lowest one,
+/// and those are counted. The rest of the last word is 0 in both and adds nothing.
+fn differing<const B: u32>(a: &[u64], b: &[u64]) -> usize {
+    let lowest = u64::MAX / ((1 << B) - 1);
+    let differing = a.iter().zip(b).map(|(a, b)| {
+        let mut bits = a ^ b;
+        let mut folded = 1;
+        while folded < B {
+            bits |= bits >> folded;
+            folded *= 2;
+        }
+        (bits & lowest).count_ones() as usize
+    });
+    differing.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Backend;
+    use crate::pipeline::{Hashes, ShingleSets};
+    use crate::scheme::{Scheme, Width};
+
+    /// Slot k of a row, read bit by bit from the layout.
+    fn slot(row: &[u64], k: usize, bits: usize) -> u64 {
+        (0..bits).fold(0, |slot, bit| {
+            let at = k * bits + bit;
+            slot | (row[at / 64] >> (at % 64) & 1) << bit
+        })
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "any 32 bits will do as hashes"
+    )]
+    fn signatures(name: &str, num_perm: u32, seed: u32, sets: &[Vec<u64>]) -> Signatures {
+        let scheme = Scheme::named(name).unwrap().with_num_perm(num_perm);
+        let scheme = scheme.unwrap().with_seed(seed);
+        let mut offsets = vec![0];
+        for set in sets {
+            offsets.push(offsets[offsets.len() - 1] + set.len() as i64);
+        }
+        let wide: Vec<u64> = sets.concat().into_iter().map(fmix64).collect();
+        let narrow: Vec<u32> = wide.iter().map(|x| *x as u32).collect();
+        let hashes = match scheme.family().hash_width() {
+            Width::U32 => Hashes::U32(&narrow),
+            Width::U64 => Hashes::U64(&wide),
+        };
+        let signer = Backend::Auto.signer(&scheme).unwrap();
+        let mut signatures = Signatures::new(scheme.num_perm(), signer.slot_width());
+        let sets = ShingleSets::new(hashes, &offsets).unwrap();
+        signatures.sign(&*signer, &sets).unwrap();
+        signatures
+    }
+
+    #[test]
+    fn packed_matches_are_those_of_the_slots_one_by_one() {
+        let sets: Vec<Vec<u64>> = vec![
+            (0..20).collect(),
+            (5..25).collect(),
+            vec![],
+            vec![],
+            (0..20).collect(),
+        ];
+        for num_perm in 1..=300 {
+            for scheme in ["affine32", "affine64"] {
+                let signatures = signatures(scheme, num_perm, 1, &sets);
+                for bits in SlotBits::ALL {
+                    let packed = PackedSignatures::of(&signatures, bits);
+                    let b = bits.get() as usize;
+                    let mask = (1u64 << b) - 1;
+                    for row in 0..sets.len() {
+                        let kept = (0..signatures.num_perm())
+                            .map(|k| slot(packed.row(row), k, b))
+                            .collect::<Vec<_>>();
+                        let expected: Vec<u64> = match signatures.row(row) {
+                            Slots::U32(slots) => {
+                                slots.iter().map(|s| u64::from(fmix32(*s)) & mask).collect()
+                            }
+                            Slots::U64(slots) => slots.iter().map(|s| fmix64(*s) & mask).collect(),
+                        };
+                        assert_eq!(kept, expected, "{num_perm} {bits:?}");
+                        let used = signatures.num_perm() * b % 64;
+                        if used > 0 {
+                            assert_eq!(packed.row(row).last().unwrap() >> used, 0);
+                        }
+                    }
+                    for (i, j) in [(0, 1), (0, 2), (2, 3), (0, 4), (1, 2)] {
+                        let agree = (0..signatures.num_perm())
+                            .filter(|k| slot(packed.row(i), *k, b) == slot(packed.row(j), *k, b));
+                        assert_eq!(packed.matches(i, j), agree.count(), "{num_perm} {bits:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sets of all sizes: without the mixing, small ones agree in all slots at once.
+    #[test]
+    fn the_mean_estimate_over_seeds_is_the_true_similarity() {
+        const SEEDS: u32 = 300;
+        const NUM_PERM: u32 = 64;
+        for scheme in ["affine32", "affine64", "mersenne31", "mersenne61"] {
+            for (shared, each) in [(0, 1), (1, 1), (2, 2), (10, 5), (400, 100), (0, 300)] {
+                let a = (0..shared + each).collect();
+                let b = (0..shared).chain(1000..1000 + each).collect();
+                let truth = shared as f64 / (shared + 2 * each) as f64;
+                let sets = [a, b];
+                for bits in SlotBits::ALL {
+                    let estimates = (1..=SEEDS).map(|seed| {
+                        let signatures = signatures(scheme, NUM_PERM, seed, &sets);
+                        let packed = PackedSignatures::of(&signatures, bits);
+                        packed.jaccard_estimate(0, 1).jaccard()
+                    });
+                    let mean = estimates.sum::<f64>() / f64::from(SEEDS);
+                    let chance = bits.chance();
+                    let p = truth + (1.0 - truth) * chance;
+                    let slots = f64::from(SEEDS * NUM_PERM);
+                    let standard_error = (p * (1.0 - p) / slots).sqrt() / (1.0 - chance);
+                    let off = (mean - truth).abs() / standard_error;
+                    assert!(
+                        off < 4.0,
+                        "{scheme} {shared} {each} {bits:?}: {mean}, {off}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_go_out_and_come_back() {
+        let sets: Vec<Vec<u64>> = vec![(0..20).collect(), (5..25).collect(), vec![]];
+        for (scheme, num_perm) in [("affine32", 1), ("affine32", 37), ("affine64", 128)] {
+            let signatures = signatures(scheme, num_perm, 1, &sets);
+            let num_perm = signatures.num_perm();
+            for bits in SlotBits::ALL {
+                let packed = PackedSignatures::of(&signatures, bits);
+                let words = packed.words().to_vec();
+                let again = PackedSignatures::from_words(num_perm, bits, words).unwrap();
+                assert_eq!(again, packed);
+                let mut row = vec![u64::MAX; bits.words(num_perm)];
+                for i in 0..3 {
+                    bits.pack(signatures.row(i), &mut row).unwrap();
+                    assert_eq!(row, packed.row(i));
+                    let expected = packed.jaccard_estimate(0, i);
+                    let with = again.jaccard_estimate_with(0, &packed, i).unwrap();
+                    assert_eq!(with, expected);
+                    let of_rows = bits.jaccard_estimate(num_perm, packed.row(0), &row);
+                    assert_eq!(of_rows.unwrap(), expected);
+                }
+                row.push(0);
+                assert!(bits.pack(signatures.row(0), &mut row).is_err());
+                assert!(bits.jaccard_estimate(num_perm, &row, &row).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_rows_are_errors() {
+        let bits = SlotBits::Four;
+        for (num_perm, words) in [
+            (0, vec![]),
+            (0, vec![0]),
+            (17, vec![0; 3]),
+            (15, vec![1 << 60]),
+            (usize::MAX, vec![0]),
+        ] {
+            assert!(PackedSignatures::from_words(num_perm, bits, words).is_err());
+        }
+        assert!(bits.jaccard_estimate(15, &[1 << 60], &[0]).is_err());
+        assert!(bits.jaccard_estimate(0, &[], &[]).is_err());
+        assert!(JaccardEstimate::of_packed(3, 2, bits).is_err());
+        let of_16 = PackedSignatures::from_words(16, bits, vec![0]).unwrap();
+        for (num_perm, bits) in [(15, bits), (16, SlotBits::Two)] {
+            let other = PackedSignatures::from_words(num_perm, bits, vec![0]).unwrap();
+            assert!(of_16.jaccard_estimate_with(0, &other, 0).is_err());
+        }
+    }
+
+    #[test]
+    fn estimates_are_freed_from_chance() {
+        let estimate = JaccardEstimate::of_packed(96, 128, SlotBits::One).unwrap();
+        assert_eq!(estimate.jaccard(), 0.5);
+        assert!((estimate.standard_error() - 2.0 * (0.75 * 0.25 / 128f64).sqrt()).abs() < 1e-15);
+        let below = JaccardEstimate::with_chance(32, 128, SlotBits::One.chance());
+        assert_eq!(below.jaccard(), -0.5);
+        assert_eq!(below.interval(0.95).unwrap(), (0.0, 0.0));
+    }
+
+    #[test]
+    fn other_numbers_of_bits_and_slots_are_errors() {
+        for bits in [0, 3, 32, u32::MAX] {
+            assert!(SlotBits::new(bits).is_err());
+        }
+        assert_eq!(SlotBits::new(8).unwrap(), SlotBits::Eight);
+        let mut packed = PackedSignatures::new(8, SlotBits::Four);
+        assert!(packed.push(&signatures("affine32", 9, 1, &[])).is_err());
+        assert!(
+            packed
+                .push(&signatures("affine32", 8, 1, &[vec![1]]))
+                .is_ok()
+        );
+        assert_eq!((packed.len(), packed.row(0).len()), (1, 1));
+    }
+}

@@ -1,0 +1,74 @@
+//! Shingles of tokens and of pieces, joined and hashed as bytes, in the ways of several tools.
+
+use super::hash::{Out, ShingleHash};
+use super::pieces::{is_word, pieces};
+use super::{Scratch, Shingler};
+use crate::scheme::{BaseHash, Grams};
+
+impl Shingler {
+    /// The shingles of given tokens.
+    pub(super) fn shingle_tokens<'a, H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        tokens: impl IntoIterator<Item = &'a [u8]>,
+        scratch: &mut Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        let size = match (self.grams, self.shingling.size.get()) {
+            (_, 1) => {
+                for token in tokens {
+                    scratch.push_token(token);
+                    out.room().push(H::of_bytes(hash, token));
+                }
+                return;
+            }
+            (Grams::Cudf, size) => size.saturating_add(1),
+            (Grams::Native | Grams::FullOnly | Grams::FromFivePieces, size) => size,
+        };
+        scratch.joined.clear();
+        if self.grams == Grams::Cudf {
+            scratch.joined.join_by_nothing();
+        }
+        for token in tokens {
+            scratch.push_token(token);
+            scratch.joined.push(token);
+        }
+        let joined = &scratch.joined;
+        if !self.leaves_out(joined.len()) {
+            for span in joined.spans(size) {
+                out.room().push(H::of_bytes(hash, span));
+            }
+        }
+    }
+
+    /// The shingles of the pieces of a normalised text.
+    pub(super) fn shingle_pieces<H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        scratch.joined.clear();
+        for piece in pieces(text) {
+            scratch.push_token(piece.as_bytes());
+            scratch.joined.push(piece.as_bytes());
+        }
+        let joined = &scratch.joined;
+        let is_left_out = match self.grams {
+            Grams::FromFivePieces => joined.len() < 5,
+            // A text of empty pieces alone holds nothing.
+            _ => self.leaves_out(joined.len()) || !text.contains(is_word),
+        };
+        if !is_left_out {
+            for span in joined.spans(self.shingling.size.get()) {
+                out.room().push(H::of_bytes(hash, span));
+            }
+        }
+    }
+
+    /// Whether a document of that many words or tokens has none of the shingles that the scheme takes.
+    pub(super) fn leaves_out(&self, units: usize) -> bool {
+        self.grams == Grams::FullOnly && units < self.shingling.size.get()
+    }
+}

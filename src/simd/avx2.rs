@@ -1,0 +1,318 @@
+//! AVX2: 8 lanes.
+#![allow(unsafe_code, reason = "intrinsics, where an Avx2 proves them")]
+
+use std::arch::x86_64::*;
+
+use super::isa::Kernel;
+use super::lanes::Lanes;
+
+/// The proof that this CPU has AVX2, and what came with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx2(());
+
+/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down to take their turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine {
+    a_even: __m256i,
+    a_odd: __m256i,
+    a_high: __m256i,
+    b_even: __m256i,
+    b_odd: __m256i,
+}
+
+impl Avx2 {
+    pub(super) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        has_all.then_some(Avx2(()))
+    }
+
+    #[inline]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+        fn compiled<K: Kernel>(lanes: Avx2, kernel: K) -> K::Output {
+            kernel.run(lanes)
+        }
+        // SAFETY: `self` proves that the CPU has all of them.
+        unsafe { compiled(self, kernel) }
+    }
+}
+
+/// Calls an intrinsic.
+macro_rules! intrinsic {
+    ($($call:tt)*) => {
+        // SAFETY: a method of `Avx2`, of which there is one only where the CPU has the instruction.
+        unsafe { $($call)* }
+    };
+}
+
+impl Lanes for Avx2 {
+    type U32 = __m256i;
+    type U64 = __m256i;
+    type Affine = Affine;
+    type Bytes = [__m256i; 2];
+    type Where = [__m256i; 2];
+
+    const COUNT: usize = 8;
+    const REGISTERS: usize = 12;
+    const LOW_PART_FROM: usize = 350;
+    const MULTIPLIES_64: bool = false;
+
+    #[inline(always)]
+    fn splat(self, number: u32) -> __m256i {
+        intrinsic!(_mm256_set1_epi32(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[u32]) -> __m256i {
+        let numbers = &numbers[..8];
+        // SAFETY: 8 numbers were just shown to be there; the load needs no alignment.
+        unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, vector: __m256i, numbers: &mut [u32]) {
+        let numbers = &mut numbers[..8];
+        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn min(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_xor_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_and_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_right(self, a: __m256i, bits: u32) -> __m256i {
+        intrinsic!(_mm256_srlv_epi32(a, _mm256_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, a: __m256i, bits: u32) -> __m256i {
+        intrinsic!(_mm256_or_si256(
+            _mm256_sllv_epi32(a, _mm256_set1_epi32(bits.cast_signed())),
+            _mm256_srlv_epi32(a, _mm256_set1_epi32((32 - bits).cast_signed())),
+        ))
+    }
+
+    #[inline(always)]
+    fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Affine {
+        let a_even = self.load(a_low);
+        let (first, second) = (self.load64(b), self.load64(&b[4..]));
+        intrinsic!({
+            // Unpacking goes by halves of a vector; 0xD8 swaps the inner two of its results.
+            let (even, odd) = (
+                _mm256_unpacklo_epi64(first, second),
+                _mm256_unpackhi_epi64(first, second),
+            );
+            Affine {
+                a_even,
+                a_odd: _mm256_srli_epi64::<32>(a_even),
+                a_high: self.load(a_high),
+                b_even: _mm256_permute4x64_epi64::<0xD8>(even),
+                b_odd: _mm256_permute4x64_epi64::<0xD8>(odd),
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn mul_add(self, by: &Affine, x: __m256i) -> (__m256i, __m256i) {
+        intrinsic!({
+            let even = _mm256_add_epi64(_mm256_mul_epu32(by.a_even, x), by.b_even);
+            let odd = _mm256_add_epi64(_mm256_mul_epu32(by.a_odd, x), by.b_odd);
+            // Low words of the odd sums move up, high words of the even ones down.
+            let low = _mm256_blend_epi32::<0xAA>(even, _mm256_slli_epi64::<32>(odd));
+            let high = _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd);
+            (
+                low,
+                _mm256_add_epi32(high, _mm256_mullo_epi32(by.a_high, x)),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn splat64(self, number: u64) -> __m256i {
+        intrinsic!(_mm256_set1_epi64x(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load64(self, numbers: &[u64]) -> __m256i {
+        let numbers = &numbers[..4];
+        // SAFETY: 4 numbers were just shown to be there; the load needs no alignment.
+        unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store64(self, vector: __m256i, numbers: &mut [u64]) {
+        let numbers = &mut numbers[..4];
+        // SAFETY: 4 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn add64(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_add_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn mul64(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!({
+            let high = |v| _mm256_srli_epi64::<32>(v);
+            let cross =
+                _mm256_add_epi64(_mm256_mul_epu32(high(a), b), _mm256_mul_epu32(a, high(b)));
+            _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64::<32>(cross))
+        })
+    }
+
+    #[inline(always)]
+    fn min64(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!({
+            // The comparison is signed.
+            let sign = _mm256_set1_epi64x(i64::MIN);
+            let above = _mm256_cmpgt_epi64(_mm256_xor_si256(a, sign), _mm256_xor_si256(b, sign));
+            _mm256_blendv_epi8(a, b, above)
+        })
+    }
+
+    #[inline(always)]
+    fn and64(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_and_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_right64(self, a: __m256i, bits: u32) -> __m256i {
+        intrinsic!(_mm256_srlv_epi64(a, _mm256_set1_epi64x(bits.into())))
+    }
+
+    #[inline(always)]
+    fn xor64(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_xor_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn store_high(self, vector: __m256i, words: &mut [u32]) {
+        let words = &mut words[..4];
+        let high = intrinsic!(_mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+            vector,
+            _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7)
+        )));
+        // SAFETY: 4 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), high) }
+    }
+
+    #[inline(always)]
+    fn load_overlapping(self, bytes: &[u8; 32]) -> __m256i {
+        // SAFETY: there are 32 bytes; the loads need no alignment.
+        let (low, high) = unsafe {
+            (
+                _mm_loadu_si128(bytes.as_ptr().cast()),
+                _mm_loadu_si128(bytes.as_ptr().add(4).cast()),
+            )
+        };
+        intrinsic!({
+            let words = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
+            _mm256_shuffle_epi8(_mm256_set_m128i(high, low), _mm256_set_m128i(words, words))
+        })
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 64]) -> [__m256i; 2] {
+        // SAFETY: there are 64 bytes; the loads need no alignment.
+        unsafe {
+            [
+                _mm256_loadu_si256(bytes.as_ptr().cast()),
+                _mm256_loadu_si256(bytes.as_ptr().add(32).cast()),
+            ]
+        }
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, vector: [__m256i; 2], bytes: &mut [u8; 64]) {
+        // SAFETY: there are 64 bytes; the stores need no alignment.
+        unsafe {
+            _mm256_storeu_si256(bytes.as_mut_ptr().cast(), vector[0]);
+            _mm256_storeu_si256(bytes.as_mut_ptr().add(32).cast(), vector[1]);
+        }
+    }
+
+    #[inline(always)]
+    fn with_bits(self, bytes: [__m256i; 2], bits: u8) -> [__m256i; 2] {
+        intrinsic!({
+            let bits = _mm256_set1_epi8(bits.cast_signed());
+            [
+                _mm256_or_si256(bytes[0], bits),
+                _mm256_or_si256(bytes[1], bits),
+            ]
+        })
+    }
+
+    #[inline(always)]
+    fn is(self, bytes: [__m256i; 2], byte: u8) -> [__m256i; 2] {
+        intrinsic!({
+            let byte = _mm256_set1_epi8(byte.cast_signed());
+            [
+                _mm256_cmpeq_epi8(bytes[0], byte),
+                _mm256_cmpeq_epi8(bytes[1], byte),
+            ]
+        })
+    }
+
+    #[inline(always)]
+    fn is_among(self, bytes: [__m256i; 2], first: u8, count: u8) -> [__m256i; 2] {
+        intrinsic!({
+            // What lies before the first one wraps and is great.
+            let first = _mm256_set1_epi8(first.cast_signed());
+            let last = _mm256_set1_epi8((count - 1).cast_signed());
+            let low = _mm256_sub_epi8(bytes[0], first);
+            let high = _mm256_sub_epi8(bytes[1], first);
+            [
+                _mm256_cmpeq_epi8(_mm256_min_epu8(low, last), low),
+                _mm256_cmpeq_epi8(_mm256_min_epu8(high, last), high),
+            ]
+        })
+    }
+
+    #[inline(always)]
+    fn or(self, a: [__m256i; 2], b: [__m256i; 2]) -> [__m256i; 2] {
+        intrinsic!([_mm256_or_si256(a[0], b[0]), _mm256_or_si256(a[1], b[1])])
+    }
+
+    #[inline(always)]
+    fn put(self, bytes: [__m256i; 2], at: [__m256i; 2], byte: u8) -> [__m256i; 2] {
+        intrinsic!({
+            let byte = _mm256_set1_epi8(byte.cast_signed());
+            [
+                _mm256_blendv_epi8(bytes[0], byte, at[0]),
+                _mm256_blendv_epi8(bytes[1], byte, at[1]),
+            ]
+        })
+    }
+
+    #[inline(always)]
+    fn bits(self, at: [__m256i; 2]) -> u64 {
+        let (low, high) = intrinsic!((_mm256_movemask_epi8(at[0]), _mm256_movemask_epi8(at[1])));
+        u64::from(low.cast_unsigned()) | u64::from(high.cast_unsigned()) << 32
+    }
+}

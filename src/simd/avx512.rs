@@ -1,0 +1,292 @@
+//! AVX-512: 16 lanes.
+#![allow(unsafe_code, reason = "intrinsics, where an Avx512 proves them")]
+
+use std::arch::x86_64::*;
+
+use super::isa::Kernel;
+use super::lanes::Lanes;
+
+/// The proof that this CPU has AVX-512 F, DQ, BW and VL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Avx512(());
+
+/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down to take their turn.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine {
+    a_even: __m512i,
+    a_odd: __m512i,
+    a_high: __m512i,
+    b_even: __m512i,
+    b_odd: __m512i,
+}
+
+const ODD: __mmask16 = 0xAAAA;
+
+impl Avx512 {
+    pub(super) fn detect() -> Option<Self> {
+        let has_all = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt");
+        has_all.then_some(Avx512(()))
+    }
+
+    #[inline]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,bmi1,bmi2,popcnt")]
+        fn compiled<K: Kernel>(lanes: Avx512, kernel: K) -> K::Output {
+            kernel.run(lanes)
+        }
+        // SAFETY: `self` proves that the CPU has all of them.
+        unsafe { compiled(self, kernel) }
+    }
+}
+
+/// Calls an intrinsic.
+macro_rules! intrinsic {
+    ($($call:tt)*) => {
+        // SAFETY: a method of `Avx512`, of which there is one only where the CPU has the instruction.
+        unsafe { $($call)* }
+    };
+}
+
+impl Lanes for Avx512 {
+    type U32 = __m512i;
+    type U64 = __m512i;
+    type Affine = Affine;
+    type Bytes = __m512i;
+    type Where = __mmask64;
+
+    const COUNT: usize = 16;
+    const REGISTERS: usize = 26;
+    const LOW_PART_FROM: usize = 900;
+    const MULTIPLIES_64: bool = true;
+
+    #[inline(always)]
+    fn splat(self, number: u32) -> __m512i {
+        intrinsic!(_mm512_set1_epi32(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load(self, numbers: &[u32]) -> __m512i {
+        let numbers = &numbers[..16];
+        // SAFETY: 16 numbers were just shown to be there; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, vector: __m512i, numbers: &mut [u32]) {
+        let numbers = &mut numbers[..16];
+        // SAFETY: 16 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_add_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn mul(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_mullo_epi32(a, b))
+    }
+
+    #[inline(always)]
+    fn min(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_xor_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_right(self, a: __m512i, bits: u32) -> __m512i {
+        intrinsic!(_mm512_srlv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn rotate_left(self, a: __m512i, bits: u32) -> __m512i {
+        intrinsic!(_mm512_rolv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Affine {
+        let a_even = self.load(a_low);
+        let (first, second) = (self.load64(b), self.load64(&b[8..]));
+        intrinsic!({
+            let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+            let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+            Affine {
+                a_even,
+                a_odd: _mm512_srli_epi64::<32>(a_even),
+                a_high: self.load(a_high),
+                b_even: _mm512_permutex2var_epi64(first, even, second),
+                b_odd: _mm512_permutex2var_epi64(first, odd, second),
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn mul_add(self, by: &Affine, x: __m512i) -> (__m512i, __m512i) {
+        intrinsic!({
+            let even = _mm512_add_epi64(_mm512_mul_epu32(by.a_even, x), by.b_even);
+            let odd = _mm512_add_epi64(_mm512_mul_epu32(by.a_odd, x), by.b_odd);
+            // 0xB1 swaps neighbours: low words move up, high words down, and the mask merges.
+            let low = _mm512_mask_shuffle_epi32::<0xB1>(even, ODD, odd);
+            let high = _mm512_mask_shuffle_epi32::<0xB1>(odd, !ODD, even);
+            (
+                low,
+                _mm512_add_epi32(high, _mm512_mullo_epi32(by.a_high, x)),
+            )
+        })
+    }
+
+    #[inline(always)]
+    fn splat64(self, number: u64) -> __m512i {
+        intrinsic!(_mm512_set1_epi64(number.cast_signed()))
+    }
+
+    #[inline(always)]
+    fn load64(self, numbers: &[u64]) -> __m512i {
+        let numbers = &numbers[..8];
+        // SAFETY: 8 numbers were just shown to be there; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store64(self, vector: __m512i, numbers: &mut [u64]) {
+        let numbers = &mut numbers[..8];
+        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn add64(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_add_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn mul64(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_mullo_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn min64(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_min_epu64(a, b))
+    }
+
+    #[inline(always)]
+    fn and64(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_right64(self, a: __m512i, bits: u32) -> __m512i {
+        intrinsic!(_mm512_srlv_epi64(a, _mm512_set1_epi64(bits.into())))
+    }
+
+    #[inline(always)]
+    fn xor64(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_xor_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn store_high(self, vector: __m512i, words: &mut [u32]) {
+        let words = &mut words[..8];
+        let high = intrinsic!(_mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(vector)));
+        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), high) }
+    }
+
+    #[inline(always)]
+    fn load_overlapping(self, bytes: &[u8; 32]) -> __m512i {
+        // SAFETY: there are 32 bytes; the load needs no alignment.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        intrinsic!({
+            // Each quarter gets the 16 bytes from its own first one on, and makes four words of them.
+            let from = _mm512_setr_epi32(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
+            let quarters = _mm512_permutexvar_epi32(from, _mm512_castsi256_si512(bytes));
+            let words = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
+            _mm512_shuffle_epi8(quarters, _mm512_broadcast_i32x4(words))
+        })
+    }
+
+    #[inline(always)]
+    fn load_bytes(self, bytes: &[u8; 64]) -> __m512i {
+        // SAFETY: there are 64 bytes; the load needs no alignment.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, vector: __m512i, bytes: &mut [u8; 64]) {
+        // SAFETY: there are 64 bytes; the store needs no alignment.
+        unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
+    }
+
+    #[inline(always)]
+    fn with_bits(self, bytes: __m512i, bits: u8) -> __m512i {
+        intrinsic!(_mm512_or_si512(bytes, _mm512_set1_epi8(bits.cast_signed())))
+    }
+
+    #[inline(always)]
+    fn is(self, bytes: __m512i, byte: u8) -> __mmask64 {
+        intrinsic!(_mm512_cmpeq_epi8_mask(
+            bytes,
+            _mm512_set1_epi8(byte.cast_signed())
+        ))
+    }
+
+    #[inline(always)]
+    fn is_among(self, bytes: __m512i, first: u8, count: u8) -> __mmask64 {
+        intrinsic!(_mm512_cmplt_epu8_mask(
+            _mm512_sub_epi8(bytes, _mm512_set1_epi8(first.cast_signed())),
+            _mm512_set1_epi8(count.cast_signed())
+        ))
+    }
+
+    #[inline(always)]
+    fn or(self, a: __mmask64, b: __mmask64) -> __mmask64 {
+        a | b
+    }
+
+    #[inline(always)]
+    fn put(self, bytes: __m512i, at: __mmask64, byte: u8) -> __m512i {
+        intrinsic!(_mm512_mask_mov_epi8(
+            bytes,
+            at,
+            _mm512_set1_epi8(byte.cast_signed())
+        ))
+    }
+
+    #[inline(always)]
+    fn bits(self, at: __mmask64) -> u64 {
+        at
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "16 bits at a time")]
+    #[inline(always)]
+    fn places(self, bits: u64, first: u32, places: &mut [u32; 64]) -> usize {
+        let mut count = 0;
+        for i in 0..4 {
+            let bits = (bits >> (16 * i)) as u16;
+            let all = intrinsic!(_mm512_add_epi32(
+                _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                _mm512_set1_epi32(first.wrapping_add(16 * i).cast_signed())
+            ));
+            let set = intrinsic!(_mm512_maskz_compress_epi32(bits, all));
+            self.store(set, &mut places[count..]);
+            count += bits.count_ones() as usize;
+        }
+        count
+    }
+}

@@ -1,0 +1,135 @@
+//! Which instructions this CPU has.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use super::avx512::Avx512;
+use super::lanes::Lanes;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon::Neon;
+use super::portable::Portable;
+use crate::error::{Error, Result};
+
+/// A set of vector instructions that this CPU has: to hold one is the proof of it, for only
+/// [`Isa::available`] makes them.
+///
+/// ```
+/// use simgpu::simd::Isa;
+///
+/// assert_eq!(Isa::available()[0].to_string(), "portable");
+/// assert_eq!(Isa::named("portable")?, Isa::available()[0]);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Isa(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Portable(Portable),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon(Neon),
+}
+
+/// All names, whether this CPU has them or not.
+const NAMES: [&str; 4] = ["portable", "avx2", "avx512", "neon"];
+
+impl Isa {
+    /// All that this CPU has, the slowest first. The CPU is asked once.
+    pub fn available() -> &'static [Isa] {
+        static AVAILABLE: OnceLock<Vec<Isa>> = OnceLock::new();
+        AVAILABLE.get_or_init(|| {
+            let kinds = [
+                Some(Kind::Portable(Portable)),
+                #[cfg(target_arch = "x86_64")]
+                Avx2::detect().map(Kind::Avx2),
+                #[cfg(target_arch = "x86_64")]
+                Avx512::detect().map(Kind::Avx512),
+                #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+                Neon::detect().map(Kind::Neon),
+            ];
+            kinds.into_iter().flatten().map(Isa).collect()
+        })
+    }
+
+    /// The fastest that this CPU has.
+    pub fn best() -> Isa {
+        let best = Isa::available().last();
+        best.copied().unwrap_or(Isa(Kind::Portable(Portable)))
+    }
+
+    /// The one of that name: `portable`, `avx2`, `avx512` or `neon`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for another name, [`Error::Conflict`] when this CPU does not have it.
+    pub fn named(name: &str) -> Result<Isa> {
+        let available = || Isa::available().iter();
+        if let Some(isa) = available().find(|isa| isa.name() == name) {
+            return Ok(*isa);
+        }
+        if NAMES.contains(&name) {
+            let has: Vec<&str> = available().map(|isa| isa.name()).collect();
+            let has = has.join(", ");
+            return Err(Error::Conflict(format!(
+                "this CPU does not have {name}; choose one of {has}"
+            )));
+        }
+        Err(Error::UnknownName {
+            what: "instruction set",
+            name: name.to_owned(),
+            known: NAMES.join(", "),
+        })
+    }
+
+    /// Every name that [`Isa::named`] knows, on any CPU.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter()
+    }
+
+    fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Portable(_) => "portable",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => "avx512",
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Kind::Neon(_) => "neon",
+        }
+    }
+
+    /// Runs a kernel, compiled for these instructions.
+    #[inline]
+    pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        match self.0 {
+            Kind::Portable(lanes) => kernel.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(lanes) => lanes.run(kernel),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(lanes) => lanes.run(kernel),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Kind::Neon(lanes) => lanes.run(kernel),
+        }
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A computation that is written once over [`Lanes`] and compiled for each instruction set.
+///
+/// Whatever `run` calls must be inlined into it, or it is compiled for the baseline only.
+pub(crate) trait Kernel {
+    type Output;
+
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}

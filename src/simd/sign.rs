@@ -1,0 +1,525 @@
+//! The signing kernels: one loop, and for each family the value of a shingle under a vector of
+//! permutations.
+//!
+//! N vectors of permutations at a time stay in registers while the shingles stream past them, so
+//! that no minimum leaves its register before the end of a tile. The number of permutations is padded
+//! with some whose values are dropped. Between tiles a slot holds its minimum *raw*, in the form that
+//! costs least in the loop; [`Family32::finish`] makes a slot of it. A raw minimum begins at the
+//! greatest number, which no shingle makes less than nothing.
+//!
+//! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
+
+use super::isa::{Isa, Kernel};
+use super::lanes::Lanes;
+use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
+
+/// Shingles at a time: they stay in the first-level cache while all permutations pass.
+const TILE: usize = 2048;
+
+/// Coefficients are padded to a multiple of this, which every vector divides.
+const PADDING: usize = 16;
+
+/// The coefficients of K permutations, padded: whole, and as the words that 32-bit lanes take.
+#[derive(Clone, Debug)]
+pub(crate) struct Coefficients {
+    a: Vec<u64>,
+    b: Vec<u64>,
+    a_low: Vec<u32>,
+    a_high: Vec<u32>,
+    b_low: Vec<u32>,
+}
+
+impl Coefficients {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "numbers are split into words"
+    )]
+    fn new(a: impl Iterator<Item = u64>, b: impl Iterator<Item = u64>) -> Self {
+        let padded = |coefficients: &mut dyn Iterator<Item = u64>| {
+            let mut padded: Vec<u64> = coefficients.collect();
+            padded.resize(padded.len().next_multiple_of(PADDING), 0);
+            padded
+        };
+        let (a, b) = (padded(&mut { a }), padded(&mut { b }));
+        let words = |numbers: &[u64], shift: u32| -> Vec<u32> {
+            numbers
+                .iter()
+                .map(|number| (number >> shift) as u32)
+                .collect()
+        };
+        Coefficients {
+            a_low: words(&a, 0),
+            a_high: words(&a, 32),
+            b_low: words(&b, 0),
+            a,
+            b,
+        }
+    }
+
+    /// The vector of 64-bit sums that begins at permutation `first`.
+    #[inline(always)]
+    fn affine<L: Lanes>(&self, lanes: L, first: usize) -> L::Affine {
+        lanes.affine(
+            &self.a_low[first..],
+            &self.a_high[first..],
+            &self.b[first..],
+        )
+    }
+}
+
+/// A family of permutations of 32-bit shingle hashes, as a kernel computes it.
+pub(crate) trait Family32: Sync {
+    /// What a vector of permutations keeps in registers.
+    type Constants<L: Lanes>: Copy;
+
+    /// Registers that one vector of permutations takes in the loop, the minimum included.
+    const REGISTERS: usize;
+
+    /// Whether shingles are mixed by `fmix32` first.
+    const IS_MIXED: bool;
+
+    /// The coefficients as the kernel takes them.
+    fn coefficients(&self) -> &Coefficients;
+
+    /// What the vector that begins at permutation `first` keeps in registers.
+    fn constants<L: Lanes>(lanes: L, by: &Coefficients, first: usize) -> Self::Constants<L>;
+
+    fn value<L: Lanes>(lanes: L, by: &Self::Constants<L>, x: L::U32) -> L::U32;
+
+    /// Makes slots of the raw minima of a set that is not empty.
+    fn finish(&self, set: &[u32], row: &mut [u32]);
+}
+
+/// Signs one set that is not empty: writes the minimum of each permutation to its slot.
+#[inline]
+pub(crate) fn sign32<F: Family32>(isa: Isa, family: &F, set: &[u32], row: &mut [u32]) {
+    lower32(isa, family, set, row);
+    family.finish(set, row);
+}
+
+/// The raw minima of a set.
+#[inline]
+pub(super) fn lower32<F: Family32>(isa: Isa, family: &F, set: &[u32], row: &mut [u32]) {
+    row.fill(u32::MAX);
+    isa.run(Lower { family, set, row });
+}
+
+struct Lower<'a, F> {
+    family: &'a F,
+    set: &'a [u32],
+    row: &'a mut [u32],
+}
+
+impl<F: Family32> Kernel for Lower<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let mut mixed = [0; TILE];
+        for tile in self.set.chunks(TILE) {
+            let tile = if F::IS_MIXED {
+                mix(lanes, tile, &mut mixed);
+                &mixed[..tile.len()]
+            } else {
+                tile
+            };
+            // As many vectors of permutations at a time as fit the registers.
+            match L::REGISTERS / F::REGISTERS {
+                0..4 => lower_blocks::<L, F, 2>(lanes, self.family.coefficients(), tile, self.row),
+                4..8 => lower_blocks::<L, F, 4>(lanes, self.family.coefficients(), tile, self.row),
+                _ => lower_blocks::<L, F, 8>(lanes, self.family.coefficients(), tile, self.row),
+            }
+        }
+    }
+}
+
+/// Lowers each raw minimum of `row` by the shingles of a tile: blocks of N vectors, then single ones.
+#[inline(always)]
+fn lower_blocks<L: Lanes, F: Family32, const N: usize>(
+    lanes: L,
+    by: &Coefficients,
+    tile: &[u32],
+    row: &mut [u32],
+) {
+    let whole = row.len() - row.len() % (N * L::COUNT);
+    let (blocks, rest) = row.split_at_mut(whole);
+    for (i, row) in blocks.chunks_exact_mut(N * L::COUNT).enumerate() {
+        lower_block::<L, F, N>(lanes, by, i * N * L::COUNT, tile, row);
+    }
+    for (i, row) in rest.chunks_mut(L::COUNT).enumerate() {
+        let first = whole + i * L::COUNT;
+        if row.len() == L::COUNT {
+            lower_block::<L, F, 1>(lanes, by, first, tile, row);
+        } else {
+            let mut padded = [u32::MAX; PADDING];
+            padded[..row.len()].copy_from_slice(row);
+            lower_block::<L, F, 1>(lanes, by, first, tile, &mut padded);
+            row.copy_from_slice(&padded[..row.len()]);
+        }
+    }
+}
+
+#[inline(always)]
+fn lower_block<L: Lanes, F: Family32, const N: usize>(
+    lanes: L,
+    by: &Coefficients,
+    first: usize,
+    tile: &[u32],
+    row: &mut [u32],
+) {
+    // No closure here: one that is not inlined is compiled for the baseline.
+    let mut constants = [F::constants(lanes, by, first); N];
+    let mut low = [lanes.load(row); N];
+    for i in 1..N {
+        constants[i] = F::constants(lanes, by, first + i * L::COUNT);
+        low[i] = lanes.load(&row[i * L::COUNT..]);
+    }
+    for x in tile {
+        let x = lanes.splat(*x);
+        for i in 0..N {
+            low[i] = lanes.min(low[i], F::value(lanes, &constants[i], x));
+        }
+    }
+    for i in 0..N {
+        lanes.store(low[i], &mut row[i * L::COUNT..]);
+    }
+}
+
+/// `fmix32` in every lane.
+#[inline(always)]
+pub(super) fn fmix32_lanes<L: Lanes>(lanes: L, h: L::U32) -> L::U32 {
+    let (first, second) = (lanes.splat(0x85EB_CA6B), lanes.splat(0xC2B2_AE35));
+    let h = lanes.mul(lanes.xor(h, lanes.shift_right(h, 16)), first);
+    let h = lanes.mul(lanes.xor(h, lanes.shift_right(h, 13)), second);
+    lanes.xor(h, lanes.shift_right(h, 16))
+}
+
+/// `fmix32` of each shingle.
+#[inline(always)]
+fn mix<L: Lanes>(lanes: L, tile: &[u32], mixed: &mut [u32; TILE]) {
+    let whole = tile.len() - tile.len() % L::COUNT;
+    for i in (0..whole).step_by(L::COUNT) {
+        lanes.store(fmix32_lanes(lanes, lanes.load(&tile[i..])), &mut mixed[i..]);
+    }
+    for i in whole..tile.len() {
+        mixed[i] = fmix32(tile[i]);
+    }
+}
+
+/// `affine32` and, unmixed, `affine32-even`: a product, a sum, a minimum.
+pub(crate) struct Affine32<const IS_MIXED: bool>(Coefficients);
+
+impl<const IS_MIXED: bool> Affine32<IS_MIXED> {
+    pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        Affine32(Coefficients::new(a.iter().copied(), b.iter().copied()))
+    }
+}
+
+impl<const IS_MIXED: bool> Family32 for Affine32<IS_MIXED> {
+    type Constants<L: Lanes> = (L::U32, L::U32);
+
+    const REGISTERS: usize = 3;
+    const IS_MIXED: bool = IS_MIXED;
+
+    fn coefficients(&self) -> &Coefficients {
+        &self.0
+    }
+
+    #[inline(always)]
+    fn constants<L: Lanes>(lanes: L, by: &Coefficients, first: usize) -> (L::U32, L::U32) {
+        (
+            lanes.load(&by.a_low[first..]),
+            lanes.load(&by.b_low[first..]),
+        )
+    }
+
+    #[inline(always)]
+    fn value<L: Lanes>(lanes: L, by: &(L::U32, L::U32), x: L::U32) -> L::U32 {
+        lanes.add(lanes.mul(by.0, x), by.1)
+    }
+
+    fn finish(&self, _: &[u32], _: &mut [u32]) {}
+}
+
+/// `mersenne31` at the cost of multiply-shift.
+///
+/// With `A = ceil(2^64 a / p)` and `B = ceil(2^64 b / p)`, the high half f of `A*x + B mod 2^64` is
+/// within 1 of `2^32 v / p`, where v is the value `(a*x + b) mod p`. Steps of v move that by more than
+/// 2, so the least f belongs to the least v, and v is `f*p / 2^32` rounded. x need not be reduced.
+pub(crate) struct Mersenne31(Coefficients);
+
+impl Mersenne31 {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "c < p, so it is below 2^64"
+    )]
+    pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        let scale = |c: &u64| (u128::from(*c) << 64).div_ceil(u128::from(P31)) as u64;
+        Mersenne31(Coefficients::new(a.iter().map(scale), b.iter().map(scale)))
+    }
+}
+
+impl Family32 for Mersenne31 {
+    type Constants<L: Lanes> = L::Affine;
+
+    const REGISTERS: usize = 6;
+    const IS_MIXED: bool = false;
+
+    fn coefficients(&self) -> &Coefficients {
+        &self.0
+    }
+
+    #[inline(always)]
+    fn constants<L: Lanes>(lanes: L, by: &Coefficients, first: usize) -> L::Affine {
+        by.affine(lanes, first)
+    }
+
+    #[inline(always)]
+    fn value<L: Lanes>(lanes: L, by: &L::Affine, x: L::U32) -> L::U32 {
+        lanes.mul_add(by, x).1
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "values are below 2^31")]
+    fn finish(&self, _: &[u32], row: &mut [u32]) {
+        for slot in row {
+            *slot = ((u64::from(*slot) * P31 + (1 << 31)) >> 32) as u32;
+        }
+    }
+}
+
+/// `mersenne61`, without masking or comparing in the loop.
+///
+/// With `s = a*x + b mod 2^64`, `q = s >> 61` and `r = s mod 2^61`, the value is the low word of
+/// `r + q`, less p where that reaches p. The kernel takes b + 1 and computes the low word of `r + q`
+/// only, which is the value plus one but where `r + q` reaches p or a value of 2^32 - 1 wraps, and
+/// there it is at most 7. So a minimum of at most 7 is computed again by the definition, and from
+/// every other one 1 is taken off.
+pub(crate) struct Mersenne61 {
+    plus_one: Coefficients,
+}
+
+impl Mersenne61 {
+    pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        let plus_one = b.iter().map(|b| b.wrapping_add(1));
+        Mersenne61 {
+            plus_one: Coefficients::new(a.iter().copied(), plus_one),
+        }
+    }
+
+    /// Slot k of a set by the definition.
+    #[cold]
+    pub(super) fn value_of_set(&self, k: usize, set: &[u32]) -> u32 {
+        let values = set.iter().map(|x| self.value_of(k, *x));
+        values.min().unwrap_or(u32::MAX)
+    }
+
+    /// The value of a shingle under permutation k, by the definition.
+    pub(super) fn value_of(&self, k: usize, x: u32) -> u32 {
+        mersenne61(self.plus_one.a[k], self.plus_one.b[k].wrapping_sub(1), x)
+    }
+}
+
+/// Below it, a raw minimum may not be the value plus one.
+const CERTAIN: u32 = 8;
+
+impl Family32 for Mersenne61 {
+    type Constants<L: Lanes> = L::Affine;
+
+    const REGISTERS: usize = 6;
+    const IS_MIXED: bool = false;
+
+    fn coefficients(&self) -> &Coefficients {
+        &self.plus_one
+    }
+
+    #[inline(always)]
+    fn constants<L: Lanes>(lanes: L, by: &Coefficients, first: usize) -> L::Affine {
+        by.affine(lanes, first)
+    }
+
+    #[inline(always)]
+    fn value<L: Lanes>(lanes: L, by: &L::Affine, x: L::U32) -> L::U32 {
+        let (low, high) = lanes.mul_add(by, x);
+        lanes.add(low, lanes.shift_right(high, 29))
+    }
+
+    fn finish(&self, set: &[u32], row: &mut [u32]) {
+        for (k, slot) in row.iter_mut().enumerate() {
+            if *slot >= CERTAIN {
+                *slot -= 1;
+            } else {
+                *slot = self.value_of_set(k, set);
+            }
+        }
+    }
+}
+
+/// A family of permutations of 64-bit shingle hashes: as [`Family32`].
+pub(crate) trait Family64: Sync {
+    /// Whether shingles are mixed by `fmix64` first.
+    const IS_MIXED: bool;
+
+    fn coefficients(&self) -> &Coefficients;
+
+    /// The value whose sum `a*x + b` is given.
+    fn value<L: Lanes>(lanes: L, sum: L::U64) -> L::U64;
+
+    fn finish(&self, set: &[u64], row: &mut [u64]);
+}
+
+/// Signs one set that is not empty: as [`sign32`].
+#[inline]
+pub(crate) fn sign64<F: Family64>(isa: Isa, family: &F, set: &[u64], row: &mut [u64]) {
+    row.fill(u64::MAX);
+    isa.run(Lower64 { family, set, row });
+    family.finish(set, row);
+}
+
+struct Lower64<'a, F> {
+    family: &'a F,
+    set: &'a [u64],
+    row: &'a mut [u64],
+}
+
+/// Vectors of permutations at a time. Four minima hide the latency of a product and, with their
+/// coefficients, fill the registers of AVX2.
+const N64: usize = 4;
+
+/// Permutations in a block.
+pub(super) const fn block64<L: Lanes>() -> usize {
+    N64 * L::COUNT / 2
+}
+
+impl<F: Family64> Kernel for Lower64<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let by = self.family.coefficients();
+        const { assert!(block64::<L>() <= 2 * PADDING && PADDING.is_multiple_of(L::COUNT)) }
+        let block = block64::<L>();
+        let mut mixed = [0; TILE / 2];
+        for tile in self.set.chunks(TILE / 2) {
+            let tile = if F::IS_MIXED {
+                for (mixed, x) in mixed.iter_mut().zip(tile) {
+                    *mixed = fmix64(*x);
+                }
+                &mixed[..tile.len()]
+            } else {
+                tile
+            };
+            for (i, row) in self.row.chunks_mut(block).enumerate() {
+                let (a, b) = (&by.a[i * block..], &by.b[i * block..]);
+                if row.len() == block {
+                    lower_block64::<L, F>(lanes, a, b, tile, row);
+                } else {
+                    let mut padded = [u64::MAX; 2 * PADDING];
+                    padded[..row.len()].copy_from_slice(row);
+                    lower_block64::<L, F>(lanes, a, b, tile, &mut padded);
+                    row.copy_from_slice(&padded[..row.len()]);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn lower_block64<L: Lanes, F: Family64>(
+    lanes: L,
+    a: &[u64],
+    b: &[u64],
+    tile: &[u64],
+    row: &mut [u64],
+) {
+    let count = L::COUNT / 2;
+    let zero = lanes.splat64(0);
+    let mut constants = [(zero, zero); N64];
+    let mut low = [zero; N64];
+    for i in 0..N64 {
+        if i * count < a.len() {
+            constants[i] = (lanes.load64(&a[i * count..]), lanes.load64(&b[i * count..]));
+        }
+        low[i] = lanes.load64(&row[i * count..]);
+    }
+    for x in tile {
+        let x = lanes.splat64(*x);
+        for i in 0..N64 {
+            let (a, b) = constants[i];
+            let sum = lanes.add64(lanes.mul64(a, x), b);
+            low[i] = lanes.min64(low[i], F::value(lanes, sum));
+        }
+    }
+    for i in 0..N64 {
+        lanes.store64(low[i], &mut row[i * count..]);
+    }
+}
+
+/// `affine64`, mixed; unmixed it is what R-MinHash falls back to.
+pub(crate) struct Affine64<const IS_MIXED: bool = true>(Coefficients);
+
+impl Affine64 {
+    pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        Affine64(Coefficients::new(a.iter().copied(), b.iter().copied()))
+    }
+}
+
+impl<const IS_MIXED: bool> Family64 for Affine64<IS_MIXED> {
+    const IS_MIXED: bool = IS_MIXED;
+
+    fn coefficients(&self) -> &Coefficients {
+        &self.0
+    }
+
+    #[inline(always)]
+    fn value<L: Lanes>(_: L, sum: L::U64) -> L::U64 {
+        sum
+    }
+
+    fn finish(&self, _: &[u64], _: &mut [u64]) {}
+}
+
+/// `mersenne61-wide`: `(s + (s >> 61)) mod 2^61`, from b + 1, as [`Mersenne61`].
+pub(crate) struct Mersenne61Wide {
+    plus_one: Coefficients,
+}
+
+impl Mersenne61Wide {
+    pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        let plus_one = b.iter().map(|b| b.wrapping_add(1));
+        Mersenne61Wide {
+            plus_one: Coefficients::new(a.iter().copied(), plus_one),
+        }
+    }
+
+    /// Slot k by the definition.
+    #[cold]
+    fn value_of_set(&self, k: usize, set: &[u64]) -> u64 {
+        let (a, b) = (self.plus_one.a[k], self.plus_one.b[k].wrapping_sub(1));
+        let values = set.iter().map(|x| mersenne61_wide(a, b, *x));
+        values.min().unwrap_or(u64::MAX)
+    }
+}
+
+impl Family64 for Mersenne61Wide {
+    const IS_MIXED: bool = false;
+
+    fn coefficients(&self) -> &Coefficients {
+        &self.plus_one
+    }
+
+    #[inline(always)]
+    fn value<L: Lanes>(lanes: L, sum: L::U64) -> L::U64 {
+        let folded = lanes.add64(sum, lanes.shift_right64(sum, 61));
+        lanes.and64(folded, lanes.splat64(P61))
+    }
+
+    fn finish(&self, set: &[u64], row: &mut [u64]) {
+        for (k, slot) in row.iter_mut().enumerate() {
+            if *slot >= u64::from(CERTAIN) {
+                *slot -= 1;
+            } else {
+                *slot = self.value_of_set(k, set);
+            }
+        }
+    }
+}

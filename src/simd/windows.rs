@@ -1,0 +1,184 @@
+//! MurmurHash3_x86_32 of every window of a byte string, one window a lane.
+//!
+//! A word enters as many windows as there are words in one, always scrambled in the same way: all are
+//! scrambled once, and a window takes every fourth.
+
+use super::isa::{Isa, Kernel};
+use super::lanes::Lanes;
+
+/// Windows at a time: they and their words stay in the first-level cache.
+pub(crate) const TILE: usize = 1024;
+
+/// Bytes that one load reads.
+const LOAD: usize = 32;
+
+/// Bytes that the CPU moves at a time.
+const CACHE_LINE: usize = 64;
+
+/// Memory that is used again from text to text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Windows {
+    /// Scrambled words, of which hashes take the place when they are no longer needed: two lists
+    /// would now and then lie such that the CPU takes a load from one to wait for a store to the
+    /// other.
+    words: Vec<u32>,
+    /// The end of the text, with zeros behind it.
+    end: Vec<u8>,
+}
+
+impl Windows {
+    /// Calls `emit` with the hashes of all windows of `size` bytes in order, some at a time; a shorter
+    /// text is one window, an empty one none.
+    pub(crate) fn hash(
+        &mut self,
+        isa: Isa,
+        bytes: &[u8],
+        size: usize,
+        seed: u32,
+        mut emit: impl FnMut(&[u32]),
+    ) {
+        let size = size.min(bytes.len());
+        if size == 0 {
+            return;
+        }
+        let windows = bytes.len() - size + 1;
+        let words = TILE + size + LOAD + CACHE_LINE;
+        if self.words.len() < words {
+            self.words.resize(words, 0);
+        }
+        // No vector should lie across two lines, where it costs two accesses.
+        let aligned = self.words.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);
+        let words = &mut self.words[aligned..];
+        for first in (0..windows).step_by(TILE) {
+            let count = TILE.min(windows - first);
+            let reach = TILE + size + LOAD;
+            let bytes = match bytes.get(first..first + reach) {
+                Some(bytes) => bytes,
+                None => {
+                    self.end.clear();
+                    self.end.extend_from_slice(&bytes[first..]);
+                    self.end.resize(reach, 0);
+                    &self.end
+                }
+            };
+            isa.run(Hash {
+                bytes,
+                size,
+                seed,
+                count,
+                words,
+            });
+            emit(&words[..count]);
+        }
+    }
+}
+
+/// Hashes the first `count` windows of `bytes`, and some more, into `words`.
+struct Hash<'a> {
+    bytes: &'a [u8],
+    size: usize,
+    seed: u32,
+    count: usize,
+    words: &'a mut [u32],
+}
+
+impl Kernel for Hash<'_> {
+    type Output = ();
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the length enters modulo 2^32"
+    )]
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Hash {
+            bytes,
+            size,
+            seed,
+            count,
+            words,
+        } = self;
+        let whole = size - size % 4;
+        // Words before the last one of the last window.
+        let needed = match whole {
+            0 => 0,
+            _ => count.next_multiple_of(L::COUNT) + whole - 4,
+        };
+        for at in (0..needed).step_by(L::COUNT) {
+            let word = load(lanes, &bytes[at..]);
+            lanes.store(scramble(lanes, word), &mut words[at..]);
+        }
+        let factor = [0x85EB_CA6B, 0xC2B2_AE35].map(|factor| lanes.splat(factor));
+        let addend = lanes.splat(0xE654_6B64);
+        let tail = lanes.splat((1 << (8 * (size % 4))) - 1);
+        let len = lanes.splat(size as u32);
+        let xor_shift = |h, bits| lanes.xor(h, lanes.shift_right(h, bits));
+        for at in (0..count).step_by(L::COUNT) {
+            let mut h = lanes.splat(seed);
+            for word in (at..at + whole).step_by(4) {
+                h = lanes.xor(h, lanes.load(&words[word..]));
+                h = lanes.rotate_left(h, 13);
+                let four = lanes.add(lanes.add(h, h), lanes.add(h, h));
+                h = lanes.add(lanes.add(four, h), addend);
+            }
+            if whole < size {
+                let word = lanes.and(load(lanes, &bytes[at + whole..]), tail);
+                h = lanes.xor(h, scramble(lanes, word));
+            }
+            let h = xor_shift(lanes.xor(h, len), 16);
+            let h = xor_shift(lanes.mul(h, factor[0]), 13);
+            let h = xor_shift(lanes.mul(h, factor[1]), 16);
+            lanes.store(h, &mut words[at..]);
+        }
+    }
+}
+
+#[inline(always)]
+fn load<L: Lanes>(lanes: L, bytes: &[u8]) -> L::U32 {
+    match bytes.first_chunk::<LOAD>() {
+        Some(bytes) => lanes.load_overlapping(bytes),
+        None => unreachable!("windows are followed by what is loaded with them"),
+    }
+}
+
+#[inline(always)]
+fn scramble<L: Lanes>(lanes: L, word: L::U32) -> L::U32 {
+    let word = lanes.mul(word, lanes.splat(0xCC9E_2D51));
+    let word = lanes.rotate_left(word, 15);
+    lanes.mul(word, lanes.splat(0x1B87_3593))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::{fmix64, murmur3_32};
+
+    #[allow(clippy::cast_possible_truncation, reason = "any byte will do")]
+    #[test]
+    fn every_isa_equals_the_definition() {
+        let text: Vec<u8> = (0..3 * TILE as u64).map(|i| fmix64(i) as u8).collect();
+        let check = |isa: Isa, text: &[u8], size: usize, seed: u32| {
+            let mut hashes = Vec::new();
+            Windows::default().hash(isa, text, size, seed, |some| hashes.extend_from_slice(some));
+            let mut expected = Vec::new();
+            if !text.is_empty() {
+                let size = size.min(text.len());
+                expected.extend(text.windows(size).map(|window| murmur3_32(window, seed)));
+            }
+            assert!(hashes == expected, "{isa}: {size} of {}", text.len());
+        };
+        for isa in Isa::available() {
+            for size in 1..=40 {
+                for len in 0..=300 {
+                    check(*isa, &text[..len], size, 0);
+                }
+                for len in [TILE - 1, TILE, TILE + 1, TILE + size, text.len()] {
+                    check(*isa, &text[..len], size, 7);
+                }
+            }
+            for size in [64, 1000, 1023, 1024, 1025, 2000, 3000, 5000] {
+                check(*isa, &text, size, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! `words-v1`: the hashes of words that lie in a text, and of shingles from the hashes of their words.
+
+use super::isa::{Isa, Kernel};
+use super::lanes::Lanes;
+use crate::scheme::{HashValue, words_v1};
+
+/// A place for the bytes of words one after another.
+#[derive(Debug)]
+pub(crate) struct Sequence<'a> {
+    /// One byte more for each word than there are in it, and [`words_v1::Start::LEN`] more in all.
+    pub(crate) bytes: &'a mut [u8],
+    /// Where the next word goes.
+    pub(crate) at: &'a mut usize,
+}
+
+/// Appends the hashes of words, given by their starts and ends in a text, and, where it is wanted,
+/// the words themselves with a byte behind each that no UTF-8 text holds.
+pub(crate) fn hash_words(
+    isa: Isa,
+    text: &[u8],
+    words: &[[u32; 2]],
+    sequence: Option<Sequence<'_>>,
+    hashes: &mut Vec<u64>,
+) {
+    let first = hashes.len();
+    hashes.resize(first + words.len(), 0);
+    let words = HashWords {
+        text,
+        words,
+        hashes: &mut hashes[first..],
+    };
+    match sequence {
+        None => isa.run(words),
+        Some(sequence) => isa.run(HashAndCopyWords { words, sequence }),
+    }
+}
+
+struct HashWords<'a> {
+    text: &'a [u8],
+    words: &'a [[u32; 2]],
+    hashes: &'a mut [u64],
+}
+
+impl Kernel for HashWords<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        for (word, hash) in self.words.iter().zip(self.hashes) {
+            let (start, len) = span(word);
+            *hash = match words_v1::Start::within(self.text, start, len) {
+                Some(start) => words_v1::short_word(start, len),
+                None => long_word(self.text, start, len),
+            };
+        }
+    }
+}
+
+struct HashAndCopyWords<'a> {
+    words: HashWords<'a>,
+    sequence: Sequence<'a>,
+}
+
+impl Kernel for HashAndCopyWords<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let HashWords {
+            text,
+            words,
+            hashes,
+        } = self.words;
+        let Sequence { bytes, at: len } = self.sequence;
+        let mut at = *len;
+        for (word, hash) in words.iter().zip(hashes) {
+            let (start, len) = span(word);
+            let end = at + len;
+            // Most words fit their start, and a copy of a fixed length is one instruction.
+            let room = bytes[at..].first_chunk_mut();
+            *hash = match (words_v1::Start::within(text, start, len), room) {
+                (Some(start), Some(room)) => {
+                    *room = start.to_le_bytes();
+                    words_v1::short_word(start, len)
+                }
+                _ => {
+                    copy_word(text, start, &mut bytes[at..end]);
+                    long_word(text, start, len)
+                }
+            };
+            bytes[end] = 0xFF;
+            at = end + 1;
+        }
+        *len = at;
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn long_word(text: &[u8], start: usize, len: usize) -> u64 {
+    words_v1::word(&text[start..start + len])
+}
+
+#[cold]
+#[inline(never)]
+fn copy_word(text: &[u8], start: usize, room: &mut [u8]) {
+    room.copy_from_slice(&text[start..start + room.len()]);
+}
+
+/// Start and length of a word.
+#[inline(always)]
+fn span([start, end]: &[u32; 2]) -> (usize, usize) {
+    (*start as usize, end.wrapping_sub(*start) as usize)
+}
+
+/// A shingle hash of either width, as `words-v1` makes it.
+pub(crate) trait WordShingle: HashValue + Default {
+    /// Stores half as many of them as [`Lanes::COUNT`], from whole values.
+    fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [Self]);
+}
+
+impl WordShingle for u32 {
+    #[inline(always)]
+    fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [u32]) {
+        lanes.store_high(values, hashes);
+    }
+}
+
+impl WordShingle for u64 {
+    #[inline(always)]
+    fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [u64]) {
+        lanes.store64(values, hashes);
+    }
+}
+
+/// Up to this size a shingle is computed from all its words; longer ones roll along.
+const LONGEST_DIRECT: usize = 8;
+
+/// Appends the hashes of all shingles of `size` words, from the words' hashes; fewer words are one
+/// shingle, no word is none.
+pub(crate) fn hash_shingles<H: WordShingle>(
+    isa: Isa,
+    words: &[u64],
+    size: usize,
+    hashes: &mut Vec<H>,
+) {
+    if words.is_empty() {
+        return;
+    }
+    let size = size.min(words.len());
+    let first = hashes.len();
+    hashes.resize(first + words.len() - size + 1, H::default());
+    let hashes = &mut hashes[first..];
+    isa.run(HashShingles {
+        words,
+        size,
+        hashes,
+    });
+}
+
+struct HashShingles<'a, H> {
+    words: &'a [u64],
+    size: usize,
+    /// One for each of the words but the first `size - 1`.
+    hashes: &'a mut [H],
+}
+
+impl<H: WordShingle> Kernel for HashShingles<'_, H> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let HashShingles {
+            words,
+            size,
+            hashes,
+        } = self;
+        let mut done = 0;
+        if L::MULTIPLIES_64 && size <= LONGEST_DIRECT {
+            let count = L::COUNT / 2;
+            // Products that do not wait for one another: those of Horner's rule would.
+            let mut power = 1u64;
+            let mut powers = [lanes.splat64(1); LONGEST_DIRECT];
+            for word in (0..size).rev() {
+                powers[word] = lanes.splat64(power);
+                power = power.wrapping_mul(words_v1::STEP);
+            }
+            done = hashes.len() - hashes.len() % count;
+            for at in (0..done).step_by(count) {
+                let mut sum = lanes.load64(&words[at + size - 1..]);
+                for (word, power) in powers[..size - 1].iter().enumerate() {
+                    let word = lanes.load64(&words[at + word..]);
+                    sum = lanes.add64(sum, lanes.mul64(word, *power));
+                }
+                H::store(lanes, mix(lanes, sum), &mut hashes[at..]);
+            }
+        }
+        let mut rest = hashes[done..].iter_mut();
+        if rest.len() > 0 {
+            words_v1::for_each_shingle(&words[done..], size, |value| {
+                if let Some(hash) = rest.next() {
+                    *hash = H::of_words(value);
+                }
+            });
+        }
+    }
+}
+
+/// `fmix64`.
+#[inline(always)]
+fn mix<L: Lanes>(lanes: L, h: L::U64) -> L::U64 {
+    let xor_shift = |h| lanes.xor64(h, lanes.shift_right64(h, 33));
+    let h = lanes.mul64(xor_shift(h), lanes.splat64(0xFF51_AFD7_ED55_8CCD));
+    let h = lanes.mul64(xor_shift(h), lanes.splat64(0xC4CE_B9FE_1A85_EC53));
+    xor_shift(h)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fmix64;
+
+    #[allow(clippy::cast_possible_truncation, reason = "short texts")]
+    #[test]
+    fn words_equal_the_definition() {
+        let text: Vec<u8> = (1..=120).collect();
+        for isa in Isa::available() {
+            for len in 1..40 {
+                let starts = 0..=text.len() - len;
+                let spans: Vec<[u32; 2]> = starts.map(|s| [s as u32, (s + len) as u32]).collect();
+                let words = || spans.iter().map(|[s, e]| &text[*s as usize..*e as usize]);
+                let expected: Vec<u64> = words().map(words_v1::word).collect();
+                let (mut hashes, mut at) = (Vec::new(), 0);
+                hash_words(*isa, &text, &spans, None, &mut hashes);
+                let mut bytes = vec![0; spans.len() * (len + 1) + words_v1::Start::LEN];
+                let sequence = Sequence {
+                    bytes: &mut bytes,
+                    at: &mut at,
+                };
+                hash_words(*isa, &text, &spans, Some(sequence), &mut hashes);
+                assert!(hashes == [&*expected, &expected].concat(), "{isa} {len}");
+                let mut sequence = Vec::new();
+                for word in words() {
+                    sequence.extend_from_slice(word);
+                    sequence.push(0xFF);
+                }
+                assert!(bytes[..at] == sequence, "{isa} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn shingles_equal_the_definition() {
+        let words: Vec<u64> = (0..70).map(fmix64).collect();
+        for isa in Isa::available() {
+            for size in 1..12 {
+                for len in 0..words.len() {
+                    let words = &words[..len];
+                    let (mut narrow, mut wide) = (vec![1u32], vec![1u64]);
+                    hash_shingles(*isa, words, size, &mut narrow);
+                    hash_shingles(*isa, words, size, &mut wide);
+                    let mut expected = vec![1];
+                    words_v1::for_each_shingle(words, size, |value| expected.push(value));
+                    assert!(wide == expected, "{isa}: {size} of {len}");
+                    let high = expected[1..].iter().map(|value| u32::of_words(*value));
+                    assert!(
+                        narrow[1..].iter().copied().eq(high),
+                        "{isa}: {size} of {len}"
+                    );
+                }
+            }
+        }
+    }
+}

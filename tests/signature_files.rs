@@ -1,0 +1,381 @@
+//! Pairs from files of signatures: the same as from the documents, and errors for files that are not
+//! what they say.
+
+mod support;
+
+use std::sync::Arc;
+
+use arrow_array::builder::{FixedSizeListBuilder, UInt32Builder};
+use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::{Value, json};
+
+use support::{Place, edited, families, json_lines, lines_of, numbered_lines, text};
+
+/// Families of near-duplicates, with repeats, empties and one whose words are in another order.
+fn texts() -> Vec<String> {
+    let mut texts = families(25, 4, 60);
+    texts.push(String::new());
+    texts.push(text(3, 60));
+    texts.push("?!".to_owned());
+    texts.push(text(3, 60));
+    texts.push("one two three one two three one two three".to_owned());
+    texts.push("one two three one two three one two three one two three".to_owned());
+    texts.push(String::new());
+    texts
+}
+
+/// The files as they are written by `pairs` with these options, from documents or from signatures.
+fn pairs_files(place: &Place, from: &str, options: &str) -> [Vec<u8>; 3] {
+    ["p.jsonl", "p.csv", "p.parquet"].map(|name| {
+        let command = format!("pairs {from} {options} -o {name} --overwrite --quiet");
+        place.run(&command).succeeded();
+        place.read(name)
+    })
+}
+
+#[test]
+fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
+    let place = Place::new();
+    let texts = texts();
+    // Without ids, in three files of which one is empty, with bad records at odd places.
+    let (left, right) = texts.split_at(50);
+    let mut broken = json_lines(left);
+    broken.splice(0..0, b"not json\n".iter().copied());
+    broken.extend_from_slice(b"{\"text\": 1}\n");
+    place.write("docs/a.jsonl", broken);
+    place.write("docs/b.jsonl", "");
+    place.write("docs/c.jsonl.gz", support::gzip(&json_lines(right)));
+    for (scheme, num_perm) in [
+        ("affine32", 128),
+        ("affine64", 64),
+        ("mersenne31", 100),
+        ("fast", 128),
+        ("nemo", 260),
+        ("datatrove", 112),
+    ] {
+        for format in ["npy", "parquet"] {
+            let sign = format!("--scheme {scheme} --num-perm {num_perm} --on-bad-record skip");
+            place
+                .run(&format!("sign docs -o s.{format} --overwrite {sign}"))
+                .succeeded();
+            for search in ["", "--threshold 0.5", "--bands 20 --rows 3 --threads 1"] {
+                let expected = pairs_files(&place, &format!("docs {sign}"), search);
+                let actual = pairs_files(&place, &format!("--signatures s.{format}"), search);
+                assert!(expected == actual, "{scheme} {format} {search}");
+                let lines = support::parse_lines(&expected[0]);
+                assert!(lines.len() > 10, "{}", lines.len());
+                // The first record is a bad one.
+                let first = |line: &&Value| line["file_a"] == "a.jsonl" && line["row_a"] == 0;
+                assert_eq!(lines.iter().find(first), None);
+            }
+        }
+    }
+}
+
+#[test]
+fn ids_come_back_as_they_were() {
+    let place = Place::new();
+    place.write("numbers.jsonl", numbered_lines(texts(), 7));
+    let names = ["a\"b", "c,d", "é\n", "12"];
+    let near = |name| json!({"id": name, "text": text(1, 30)});
+    place.write("names.jsonl", lines_of(names.map(near)));
+    for input in ["numbers.jsonl", "names.jsonl"] {
+        place
+            .run(&format!("sign {input} -o s.parquet --overwrite"))
+            .succeeded();
+        let expected = pairs_files(&place, input, "");
+        let actual = pairs_files(&place, "--signatures s.parquet", "");
+        assert!(expected == actual, "{input}");
+    }
+    // A matrix has none, and that is said.
+    place.run("sign names.jsonl -o s.npy").succeeded();
+    let run = place.run("pairs --signatures s.npy -o -").succeeded();
+    assert!(run.stderr.contains("holds no ids"), "{}", run.stderr);
+    let lines = support::parse_lines(&run.stdout);
+    assert_eq!(lines[0]["id_a"], "names.jsonl:0");
+    assert_eq!((lines.len(), &lines[5]["row_b"]), (6, &json!(3)));
+}
+
+#[test]
+fn large_groups_of_identical_documents_are_bounded_alike() {
+    let mut texts = vec![text(1, 40); 30];
+    texts.push(edited(&text(1, 40), 1, 1));
+    let place = Place::with_texts(texts);
+    place.run("sign in.jsonl -o s.npy").succeeded();
+    let options = "--max-bucket 8 --threshold 0.5";
+    let expected = pairs_files(&place, "in.jsonl", options);
+    assert!(expected == pairs_files(&place, "--signatures s.npy", options));
+    // Each with the first one, and with the near one.
+    assert_eq!(support::parse_lines(&expected[0]).len(), 29 + 30);
+    let run = place.run(&format!("pairs --signatures s.npy -o - {options}"));
+    assert!(run.succeeded().stderr.contains("were not compared"));
+}
+
+#[test]
+fn nothing_signed_is_no_pair() {
+    let place = Place::new();
+    place.write("in.jsonl", "not json\n");
+    for name in ["s.npy", "s.parquet"] {
+        place
+            .run(&format!("sign in.jsonl -o {name} --on-bad-record skip"))
+            .succeeded();
+        let run = place.run(&format!("pairs --signatures {name} -o -"));
+        assert_eq!(run.succeeded().stdout, b"");
+    }
+}
+
+#[test]
+fn what_only_documents_have_is_a_usage_error() {
+    let place = Place::with_texts(["a", "a"]);
+    place.run("sign in.jsonl -o s.npy").succeeded();
+    for options in [
+        "in.jsonl",
+        "--unit bytes",
+        "--scheme affine32",
+        "--num-perm 128",
+        "--id-field id",
+        "--lowercase",
+        "--backend simd",
+    ] {
+        place
+            .run(&format!("pairs --signatures s.npy -o - {options}"))
+            .refused(2, &["--signatures", "cannot be used with"]);
+    }
+    place
+        .run("pairs --signatures s.npy -o - --verify exact")
+        .refused(2, &["--verify exact", "INPUT"]);
+    place
+        .run("pairs --signatures s.npy -o - --bands 16 --rows 9")
+        .refused(2, &["16 x 9", "128"]);
+    place
+        .run("pairs -o -")
+        .refused(2, &["INPUT, or --signatures FILE"]);
+    let one = Place::with_texts(["a"]);
+    one.run("sign in.jsonl -o s.npy").succeeded();
+    let run = one.run("pairs --signatures s.npy -o -").succeeded();
+    assert!(run.stderr.starts_with("1 signature of "), "{}", run.stderr);
+    place.run("sign in.jsonl -o s.parquet").succeeded();
+    for (signatures, output) in [("s.npy", "./s.npy.json"), ("s.parquet", "s.parquet")] {
+        place
+            .run(&format!(
+                "pairs --signatures {signatures} -o {output} --overwrite"
+            ))
+            .refused(1, &["choose another output"]);
+    }
+    // No pairs are written under the ending of a matrix.
+    place
+        .run("pairs --signatures s.npy -o s.npy --overwrite")
+        .refused(2, &["let it end in .jsonl"]);
+    // Candidates without verification are as they are from documents that differ.
+    let run = place.run("pairs --signatures s.npy -o - --verify none");
+    let lines = support::parse_lines(&run.succeeded().stdout);
+    assert_eq!(lines[0]["similarity"], 1.0);
+}
+
+/// A place with `s.npy` and its description.
+fn signed() -> (Place, Vec<u8>, Value) {
+    let place = Place::with_texts([text(1, 20), text(2, 20), text(1, 20)]);
+    place.run("sign in.jsonl -o s.npy").succeeded();
+    let description = serde_json::from_slice(&place.read("s.npy.json")).unwrap();
+    let matrix = place.read("s.npy");
+    (place, matrix, description)
+}
+
+#[test]
+fn matrices_that_are_not_what_they_say_are_errors() {
+    let (place, matrix, description) = signed();
+    let refused = |name: &str, said: &[&str]| {
+        place
+            .run(&format!("pairs --signatures {name} -o -"))
+            .refused(1, said);
+    };
+    let header = |from: &str, to: &str| {
+        let text = String::from_utf8_lossy(&matrix[10..128]).into_owned();
+        assert!(text.contains(from), "{text}");
+        let text = text.replacen(from, to, 1);
+        let mut changed = matrix.clone();
+        changed.splice(10..128, text.bytes().chain([b' '; 118]).take(118));
+        changed
+    };
+    for (changed, problem) in [
+        (matrix[..matrix.len() - 1].to_vec(), "cut off"),
+        (matrix[..100].to_vec(), "cut off in its header"),
+        (Vec::new(), "cut off in its header"),
+        ([&matrix[..], b"\0"].concat(), "1 bytes follow"),
+        (b"PAR1PAR1PAR1".to_vec(), "no NumPy file"),
+        (header("<u4", "<f4"), "'<f4'"),
+        (header("<u4", ">u4"), "'>u4'"),
+        (header("<u4", "<u8"), "cut off"),
+        (header("False", "True"), "column by column"),
+        (header("(3, 128)", "(384,)"), "(384,)"),
+        (header("(3, 128)", "(6, 64)"), "64 slots"),
+        (header("(3, 128)", "(384, 1)"), "1 slots"),
+        (header("(3, 128)", "(0, 0)"), "follow"),
+        (header("(3, 128)", "(18446744073709551615, 128)"), "cut off"),
+    ] {
+        place.write("s.npy", changed);
+        refused("s.npy", &["s.npy", problem, "sign the documents again"]);
+    }
+    place.write("s.npy", &matrix);
+    let changed = |change: &dyn Fn(&mut Value)| {
+        let mut changed = description.clone();
+        change(&mut changed);
+        changed.to_string()
+    };
+    for (changed, problem) in [
+        (String::new(), "does not say how"),
+        ("{}".to_owned(), "does not say how"),
+        (
+            changed(&|d| d["simgpu_report"] = json!(2)),
+            "its layout is 2",
+        ),
+        (
+            changed(&|d| d["parameters"]["scheme"] = json!("md5")),
+            "unknown scheme",
+        ),
+        (
+            changed(&|d| d["parameters"]["scheme"] = json!("affine64")),
+            "slots of 64 bits",
+        ),
+        (
+            changed(&|d| d["parameters"]["num_perm"] = json!(64)),
+            "states 64 permutations",
+        ),
+        (
+            changed(&|d| d["parameters"]["num_perm"] = json!(0)),
+            "num-perm is 0",
+        ),
+        (
+            changed(&|d| d["counts"]["documents"] = json!(4)),
+            "4 documents",
+        ),
+        (changed(&|d| d["files"] = json!([])), "names no file"),
+        (
+            changed(&|d| d["files"][0]["first_row"] = json!(1)),
+            "ascending rows",
+        ),
+        (
+            changed(&|d| {
+                d["counts"]["documents"] = json!(5);
+                let bad = json!({"file": "in.jsonl", "row": 1});
+                d["skipped"] = json!([bad, bad]);
+            }),
+            "out of order",
+        ),
+    ] {
+        place.write("s.npy.json", changed);
+        refused("s.npy", &[problem, "sign the documents again"]);
+    }
+    std::fs::remove_file(place.path("s.npy.json")).unwrap();
+    refused("s.npy", &["s.npy.json", "beside the matrix"]);
+    refused("none.npy", &["none.npy", "check the name"]);
+    refused("in.jsonl", &["in.jsonl", ".parquet or .npy"]);
+    refused("-", &["-", ".parquet or .npy"]);
+    refused(".", &["folder"]);
+    assert!(!place.holds("p.jsonl"));
+}
+
+/// A table of signatures with the metadata of another one.
+fn table(columns: Vec<(&str, ArrayRef)>, metadata: &[(String, String)]) -> Vec<u8> {
+    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let schema = rows.schema().as_ref().clone();
+    let metadata: std::collections::HashMap<_, _> = metadata.iter().cloned().collect();
+    let schema = Arc::new(schema.with_metadata(metadata));
+    let rows = rows.with_schema(Arc::clone(&schema)).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), schema, None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.into_inner().unwrap()
+}
+
+fn slots(rows: usize, num_perm: i32, null_at: Option<usize>) -> ArrayRef {
+    let mut column = FixedSizeListBuilder::new(UInt32Builder::new(), num_perm);
+    for row in 0..rows {
+        for _ in 0..num_perm {
+            column
+                .values()
+                .append_option((null_at != Some(row)).then_some(7));
+        }
+        column.append(true);
+    }
+    Arc::new(column.finish())
+}
+
+#[test]
+fn tables_that_are_not_what_they_say_are_errors() {
+    let (place, ..) = signed();
+    place.run("sign in.jsonl -o s.parquet").succeeded();
+    let whole = place.read("s.parquet");
+    let file = std::fs::File::open(place.path("s.parquet")).unwrap();
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let metadata: Vec<_> = builder.schema().metadata().clone().into_iter().collect();
+    let without_report: Vec<_> = metadata
+        .iter()
+        .filter(|(key, _)| key != "simgpu.report")
+        .cloned()
+        .collect();
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    let some_ids: ArrayRef = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
+    let id = |ids: &ArrayRef| ("id", Arc::clone(ids));
+    let signature = |rows, num_perm, null_at| ("signature", slots(rows, num_perm, null_at));
+    let good = || vec![id(&ids), signature(3, 128, None)];
+    place.write("s.parquet", table(good(), &metadata));
+    let run = place.run("pairs --signatures s.parquet -o -").succeeded();
+    assert_eq!(support::parse_lines(&run.stdout).len(), 3);
+    for (changed, problem) in [
+        (table(good(), &[]), "no simgpu.report in its metadata"),
+        (
+            table(good(), &without_report),
+            "no simgpu.report in its metadata",
+        ),
+        (table(vec![id(&ids)], &metadata), "no column \"signature\""),
+        (
+            table(vec![signature(3, 128, None)], &metadata),
+            "no column \"id\"",
+        ),
+        (
+            table(vec![id(&ids), ("signature", Arc::clone(&ids))], &metadata),
+            "holds Int64",
+        ),
+        (
+            table(
+                vec![("id", slots(3, 1, None)), signature(3, 128, None)],
+                &metadata,
+            ),
+            "column \"id\" holds",
+        ),
+        (
+            table(vec![id(&ids), signature(3, 64, None)], &metadata),
+            "64 slots",
+        ),
+        (
+            table(vec![id(&ids), signature(3, 128, Some(1))], &metadata),
+            "nulls",
+        ),
+        (
+            table(vec![id(&some_ids), signature(3, 128, None)], &metadata),
+            "nulls",
+        ),
+        (
+            table(
+                vec![
+                    ("id", Arc::new(Int64Array::from(vec![1])) as ArrayRef),
+                    signature(1, 128, None),
+                ],
+                &metadata,
+            ),
+            "3 documents",
+        ),
+        (whole[..whole.len() - 20].to_vec(), "s.parquet"),
+        (whole[..4].to_vec(), "s.parquet"),
+        (Vec::new(), "s.parquet"),
+        (b"\x93NUMPY".to_vec(), "s.parquet"),
+    ] {
+        place.write("s.parquet", changed);
+        place
+            .run("pairs --signatures s.parquet -o p.jsonl")
+            .refused(1, &["s.parquet", problem, "sign the documents again"]);
+        assert!(!place.holds("p.jsonl") && !place.holds("p.jsonl.partial"));
+    }
+}
