@@ -14,7 +14,7 @@ use support::{
     zstd,
 };
 
-/// How often a run is killed, at moments spread over its whole length.
+/// How many runs of a command are killed.
 const KILLS: u32 = 20;
 
 /// A corpus whose deduplication takes a good part of a second.
@@ -29,8 +29,8 @@ fn corpus() -> Place {
     place
 }
 
-/// Starts the program, kills it after `delay`, and waits until it is gone.
-fn kill_after(delay: Duration, place: &Place, arguments: &str) {
+/// Starts the program and kills it after `delay`; says whether it was still running then.
+fn is_killed_after(delay: Duration, place: &Place, arguments: &str) -> bool {
     let mut child = Command::new(SIMGPU)
         .args(arguments.split_whitespace())
         .current_dir(place.path(""))
@@ -40,22 +40,39 @@ fn kill_after(delay: Duration, place: &Place, arguments: &str) {
         .spawn()
         .unwrap();
     std::thread::sleep(delay);
-    // It may have ended by itself: that is one of the moments.
     let _ = child.kill();
-    child.wait().unwrap();
+    !child.wait().unwrap().success()
 }
 
-/// Moments spread over the time that the command takes and a little more, each somewhere in its share.
-fn moments(place: &Place, arguments: &str) -> Vec<Duration> {
+/// Kills `kills` runs of the command, at moments spread over its whole length; `check` sees the number of each
+/// run after it. `arguments` gives the command of a run.
+///
+/// How long the command takes is not known beforehand: the machine may be slow for one run and fast for the next. So
+/// each run that ends by itself, which is checked like the others, makes the length that is assumed shorter.
+fn kill_repeatedly(
+    place: &Place,
+    kills: u32,
+    arguments: impl Fn(u32) -> String,
+    mut check: impl FnMut(u32),
+) {
     let start = Instant::now();
-    place.run(arguments).succeeded();
-    let whole = start.elapsed();
+    place.run(&arguments(0)).succeeded();
+    let mut length = start.elapsed();
+    check(0);
     let mut numbers = Numbers(1);
-    let moment = |i| {
+    let mut killed = 0;
+    let mut run = 0;
+    while killed < kills {
+        run += 1;
         let within = numbers.below(1_000) as f64 / 1_000.0;
-        whole.mul_f64(1.05 * (f64::from(i) + within) / f64::from(KILLS))
-    };
-    (0..KILLS).map(moment).collect()
+        let moment = length.mul_f64((f64::from(killed) + within) / f64::from(kills));
+        if is_killed_after(moment, place, &arguments(run)) {
+            killed += 1;
+        } else {
+            length = length.mul_f64(0.9);
+        }
+        check(run);
+    }
 }
 
 /// The final names in a folder of results, and what is behind them.
@@ -104,37 +121,33 @@ fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bo
 fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
     let place = corpus();
     let dedup = |folder: &str| format!("dedup docs --output {folder} --verify exact --quiet");
-    let moments = moments(&place, &dedup("whole"));
+    place.run(&dedup("whole")).succeeded();
     let expected = final_files(&place.path("whole"));
     assert!(Results::of(&place.path("whole")).count("removed") > 500);
-    let mut completed = 0;
-    for (i, moment) in moments.into_iter().enumerate() {
-        let name = format!("out{i}");
-        kill_after(moment, &place, &dedup(&name));
-        let folder = place.path(&name);
-        if is_whole_or_absent(&folder, &expected) {
-            completed += 1;
-            place.run(&dedup(&name)).refused(1, &["--overwrite"]);
-        } else {
-            place.run(&dedup(&name)).succeeded();
-            assert!(!folder.join(".partial").exists());
-        }
-        assert!(is_whole_or_absent(&folder, &expected));
-        fs::remove_dir_all(folder).unwrap();
-    }
-    assert!(
-        completed < KILLS / 2,
-        "{completed} of {KILLS} runs were over before they were killed"
+    let name = |run| format!("out{run}");
+    kill_repeatedly(
+        &place,
+        KILLS,
+        |run| dedup(&name(run)),
+        |run| {
+            let folder = place.path(&name(run));
+            if is_whole_or_absent(&folder, &expected) {
+                place.run(&dedup(&name(run))).refused(1, &["--overwrite"]);
+            } else {
+                place.run(&dedup(&name(run))).succeeded();
+                assert!(!folder.join(".partial").exists());
+            }
+            assert!(is_whole_or_absent(&folder, &expected));
+            fs::remove_dir_all(folder).unwrap();
+        },
     );
 }
 
 #[test]
 fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
     let place = corpus();
-    let dedup = "dedup docs --output out --quiet";
-    let moments = moments(&place, "dedup docs --output whole --quiet");
-    fs::remove_dir_all(place.path("whole")).unwrap();
-    kill_after(moments[moments.len() / 2], &place, dedup);
+    let dedup = "dedup docs --output out --quiet --overwrite";
+    kill_repeatedly(&place, 1, |_| dedup.to_owned(), |_| ());
     place.run(dedup).succeeded();
     let mut names: Vec<_> = fs::read_dir(place.path(""))
         .unwrap()
@@ -153,32 +166,32 @@ fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
 fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
     let place = corpus();
     for ending in ["jsonl", "parquet"] {
-        let pairs = |name: &str| format!("pairs docs --output {name}.{ending} --quiet");
-        let moments = moments(&place, &pairs("whole"));
-        let expected = place.read(&format!("whole.{ending}"));
-        for (i, moment) in moments
-            .into_iter()
-            .enumerate()
-            .skip(usize::from(ending == "parquet"))
-            .step_by(2)
-        {
-            let name = format!("pairs{i}");
-            let file = format!("{name}.{ending}");
-            kill_after(moment, &place, &pairs(&name));
-            if place.holds(&file) {
-                assert!(place.read(&file) == expected, "{file} is not whole");
-                place
-                    .run(&pairs(&name))
-                    .refused(1, &["the file exists", "--overwrite"]);
-            } else {
-                place.run(&pairs(&name)).succeeded();
-            }
-            assert!(
-                place.read(&file) == expected,
-                "{file} differs when it is written again"
-            );
-            assert!(!place.holds(&format!("{file}.partial")));
-        }
+        let pairs = |file: &str| format!("pairs docs --output {file} --quiet");
+        let whole = format!("whole.{ending}");
+        place.run(&pairs(&whole)).succeeded();
+        let expected = place.read(&whole);
+        let name = |run| format!("pairs{run}.{ending}");
+        kill_repeatedly(
+            &place,
+            KILLS / 2,
+            |run| pairs(&name(run)),
+            |run| {
+                let file = name(run);
+                if place.holds(&file) {
+                    assert!(place.read(&file) == expected, "{file} is not whole");
+                    place
+                        .run(&pairs(&file))
+                        .refused(1, &["the file exists", "--overwrite"]);
+                } else {
+                    place.run(&pairs(&file)).succeeded();
+                }
+                assert!(
+                    place.read(&file) == expected,
+                    "{file} differs when it is written again"
+                );
+                assert!(!place.holds(&format!("{file}.partial")));
+            },
+        );
     }
 }
 
