@@ -108,6 +108,12 @@ pub trait Signer: Send + Sync {
         shingler.check_texts()?;
         self.sign_sets(&shingler.shingle(texts).sets(), signatures)
     }
+
+    /// What is to be said about the work so far, each line once: that a device failed, and the CPU took
+    /// over.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Slots of either width, owned.

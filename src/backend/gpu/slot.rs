@@ -1,0 +1,319 @@
+//! Slots: the buffers that one load travels through, again and again.
+//!
+//! Several slots are on their way at a time, each filled by a thread of its own or by one thread in turn,
+//! so that the host fills one while the device works on another.
+
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use super::device::{Attempt, Device, Failure, lock};
+use super::load::{Load, Part, Shape};
+
+/// Buffers for one load.
+pub(super) struct Slot {
+    /// Written by the host: input, parts and items.
+    upload: wgpu::Buffer,
+    /// The same on the device.
+    input: wgpu::Buffer,
+    /// Rows, as the kernel writes them.
+    rows: wgpu::Buffer,
+    /// The same for the host to read.
+    readback: wgpu::Buffer,
+    group: wgpu::BindGroup,
+    places: Places,
+}
+
+/// Where what lies in the buffers that are written by the host.
+#[derive(Clone, Copy)]
+struct Places {
+    parts: usize,
+    items: usize,
+    end: usize,
+}
+
+/// What the beginning of a binding must be a multiple of, on any adapter.
+const ALIGNMENT: usize = 256;
+
+/// Bytes behind the input that a kernel may read, but does not use.
+const SLACK: usize = 8;
+
+impl Places {
+    fn of(shape: &Shape) -> Self {
+        let parts = (shape.bounds.input_bytes + SLACK).next_multiple_of(ALIGNMENT);
+        let items = (parts + shape.parts() * size_of::<Part>()).next_multiple_of(ALIGNMENT);
+        Places {
+            parts,
+            items,
+            end: (items + shape.items() * 4).next_multiple_of(ALIGNMENT),
+        }
+    }
+}
+
+/// What is dispatched for a load.
+pub(super) struct Work<'a> {
+    pub(super) pipeline: &'a wgpu::ComputePipeline,
+    /// Blocks of permutations.
+    pub(super) blocks: u32,
+}
+
+/// Whether a buffer is the host's again.
+type Mapped = Result<(), wgpu::BufferAsyncError>;
+
+/// Buffers of a slot that the host gets back: upload and readback.
+const MAPPED: usize = 2;
+
+/// A load on its way.
+pub(super) struct Sent {
+    slot: Slot,
+    submission: wgpu::SubmissionIndex,
+    mapped: Receiver<Mapped>,
+    /// What has come of that.
+    came: Vec<Mapped>,
+    row_bytes: usize,
+    /// The document of each part.
+    pub(super) documents: Vec<usize>,
+}
+
+impl Slot {
+    pub(super) fn new(
+        device: &Device,
+        shape: &Shape,
+        coefficients: &wgpu::Buffer,
+    ) -> Attempt<Self> {
+        let places = Places::of(shape);
+        device.attempt(|| {
+            let buffer = |label, bytes: usize, usage, mapped_at_creation| {
+                device.device.create_buffer(&wgpu::BufferDescriptor {
+                    label: Some(label),
+                    size: bytes as u64,
+                    usage,
+                    mapped_at_creation,
+                })
+            };
+            use wgpu::BufferUsages as Usage;
+            let rows_bytes = shape.parts() * shape.row_bytes();
+            let upload = buffer(
+                "upload",
+                places.end,
+                Usage::MAP_WRITE | Usage::COPY_SRC,
+                true,
+            );
+            let input = buffer("input", places.end, Usage::STORAGE | Usage::COPY_DST, false);
+            let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC, false);
+            let readback = buffer(
+                "readback",
+                rows_bytes,
+                Usage::MAP_READ | Usage::COPY_DST,
+                false,
+            );
+            let of_input = |range: Range<usize>| {
+                wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: &input,
+                    offset: range.start as u64,
+                    size: wgpu::BufferSize::new(range.len() as u64),
+                })
+            };
+            let resources = [
+                of_input(places.items..places.end),
+                of_input(places.parts..places.items),
+                coefficients.as_entire_binding(),
+                rows.as_entire_binding(),
+                of_input(0..places.parts),
+            ];
+            let entries: Vec<_> = (0..)
+                .zip(resources)
+                .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
+                .collect();
+            let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("sign"),
+                layout: &device.layout,
+                entries: &entries,
+            });
+            Ok(Slot {
+                upload,
+                input,
+                rows,
+                readback,
+                group,
+                places,
+            })
+        })
+    }
+
+    /// The memory that a load's input is written to.
+    pub(super) fn view(&self) -> Attempt<wgpu::BufferViewMut> {
+        let view = self.upload.get_mapped_range_mut(..);
+        view.map_err(|error| Failure::Refused(error.to_string()))
+    }
+
+    /// Sends a load whose input has been written to `view`.
+    pub(super) fn send(
+        self,
+        device: &Device,
+        shape: &Shape,
+        mut view: wgpu::BufferViewMut,
+        load: Load,
+        work: &Work<'_>,
+    ) -> Attempt<Sent> {
+        let places = self.places;
+        let parts: &[u8] = bytemuck::cast_slice(&load.parts);
+        let (items, [columns, rows]) = load.items(shape);
+        let items: &[u8] = bytemuck::cast_slice(&items);
+        let mut write = |at: usize, bytes: &[u8]| {
+            view.slice(at..at + bytes.len()).copy_from_slice(bytes);
+            (at, bytes.len())
+        };
+        let copies = [
+            (0, load.input_bytes.next_multiple_of(4)),
+            write(places.parts, parts),
+            write(places.items, items),
+        ];
+        drop(view);
+        let row_bytes = load.parts.len() * shape.row_bytes();
+        let (say_mapped, mapped) = channel();
+        let submission = device.attempt(|| {
+            self.upload.unmap();
+            let mut encoder = device.device.create_command_encoder(&Default::default());
+            for (at, bytes) in copies {
+                let (at, bytes) = (at as u64, bytes as u64);
+                encoder.copy_buffer_to_buffer(&self.upload, at, &self.input, at, bytes);
+            }
+            let mut pass = encoder.begin_compute_pass(&Default::default());
+            pass.set_pipeline(work.pipeline);
+            pass.set_bind_group(0, &self.group, &[]);
+            pass.dispatch_workgroups(columns, rows, work.blocks);
+            drop(pass);
+            let bytes = row_bytes as u64;
+            encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
+            let again = say_mapped.clone();
+            encoder.map_buffer_on_submit(&self.upload, wgpu::MapMode::Write, .., move |result| {
+                // Whoever listened has given up.
+                let _ = again.send(result);
+            });
+            encoder.map_buffer_on_submit(
+                &self.readback,
+                wgpu::MapMode::Read,
+                0..bytes,
+                move |result| {
+                    let _ = say_mapped.send(result);
+                },
+            );
+            Ok(device.queue.submit([encoder.finish()]))
+        })?;
+        Ok(Sent {
+            slot: self,
+            submission,
+            mapped,
+            came: Vec::with_capacity(MAPPED),
+            row_bytes,
+            documents: load.documents,
+        })
+    }
+}
+
+impl Sent {
+    /// Whether it need not be waited for.
+    pub(super) fn is_done(&mut self) -> bool {
+        self.came.extend(self.mapped.try_iter());
+        self.came.len() == MAPPED
+    }
+
+    /// Waits for the rows, gives them to `take`, and gives the slot back.
+    pub(super) fn receive(
+        mut self,
+        device: &Device,
+        timeout: Duration,
+        take: impl FnOnce(&[usize], &[u8]),
+    ) -> Attempt<Slot> {
+        let start = Instant::now();
+        device.wait(&self.submission, timeout)?;
+        // Another thread that waits may be the one that calls back.
+        while !self.is_done() {
+            let left = timeout.saturating_sub(start.elapsed());
+            match self.mapped.recv_timeout(left) {
+                Ok(mapped) => self.came.push(mapped),
+                Err(_) => return Err(device.failure().unwrap_or(Failure::Hung(timeout))),
+            }
+        }
+        if let Some(Err(error)) = self.came.iter().find(|mapped| mapped.is_err()) {
+            return Err(device.failure().unwrap_or(Failure::Lost(error.to_string())));
+        }
+        let view = self
+            .slot
+            .readback
+            .get_mapped_range(0..self.row_bytes as u64);
+        let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
+        // A device that was lost meanwhile may have mapped what it never wrote.
+        if let Some(failure) = device.failure() {
+            return Err(failure);
+        }
+        take(&self.documents, &view);
+        drop(view);
+        self.slot.readback.unmap();
+        Ok(self.slot)
+    }
+}
+
+/// The slots of a signer, made when they are needed.
+#[derive(Default)]
+pub(super) struct Slots {
+    state: Mutex<State>,
+    came_back: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    idle: Vec<Slot>,
+    made: usize,
+}
+
+impl Slots {
+    /// A slot that is idle, or a new one as long as there are fewer than `most`.
+    pub(super) fn try_take(
+        &self,
+        most: usize,
+        make: impl FnOnce() -> Attempt<Slot>,
+    ) -> Attempt<Option<Slot>> {
+        let mut state = lock(&self.state);
+        if let Some(slot) = state.idle.pop() {
+            return Ok(Some(slot));
+        }
+        if state.made >= most {
+            return Ok(None);
+        }
+        state.made += 1;
+        drop(state);
+        let made = make();
+        if made.is_err() {
+            self.drop_one();
+        }
+        match made {
+            // Those that there are must do.
+            Err(Failure::OutOfMemory) if lock(&self.state).made > 0 => Ok(None),
+            made => made.map(Some),
+        }
+    }
+
+    /// Waits a while for a slot of another thread to come back.
+    pub(super) fn wait(&self) {
+        let state = lock(&self.state);
+        if state.idle.is_empty() && state.made > 0 {
+            let _ = self
+                .came_back
+                .wait_timeout(state, Duration::from_millis(100));
+        }
+    }
+
+    pub(super) fn give_back(&self, slot: Slot) {
+        lock(&self.state).idle.push(slot);
+        self.came_back.notify_one();
+    }
+
+    /// Counts out a slot that does not come back.
+    pub(super) fn drop_one(&self) {
+        lock(&self.state).made -= 1;
+        self.came_back.notify_all();
+    }
+}

@@ -1,0 +1,264 @@
+//! One thread's share of a call: it fills loads, sends them, and folds the rows that come back.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device::{Attempt, Failure};
+use super::documents::Documents;
+use super::load::{Document, Load};
+use super::slot::{Sent, Slot as Buffers, Work};
+use super::{Gpu, Slot};
+use crate::backend::rows::lower;
+use crate::error::Result;
+use crate::pipeline::{Scratch, SignaturesMut};
+
+/// Documents that the CPU takes at a time in a hybrid run, in bytes.
+const CPU_RUN: usize = 1 << 18;
+
+/// Loads that one thread has on their way.
+const IN_FLIGHT: usize = 3;
+
+pub(super) struct Worker<'a, D, S> {
+    gpu: &'a Gpu,
+    documents: &'a D,
+    pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
+    /// The number of the document of the first row.
+    first: usize,
+    rows: &'a mut [S],
+    open: Option<Open>,
+    sent: VecDeque<Sent>,
+    /// Rows that the device did not sign, or not whole.
+    failed: Vec<Range<usize>>,
+}
+
+/// A load that is being filled.
+struct Open {
+    buffers: Buffers,
+    view: wgpu::BufferViewMut,
+    load: Load,
+}
+
+impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
+    pub(super) fn new(
+        gpu: &'a Gpu,
+        documents: &'a D,
+        pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
+        first: usize,
+        rows: &'a mut [S],
+    ) -> Self {
+        Worker {
+            gpu,
+            documents,
+            pipeline,
+            first,
+            rows,
+            open: None,
+            sent: VecDeque::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<()> {
+        let count = self.rows.len() / self.gpu.num_perm;
+        let mut scratch = Scratch::default();
+        let mut row = 0;
+        while row < count {
+            if self.has_open_load() {
+                let documents = self.documents;
+                documents.give(self.first + row, &mut scratch, &mut |document| {
+                    self.take(row, document);
+                });
+                row += 1;
+            } else {
+                let end = self.end_of_run(row, count);
+                self.sign_on_cpu(row..end)?;
+                row = end;
+            }
+        }
+        self.send();
+        while !self.sent.is_empty() {
+            self.receive();
+        }
+        for rows in std::mem::take(&mut self.failed) {
+            self.sign_on_cpu(rows)?;
+        }
+        Ok(())
+    }
+
+    /// Where the CPU stops that begins at a row.
+    fn end_of_run(&self, row: usize, count: usize) -> usize {
+        let mut bytes = 0;
+        let mut end = row;
+        while end < count && bytes < CPU_RUN {
+            bytes += self.documents.bytes(self.first + end);
+            end += 1;
+        }
+        end
+    }
+
+    fn sign_on_cpu(&mut self, rows: Range<usize>) -> Result<()> {
+        let num_perm = self.gpu.num_perm;
+        let slots = &mut self.rows[rows.start * num_perm..rows.end * num_perm];
+        let signatures = SignaturesMut::new(num_perm, S::borrow(slots))?;
+        let documents = self.first + rows.start..self.first + rows.end;
+        self.documents
+            .sign_on(&*self.gpu.cpu, documents, signatures)
+    }
+
+    /// Puts a document into loads, or leaves it to the CPU.
+    fn take(&mut self, row: usize, document: &Document<'_>) {
+        let num_perm = self.gpu.num_perm;
+        let slots = &mut self.rows[row * num_perm..(row + 1) * num_perm];
+        if document.count == 0 {
+            slots.fill(S::of(self.gpu.empty));
+            return;
+        }
+        slots.fill(S::GREATEST);
+        let mut from = 0;
+        while from < document.count {
+            if !self.has_open_load() {
+                self.failed.push(row..row + 1);
+                return;
+            }
+            let Some(open) = &mut self.open else { continue };
+            match open.load.take(&self.gpu.shape, row, document, from) {
+                Some(taken) => {
+                    let to = taken.at..taken.at + taken.bytes.len();
+                    open.view
+                        .slice(to)
+                        .copy_from_slice(&document.bytes[taken.bytes]);
+                    from += taken.shingles;
+                }
+                None => self.send(),
+            }
+        }
+    }
+
+    /// Sees to it that a load can be filled, unless the CPU has to go on instead.
+    fn has_open_load(&mut self) -> bool {
+        if self.open.is_some() {
+            return true;
+        }
+        let gpu = self.gpu;
+        if let Err(failure) = self.pipeline {
+            gpu.note(failure);
+            return false;
+        }
+        loop {
+            if let Some(failure) = gpu.device.failure() {
+                gpu.note(&failure);
+                return false;
+            }
+            let make = || Buffers::new(&gpu.device, &gpu.shape, &gpu.coefficients);
+            let taken = match self.sent.len() {
+                IN_FLIGHT.. => Ok(None),
+                _ => gpu.slots.try_take(gpu.shape.bounds.loads, make),
+            };
+            let opened = taken.and_then(|buffers| match buffers {
+                None => Ok(None),
+                Some(buffers) => {
+                    let view = buffers.view().inspect_err(|_| gpu.slots.drop_one())?;
+                    Ok(Some(Open {
+                        buffers,
+                        view,
+                        load: Load::default(),
+                    }))
+                }
+            });
+            match opened {
+                Ok(Some(open)) => {
+                    self.open = Some(open);
+                    return true;
+                }
+                Ok(None) => {}
+                Err(failure) => {
+                    gpu.note(&failure);
+                    return false;
+                }
+            }
+            if gpu.is_hybrid {
+                gpu.device.poll();
+            }
+            // In a hybrid run nobody waits as long as there is something to do.
+            let is_late = |sent: &mut Sent| gpu.is_hybrid && !sent.is_done();
+            match self.sent.front_mut().map(is_late) {
+                Some(false) => self.receive(),
+                None if !gpu.is_hybrid => gpu.slots.wait(),
+                _ => return false,
+            }
+        }
+    }
+
+    /// Sends the load that is being filled.
+    fn send(&mut self) {
+        let Some(Open {
+            buffers,
+            view,
+            load,
+        }) = self.open.take()
+        else {
+            return;
+        };
+        let gpu = self.gpu;
+        if load.is_empty() {
+            drop(view);
+            gpu.slots.give_back(buffers);
+            return;
+        }
+        let rows = rows_of(&load.documents);
+        let sent = match self.pipeline {
+            Ok(pipeline) => {
+                let work = Work {
+                    pipeline,
+                    blocks: gpu.blocks(),
+                };
+                buffers.send(&gpu.device, &gpu.shape, view, load, &work)
+            }
+            Err(failure) => Err(failure.clone()),
+        };
+        match sent {
+            Ok(sent) => {
+                self.sent.push_back(sent);
+                gpu.count_load();
+            }
+            Err(failure) => self.fail(rows, &failure),
+        }
+    }
+
+    /// Waits for the load that was sent first, and folds its rows.
+    fn receive(&mut self) {
+        let Some(sent) = self.sent.pop_front() else {
+            return;
+        };
+        let (gpu, rows) = (self.gpu, rows_of(&sent.documents));
+        let received = sent.receive(&gpu.device, gpu.shape.bounds.timeout, |documents, bytes| {
+            let parts = bytes.chunks_exact(gpu.shape.row_bytes());
+            for (row, part) in documents.iter().zip(parts) {
+                let part: &[S] = bytemuck::cast_slice(part);
+                let row = row * gpu.num_perm..(row + 1) * gpu.num_perm;
+                lower(&mut self.rows[row], part);
+            }
+        });
+        match received {
+            Ok(buffers) => gpu.slots.give_back(buffers),
+            Err(failure) => self.fail(rows, &failure),
+        }
+    }
+
+    /// Leaves rows to the CPU, since the buffers that they were in are gone.
+    fn fail(&mut self, rows: Range<usize>, failure: &Failure) {
+        self.gpu.note(failure);
+        self.gpu.slots.drop_one();
+        self.failed.push(rows);
+    }
+}
+
+/// The rows that a load has parts of, which ascend.
+fn rows_of(documents: &[usize]) -> Range<usize> {
+    match documents {
+        [] => 0..0,
+        [first, .., last] => *first..last + 1,
+        [only] => *only..only + 1,
+    }
+}
