@@ -1,123 +1,15 @@
 //! The GPU backend against the definition, on whatever adapter there is. On a machine without one the tests
 //! say `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` that is a failure.
 #![cfg(feature = "gpu")]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
-use simgpu::backend::gpu::{Bounds, GpuOptions, Integers, adapters};
+#[path = "support/gpu.rs"]
+mod support;
+
+use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::backend::{Backend, Hardware};
-use simgpu::pipeline::{
-    Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, TextBatch, Unit,
-};
-use simgpu::scheme::{Scheme, Width, fmix64};
-
-/// Whether there is an adapter to test on.
-fn has_adapter() -> bool {
-    let found = !adapters().is_empty();
-    let is_required = std::env::var_os("SIMGPU_REQUIRE_GPU").is_some_and(|value| value == "1");
-    assert!(
-        found || !is_required,
-        "no adapter, and SIMGPU_REQUIRE_GPU=1"
-    );
-    if !found {
-        println!("skipped: no adapter");
-    }
-    found
-}
-
-/// The schemes that GPUs compute, those of 64-bit slots last.
-const SCHEMES: [&str; 6] = [
-    "affine32",
-    "affine32-even",
-    "mersenne31",
-    "mersenne61",
-    "affine64",
-    "mersenne61-wide",
-];
-
-fn gpu(scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
-    let hardware = Hardware {
-        gpu: options,
-        ..Hardware::default()
-    };
-    Backend::Gpu.signer_with(scheme, &hardware).unwrap()
-}
-
-/// Hashes where reductions have their corners, and random ones.
-fn hashes(count: usize, seed: u64) -> Vec<u64> {
-    let corners = [
-        u64::MAX,
-        0,
-        (1 << 31) - 1,
-        1 << 31,
-        (1 << 61) - 1,
-        1 << 61,
-        u64::from(u32::MAX),
-    ];
-    let random = (0..count as u64).map(|i| fmix64(seed << 40 | i));
-    let mut all: Vec<u64> = corners.into_iter().chain(random).collect();
-    all.truncate(count);
-    all
-}
-
-/// Sets of these lengths.
-struct Sets {
-    wide: Vec<u64>,
-    narrow: Vec<u32>,
-    offsets: Vec<i64>,
-}
-
-impl Sets {
-    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
-    fn of(lengths: &[usize], seed: u64) -> Self {
-        let mut offsets = vec![0];
-        let mut wide = Vec::new();
-        for (i, length) in lengths.iter().enumerate() {
-            wide.extend(hashes(*length, seed + i as u64));
-            offsets.push(wide.len() as i64);
-        }
-        Sets {
-            narrow: wide.iter().map(|x| *x as u32).collect(),
-            wide,
-            offsets,
-        }
-    }
-
-    fn sign(&self, signer: &dyn Signer) -> Signatures {
-        let hashes = match signer.slot_width() {
-            Width::U32 => Hashes::U32(&self.narrow),
-            Width::U64 => Hashes::U64(&self.wide),
-        };
-        let sets = ShingleSets::new(hashes, &self.offsets).unwrap();
-        let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-        signatures.sign(signer, &sets).unwrap();
-        signatures
-    }
-}
-
-/// Every form of every kernel that the schemes have, with what it is called.
-fn forms() -> impl Iterator<Item = (Scheme, Integers)> {
-    let all = SCHEMES.into_iter().flat_map(|name| {
-        [Integers::U32, Integers::U64].map(|integers| (Scheme::named(name).unwrap(), integers))
-    });
-    all.filter(|(scheme, integers)| {
-        scheme.family().slot_width() == Width::U32 || *integers == Integers::U64
-    })
-}
-
-/// Limits so small that everything is cut everywhere: sets into pieces, pieces into loads, items into rows
-/// of workgroups.
-fn tiny() -> Bounds {
-    Bounds {
-        input_bytes: 1 << 10,
-        row_bytes: 1 << 13,
-        parts: 5,
-        updates: 40_000,
-        tile_bytes: 256,
-        groups: 3,
-        loads: 2,
-        ..Bounds::default()
-    }
-}
+use simgpu::pipeline::{Shingler, Shingling, Signatures, TextBatch, Unit};
+use simgpu::scheme::{Scheme, fmix64};
+use support::{Sets, forms, gpu, has_adapter, tiny};
 
 #[test]
 fn sets_of_all_lengths_are_signed_as_by_the_definition() {
@@ -245,4 +137,73 @@ fn texts_are_signed_as_their_sets_are() {
             }
         }
     }
+}
+
+/// Buffers that no device has: the signer says so and signs.
+#[test]
+fn a_device_without_room_changes_no_value() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[300, 0, 5000], 6);
+    let scheme = Scheme::default();
+    let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+    let bounds = Bounds {
+        input_bytes: usize::MAX,
+        row_bytes: usize::MAX,
+        parts: usize::MAX,
+        loads: usize::MAX,
+        ..Bounds::default()
+    };
+    let options = GpuOptions {
+        bounds,
+        ..GpuOptions::default()
+    };
+    assert!(sets.sign(&*gpu(&scheme, options)) == expected);
+}
+
+#[test]
+fn a_hybrid_run_signs_the_same() {
+    if !has_adapter() {
+        return;
+    }
+    let lengths: Vec<usize> = (0..300).map(|i| i * i % 9000).collect();
+    let sets = Sets::of(&lengths, 7);
+    for (scheme, _) in forms() {
+        let scheme = scheme.with_num_perm(40).unwrap();
+        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        for bounds in [Bounds::default(), tiny()] {
+            let hardware = Hardware {
+                gpu: GpuOptions {
+                    bounds,
+                    ..GpuOptions::default()
+                },
+                ..Hardware::default()
+            };
+            let signer = Backend::Hybrid.signer_with(&scheme, &hardware).unwrap();
+            assert!(sets.sign(&*signer) == expected, "{scheme}");
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn one_signer_serves_many_threads() {
+    if !has_adapter() {
+        return;
+    }
+    let scheme = Scheme::default();
+    let signer = gpu(&scheme, GpuOptions::default());
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            let (signer, scheme) = (&*signer, &scheme);
+            scope.spawn(move || {
+                let sets = Sets::of(&[100, 0, 9000, 3], 100 + seed);
+                let expected = sets.sign(&*Backend::Simd.signer(scheme).unwrap());
+                for _ in 0..5 {
+                    assert!(sets.sign(signer) == expected);
+                }
+            });
+        }
+    });
 }

@@ -21,7 +21,8 @@ use crate::simd::Isa;
 /// A way to compute signatures, as it is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The fastest that this machine has.
+    /// The fastest that this machine has: lanes of the CPU, or a GPU if it is measured to be faster. A
+    /// program that plays a GPU on the CPU is not considered.
     #[default]
     Auto,
     /// The definition, one value at a time.
@@ -116,10 +117,15 @@ impl Backend {
     /// As [`Backend::signer`].
     pub fn signer_with(self, scheme: &Scheme, hardware: &Hardware) -> Result<Box<dyn Signer>> {
         let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
-        let simd = || Box::new(simd::Simd::new(&permutations, empty, hardware.isa));
+        let simd =
+            || -> Box<dyn Signer> { Box::new(simd::Simd::new(&permutations, empty, hardware.isa)) };
         Ok(match self {
             Backend::Scalar => Box::new(scalar::Scalar::new(&permutations, empty)),
-            Backend::Simd | Backend::Auto => simd(),
+            Backend::Simd => simd(),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Auto => simd(),
+            #[cfg(feature = "gpu")]
+            Backend::Auto => gpu::auto::choose(&permutations, empty, &hardware.gpu, || simd()),
             #[cfg(feature = "gpu")]
             Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
                 &permutations,

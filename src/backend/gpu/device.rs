@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pollster::block_on;
 
+use super::GpuOptions;
 use super::kernel::{Integers, SignKernel};
 use crate::error::{Error, Result};
 
@@ -165,15 +166,15 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Device {
-    /// Opens the adapter of that number, or the first that is no software, or the first; once for all
-    /// who ask for the same.
+    /// Opens the adapter of that number, or the first, once for all who ask for the same; unless it is to
+    /// be lost.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is none, or it cannot be opened.
-    pub(super) fn open(number: Option<usize>, integers: Option<Integers>) -> Result<Arc<Device>> {
+    pub(super) fn open(options: &GpuOptions) -> Result<Arc<Device>> {
         static OPENED: Mutex<Vec<(usize, Arc<Device>)>> = Mutex::new(Vec::new());
         let found = found();
-        let number = number.unwrap_or(0);
+        let number = options.device.unwrap_or(0);
         let Some(adapter) = found.get(number) else {
             return Err(Error::Unsupported(match found.len() {
                 0 => "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or leave --backend out".to_owned(),
@@ -186,7 +187,10 @@ impl Device {
         } else {
             Integers::U32
         };
-        let integers = integers.unwrap_or(best).min(best);
+        let integers = options.integers.unwrap_or(best).min(best);
+        if options.lose_after.is_some() {
+            return Ok(Arc::new(Device::of(adapter, integers)?));
+        }
         let mut opened = lock(&OPENED);
         // What failed is opened anew.
         opened.retain(|(_, device)| device.failure().is_none());
@@ -222,7 +226,7 @@ impl Device {
         let failure = Arc::new(Mutex::new(None));
         let lost = failure.clone();
         device.set_device_lost_callback(move |_, reason| {
-            lock(&lost).get_or_insert(Failure::Lost(reason));
+            *lock(&lost) = Some(Failure::Lost(reason));
         });
         // Without a handler these would panic. Scopes catch what is expected.
         let refused = failure.clone();
@@ -267,10 +271,19 @@ impl Device {
         lock(&self.failure).clone()
     }
 
-    /// Gives the device up for a failure after which it makes no sense to ask again.
-    pub(super) fn give_up(&self, failure: &Failure) {
+    /// Gives the device up for a failure after which it makes no sense to ask again, and says what the
+    /// matter is.
+    pub(super) fn give_up(&self, failure: &Failure) -> Failure {
+        if let Failure::Refused(_) = failure {
+            // A device that is gone refuses everything, and tells why when it is waited for.
+            self.settle();
+        }
         if failure.is_final() {
-            lock(&self.failure).get_or_insert(failure.clone());
+            lock(&self.failure)
+                .get_or_insert_with(|| failure.clone())
+                .clone()
+        } else {
+            failure.clone()
         }
     }
 
@@ -319,6 +332,17 @@ impl Device {
             Ok(Err(error)) => Err(Failure::Refused(error.to_string())),
             Err(_) => Err(Failure::Lost(String::new())),
         }
+    }
+
+    /// Waits a little until nothing is on its way.
+    fn settle(&self) {
+        let wait = wgpu::PollType::Wait {
+            submission_index: None,
+            timeout: Some(Duration::from_secs(1)),
+        };
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            let _ = self.device.poll(wait);
+        }));
     }
 
     /// Sees to it that callbacks of what is done are called.

@@ -17,7 +17,9 @@ mod documents;
 
 mod worker;
 
-use std::sync::atomic::{AtomicU32, Ordering};
+pub(super) mod auto;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
@@ -64,8 +66,8 @@ pub(super) struct Gpu {
     cpu: Box<dyn Signer>,
     /// Whether the CPU takes part.
     is_hybrid: bool,
-    /// Why the CPU had to help, once said to be.
-    said: Mutex<Option<String>>,
+    /// Whether it was said that the device failed.
+    has_said: AtomicBool,
     notices: Mutex<Vec<String>>,
     /// Loads until the device is to be lost.
     left: Option<AtomicU32>,
@@ -90,7 +92,7 @@ impl Gpu {
         let family = permutations.family();
         // Before a device is opened for nothing.
         kernel::check(family, Integers::U64)?;
-        let device = Device::open(options.device, options.integers)?;
+        let device = Device::open(options)?;
         kernel::check(family, device.integers)?;
         let num_perm = permutations.num_perm();
         let row_slots = num_perm.next_multiple_of(LANES);
@@ -125,7 +127,7 @@ impl Gpu {
             slots: Slots::default(),
             cpu,
             is_hybrid,
-            said: Mutex::default(),
+            has_said: AtomicBool::new(false),
             notices: Mutex::default(),
             left: options.lose_after.map(AtomicU32::new),
             device,
@@ -164,16 +166,14 @@ impl Gpu {
 
     /// Notes what the device did not do; it is said once.
     fn note(&self, failure: &Failure) {
-        self.device.give_up(failure);
-        let mut said = lock(&self.said);
-        if said.is_none() {
-            let notice = format!(
-                "the GPU ({}) failed: {failure}; the CPU signs what it does not, with the same values",
-                self.device.name
-            );
-            lock(&self.notices).push(notice.clone());
-            *said = Some(notice);
+        let failure = self.device.give_up(failure);
+        if self.has_said.swap(true, Ordering::Relaxed) {
+            return;
         }
+        lock(&self.notices).push(format!(
+            "the GPU ({}) failed: {failure}; the CPU signs what it does not, with the same values",
+            self.device.name
+        ));
     }
 
     /// Signs documents, several threads at a time.
@@ -190,6 +190,11 @@ impl Gpu {
             .map(|(first, rows)| Worker::new(self, documents, &pipeline, first, rows).run());
         signed.collect()
     }
+}
+
+/// Whether there is a kernel for a family with these integers.
+pub fn computes(family: Family, integers: Integers) -> bool {
+    kernel::check(family, integers).is_ok()
 }
 
 /// A slot of a signature: u32 or u64.
