@@ -17,6 +17,8 @@ mod documents;
 
 mod worker;
 
+mod measure;
+
 pub(super) mod auto;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -31,6 +33,7 @@ pub use self::kernel::Integers;
 use self::kernel::{Input, LANES, SignKernel};
 pub use self::load::Bounds;
 use self::load::Shape;
+pub use self::measure::{LoadTimes, Workload, measure};
 use self::slot::Slots;
 use self::worker::Worker;
 use super::unfit;
@@ -78,10 +81,6 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, or it cannot compute the scheme.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "there are at most 2^14 permutations"
-    )]
     pub(super) fn new(
         permutations: &Permutations,
         empty: u64,
@@ -92,7 +91,30 @@ impl Gpu {
         let family = permutations.family();
         // Before a device is opened for nothing.
         kernel::check(family, Integers::U64)?;
-        let device = Device::open(options)?;
+        Gpu::on(
+            Device::open(options)?,
+            permutations,
+            empty,
+            options,
+            cpu,
+            is_hybrid,
+        )
+    }
+
+    /// The same on a device that is open.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "there are at most 2^14 permutations"
+    )]
+    fn on(
+        device: Arc<Device>,
+        permutations: &Permutations,
+        empty: u64,
+        options: &GpuOptions,
+        cpu: Box<dyn Signer>,
+        is_hybrid: bool,
+    ) -> Result<Self> {
+        let family = permutations.family();
         kernel::check(family, device.integers)?;
         let num_perm = permutations.num_perm();
         let row_slots = num_perm.next_multiple_of(LANES);
@@ -331,3 +353,103 @@ impl Signer for Gpu {
 
 /// Longer windows are hashed on the CPU: a device reads all bytes of each anew.
 const MAX_WINDOW: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::*;
+    use crate::backend::simd::Simd;
+    use crate::pipeline::{Shingling, Signatures, Slots, Unit};
+    use crate::scheme::{Scheme, fmix32};
+    use crate::simd::Isa;
+
+    /// A device that takes everything and computes nothing: rows stay zeros.
+    fn noop(integers: Integers) -> Arc<Device> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+            backends: wgpu::Backends::NOOP,
+            backend_options: wgpu::BackendOptions {
+                noop: wgpu::NoopBackendOptions::enabled(),
+                ..Default::default()
+            },
+            ..wgpu::InstanceDescriptor::new_without_display_handle()
+        });
+        let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::NOOP));
+        Arc::new(Device::of(&adapters[0], integers).unwrap())
+    }
+
+    fn on_noop(scheme: &Scheme, integers: Integers, bounds: Bounds) -> Gpu {
+        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+        let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
+        let options = GpuOptions {
+            bounds,
+            ..GpuOptions::default()
+        };
+        Gpu::on(noop(integers), &permutations, empty, &options, cpu, false).unwrap()
+    }
+
+    /// wgpu checks each buffer, binding, copy and dispatch; and what comes back goes to the rows of its
+    /// documents, and to no other.
+    #[test]
+    fn the_host_does_nothing_that_a_device_refuses() {
+        let lengths = [0, 1, 7, 4096, 0, 4097, 300_000, 3];
+        let tiny = Bounds {
+            input_bytes: 1 << 10,
+            row_bytes: 1 << 12,
+            parts: 3,
+            updates: 30_000,
+            tile_bytes: 128,
+            groups: 2,
+            loads: 2,
+            ..Bounds::default()
+        };
+        let narrow: Vec<u32> = (0..lengths.iter().sum()).map(fmix32).collect();
+        let wide: Vec<u64> = narrow.iter().map(|x| u64::from(*x)).collect();
+        let mut offsets = vec![0];
+        for length in lengths {
+            offsets.push(offsets[offsets.len() - 1] + i64::from(length));
+        }
+        for (name, integers) in [
+            ("affine32", Integers::U32),
+            ("mersenne31", Integers::U32),
+            ("mersenne61", Integers::U64),
+            ("affine64", Integers::U64),
+        ] {
+            for bounds in [Bounds::default(), tiny] {
+                let scheme = Scheme::named(name).unwrap().with_num_perm(30).unwrap();
+                let signer = on_noop(&scheme, integers, bounds);
+                let hashes = match signer.slot_width() {
+                    Width::U32 => Hashes::U32(&narrow),
+                    Width::U64 => Hashes::U64(&wide),
+                };
+                let sets = ShingleSets::new(hashes, &offsets).unwrap();
+                let mut signatures = Signatures::new(30, signer.slot_width());
+                signatures.sign(&signer, &sets).unwrap();
+                assert_eq!(signer.notices(), [""; 0]);
+                for (i, length) in lengths.into_iter().enumerate() {
+                    let expected = if length == 0 { scheme.empty_slot() } else { 0 };
+                    let is_expected = match signatures.row(i) {
+                        Slots::U32(row) => row.iter().all(|slot| u64::from(*slot) == expected),
+                        Slots::U64(row) => row.iter().all(|slot| *slot == expected),
+                    };
+                    assert!(is_expected, "{name} {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn texts_go_to_the_device_as_they_are() {
+        let scheme = Scheme::default();
+        let signer = on_noop(&scheme, Integers::U32, Bounds::default());
+        let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
+        let long = "text ".repeat(5_000_000);
+        let texts: TextBatch = ["", "a", "exactly 9", &long].into_iter().collect();
+        let signatures = Signatures::of_texts(&signer, &texts, &shingler).unwrap();
+        assert_eq!(signer.notices(), [""; 0]);
+        assert_eq!(signatures.row(0), Slots::U32(&[u32::MAX; 128]));
+        for row in 1..4 {
+            assert_eq!(signatures.row(row), Slots::U32(&[0; 128]));
+        }
+    }
+}

@@ -142,6 +142,48 @@ impl Slot {
         })
     }
 
+    /// Has a kernel work on what lies on the device, by so many workgroups in two dimensions.
+    pub(super) fn dispatch(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        [columns, rows]: [u32; 2],
+        work: &Work<'_>,
+    ) {
+        let mut pass = encoder.begin_compute_pass(&Default::default());
+        pass.set_pipeline(work.pipeline);
+        pass.set_bind_group(0, &self.group, &[]);
+        pass.dispatch_workgroups(columns, rows, work.blocks);
+    }
+
+    /// Signs the load that lies on the device once more, and brings its rows back.
+    pub(super) fn sign_again(
+        &self,
+        device: &Device,
+        groups: [u32; 2],
+        work: &Work<'_>,
+        row_bytes: usize,
+        timeout: Duration,
+    ) -> Attempt<()> {
+        let bytes = row_bytes as u64;
+        let (say_mapped, mapped) = channel();
+        let submission = device.attempt(|| {
+            let mut encoder = device.device.create_command_encoder(&Default::default());
+            self.dispatch(&mut encoder, groups, work);
+            encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
+            let mode = wgpu::MapMode::Read;
+            encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
+                let _ = say_mapped.send(result);
+            });
+            Ok(device.queue.submit([encoder.finish()]))
+        })?;
+        device.wait(&submission, timeout)?;
+        match mapped.recv_timeout(timeout) {
+            Ok(Ok(())) => self.readback.unmap(),
+            _ => return Err(device.failure().unwrap_or(Failure::Hung(timeout))),
+        }
+        Ok(())
+    }
+
     /// The memory that a load's input is written to.
     pub(super) fn view(&self) -> Attempt<wgpu::BufferViewMut> {
         let view = self.upload.get_mapped_range_mut(..);
@@ -159,7 +201,7 @@ impl Slot {
     ) -> Attempt<Sent> {
         let places = self.places;
         let parts: &[u8] = bytemuck::cast_slice(&load.parts);
-        let (items, [columns, rows]) = load.items(shape);
+        let (items, groups) = load.items(shape);
         let items: &[u8] = bytemuck::cast_slice(&items);
         let mut write = |at: usize, bytes: &[u8]| {
             view.slice(at..at + bytes.len()).copy_from_slice(bytes);
@@ -180,11 +222,7 @@ impl Slot {
                 let (at, bytes) = (at as u64, bytes as u64);
                 encoder.copy_buffer_to_buffer(&self.upload, at, &self.input, at, bytes);
             }
-            let mut pass = encoder.begin_compute_pass(&Default::default());
-            pass.set_pipeline(work.pipeline);
-            pass.set_bind_group(0, &self.group, &[]);
-            pass.dispatch_workgroups(columns, rows, work.blocks);
-            drop(pass);
+            self.dispatch(&mut encoder, groups, work);
             let bytes = row_bytes as u64;
             encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
             let again = say_mapped.clone();
