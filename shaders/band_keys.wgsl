@@ -1,15 +1,37 @@
-// Makes band keys of signatures: 64 bits a band, the low word first. Slots of 64 bits are two words.
+// Makes the band keys of documents: 64 bits a band, the low word first. Slots of 64 bits are two words, the
+// low one first; the slots of a document are the least of its parts'.
 // Composed with parts/murmur3.wgsl.
 // CPU twin: band_key (src/pipeline/band.rs).
 
 override THREADS: u32;
-// Number of bands, words of a band, and words of a row, padding included.
+// Number of bands, slots of a band, words of a slot, and words of a row, padding included.
 override BANDS: u32;
-override BAND_WORDS: u32;
+override BAND_SLOTS: u32;
+override SLOT_WORDS: u32;
 override ROW_WORDS: u32;
 
-@group(0) @binding(0) var<storage, read> rows: array<u32>;
-@group(0) @binding(1) var<storage, read_write> keys: array<vec2<u32>>;
+// Document i are the parts documents[i] .. documents[i + 1].
+@group(0) @binding(0) var<storage, read> documents: array<u32>;
+@group(0) @binding(1) var<storage, read> rows: array<u32>;
+// For each document the keys of its bands. There may be more room than documents; then the list of
+// documents is filled up with empty ones.
+@group(0) @binding(2) var<storage, read_write> keys: array<vec2<u32>>;
+
+// The least slot of some parts that is `at` words into their rows: low and high word.
+fn least_slot(first: u32, end: u32, at: u32) -> vec2<u32> {
+    var least = vec2(0xFFFFFFFFu);
+    for (var part = first; part < end; part++) {
+        let word = part * ROW_WORDS + at;
+        var slot = vec2(rows[word], 0u);
+        if SLOT_WORDS == 2 {
+            slot.y = rows[word + 1];
+        }
+        if slot.y < least.y || (slot.y == least.y && slot.x < least.x) {
+            least = slot;
+        }
+    }
+    return least;
+}
 
 @compute @workgroup_size(THREADS)
 fn band_keys(
@@ -21,14 +43,24 @@ fn band_keys(
     if key >= arrayLength(&keys) {
         return;
     }
+    let document = key / BANDS;
+    let first = documents[document];
+    let end = documents[document + 1];
+    if first == end {
+        return;
+    }
     let band = key % BANDS;
-    let first = key / BANDS * ROW_WORDS + band * BAND_WORDS;
     var low = band;
     var high = band ^ 0x9E3779B9u;
-    for (var i = 0u; i < BAND_WORDS; i++) {
-        let slot = rows[first + i];
-        low = mix_block(low, slot);
-        high = mix_block(high, slot);
+    for (var i = band * BAND_SLOTS; i < (band + 1) * BAND_SLOTS; i++) {
+        let slot = least_slot(first, end, i * SLOT_WORDS);
+        low = mix_block(low, slot.x);
+        high = mix_block(high, slot.x);
+        if SLOT_WORDS == 2 {
+            low = mix_block(low, slot.y);
+            high = mix_block(high, slot.y);
+        }
     }
-    keys[key] = vec2(fmix32(low ^ (4 * BAND_WORDS)), fmix32(high ^ (4 * BAND_WORDS)));
+    let bytes = 4 * SLOT_WORDS * BAND_SLOTS;
+    keys[key] = vec2(fmix32(low ^ bytes), fmix32(high ^ bytes));
 }

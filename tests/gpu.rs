@@ -7,7 +7,7 @@ mod support;
 
 use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::backend::{Backend, Hardware};
-use simgpu::pipeline::{Shingler, Shingling, Signatures, TextBatch, Unit};
+use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, TextBatch, Unit};
 use simgpu::scheme::{Scheme, fmix64};
 use support::{Sets, forms, gpu, has_adapter, tiny};
 
@@ -206,4 +206,49 @@ fn one_signer_serves_many_threads() {
             });
         }
     });
+}
+
+#[test]
+fn band_keys_are_those_of_the_signatures() {
+    if !has_adapter() {
+        return;
+    }
+    let lengths = [0, 1, 7, 100, 4096, 4097, 63, 0, 30_000, 5, 0];
+    let sets = Sets::of(&lengths, 8);
+    for (scheme, integers) in forms() {
+        let scheme = scheme.with_num_perm(130).unwrap();
+        let simd = Backend::Simd.signer(&scheme).unwrap();
+        for bounds in [Bounds::default(), tiny()] {
+            let options = GpuOptions {
+                integers: Some(integers),
+                bounds,
+                ..GpuOptions::default()
+            };
+            let signer = gpu(&scheme, options);
+            // The last one's keys are more bytes than the signatures.
+            for (bands, rows) in [(16, 8), (9, 13), (1, 1), (130, 1)] {
+                let banding = Banding::new(bands, rows, 130).unwrap();
+                let expected = sets.band_keys(&*simd, banding);
+                let keys = sets.band_keys(&*signer, banding);
+                assert!(keys == expected, "{scheme} {integers:?} {bands} x {rows}");
+            }
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
+
+/// Texts whose pieces, windows and documents meet in every way: each length around a window and a tile.
+#[test]
+fn texts_of_every_length_are_signed() {
+    if !has_adapter() {
+        return;
+    }
+    let scheme = Scheme::default().with_num_perm(8).unwrap();
+    let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
+    let lengths: Vec<usize> = (0..70).chain(2040..2070).chain(4090..4110).collect();
+    let texts = texts(&lengths);
+    let simd = Backend::Simd.signer(&scheme).unwrap();
+    let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
+    let signer = gpu(&scheme, GpuOptions::default());
+    assert!(Signatures::of_texts(&*signer, &texts, &shingler).unwrap() == expected);
 }

@@ -5,7 +5,7 @@
 
 use simgpu::backend::gpu::{Bounds, GpuOptions, Integers, adapters};
 use simgpu::backend::{Backend, Hardware};
-use simgpu::pipeline::{Hashes, ShingleSets, Signatures, Signer};
+use simgpu::pipeline::{Banding, Hashes, ShingleSets, Signatures, Signer};
 use simgpu::scheme::{Scheme, Width, fmix64};
 
 /// Whether there is an adapter to test on.
@@ -80,12 +80,23 @@ impl Sets {
         }
     }
 
-    pub(crate) fn sign(&self, signer: &dyn Signer) -> Signatures {
-        let hashes = match signer.slot_width() {
+    fn sets(&self, width: Width) -> ShingleSets<'_> {
+        let hashes = match width {
             Width::U32 => Hashes::U32(&self.narrow),
             Width::U64 => Hashes::U64(&self.wide),
         };
-        let sets = ShingleSets::new(hashes, &self.offsets).unwrap();
+        ShingleSets::new(hashes, &self.offsets).unwrap()
+    }
+
+    pub(crate) fn band_keys(&self, signer: &dyn Signer, banding: Banding) -> Vec<u64> {
+        let sets = self.sets(signer.slot_width());
+        let mut keys = vec![0; sets.len() * banding.bands()];
+        signer.band_keys(&sets, banding, &mut keys).unwrap();
+        keys
+    }
+
+    pub(crate) fn sign(&self, signer: &dyn Signer) -> Signatures {
+        let sets = self.sets(signer.slot_width());
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
         signatures.sign(signer, &sets).unwrap();
         signatures

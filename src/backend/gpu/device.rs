@@ -9,7 +9,7 @@ use std::time::Duration;
 use pollster::block_on;
 
 use super::GpuOptions;
-use super::kernel::{Integers, SignKernel};
+use super::kernel::{BAND_THREADS, Integers, SignKernel, band_keys_wgsl};
 use crate::error::{Error, Result};
 
 /// An adapter of this machine, as wgpu finds it.
@@ -152,12 +152,20 @@ pub(super) struct Device {
 
 /// What is compiled: a kernel and its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Pipeline {
-    pub(super) kernel: SignKernel,
-    /// Threads of a workgroup.
-    pub(super) threads: u32,
-    /// Fours of shingles in a tile.
-    pub(super) tile_quads: u32,
+pub(super) enum Pipeline {
+    /// With so many threads a workgroup and fours of shingles a tile.
+    Sign {
+        kernel: SignKernel,
+        threads: u32,
+        tile_quads: u32,
+    },
+    /// With so many bands, slots of a band, words of a slot and words of a row.
+    BandKeys {
+        bands: u32,
+        band_slots: u32,
+        slot_words: u32,
+        row_words: u32,
+    },
 }
 
 /// A lock whose holder panicked guards nothing that could be half done.
@@ -382,30 +390,53 @@ impl Device {
     }
 
     fn compile(&self, of: Pipeline) -> wgpu::ComputePipeline {
-        let Pipeline {
-            kernel,
-            threads,
-            tile_quads,
-        } = of;
-        let layout = self
-            .device
-            .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some("sign"),
-                bind_group_layouts: &[Some(&self.layout)],
-                immediate_size: 0,
-            });
+        let (wgsl, entry_point, layout, constants) = match of {
+            Pipeline::Sign {
+                kernel,
+                threads,
+                tile_quads,
+            } => {
+                let layout = wgpu::PipelineLayoutDescriptor {
+                    label: Some("sign"),
+                    bind_group_layouts: &[Some(&self.layout)],
+                    immediate_size: 0,
+                };
+                let constants = vec![
+                    ("THREADS", threads),
+                    ("TILE_QUADS", tile_quads),
+                    ("IS_MIXED", u32::from(kernel.is_mixed())),
+                ];
+                let layout = self.device.create_pipeline_layout(&layout);
+                (kernel.wgsl(), kernel.entry_point(), Some(layout), constants)
+            }
+            Pipeline::BandKeys {
+                bands,
+                band_slots,
+                slot_words,
+                row_words,
+            } => {
+                let constants = vec![
+                    ("THREADS", BAND_THREADS),
+                    ("BANDS", bands),
+                    ("BAND_SLOTS", band_slots),
+                    ("SLOT_WORDS", slot_words),
+                    ("ROW_WORDS", row_words),
+                ];
+                (band_keys_wgsl(), "band_keys", None, constants)
+            }
+        };
+        let constants = constants.into_iter();
+        let constants: Vec<_> = constants
+            .map(|(name, value)| (name, value.into()))
+            .collect();
         self.device
             .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                label: Some(kernel.entry_point()),
-                layout: Some(&layout),
-                module: &self.module(kernel.wgsl()),
-                entry_point: Some(kernel.entry_point()),
+                label: Some(entry_point),
+                layout: layout.as_ref(),
+                module: &self.module(wgsl),
+                entry_point: Some(entry_point),
                 compilation_options: wgpu::PipelineCompilationOptions {
-                    constants: &[
-                        ("THREADS", threads.into()),
-                        ("TILE_QUADS", tile_quads.into()),
-                        ("IS_MIXED", u32::from(kernel.is_mixed()).into()),
-                    ],
+                    constants: &constants,
                     // Every word of the tile is written before it is read.
                     zero_initialize_workgroup_memory: false,
                 },

@@ -34,6 +34,9 @@ pub(super) struct SignKernel {
     pub(super) input: Input,
 }
 
+/// Threads of a workgroup that makes band keys.
+pub(super) const BAND_THREADS: u32 = 64;
+
 /// Permutations of a thread.
 pub(super) const LANES: usize = 4;
 
@@ -51,7 +54,6 @@ const EXACT: &str = include_str!("../../../shaders/parts/exact.wgsl");
 const SIGN: &str = include_str!("../../../shaders/parts/sign.wgsl");
 const SIGN_HASHES: &str = include_str!("../../../shaders/sign_hashes.wgsl");
 const SIGN_TEXT: &str = include_str!("../../../shaders/sign_text.wgsl");
-#[cfg(test)]
 const BAND_KEYS: &str = include_str!("../../../shaders/band_keys.wgsl");
 
 /// # Errors
@@ -199,8 +201,7 @@ fn whole(pairs: &[(u64, u64)]) -> Vec<u32> {
 }
 
 /// The module that makes band keys.
-#[cfg(test)]
-fn band_keys_wgsl() -> String {
+pub(super) fn band_keys_wgsl() -> String {
     [FMIX32, MURMUR3, BAND_KEYS].join("\n")
 }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use super::kernel::LANES;
+use super::kernel::{BAND_THREADS, LANES};
 
 /// What a load may hold, and how long it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +127,17 @@ impl Shape {
             .min(self.bounds.row_bytes / self.row_bytes())
     }
 
+    /// Workgroups in two dimensions that make so many band keys.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the bounds of a load are below 2^32"
+    )]
+    pub(super) fn groups_for(&self, keys: usize) -> [u32; 2] {
+        let groups = (keys as u32).div_ceil(BAND_THREADS);
+        let columns = groups.min(self.bounds.groups).max(1);
+        [columns, groups.div_ceil(columns)]
+    }
+
     /// Entries of the list of items at most: its end, and what fills the last row of workgroups.
     pub(super) fn items(&self) -> usize {
         2 * self.parts() + 1
@@ -164,8 +175,33 @@ impl Load {
         self.parts.is_empty()
     }
 
+    /// How many shingles of a document there is room for; in an empty load for at least one.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the bounds of a load are below 2^32"
+    )]
+    pub(super) fn room(&self, shape: &Shape, document: &Document<'_>) -> usize {
+        let bounds = &shape.bounds;
+        let left = bounds.input_bytes - self.input_bytes;
+        let by_bytes = match left.checked_sub(document.window_bytes) {
+            Some(left) => left / document.stride + 1,
+            None => 0,
+        };
+        // No more rows of workgroups than there may be.
+        let groups = bounds.groups as usize;
+        let most_items = groups.saturating_mul(groups);
+        let items_left = most_items.saturating_sub(self.items.len());
+        let parts_left = (shape.parts() - self.parts.len()).min(items_left);
+        let by_parts = parts_left.saturating_mul(shape.tile_shingles());
+        let updates_left = bounds.updates.saturating_sub(self.updates);
+        let by_updates = (updates_left / shape.row_slots as u64) as usize;
+        let at_least = usize::from(self.is_empty());
+        by_bytes.min(by_parts).min(by_updates.max(at_least))
+    }
+
     /// Takes as many shingles of a document from shingle `from` on as there is room for; none if a
-    /// new load is the better place. An empty load takes at least one.
+    /// new load is the better place, which it is for a document that is to stay whole, and for a short
+    /// one.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
@@ -176,34 +212,19 @@ impl Load {
         index: usize,
         document: &Document<'_>,
         from: usize,
+        is_whole: bool,
     ) -> Option<Taken> {
-        let (bounds, tile) = (&shape.bounds, shape.tile_shingles());
+        let tile = shape.tile_shingles();
         let Document {
             stride,
             window_bytes,
             ..
         } = *document;
         let rest = document.count - from;
-        let by_bytes = match (bounds.input_bytes - self.input_bytes).checked_sub(window_bytes) {
-            Some(room) => room / stride + 1,
-            None => 0,
-        };
-        // No more rows of workgroups than there may be.
-        let groups = bounds.groups as usize;
-        let items_left = groups
-            .saturating_mul(groups)
-            .saturating_sub(self.items.len());
-        let by_parts = (shape.parts() - self.parts.len())
-            .min(items_left)
-            .saturating_mul(tile);
-        let updates_left = bounds.updates.saturating_sub(self.updates);
-        let mut by_updates = (updates_left / shape.row_slots as u64) as usize;
-        if self.is_empty() {
-            by_updates = by_updates.max(1);
-        }
-        let shingles = rest.min(by_bytes).min(by_parts).min(by_updates);
+        let shingles = rest.min(self.room(shape, document));
         let is_cut = shingles < rest;
-        if shingles == 0 || is_cut && rest <= tile && !self.is_empty() {
+        let is_better_off = is_whole || rest <= tile;
+        if shingles == 0 || is_cut && is_better_off && !self.is_empty() {
             return None;
         }
         let start = self.input_bytes / stride;
@@ -228,6 +249,24 @@ impl Load {
             bytes,
             at,
         })
+    }
+
+    /// The documents of the load, each once, and the list of where their parts begin, with its end.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the bounds of a load are below 2^32"
+    )]
+    pub(super) fn whole_documents(&self) -> (Vec<usize>, Vec<u32>) {
+        let mut documents = self.documents.clone();
+        documents.dedup();
+        let mut starts = Vec::with_capacity(documents.len() + 1);
+        for (part, document) in self.documents.iter().enumerate() {
+            if part == 0 || self.documents[part - 1] != *document {
+                starts.push(part as u32);
+            }
+        }
+        starts.push(self.parts.len() as u32);
+        (documents, starts)
     }
 
     /// The list of items with its end, filled up with empty ones to whole rows of workgroups, and the
@@ -263,7 +302,7 @@ mod tests {
         let mut from = 0;
         while from < document.count {
             let mut load = Load::default();
-            let taken = load.take(shape, 7, document, from).unwrap();
+            let taken = load.take(shape, 7, document, from, false).unwrap();
             from += taken.shingles;
             cut.push((load, taken));
         }
@@ -380,7 +419,7 @@ mod tests {
             .into_iter()
             .enumerate()
         {
-            load.take(&shape, i, &document(count), 0).unwrap();
+            load.take(&shape, i, &document(count), 0, false).unwrap();
         }
         // A tile holds 2048, and 5 and 1 take 8 and 4 of it.
         let (items, groups) = load.items(&shape);

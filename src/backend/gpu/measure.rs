@@ -84,6 +84,7 @@ fn times<D: Documents>(
     let work = Work {
         pipeline: &pipeline,
         blocks: gpu.blocks(),
+        banded: None,
     };
     let slot = Slot::new(device, shape, &gpu.coefficients)?;
     let mut view = slot.view()?;
@@ -94,7 +95,10 @@ fn times<D: Documents>(
     for i in 0..documents.len() {
         documents.give(i, &mut scratch, &mut |document| {
             let is_empty = document.count == 0;
-            match load.take(shape, i, document, 0).filter(|_| !is_empty) {
+            match load
+                .take(shape, i, document, 0, false)
+                .filter(|_| !is_empty)
+            {
                 Some(taken) => {
                     let to = taken.at..taken.at + taken.bytes.len();
                     view.slice(to).copy_from_slice(&document.bytes[taken.bytes]);
@@ -115,7 +119,7 @@ fn times<D: Documents>(
     let row_bytes = load.parts.len() * shape.row_bytes();
     let timeout = shape.bounds.timeout;
     let sent = slot.send(device, shape, view, load, &work)?;
-    let slot = sent.receive(device, timeout, |_, _| {})?;
+    let slot = sent.receive(device, timeout, |_, _, _| {})?;
     let (mut kernel_s, mut resident_s) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..rounds.max(1) {
         let all = kernel_time(device, &slot, groups, &work, timeout)?;

@@ -15,6 +15,8 @@ mod slot;
 
 mod documents;
 
+mod output;
+
 mod worker;
 
 mod measure;
@@ -34,11 +36,16 @@ use self::kernel::{Input, LANES, SignKernel};
 pub use self::load::Bounds;
 use self::load::Shape;
 pub use self::measure::{LoadTimes, Workload, measure};
-use self::slot::Slots;
+use self::output::{KeyRows, Output, SignatureRows};
+use self::slot::Banded;
+use self::slot::Slots as Pool;
 use self::worker::Worker;
 use super::unfit;
 use crate::error::{Error, Result};
-use crate::pipeline::{Hashes, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, TextBatch};
+use crate::pipeline::{
+    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, Slots, SlotsMut,
+    TextBatch, check_keys, keys_of_row, keys_of_rows, signed_keys,
+};
 use crate::scheme::{Family, Permutations, Width};
 
 /// Which device is used, and how.
@@ -64,7 +71,7 @@ pub(super) struct Gpu {
     coefficients: wgpu::Buffer,
     shape: Shape,
     threads: u32,
-    slots: Slots,
+    slots: Pool,
     /// Signs what the device does not.
     cpu: Box<dyn Signer>,
     /// Whether the CPU takes part.
@@ -146,7 +153,7 @@ impl Gpu {
             coefficients,
             shape,
             threads: quads.next_multiple_of(32).min(most),
-            slots: Slots::default(),
+            slots: Pool::default(),
             cpu,
             is_hybrid,
             has_said: AtomicBool::new(false),
@@ -161,7 +168,7 @@ impl Gpu {
     }
 
     fn pipeline(&self, input: Input) -> Attempt<Arc<wgpu::ComputePipeline>> {
-        self.device.pipeline(Pipeline {
+        self.device.pipeline(Pipeline::Sign {
             kernel: SignKernel::new(self.family, self.device.integers, input),
             threads: self.threads,
             tile_quads: self.shape.tile_quads(),
@@ -198,19 +205,71 @@ impl Gpu {
         ));
     }
 
-    /// Signs documents, several threads at a time.
+    /// Makes the rows of documents, several threads at a time, but those that it gives: documents that are
+    /// too long for a load, where a row needs the whole document.
+    fn make<D: Documents, O: Output>(
+        &self,
+        documents: &D,
+        output: &O,
+        rows: &mut [O::Number],
+        input: Input,
+    ) -> Result<Vec<usize>> {
+        let pipeline = self.pipeline(input);
+        let shares = share_out(documents, rows, output.row_len());
+        let made = shares
+            .into_par_iter()
+            .map(|share| Worker::new(self, documents, output, &pipeline, share).run());
+        Ok(made.collect::<Result<Vec<_>>>()?.concat())
+    }
+
     fn sign<D: Documents, S: Slot>(
         &self,
         documents: &D,
         slots: &mut [S],
         input: Input,
     ) -> Result<()> {
-        let pipeline = self.pipeline(input);
-        let shares = share_out(documents, slots, self.num_perm);
-        let signed = shares
-            .into_par_iter()
-            .map(|(first, rows)| Worker::new(self, documents, &pipeline, first, rows).run());
-        signed.collect()
+        let output = SignatureRows {
+            empty: vec![S::of(self.empty); self.num_perm],
+        };
+        self.make(documents, &output, slots, input).map(|_| ())
+    }
+
+    /// What makes band keys of rows, unless they are no fewer bytes than the rows.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "there are at most 2^14 permutations"
+    )]
+    fn key_rows(&self, banding: Banding) -> Option<KeyRows> {
+        let (bands, band_slots) = (banding.bands(), banding.rows());
+        if bands * size_of::<u64>() >= self.shape.row_bytes() {
+            return None;
+        }
+        let slot_words = self.shape.slot_bytes / 4;
+        let pipeline = self.device.pipeline(Pipeline::BandKeys {
+            bands: bands as u32,
+            band_slots: band_slots as u32,
+            slot_words: slot_words as u32,
+            row_words: (self.shape.row_slots * slot_words) as u32,
+        });
+        let pipeline = pipeline.inspect_err(|failure| self.note(failure)).ok()?;
+        let mut empty = vec![0; bands];
+        match self.family.slot_width() {
+            Width::U32 => keys_of_row(
+                Slots::U32(&vec![u32::of(self.empty); self.num_perm]),
+                banding,
+                &mut empty,
+            ),
+            Width::U64 => keys_of_row(
+                Slots::U64(&vec![self.empty; self.num_perm]),
+                banding,
+                &mut empty,
+            ),
+        }
+        Some(KeyRows {
+            banding,
+            empty,
+            banded: Banded { pipeline, bands },
+        })
     }
 }
 
@@ -260,11 +319,11 @@ impl Slot for u64 {
 const SHARE: usize = 1 << 20;
 
 /// Cuts the documents into shares of about the same size, one a thread: the number of the first document,
-/// and the rows.
+/// and the rows of `row_len`.
 fn share_out<'a, D: Documents, S>(
     documents: &D,
     mut rows: &'a mut [S],
-    num_perm: usize,
+    row_len: usize,
 ) -> Vec<(usize, &'a mut [S])> {
     let count = documents.len();
     let all: usize = (0..count).map(|i| documents.bytes(i)).sum();
@@ -277,7 +336,7 @@ fn share_out<'a, D: Documents, S>(
             bytes += documents.bytes(next);
             next += 1;
         }
-        let (of_share, rest) = rows.split_at_mut((next - first) * num_perm);
+        let (of_share, rest) = rows.split_at_mut((next - first) * row_len);
         rows = rest;
         if next > first {
             shared.push((first, of_share));
@@ -321,6 +380,26 @@ impl Signer for Gpu {
         }
     }
 
+    /// The keys are made on the device, and nothing else comes back.
+    fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
+        check_keys(keys, sets.len(), banding, self.num_perm)?;
+        if sets.hashes().width() != self.family.hash_width() {
+            return Err(unfit(self.family));
+        }
+        let Some(output) = self.key_rows(banding) else {
+            return signed_keys(self, sets, banding, keys);
+        };
+        let documents = HashedSets(sets);
+        let apart = self.make(&documents, &output, keys, Input::Hashes)?;
+        for i in apart {
+            let mut signatures = Signatures::new(self.num_perm, self.slot_width());
+            documents.sign_on(self, i..i + 1, signatures.push_rows(1))?;
+            let row = i * banding.bands()..(i + 1) * banding.bands();
+            keys_of_rows(&signatures, banding, &mut keys[row]);
+        }
+        Ok(())
+    }
+
     /// Windows of bytes are hashed on the device, if that is what the shingles are.
     fn sign_texts(
         &self,
@@ -360,7 +439,7 @@ mod tests {
 
     use super::*;
     use crate::backend::simd::Simd;
-    use crate::pipeline::{Shingling, Signatures, Slots, Unit};
+    use crate::pipeline::{Shingling, Unit};
     use crate::scheme::{Scheme, fmix32};
     use crate::simd::Isa;
 

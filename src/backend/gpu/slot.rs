@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use super::device::{Attempt, Device, Failure, lock};
@@ -23,6 +23,21 @@ pub(super) struct Slot {
     readback: wgpu::Buffer,
     group: wgpu::BindGroup,
     places: Places,
+    keys: Option<Keys>,
+}
+
+/// Band keys of a load, made of its rows.
+struct Keys {
+    /// Of which banding.
+    pipeline: Arc<wgpu::ComputePipeline>,
+    buffer: wgpu::Buffer,
+    group: wgpu::BindGroup,
+}
+
+/// How band keys are made.
+pub(super) struct Banded {
+    pub(super) pipeline: Arc<wgpu::ComputePipeline>,
+    pub(super) bands: usize,
 }
 
 /// Where what lies in the buffers that are written by the host.
@@ -30,6 +45,7 @@ pub(super) struct Slot {
 struct Places {
     parts: usize,
     items: usize,
+    documents: usize,
     end: usize,
 }
 
@@ -43,12 +59,23 @@ impl Places {
     fn of(shape: &Shape) -> Self {
         let parts = (shape.bounds.input_bytes + SLACK).next_multiple_of(ALIGNMENT);
         let items = (parts + shape.parts() * size_of::<Part>()).next_multiple_of(ALIGNMENT);
+        let documents = (items + shape.items() * 4).next_multiple_of(ALIGNMENT);
         Places {
             parts,
             items,
-            end: (items + shape.items() * 4).next_multiple_of(ALIGNMENT),
+            documents,
+            end: (documents + (shape.parts() + 1) * 4).next_multiple_of(ALIGNMENT),
         }
     }
+}
+
+/// Resources in the order of their bindings.
+fn entries<const N: usize>(
+    resources: [wgpu::BindingResource<'_>; N],
+) -> Vec<wgpu::BindGroupEntry<'_>> {
+    let numbered = (0..).zip(resources);
+    let entry = |(binding, resource)| wgpu::BindGroupEntry { binding, resource };
+    numbered.map(entry).collect()
 }
 
 /// What is dispatched for a load.
@@ -56,6 +83,8 @@ pub(super) struct Work<'a> {
     pub(super) pipeline: &'a wgpu::ComputePipeline,
     /// Blocks of permutations.
     pub(super) blocks: u32,
+    /// For band keys in the place of rows.
+    pub(super) banded: Option<&'a Banded>,
 }
 
 /// Whether a buffer is the host's again.
@@ -71,8 +100,9 @@ pub(super) struct Sent {
     mapped: Receiver<Mapped>,
     /// What has come of that.
     came: Vec<Mapped>,
+    /// Of each row that comes back.
     row_bytes: usize,
-    /// The document of each part.
+    /// The document of each row.
     pub(super) documents: Vec<usize>,
 }
 
@@ -116,20 +146,16 @@ impl Slot {
                 })
             };
             let resources = [
-                of_input(places.items..places.end),
+                of_input(places.items..places.documents),
                 of_input(places.parts..places.items),
                 coefficients.as_entire_binding(),
                 rows.as_entire_binding(),
                 of_input(0..places.parts),
             ];
-            let entries: Vec<_> = (0..)
-                .zip(resources)
-                .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
-                .collect();
             let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("sign"),
                 layout: &device.layout,
-                entries: &entries,
+                entries: &entries(resources),
             });
             Ok(Slot {
                 upload,
@@ -138,6 +164,7 @@ impl Slot {
                 readback,
                 group,
                 places,
+                keys: None,
             })
         })
     }
@@ -184,6 +211,44 @@ impl Slot {
         Ok(())
     }
 
+    /// Makes room for band keys, unless there is.
+    fn prepare_keys(&mut self, device: &Device, shape: &Shape, banded: &Banded) -> Attempt<()> {
+        let is_ready = |keys: &Keys| Arc::ptr_eq(&keys.pipeline, &banded.pipeline);
+        if self.keys.as_ref().is_some_and(is_ready) {
+            return Ok(());
+        }
+        let keys = device.attempt(|| {
+            let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("keys"),
+                size: (shape.parts() * banded.bands * size_of::<u64>()) as u64,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
+                mapped_at_creation: false,
+            });
+            let documents = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &self.input,
+                offset: self.places.documents as u64,
+                size: None,
+            });
+            let resources = [
+                documents,
+                self.rows.as_entire_binding(),
+                buffer.as_entire_binding(),
+            ];
+            let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
+                label: Some("keys"),
+                layout: &banded.pipeline.get_bind_group_layout(0),
+                entries: &entries(resources),
+            });
+            Ok(Keys {
+                pipeline: banded.pipeline.clone(),
+                buffer,
+                group,
+            })
+        })?;
+        self.keys = Some(keys);
+        Ok(())
+    }
+
     /// The memory that a load's input is written to.
     pub(super) fn view(&self) -> Attempt<wgpu::BufferViewMut> {
         let view = self.upload.get_mapped_range_mut(..);
@@ -192,7 +257,7 @@ impl Slot {
 
     /// Sends a load whose input has been written to `view`.
     pub(super) fn send(
-        self,
+        mut self,
         device: &Device,
         shape: &Shape,
         mut view: wgpu::BufferViewMut,
@@ -207,13 +272,23 @@ impl Slot {
             view.slice(at..at + bytes.len()).copy_from_slice(bytes);
             (at, bytes.len())
         };
-        let copies = [
+        let mut copies = vec![
             (0, load.input_bytes.next_multiple_of(4)),
             write(places.parts, parts),
             write(places.items, items),
         ];
+        let (documents, row_bytes) = match work.banded {
+            None => (load.documents, shape.row_bytes()),
+            Some(banded) => {
+                let (documents, mut starts) = load.whole_documents();
+                // The kernel makes no keys of empty documents behind the last one.
+                starts.resize(shape.parts() + 1, load.parts.len() as u32);
+                copies.push(write(places.documents, bytemuck::cast_slice(&starts)));
+                self.prepare_keys(device, shape, banded)?;
+                (documents, banded.bands * size_of::<u64>())
+            }
+        };
         drop(view);
-        let row_bytes = load.parts.len() * shape.row_bytes();
         let (say_mapped, mapped) = channel();
         let submission = device.attempt(|| {
             self.upload.unmap();
@@ -223,8 +298,19 @@ impl Slot {
                 encoder.copy_buffer_to_buffer(&self.upload, at, &self.input, at, bytes);
             }
             self.dispatch(&mut encoder, groups, work);
-            let bytes = row_bytes as u64;
-            encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
+            let bytes = (documents.len() * row_bytes) as u64;
+            let made = match (&self.keys, work.banded) {
+                (Some(keys), Some(banded)) => {
+                    let groups = shape.groups_for(documents.len() * banded.bands);
+                    let mut pass = encoder.begin_compute_pass(&Default::default());
+                    pass.set_pipeline(&keys.pipeline);
+                    pass.set_bind_group(0, &keys.group, &[]);
+                    pass.dispatch_workgroups(groups[0], groups[1], 1);
+                    &keys.buffer
+                }
+                _ => &self.rows,
+            };
+            encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes);
             let again = say_mapped.clone();
             encoder.map_buffer_on_submit(&self.upload, wgpu::MapMode::Write, .., move |result| {
                 // Whoever listened has given up.
@@ -246,7 +332,7 @@ impl Slot {
             mapped,
             came: Vec::with_capacity(MAPPED),
             row_bytes,
-            documents: load.documents,
+            documents,
         })
     }
 }
@@ -263,7 +349,7 @@ impl Sent {
         mut self,
         device: &Device,
         timeout: Duration,
-        take: impl FnOnce(&[usize], &[u8]),
+        take: impl FnOnce(&[usize], usize, &[u8]),
     ) -> Attempt<Slot> {
         let start = Instant::now();
         device.wait(&self.submission, timeout)?;
@@ -281,13 +367,13 @@ impl Sent {
         let view = self
             .slot
             .readback
-            .get_mapped_range(0..self.row_bytes as u64);
+            .get_mapped_range(0..(self.documents.len() * self.row_bytes) as u64);
         let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
         // A device that was lost meanwhile may have mapped what it never wrote.
         if let Some(failure) = device.failure() {
             return Err(failure);
         }
-        take(&self.documents, &view);
+        take(&self.documents, self.row_bytes, &view);
         drop(view);
         self.slot.readback.unmap();
         Ok(self.slot)

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::device::{Attempt, Failure};
 use super::documents::Documents;
 use super::load::{Document, Load};
+use super::output::Output;
 use super::slot::{Sent, Slot as Buffers, Work};
 use super::{Gpu, Slot};
 use crate::backend::rows::lower;
 use crate::error::Result;
-use crate::pipeline::{Scratch, SignaturesMut};
+use crate::pipeline::Scratch;
 
 /// Documents that the CPU takes at a time in a hybrid run, in bytes.
 const CPU_RUN: usize = 1 << 18;
@@ -19,17 +20,20 @@ const CPU_RUN: usize = 1 << 18;
 /// Loads that one thread has on their way.
 const IN_FLIGHT: usize = 3;
 
-pub(super) struct Worker<'a, D, S> {
+pub(super) struct Worker<'a, D, O: Output> {
     gpu: &'a Gpu,
     documents: &'a D,
+    output: &'a O,
     pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
     /// The number of the document of the first row.
     first: usize,
-    rows: &'a mut [S],
+    rows: &'a mut [O::Number],
     open: Option<Open>,
     sent: VecDeque<Sent>,
     /// Rows that the device did not sign, or not whole.
     failed: Vec<Range<usize>>,
+    /// Documents of which no row can be made on the device at once.
+    apart: Vec<usize>,
 }
 
 /// A load that is being filled.
@@ -39,28 +43,32 @@ struct Open {
     load: Load,
 }
 
-impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
+impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
     pub(super) fn new(
         gpu: &'a Gpu,
         documents: &'a D,
+        output: &'a O,
         pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
-        first: usize,
-        rows: &'a mut [S],
+        (first, rows): (usize, &'a mut [O::Number]),
     ) -> Self {
         Worker {
             gpu,
             documents,
+            output,
             pipeline,
             first,
             rows,
             open: None,
             sent: VecDeque::new(),
             failed: Vec::new(),
+            apart: Vec::new(),
         }
     }
 
-    pub(super) fn run(mut self) -> Result<()> {
-        let count = self.rows.len() / self.gpu.num_perm;
+    /// Makes all rows but those of documents that are too long for a load, where a row needs the whole
+    /// document: gives their numbers.
+    pub(super) fn run(mut self) -> Result<Vec<usize>> {
+        let count = self.rows.len() / self.output.row_len();
         let mut scratch = Scratch::default();
         let mut row = 0;
         while row < count {
@@ -83,7 +91,7 @@ impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
         for rows in std::mem::take(&mut self.failed) {
             self.sign_on_cpu(rows)?;
         }
-        Ok(())
+        Ok(self.apart)
     }
 
     /// Where the CPU stops that begins at a row.
@@ -98,23 +106,27 @@ impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
     }
 
     fn sign_on_cpu(&mut self, rows: Range<usize>) -> Result<()> {
-        let num_perm = self.gpu.num_perm;
-        let slots = &mut self.rows[rows.start * num_perm..rows.end * num_perm];
-        let signatures = SignaturesMut::new(num_perm, S::borrow(slots))?;
+        let row_len = self.output.row_len();
         let documents = self.first + rows.start..self.first + rows.end;
-        self.documents
-            .sign_on(&*self.gpu.cpu, documents, signatures)
+        let rows = &mut self.rows[rows.start * row_len..rows.end * row_len];
+        let cpu = &*self.gpu.cpu;
+        self.output.make_on(cpu, self.documents, documents, rows)
     }
 
     /// Puts a document into loads, or leaves it to the CPU.
     fn take(&mut self, row: usize, document: &Document<'_>) {
-        let num_perm = self.gpu.num_perm;
-        let slots = &mut self.rows[row * num_perm..(row + 1) * num_perm];
+        let (shape, row_len) = (&self.gpu.shape, self.output.row_len());
+        let numbers = &mut self.rows[row * row_len..(row + 1) * row_len];
         if document.count == 0 {
-            slots.fill(S::of(self.gpu.empty));
+            numbers.copy_from_slice(self.output.empty());
             return;
         }
-        slots.fill(S::GREATEST);
+        let is_whole = self.output.banded().is_some();
+        if is_whole && Load::default().room(shape, document) < document.count {
+            self.apart.push(self.first + row);
+            return;
+        }
+        numbers.fill(O::Number::GREATEST);
         let mut from = 0;
         while from < document.count {
             if !self.has_open_load() {
@@ -122,7 +134,7 @@ impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
                 return;
             }
             let Some(open) = &mut self.open else { continue };
-            match open.load.take(&self.gpu.shape, row, document, from) {
+            match open.load.take(shape, row, document, from, is_whole) {
                 Some(taken) => {
                     let to = taken.at..taken.at + taken.bytes.len();
                     open.view
@@ -212,6 +224,7 @@ impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
                 let work = Work {
                     pipeline,
                     blocks: gpu.blocks(),
+                    banded: self.output.banded(),
                 };
                 buffers.send(&gpu.device, &gpu.shape, view, load, &work)
             }
@@ -232,12 +245,13 @@ impl<'a, D: Documents, S: Slot> Worker<'a, D, S> {
             return;
         };
         let (gpu, rows) = (self.gpu, rows_of(&sent.documents));
-        let received = sent.receive(&gpu.device, gpu.shape.bounds.timeout, |documents, bytes| {
-            let parts = bytes.chunks_exact(gpu.shape.row_bytes());
-            for (row, part) in documents.iter().zip(parts) {
-                let part: &[S] = bytemuck::cast_slice(part);
-                let row = row * gpu.num_perm..(row + 1) * gpu.num_perm;
-                lower(&mut self.rows[row], part);
+        let row_len = self.output.row_len();
+        let timeout = gpu.shape.bounds.timeout;
+        let received = sent.receive(&gpu.device, timeout, |documents, row_bytes, bytes| {
+            for (row, part) in documents.iter().zip(bytes.chunks_exact(row_bytes)) {
+                let row = &mut self.rows[row * row_len..(row + 1) * row_len];
+                // Of a signature's slots the last ones may be padding.
+                lower(row, bytemuck::cast_slice(part));
             }
         });
         match received {
