@@ -282,7 +282,8 @@ impl Slot {
             Some(banded) => {
                 let (documents, mut starts) = load.whole_documents();
                 // The kernel makes no keys of empty documents behind the last one.
-                starts.resize(shape.parts() + 1, load.parts.len() as u32);
+                let end = starts.last().copied().unwrap_or(0);
+                starts.resize(shape.parts() + 1, end);
                 copies.push(write(places.documents, bytemuck::cast_slice(&starts)));
                 self.prepare_keys(device, shape, banded)?;
                 (documents, banded.bands * size_of::<u64>())
