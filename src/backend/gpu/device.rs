@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::{Duration, Instant};
 
 use pollster::block_on;
 
@@ -148,6 +148,8 @@ pub(super) struct Device {
     pub(super) layout: wgpu::BindGroupLayout,
     pipelines: Mutex<HashMap<Pipeline, Arc<wgpu::ComputePipeline>>>,
     failure: Arc<Mutex<Option<Failure>>>,
+    /// Held by those who read mapped memory, and by one who does what may take it away.
+    views: RwLock<()>,
 }
 
 /// What is compiled: a kernel and its constants.
@@ -271,6 +273,7 @@ impl Device {
             layout,
             pipelines: Mutex::default(),
             failure,
+            views: RwLock::default(),
         })
     }
 
@@ -297,6 +300,7 @@ impl Device {
 
     /// Makes the device be lost, as a driver may at any time.
     pub(super) fn lose(&self) {
+        let _alone = self.alone();
         self.device.destroy();
     }
 
@@ -323,41 +327,62 @@ impl Device {
         }
     }
 
-    /// Waits until a submission has been worked on.
-    pub(super) fn wait(
-        &self,
-        submission: &wgpu::SubmissionIndex,
-        timeout: Duration,
-    ) -> Attempt<()> {
-        let wait = wgpu::PollType::Wait {
-            submission_index: Some(submission.clone()),
-            timeout: Some(timeout),
-        };
-        // wgpu panics when the driver says that the device is gone while it waits.
-        match catch_unwind(AssertUnwindSafe(|| self.device.poll(wait))) {
-            Ok(Ok(_)) => self.failure().map_or(Ok(()), Err),
-            Ok(Err(wgpu::PollError::Timeout)) => Err(Failure::Hung(timeout)),
-            Ok(Err(error)) => Err(Failure::Refused(error.to_string())),
-            Err(_) => Err(Failure::Lost(String::new())),
+    /// Submits commands.
+    pub(super) fn submit(&self, commands: wgpu::CommandBuffer) {
+        let _alone = self.alone();
+        self.queue.submit([commands]);
+    }
+
+    /// Waits until `done` says that a callback was called, which it is asked for after each look at the
+    /// device.
+    pub(super) fn wait(&self, timeout: Duration, mut done: impl FnMut() -> bool) -> Attempt<()> {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        loop {
+            self.poll();
+            if done() {
+                return Ok(());
+            }
+            if let Some(failure) = self.failure() {
+                return Err(failure);
+            }
+            if start.elapsed() >= timeout {
+                return Err(Failure::Hung(timeout));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_micros(500));
         }
     }
 
     /// Waits a little until nothing is on its way.
     fn settle(&self) {
-        let wait = wgpu::PollType::Wait {
-            submission_index: None,
-            timeout: Some(Duration::from_secs(1)),
-        };
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            let _ = self.device.poll(wait);
-        }));
+        let _ = self.wait(Duration::from_secs(1), || false);
     }
 
     /// Sees to it that callbacks of what is done are called.
     pub(super) fn poll(&self) {
-        let _ = catch_unwind(AssertUnwindSafe(|| {
-            let _ = self.device.poll(wgpu::PollType::Poll);
+        let _alone = self.alone();
+        // wgpu panics when the driver says that the device is gone.
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            self.device.poll(wgpu::PollType::Poll).map(|_| ())
         }));
+        if polled.is_err() {
+            lock(&self.failure).get_or_insert(Failure::Lost(String::new()));
+        }
+    }
+
+    /// Reads memory that a device has written. wgpu frees the buffers of a lost device while it looks
+    /// at it or submits to it, be they mapped or not: neither happens meanwhile.
+    pub(super) fn read<T>(&self, read: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
+        let _others = self.views.read().unwrap_or_else(PoisonError::into_inner);
+        match self.failure() {
+            Some(failure) => Err(failure),
+            None => read(),
+        }
+    }
+
+    fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.views.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A buffer of these bytes for a kernel to read.
@@ -366,14 +391,10 @@ impl Device {
             let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("coefficients"),
                 size: bytes.len() as u64,
-                usage: wgpu::BufferUsages::STORAGE,
-                mapped_at_creation: true,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
             });
-            let view = buffer.get_mapped_range_mut(..);
-            let mut view = view.map_err(|error| Failure::Refused(error.to_string()))?;
-            view.copy_from_slice(bytes);
-            drop(view);
-            buffer.unmap();
+            self.queue.write_buffer(&buffer, 0, bytes);
             Ok(buffer)
         })
     }

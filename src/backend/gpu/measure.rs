@@ -1,6 +1,7 @@
 //! How fast a kernel is by itself, and with its input on the device: what a whole call is to be compared
 //! with.
 
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use super::device::{Attempt, Device, Failure};
@@ -87,7 +88,7 @@ fn times<D: Documents>(
         banded: None,
     };
     let slot = Slot::new(device, shape, &gpu.coefficients)?;
-    let mut view = slot.view()?;
+    let mut input_bytes = Vec::new();
     let mut load = Load::default();
     let mut shingles = 0;
     let mut scratch = Scratch::default();
@@ -100,8 +101,7 @@ fn times<D: Documents>(
                 .filter(|_| !is_empty)
             {
                 Some(taken) => {
-                    let to = taken.at..taken.at + taken.bytes.len();
-                    view.slice(to).copy_from_slice(&document.bytes[taken.bytes]);
+                    input_bytes.extend_from_slice(&document.bytes[taken.bytes]);
                     shingles += taken.shingles as u64;
                 }
                 None => is_full = !is_empty,
@@ -114,11 +114,11 @@ fn times<D: Documents>(
     if load.is_empty() {
         return Err(Failure::Refused("there is nothing to sign".to_owned()));
     }
-    let input_bytes = load.input_bytes;
+    input_bytes.resize(input_bytes.len().next_multiple_of(4), 0);
     let (_, groups) = load.items(shape);
     let row_bytes = load.parts.len() * shape.row_bytes();
     let timeout = shape.bounds.timeout;
-    let sent = slot.send(device, shape, view, load, &work)?;
+    let sent = slot.send(device, shape, &input_bytes, load, &work)?;
     let slot = sent.receive(device, timeout, |_, _, _| {})?;
     let (mut kernel_s, mut resident_s) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..rounds.max(1) {
@@ -130,7 +130,7 @@ fn times<D: Documents>(
     }
     Ok(LoadTimes {
         shingles,
-        input_bytes,
+        input_bytes: input_bytes.len(),
         kernel_s,
         resident_s,
     })
@@ -144,13 +144,18 @@ fn kernel_time(
     timeout: std::time::Duration,
 ) -> Attempt<f64> {
     let start = Instant::now();
-    let submission = device.attempt(|| {
+    let (say_done, done) = channel();
+    device.attempt(|| {
         let mut encoder = device.device.create_command_encoder(&Default::default());
         for _ in 0..REPEATS {
             slot.dispatch(&mut encoder, groups, work);
         }
-        Ok(device.queue.submit([encoder.finish()]))
+        encoder.on_submitted_work_done(move || {
+            let _ = say_done.send(());
+        });
+        device.submit(encoder.finish());
+        Ok(())
     })?;
-    device.wait(&submission, timeout.saturating_mul(REPEATS))?;
+    device.wait(timeout.saturating_mul(REPEATS), || done.try_recv().is_ok())?;
     Ok(start.elapsed().as_secs_f64())
 }

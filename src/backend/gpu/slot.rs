@@ -6,16 +6,14 @@
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::device::{Attempt, Device, Failure, lock};
 use super::load::{Load, Part, Shape};
 
 /// Buffers for one load.
 pub(super) struct Slot {
-    /// Written by the host: input, parts and items.
-    upload: wgpu::Buffer,
-    /// The same on the device.
+    /// Input, parts, items and documents.
     input: wgpu::Buffer,
     /// Rows, as the kernel writes them.
     rows: wgpu::Buffer,
@@ -87,19 +85,15 @@ pub(super) struct Work<'a> {
     pub(super) banded: Option<&'a Banded>,
 }
 
-/// Whether a buffer is the host's again.
+/// Whether the rows can be read.
 type Mapped = Result<(), wgpu::BufferAsyncError>;
-
-/// Buffers of a slot that the host gets back: upload and readback.
-const MAPPED: usize = 2;
 
 /// A load on its way.
 pub(super) struct Sent {
     slot: Slot,
-    submission: wgpu::SubmissionIndex,
     mapped: Receiver<Mapped>,
     /// What has come of that.
-    came: Vec<Mapped>,
+    came: Option<Mapped>,
     /// Of each row that comes back.
     row_bytes: usize,
     /// The document of each row.
@@ -114,30 +108,19 @@ impl Slot {
     ) -> Attempt<Self> {
         let places = Places::of(shape);
         device.attempt(|| {
-            let buffer = |label, bytes: usize, usage, mapped_at_creation| {
+            let buffer = |label, bytes: usize, usage| {
                 device.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some(label),
                     size: bytes as u64,
                     usage,
-                    mapped_at_creation,
+                    mapped_at_creation: false,
                 })
             };
             use wgpu::BufferUsages as Usage;
             let rows_bytes = shape.parts() * shape.row_bytes();
-            let upload = buffer(
-                "upload",
-                places.end,
-                Usage::MAP_WRITE | Usage::COPY_SRC,
-                true,
-            );
-            let input = buffer("input", places.end, Usage::STORAGE | Usage::COPY_DST, false);
-            let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC, false);
-            let readback = buffer(
-                "readback",
-                rows_bytes,
-                Usage::MAP_READ | Usage::COPY_DST,
-                false,
-            );
+            let input = buffer("input", places.end, Usage::STORAGE | Usage::COPY_DST);
+            let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC);
+            let readback = buffer("readback", rows_bytes, Usage::MAP_READ | Usage::COPY_DST);
             let of_input = |range: Range<usize>| {
                 wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer: &input,
@@ -158,7 +141,6 @@ impl Slot {
                 entries: &entries(resources),
             });
             Ok(Slot {
-                upload,
                 input,
                 rows,
                 readback,
@@ -193,7 +175,7 @@ impl Slot {
     ) -> Attempt<()> {
         let bytes = row_bytes as u64;
         let (say_mapped, mapped) = channel();
-        let submission = device.attempt(|| {
+        device.attempt(|| {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             self.dispatch(&mut encoder, groups, work);
             encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
@@ -201,13 +183,15 @@ impl Slot {
             encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
                 let _ = say_mapped.send(result);
             });
-            Ok(device.queue.submit([encoder.finish()]))
+            device.submit(encoder.finish());
+            Ok(())
         })?;
-        device.wait(&submission, timeout)?;
-        match mapped.recv_timeout(timeout) {
-            Ok(Ok(())) => self.readback.unmap(),
-            _ => return Err(device.failure().unwrap_or(Failure::Hung(timeout))),
-        }
+        let mut came = None;
+        device.wait(timeout, || {
+            came = mapped.try_recv().ok();
+            came.is_some()
+        })?;
+        self.readback.unmap();
         Ok(())
     }
 
@@ -249,55 +233,40 @@ impl Slot {
         Ok(())
     }
 
-    /// The memory that a load's input is written to.
-    pub(super) fn view(&self) -> Attempt<wgpu::BufferViewMut> {
-        let view = self.upload.get_mapped_range_mut(..);
-        view.map_err(|error| Failure::Refused(error.to_string()))
-    }
-
-    /// Sends a load whose input has been written to `view`.
+    /// Sends a load, whose input is given, to the device.
     pub(super) fn send(
         mut self,
         device: &Device,
         shape: &Shape,
-        mut view: wgpu::BufferViewMut,
+        input: &[u8],
         load: Load,
         work: &Work<'_>,
     ) -> Attempt<Sent> {
         let places = self.places;
-        let parts: &[u8] = bytemuck::cast_slice(&load.parts);
         let (items, groups) = load.items(shape);
-        let items: &[u8] = bytemuck::cast_slice(&items);
-        let mut write = |at: usize, bytes: &[u8]| {
-            view.slice(at..at + bytes.len()).copy_from_slice(bytes);
-            (at, bytes.len())
-        };
-        let mut copies = vec![
-            (0, load.input_bytes.next_multiple_of(4)),
-            write(places.parts, parts),
-            write(places.items, items),
-        ];
-        let (documents, row_bytes) = match work.banded {
-            None => (load.documents, shape.row_bytes()),
+        let (documents, starts, row_bytes) = match work.banded {
+            None => (load.documents, Vec::new(), shape.row_bytes()),
             Some(banded) => {
                 let (documents, mut starts) = load.whole_documents();
                 // The kernel makes no keys of empty documents behind the last one.
                 let end = starts.last().copied().unwrap_or(0);
                 starts.resize(shape.parts() + 1, end);
-                copies.push(write(places.documents, bytemuck::cast_slice(&starts)));
                 self.prepare_keys(device, shape, banded)?;
-                (documents, banded.bands * size_of::<u64>())
+                (documents, starts, banded.bands * size_of::<u64>())
             }
         };
-        drop(view);
+        let writes: [(usize, &[u8]); 4] = [
+            (0, input),
+            (places.parts, bytemuck::cast_slice(&load.parts)),
+            (places.items, bytemuck::cast_slice(&items)),
+            (places.documents, bytemuck::cast_slice(&starts)),
+        ];
         let (say_mapped, mapped) = channel();
-        let submission = device.attempt(|| {
-            self.upload.unmap();
-            let mut encoder = device.device.create_command_encoder(&Default::default());
-            for (at, bytes) in copies {
-                let (at, bytes) = (at as u64, bytes as u64);
-                encoder.copy_buffer_to_buffer(&self.upload, at, &self.input, at, bytes);
+        device.attempt(|| {
+            for (at, bytes) in writes {
+                device.queue.write_buffer(&self.input, at as u64, bytes);
             }
+            let mut encoder = device.device.create_command_encoder(&Default::default());
             self.dispatch(&mut encoder, groups, work);
             let bytes = (documents.len() * row_bytes) as u64;
             let made = match (&self.keys, work.banded) {
@@ -312,26 +281,18 @@ impl Slot {
                 _ => &self.rows,
             };
             encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes);
-            let again = say_mapped.clone();
-            encoder.map_buffer_on_submit(&self.upload, wgpu::MapMode::Write, .., move |result| {
+            let mode = wgpu::MapMode::Read;
+            encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
                 // Whoever listened has given up.
-                let _ = again.send(result);
+                let _ = say_mapped.send(result);
             });
-            encoder.map_buffer_on_submit(
-                &self.readback,
-                wgpu::MapMode::Read,
-                0..bytes,
-                move |result| {
-                    let _ = say_mapped.send(result);
-                },
-            );
-            Ok(device.queue.submit([encoder.finish()]))
+            device.submit(encoder.finish());
+            Ok(())
         })?;
         Ok(Sent {
             slot: self,
-            submission,
             mapped,
-            came: Vec::with_capacity(MAPPED),
+            came: None,
             row_bytes,
             documents,
         })
@@ -341,41 +302,29 @@ impl Slot {
 impl Sent {
     /// Whether it need not be waited for.
     pub(super) fn is_done(&mut self) -> bool {
-        self.came.extend(self.mapped.try_iter());
-        self.came.len() == MAPPED
+        self.came = self.came.take().or_else(|| self.mapped.try_recv().ok());
+        self.came.is_some()
     }
 
-    /// Waits for the rows, gives them to `take`, and gives the slot back.
+    /// Waits for the rows, gives them to `take`, with whose they are and their size, and gives the slot
+    /// back.
     pub(super) fn receive(
         mut self,
         device: &Device,
         timeout: Duration,
         take: impl FnOnce(&[usize], usize, &[u8]),
     ) -> Attempt<Slot> {
-        let start = Instant::now();
-        device.wait(&self.submission, timeout)?;
-        // Another thread that waits may be the one that calls back.
-        while !self.is_done() {
-            let left = timeout.saturating_sub(start.elapsed());
-            match self.mapped.recv_timeout(left) {
-                Ok(mapped) => self.came.push(mapped),
-                Err(_) => return Err(device.failure().unwrap_or(Failure::Hung(timeout))),
-            }
-        }
-        if let Some(Err(error)) = self.came.iter().find(|mapped| mapped.is_err()) {
+        device.wait(timeout, || self.is_done())?;
+        if let Some(Err(error)) = &self.came {
             return Err(device.failure().unwrap_or(Failure::Lost(error.to_string())));
         }
-        let view = self
-            .slot
-            .readback
-            .get_mapped_range(0..(self.documents.len() * self.row_bytes) as u64);
-        let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
-        // A device that was lost meanwhile may have mapped what it never wrote.
-        if let Some(failure) = device.failure() {
-            return Err(failure);
-        }
-        take(&self.documents, self.row_bytes, &view);
-        drop(view);
+        let bytes = (self.documents.len() * self.row_bytes) as u64;
+        device.read(|| {
+            let view = self.slot.readback.get_mapped_range(0..bytes);
+            let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
+            take(&self.documents, self.row_bytes, &view);
+            Ok(())
+        })?;
         self.slot.readback.unmap();
         Ok(self.slot)
     }

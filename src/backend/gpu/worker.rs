@@ -28,6 +28,8 @@ pub(super) struct Worker<'a, D, O: Output> {
     /// The number of the document of the first row.
     first: usize,
     rows: &'a mut [O::Number],
+    /// The input of the load that is being filled.
+    input: Vec<u8>,
     open: Option<Open>,
     sent: VecDeque<Sent>,
     /// Rows that the device did not sign, or not whole.
@@ -39,7 +41,6 @@ pub(super) struct Worker<'a, D, O: Output> {
 /// A load that is being filled.
 struct Open {
     buffers: Buffers,
-    view: wgpu::BufferViewMut,
     load: Load,
 }
 
@@ -58,6 +59,7 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
             pipeline,
             first,
             rows,
+            input: Vec::new(),
             open: None,
             sent: VecDeque::new(),
             failed: Vec::new(),
@@ -79,6 +81,10 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
                 });
                 row += 1;
             } else {
+                // While the CPU signs, this thread may begin another share, which waits for slots.
+                while !self.gpu.is_hybrid && !self.sent.is_empty() {
+                    self.receive();
+                }
                 let end = self.end_of_run(row, count);
                 self.sign_on_cpu(row..end)?;
                 row = end;
@@ -137,9 +143,10 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
             match open.load.take(shape, row, document, from, is_whole) {
                 Some(taken) => {
                     let to = taken.at..taken.at + taken.bytes.len();
-                    open.view
-                        .slice(to)
-                        .copy_from_slice(&document.bytes[taken.bytes]);
+                    // Kept from load to load, and never longer than the longest.
+                    let room = to.end.next_multiple_of(4);
+                    self.input.resize(self.input.len().max(room), 0);
+                    self.input[to].copy_from_slice(&document.bytes[taken.bytes]);
                     from += taken.shingles;
                 }
                 None => self.send(),
@@ -167,20 +174,10 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
                 IN_FLIGHT.. => Ok(None),
                 _ => gpu.slots.try_take(gpu.shape.bounds.loads, make),
             };
-            let opened = taken.and_then(|buffers| match buffers {
-                None => Ok(None),
-                Some(buffers) => {
-                    let view = buffers.view().inspect_err(|_| gpu.slots.drop_one())?;
-                    Ok(Some(Open {
-                        buffers,
-                        view,
-                        load: Load::default(),
-                    }))
-                }
-            });
-            match opened {
-                Ok(Some(open)) => {
-                    self.open = Some(open);
+            match taken {
+                Ok(Some(buffers)) => {
+                    let load = Load::default();
+                    self.open = Some(Open { buffers, load });
                     return true;
                 }
                 Ok(None) => {}
@@ -204,17 +201,11 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
 
     /// Sends the load that is being filled.
     fn send(&mut self) {
-        let Some(Open {
-            buffers,
-            view,
-            load,
-        }) = self.open.take()
-        else {
+        let Some(Open { buffers, load }) = self.open.take() else {
             return;
         };
         let gpu = self.gpu;
         if load.is_empty() {
-            drop(view);
             gpu.slots.give_back(buffers);
             return;
         }
@@ -226,7 +217,8 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
                     blocks: gpu.blocks(),
                     banded: self.output.banded(),
                 };
-                buffers.send(&gpu.device, &gpu.shape, view, load, &work)
+                let input = &self.input[..load.input_bytes.next_multiple_of(4)];
+                buffers.send(&gpu.device, &gpu.shape, input, load, &work)
             }
             Err(failure) => Err(failure.clone()),
         };
