@@ -45,7 +45,7 @@ struct Arguments {
     num_perm: u32,
 
     /// Megabytes of text, and of hashes, that are signed from end to end [default: 256, on a device in
-    /// software 4]
+    /// software 24]
     #[arg(long)]
     megabytes: Option<usize>,
 
@@ -347,7 +347,7 @@ fn main() -> anyhow::Result<()> {
             &["runs.csv", "summary.md"],
         )?),
     };
-    let default_megabytes = if adapter.is_software { 4 } else { 256 };
+    let default_megabytes = if adapter.is_software { 24 } else { 256 };
     let megabytes = arguments.megabytes.unwrap_or(default_megabytes);
     let corpus = Corpus::new(megabytes);
     let mut rows = Vec::new();
