@@ -28,7 +28,7 @@ use super::arguments::BackendArguments;
 #[derive(Args, Debug)]
 #[command(
     mut_arg("backend", |backend| backend.help(
-        "What is checked: scalar, simd, gpu, hybrid, or auto, which is scalar, simd on every instruction set of this CPU, and every GPU"
+        "What is checked: scalar, simd, gpu, hybrid, or auto, which is scalar and simd on every instruction set of this CPU, and gpu on every device that is no software"
     )),
     mut_arg("isa", |isa| isa.help(
         "Check simd on this instruction set alone: portable, avx2, avx512, neon [default: all that this CPU has]"
