@@ -54,8 +54,18 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn mul_wide(self, a: u32x8, b: u32x8) -> (u32x8, u32x8) {
+        a.mul_keep_low_high(b)
+    }
+
+    #[inline(always)]
     fn min(self, a: u32x8, b: u32x8) -> u32x8 {
         a.min(b)
+    }
+
+    #[inline(always)]
+    fn are_below(self, a: u32x8, b: u32x8) -> u64 {
+        a.simd_lt(b).to_bitmask().into()
     }
 
     #[inline(always)]
@@ -129,6 +139,12 @@ impl Lanes for Portable {
     #[inline(always)]
     fn mul64(self, a: u64x4, b: u64x4) -> u64x4 {
         a * b
+    }
+
+    #[inline(always)]
+    fn mul_low_words(self, a: u64x4, b: u64x4) -> u64x4 {
+        let low = u64x4::splat(u32::MAX.into());
+        (a & low) * (b & low)
     }
 
     #[inline(always)]

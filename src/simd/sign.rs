@@ -144,40 +144,52 @@ fn lower_blocks<L: Lanes, F: Family32, const N: usize>(
     let whole = row.len() - row.len() % (N * L::COUNT);
     let (blocks, rest) = row.split_at_mut(whole);
     for (i, row) in blocks.chunks_exact_mut(N * L::COUNT).enumerate() {
-        lower_block::<L, F, N>(lanes, by, i * N * L::COUNT, tile, row);
+        let by = constants::<L, F, N>(lanes, by, i * N * L::COUNT);
+        lower_block::<L, F, N>(lanes, by, tile, row);
     }
     for (i, row) in rest.chunks_mut(L::COUNT).enumerate() {
-        let first = whole + i * L::COUNT;
+        let by = constants::<L, F, 1>(lanes, by, whole + i * L::COUNT);
         if row.len() == L::COUNT {
-            lower_block::<L, F, 1>(lanes, by, first, tile, row);
+            lower_block::<L, F, 1>(lanes, by, tile, row);
         } else {
             let mut padded = [u32::MAX; PADDING];
             padded[..row.len()].copy_from_slice(row);
-            lower_block::<L, F, 1>(lanes, by, first, tile, &mut padded);
+            lower_block::<L, F, 1>(lanes, by, tile, &mut padded);
             row.copy_from_slice(&padded[..row.len()]);
         }
     }
 }
 
+/// What N vectors of permutations keep in registers, from permutation `first` on.
 #[inline(always)]
-fn lower_block<L: Lanes, F: Family32, const N: usize>(
+fn constants<L: Lanes, F: Family32, const N: usize>(
     lanes: L,
     by: &Coefficients,
     first: usize,
+) -> [F::Constants<L>; N] {
+    // No closure here: one that is not inlined is compiled for the baseline.
+    let mut constants = [F::constants(lanes, by, first); N];
+    for (i, constants) in constants.iter_mut().enumerate() {
+        *constants = F::constants(lanes, by, first + i * L::COUNT);
+    }
+    constants
+}
+
+#[inline(always)]
+pub(super) fn lower_block<L: Lanes, F: Family32, const N: usize>(
+    lanes: L,
+    by: [F::Constants<L>; N],
     tile: &[u32],
     row: &mut [u32],
 ) {
-    // No closure here: one that is not inlined is compiled for the baseline.
-    let mut constants = [F::constants(lanes, by, first); N];
     let mut low = [lanes.load(row); N];
     for i in 1..N {
-        constants[i] = F::constants(lanes, by, first + i * L::COUNT);
         low[i] = lanes.load(&row[i * L::COUNT..]);
     }
     for x in tile {
         let x = lanes.splat(*x);
         for i in 0..N {
-            low[i] = lanes.min(low[i], F::value(lanes, &constants[i], x));
+            low[i] = lanes.min(low[i], F::value(lanes, &by[i], x));
         }
     }
     for i in 0..N {
@@ -196,7 +208,7 @@ pub(super) fn fmix32_lanes<L: Lanes>(lanes: L, h: L::U32) -> L::U32 {
 
 /// `fmix32` of each shingle.
 #[inline(always)]
-fn mix<L: Lanes>(lanes: L, tile: &[u32], mixed: &mut [u32; TILE]) {
+pub(super) fn mix<L: Lanes>(lanes: L, tile: &[u32], mixed: &mut [u32]) {
     let whole = tile.len() - tile.len() % L::COUNT;
     for i in (0..whole).step_by(L::COUNT) {
         lanes.store(fmix32_lanes(lanes, lanes.load(&tile[i..])), &mut mixed[i..]);
