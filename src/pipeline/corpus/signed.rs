@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::{Corpus, Ids, SignatureSink, Skipped, SourceFile};
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{SignatureReader, description_of, real_path};
+use crate::pipeline::document::digest;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::report::REPORT_VERSION;
 use crate::pipeline::sign::{Signatures, Slots};
@@ -290,7 +291,7 @@ impl Corpus {
             let digests: Vec<Option<u128>> = (0..batch.len())
                 .into_par_iter()
                 .with_min_len(64)
-                .map(|i| digest(batch.row(i), empty))
+                .map(|i| digest_of(batch.row(i), empty))
                 .collect();
             let mut distinct = Signatures::new(scheme.num_perm(), reader.width);
             let first_distinct = corpus.distinct.len();
@@ -337,8 +338,8 @@ impl Corpus {
     }
 }
 
-/// 128 bits of BLAKE3 over the slots; none of the signature of the empty set.
-fn digest(signature: Slots<'_>, empty: u64) -> Option<u128> {
+/// The digest of the slots; none of the signature of the empty set.
+fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
     let (is_empty, bytes): (bool, &[u8]) = match signature {
         Slots::U32(slots) => (
             slots.iter().all(|slot| u64::from(*slot) == empty),
@@ -349,8 +350,5 @@ fn digest(signature: Slots<'_>, empty: u64) -> Option<u128> {
             bytemuck::cast_slice(slots),
         ),
     };
-    let digest = blake3::hash(bytes);
-    let mut low = [0; 16];
-    low.copy_from_slice(&digest.as_bytes()[..16]);
-    (!is_empty).then(|| u128::from_le_bytes(low))
+    (!is_empty).then(|| digest(bytes))
 }
