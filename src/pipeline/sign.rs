@@ -184,6 +184,19 @@ pub enum SlotsMut<'a> {
 }
 
 impl SlotsMut<'_> {
+    /// Number of slots.
+    pub fn len(&self) -> usize {
+        match self {
+            SlotsMut::U32(slots) => slots.len(),
+            SlotsMut::U64(slots) => slots.len(),
+        }
+    }
+
+    /// Whether there is no slot.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The same slots, for a shorter time.
     pub fn reborrow(&mut self) -> SlotsMut<'_> {
         match self {
@@ -216,22 +229,23 @@ impl SlotsMut<'_> {
     /// # Errors
     /// [`Error::Conflict`] if the slots are of another width or number; nothing is changed then.
     pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
+        if self.len() != other.len() {
+            return Err(two_lengths(self.len(), other.len()));
+        }
         match (self, other) {
             (SlotsMut::U32(slots), Slots::U32(other)) => lower(slots, other),
             (SlotsMut::U64(slots), Slots::U64(other)) => lower(slots, other),
-            _ => Err(two_widths()),
+            _ => return Err(two_widths()),
         }
+        Ok(())
     }
 }
 
-fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) -> Result<()> {
-    if slots.len() != other.len() {
-        return Err(two_lengths(slots.len(), other.len()));
-    }
+/// Slot by slot the smaller one.
+pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
     for (slot, other) in slots.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
     }
-    Ok(())
 }
 
 fn two_widths() -> Error {
@@ -269,11 +283,7 @@ impl<'a> SignaturesMut<'a> {
     /// # Errors
     /// [`Error::Conflict`] unless the slots are whole rows.
     pub fn new(num_perm: usize, slots: SlotsMut<'a>) -> Result<Self> {
-        let len = match &slots {
-            SlotsMut::U32(slots) => slots.len(),
-            SlotsMut::U64(slots) => slots.len(),
-        };
-        check_rows(len, num_perm)?;
+        check_rows(slots.len(), num_perm)?;
         Ok(SignaturesMut { num_perm, slots })
     }
 
@@ -295,10 +305,7 @@ impl<'a> SignaturesMut<'a> {
     /// # Errors
     /// As [`SignaturesMut::slots_for`].
     pub fn slots_for_rows(self, rows: usize, num_perm: usize) -> Result<SlotsMut<'a>> {
-        let len = match &self.slots {
-            SlotsMut::U32(slots) => slots.len(),
-            SlotsMut::U64(slots) => slots.len(),
-        };
+        let len = self.slots.len();
         if self.num_perm != num_perm || len != rows * num_perm {
             return Err(Error::Conflict(format!(
                 "{rows} sets need {rows} rows of {num_perm} slots, not {} of {}",
@@ -512,10 +519,7 @@ impl Signatures {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        match &self.slots {
-            SlotVec::U32(slots) => slots.len() / self.num_perm.max(1),
-            SlotVec::U64(slots) => slots.len() / self.num_perm.max(1),
-        }
+        self.slots().len() / self.num_perm.max(1)
     }
 
     /// Whether there is no row.
