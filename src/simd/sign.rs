@@ -5,7 +5,7 @@
 //! that no minimum leaves its register before the end of a tile. The number of permutations is padded
 //! with some whose values are dropped. Between tiles a slot holds its minimum *raw*, in the form that
 //! costs least in the loop; [`Family32::finish`] makes a slot of it. A raw minimum begins at the
-//! greatest number, which no shingle makes less than nothing.
+//! greatest number, so the first shingle replaces it.
 //!
 //! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
 
@@ -68,7 +68,7 @@ impl Coefficients {
 }
 
 /// A family of permutations of 32-bit shingle hashes, as a kernel computes it.
-pub(crate) trait Family32: Sync {
+pub(crate) trait Family32: Send + Sync {
     /// What a vector of permutations keeps in registers.
     type Constants<L: Lanes>: Copy;
 
@@ -367,7 +367,7 @@ impl Family32 for Mersenne61 {
 }
 
 /// A family of permutations of 64-bit shingle hashes: as [`Family32`].
-pub(crate) trait Family64: Sync {
+pub(crate) trait Family64: Send + Sync {
     /// Whether shingles are mixed by `fmix64` first.
     const IS_MIXED: bool;
 
