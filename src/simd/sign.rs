@@ -14,7 +14,7 @@ use super::lanes::Lanes;
 use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 
 /// Shingles at a time: they stay in the first-level cache while all permutations pass.
-const TILE: usize = 2048;
+const TILE: usize = 512;
 
 /// Coefficients are padded to a multiple of this, which every vector divides.
 const PADDING: usize = 16;
