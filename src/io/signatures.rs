@@ -21,8 +21,8 @@ use crate::scheme::Width;
 /// The entry of a table's metadata that describes it.
 pub(crate) const REPORT_KEY: &str = "simgpu.report";
 
-/// Bytes of a description, at most: it is read as a whole.
-const MAX_DESCRIPTION: u64 = 16 << 20;
+/// Bytes of a description, at most, which is more than the bad records of any corpus take: it is read as a whole.
+const MAX_DESCRIPTION: u64 = 1 << 30;
 
 /// Bytes of signatures in a batch, about.
 const BATCH: usize = 1 << 20;
@@ -193,17 +193,22 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
 fn read_description(matrix: &Path) -> Result<String> {
     let beside = description_of(matrix);
     let mut description = Vec::new();
-    let read = File::open(&beside)
-        .and_then(|file| file.take(MAX_DESCRIPTION + 1).read_to_end(&mut description));
+    let read = File::open(&beside).and_then(|file| {
+        let bytes = file.metadata()?.len();
+        if bytes <= MAX_DESCRIPTION {
+            file.take(bytes).read_to_end(&mut description)?;
+        }
+        Ok(bytes)
+    });
     match read {
-        Ok(bytes) if bytes as u64 > MAX_DESCRIPTION => Err(unfit(
+        Ok(bytes) if bytes > MAX_DESCRIPTION => Err(unfit(
             &beside,
             format!(
-                "as a description of {} it is too large: more than {} MiB",
+                "as a description of {} it is too large: more than {} GiB",
                 matrix.display(),
-                MAX_DESCRIPTION >> 20
+                MAX_DESCRIPTION >> 30
             ),
-            "sign the documents again, into a .parquet file if so many of them are bad",
+            "sign the documents again",
         )),
         Ok(_) => String::from_utf8(description)
             .map_err(|error| misdescribed(matrix, true, &format!("{error}"))),
