@@ -30,6 +30,7 @@ use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
 use support::{Keeping, corpora, corpus_name, csv, markdown, pin};
 
+/// Measures the way from text to signatures on one core
 #[derive(Parser)]
 struct Arguments {
     /// Files of JSON Lines, plain or zstd, with a field `text`, or folders of them

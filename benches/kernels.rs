@@ -28,6 +28,7 @@ use simgpu::simd::Isa;
 use stages::Documents;
 use support::{Keeping, csv, markdown, median, pin};
 
+/// Measures the signing kernels on one core
 #[derive(Parser)]
 struct Arguments {
     /// Only these schemes

@@ -18,8 +18,8 @@
 //! ```
 //!
 //! The paper has K rounds, and estimates with about half the variance of K independent permutations as
-//! long as most slots are filled by rounds. Fourteen keep that from 16 shingles on at K = 128 (0.52 of it; 0.61
-//! at 8, 0.73 at 4), where three, as [R-MinHash](super::rminhash) has them, come to 0.75 (0.83, 0.89); and a small set is
+//! long as most slots are filled by rounds. Fourteen keep that from 16 shingles on at K = 128 (0.50 of it; 0.61
+//! at 8, 0.71 at 4), where three, as [R-MinHash](super::rminhash) has them, come to 0.75 (0.83, 0.89); and a small set is
 //! signed in a fraction of the time. Their number leaves four bits for r, and the greatest value below the empty slot.
 //!
 //! A slot is the least value over all shingles and rounds, which makes it a function of each shingle
