@@ -128,6 +128,11 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn shift_left(self, a: __m256i, bits: u32) -> __m256i {
+        intrinsic!(_mm256_sllv_epi32(a, _mm256_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
     fn shift_right(self, a: __m256i, bits: u32) -> __m256i {
         intrinsic!(_mm256_srlv_epi32(a, _mm256_set1_epi32(bits.cast_signed())))
     }

@@ -127,6 +127,11 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn shift_left(self, a: __m512i, bits: u32) -> __m512i {
+        intrinsic!(_mm512_sllv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
     fn shift_right(self, a: __m512i, bits: u32) -> __m512i {
         intrinsic!(_mm512_srlv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
     }

@@ -49,12 +49,29 @@ trait Sketch: Sync {
     /// Mixes shingles for the permutations that fill what rounds leave empty.
     fn mix<L: Lanes>(&self, lanes: L, tile: &[Self::Hash], mixed: &mut [Self::Hash; TILE]);
 
+    /// The coefficients of the slots' own permutations.
+    fn permutations(&self) -> (&[Self::Hash], &[Self::Hash]);
+
     /// Permutations in a block.
     fn block<L: Lanes>() -> usize;
 
-    /// Lowers the slots of a block by mixed shingles.
-    fn fill<L: Lanes>(&self, lanes: L, block: &[u32], mixed: &[Self::Hash], row: &mut [u32]);
+    /// The least values of mixed shingles in a block of slots, of which the first `count` are meant.
+    fn least<L: Lanes>(
+        lanes: L,
+        block: &Block<Self::Hash>,
+        count: usize,
+        mixed: &[Self::Hash],
+    ) -> [u32; BLOCK];
 }
+
+/// Coefficients of some permutations.
+struct Block<H> {
+    a: [H; BLOCK],
+    b: [H; BLOCK],
+}
+
+/// Lanes in as many vectors of permutations as are lowered at a time, of the widest.
+const BLOCK: usize = 64;
 
 /// Signs one set that is not empty.
 fn sign<S: Sketch>(isa: Isa, sketch: &S, set: &[S::Hash], row: &mut [u32]) {
@@ -94,14 +111,48 @@ impl<S: Sketch> Kernel for Rounds<'_, S> {
         const { assert!(CHUNK.is_multiple_of(L::COUNT)) }
         place_all(lanes, sketch, set, row);
         list_empty(row, left);
-        if left.is_empty() {
-            return;
+        if !left.is_empty() {
+            fill(lanes, sketch, set, row, left);
         }
-        let mut mixed = [S::Hash::default(); TILE];
-        for tile in set.chunks(TILE) {
-            sketch.mix(lanes, tile, &mut mixed);
-            for block in left.chunks(S::block::<L>()) {
-                sketch.fill(lanes, block, &mixed[..tile.len()], row);
+    }
+}
+
+/// Fills the slots that are left with the least values of their permutations.
+#[inline(always)]
+fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u32], left: &[u32]) {
+    const { assert!(BLOCK.is_multiple_of(L::COUNT)) }
+    let (a, b) = sketch.permutations();
+    let zero = S::Hash::default();
+    let mut mixed = [zero; TILE];
+    for tile in set.chunks(TILE) {
+        sketch.mix(lanes, tile, &mut mixed);
+        let mixed = &mixed[..tile.len()];
+        let mut block = Block {
+            a: [zero; BLOCK],
+            b: [zero; BLOCK],
+        };
+        if left.len() > row.len() / 8 * 7 {
+            // Picking out so many would cost more than lowering the others, too, which changes none of them.
+            for (i, slots) in row.chunks_mut(S::block::<L>()).enumerate() {
+                let (first, count) = (i * S::block::<L>(), slots.len());
+                block.a[..count].copy_from_slice(&a[first..first + count]);
+                block.b[..count].copy_from_slice(&b[first..first + count]);
+                let least = S::least(lanes, &block, count, mixed);
+                for (slot, least) in slots.iter_mut().zip(least) {
+                    *slot = (*slot).min(least);
+                }
+            }
+        } else {
+            for slots in left.chunks(S::block::<L>()) {
+                for (i, slot) in slots.iter().enumerate() {
+                    block.a[i] = a[*slot as usize];
+                    block.b[i] = b[*slot as usize];
+                }
+                let least = S::least(lanes, &block, slots.len(), mixed);
+                for (slot, least) in slots.iter().zip(least) {
+                    let slot = &mut row[*slot as usize];
+                    *slot = (*slot).min(least);
+                }
             }
         }
     }
@@ -115,7 +166,7 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
     last[..rest.len()].copy_from_slice(rest);
     let placed = &mut Placed {
         slots: [0; CHUNK],
-        values: [0; CHUNK],
+        values: [u32::MAX; CHUNK],
     };
     let half_a_round = S::above(1) / 2;
     // The greatest slot is looked up when there were as many shingles as there are slots, for fewer cannot
@@ -137,9 +188,14 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
             sketch.place(lanes, round, row.len(), chunk, len, placed);
             // Asking each shingle whether it lowers its slot, or whether that is empty yet, costs as much as trying.
             if bound - S::above(round) > half_a_round {
-                for (slot, value) in placed.slots[..len].iter().zip(&placed.values[..len]) {
-                    let slot = &mut row[*slot as usize];
-                    *slot = (*slot).min(*value);
+                // Eight at a time: those behind the last one were placed before, and lower nothing.
+                let eights = placed.slots.as_chunks::<8>().0.iter();
+                let eights = eights.zip(placed.values.as_chunks::<8>().0);
+                for (slots, values) in eights.take(len.div_ceil(8)) {
+                    for (slot, value) in slots.iter().zip(values) {
+                        let slot = &mut row[*slot as usize];
+                        *slot = (*slot).min(*value);
+                    }
                 }
                 continue;
             }
@@ -209,9 +265,6 @@ impl Fast {
 /// Vectors of permutations at a time.
 const N: usize = 4;
 
-/// Lanes in so many of the widest.
-const BLOCK: usize = 64;
-
 impl Sketch for Fast {
     type Hash = u32;
 
@@ -233,10 +286,17 @@ impl Sketch for Fast {
         placed: &mut Placed,
     ) {
         let (a, b) = (lanes.splat(self.a[round]), lanes.splat(self.b[round]));
-        let (slots, above) = (lanes.splat(slots as u32), lanes.splat(fast::above(round)));
+        let (factor, above) = (lanes.splat(slots as u32), lanes.splat(fast::above(round)));
+        let bits = slots.trailing_zeros();
+        let is_power = slots.is_power_of_two() && slots > 1;
         for i in (0..len).step_by(L::COUNT) {
             let m = lanes.add(lanes.mul(a, lanes.load(&chunk[i..])), b);
-            let (u, slot) = lanes.mul_wide(fmix32_lanes(lanes, m), slots);
+            let m = fmix32_lanes(lanes, m);
+            let (u, slot) = if is_power {
+                (lanes.shift_left(m, bits), lanes.shift_right(m, 32 - bits))
+            } else {
+                lanes.mul_wide(m, factor)
+            };
             let value = lanes.xor(above, lanes.shift_right(u, 32 - fast::SHIFT));
             lanes.store(slot, &mut placed.slots[i..]);
             lanes.store(value, &mut placed.values[i..]);
@@ -248,37 +308,35 @@ impl Sketch for Fast {
         mix(lanes, tile, mixed);
     }
 
+    fn permutations(&self) -> (&[u32], &[u32]) {
+        (&self.a[fast::ROUNDS..], &self.b[fast::ROUNDS..])
+    }
+
     fn block<L: Lanes>() -> usize {
         N * L::COUNT
     }
 
     #[inline(always)]
-    fn fill<L: Lanes>(&self, lanes: L, block: &[u32], mixed: &[u32], row: &mut [u32]) {
+    fn least<L: Lanes>(lanes: L, block: &Block<u32>, count: usize, mixed: &[u32]) -> [u32; BLOCK] {
         const { assert!(N * L::COUNT <= BLOCK) }
-        let (a_of_slots, b_of_slots) = (&self.a[fast::ROUNDS..], &self.b[fast::ROUNDS..]);
-        let (mut a, mut b, mut low) = ([0; BLOCK], [0; BLOCK], [u32::MAX; BLOCK]);
-        for (i, slot) in block.iter().enumerate() {
-            a[i] = a_of_slots[*slot as usize];
-            b[i] = b_of_slots[*slot as usize];
-        }
+        let mut low = [u32::MAX; BLOCK];
         let zero = lanes.splat(0);
         let mut by = [(zero, zero); N];
         for (i, by) in by.iter_mut().enumerate() {
             *by = (
-                lanes.load(&a[i * L::COUNT..]),
-                lanes.load(&b[i * L::COUNT..]),
+                lanes.load(&block.a[i * L::COUNT..]),
+                lanes.load(&block.b[i * L::COUNT..]),
             );
         }
-        if block.len() <= L::COUNT {
+        if count <= L::COUNT {
             lower_block::<L, Affine32<false>, 1>(lanes, [by[0]], mixed, &mut low);
         } else {
             lower_block::<L, Affine32<false>, N>(lanes, by, mixed, &mut low);
         }
-        let above = fast::above(fast::ROUNDS);
-        for (slot, low) in block.iter().zip(low) {
-            let slot = &mut row[*slot as usize];
-            *slot = (*slot).min(above | low >> (32 - fast::SHIFT));
+        for low in &mut low {
+            *low = fast::above(fast::ROUNDS) | *low >> (32 - fast::SHIFT);
         }
+        low
     }
 }
 
@@ -360,24 +418,25 @@ impl Sketch for RMinHash {
         }
     }
 
+    fn permutations(&self) -> (&[u64], &[u64]) {
+        (&self.a, &self.b)
+    }
+
     fn block<L: Lanes>() -> usize {
         block64::<L>()
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "30 bits are left")]
     #[inline(always)]
-    fn fill<L: Lanes>(&self, lanes: L, block: &[u32], mixed: &[u64], row: &mut [u32]) {
+    fn least<L: Lanes>(lanes: L, block: &Block<u64>, _: usize, mixed: &[u64]) -> [u32; BLOCK] {
         const { assert!(block64::<L>() <= BLOCK) }
-        let (mut a, mut b, mut low) = ([0; BLOCK], [0; BLOCK], [u64::MAX; BLOCK]);
-        for (i, slot) in block.iter().enumerate() {
-            a[i] = self.a[*slot as usize];
-            b[i] = self.b[*slot as usize];
+        let mut low = [u64::MAX; BLOCK];
+        lower_block64::<L, Affine64<false>>(lanes, &block.a, &block.b, mixed, &mut low);
+        let mut least = [0; BLOCK];
+        for (least, low) in least.iter_mut().zip(low) {
+            *least = rminhash::above(rminhash::ROUNDS) | (low >> 34) as u32;
         }
-        lower_block64::<L, Affine64<false>>(lanes, &a, &b, mixed, &mut low);
-        for (slot, low) in block.iter().zip(low) {
-            let slot = &mut row[*slot as usize];
-            *slot = (*slot).min(rminhash::above(rminhash::ROUNDS) | (low >> 34) as u32);
-        }
+        least
     }
 }
 

@@ -57,6 +57,8 @@ pub(crate) trait Lanes: Copy {
 
     fn and(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
+    fn shift_left(self, a: Self::U32, bits: u32) -> Self::U32;
+
     fn shift_right(self, a: Self::U32, bits: u32) -> Self::U32;
 
     fn rotate_left(self, a: Self::U32, bits: u32) -> Self::U32;

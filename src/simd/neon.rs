@@ -117,6 +117,11 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn shift_left(self, a: uint32x4_t, bits: u32) -> uint32x4_t {
+        intrinsic!(vshlq_u32(a, vdupq_n_s32(bits.cast_signed())))
+    }
+
+    #[inline(always)]
     fn shift_right(self, a: uint32x4_t, bits: u32) -> uint32x4_t {
         intrinsic!(vshlq_u32(a, vdupq_n_s32(-bits.cast_signed())))
     }

@@ -81,6 +81,11 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn shift_left(self, a: u32x8, bits: u32) -> u32x8 {
+        a << bits
+    }
+
+    #[inline(always)]
     fn shift_right(self, a: u32x8, bits: u32) -> u32x8 {
         a >> bits
     }
