@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs all tests. Needs a Rust toolchain (https://rustup.rs) and a C compiler, for zstd.
+# Runs all tests. Needs a Rust toolchain (https://rustup.rs), a C compiler, for zstd, and a device for Vulkan:
+# where there is none, Mesa's lavapipe, a device in software, is installed if that is possible.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,8 +9,35 @@ if ! command -v cargo >/dev/null; then
     exit 1
 fi
 
+# A driver is found by its manifest, as the Vulkan loader finds it.
+has_vulkan() {
+    [ -n "${VK_DRIVER_FILES:-}" ] || compgen -G "/usr/share/vulkan/icd.d/*.json" >/dev/null ||
+        compgen -G "/etc/vulkan/icd.d/*.json" >/dev/null
+}
+
+install_lavapipe() {
+    local become=""
+    [ "$(id -u)" = 0 ] || become="sudo -n"
+    command -v apt-get >/dev/null && $become true 2>/dev/null || return 1
+    echo "installing lavapipe, a Vulkan device in software, for the tests of the GPU backend" >&2
+    $become apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $become apt-get install -qq --no-install-recommends \
+        mesa-vulkan-drivers libvulkan1 >/dev/null
+}
+
+if [ "$(uname -s)" = Linux ] && ! has_vulkan && ! install_lavapipe; then
+    echo "no Vulkan device; install one for the tests of the GPU backend, such as Debian's" \
+        "mesa-vulkan-drivers and libvulkan1, or leave them out with SIMGPU_REQUIRE_GPU=0" >&2
+    [ "${SIMGPU_REQUIRE_GPU:-1}" = 0 ] || exit 1
+fi
+# So that no test of the GPU backend is skipped without a word.
+export SIMGPU_REQUIRE_GPU="${SIMGPU_REQUIRE_GPU:-1}"
+# Mesa's choice of a device talks on stderr where there is no desktop.
+export NODEVICE_SELECT=1
+
 # The library as an embedder compiles it, and then everything.
 cargo check --quiet --no-default-features --lib
 cargo check --quiet --no-default-features --features io --lib
+cargo check --quiet --no-default-features --features gpu --lib
 cargo test --quiet --all-targets
 cargo test --quiet --doc

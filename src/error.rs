@@ -34,6 +34,9 @@ pub enum Error {
     /// Parameters that do not go together; the message says which and what to change.
     #[error("{0}")]
     Conflict(String),
+    /// What this machine, or this build, cannot do; the message says why and what to do.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
     /// The operating system refused.
     #[error("cannot {action} {}: {source}; {}", path.display(), remedy(source))]
     Io {

@@ -3,6 +3,9 @@
 //! A further backend is one more folder here, one more variant of [`Backend`] and one more arm of
 //! [`Backend::signer`]; nothing outside this module names one.
 
+#[cfg(feature = "gpu")]
+pub mod gpu;
+
 mod rows;
 mod scalar;
 mod simd;
@@ -18,20 +21,48 @@ use crate::simd::Isa;
 /// A way to compute signatures, as it is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
-    /// The fastest that this machine has.
+    /// The fastest that this machine has: lanes of the CPU, or a GPU if it is measured to be faster. A
+    /// program that plays a GPU on the CPU is not considered.
     #[default]
     Auto,
     /// The definition, one value at a time.
     Scalar,
     /// SIMD lanes of the CPU.
     Simd,
+    /// A GPU; what it fails to do, lanes of the CPU.
+    Gpu,
+    /// A GPU and the CPU, from one queue.
+    Hybrid,
 }
 
-const NAMES: [(&str, Backend); 3] = [
+const NAMES: [(&str, Backend); 5] = [
     ("auto", Backend::Auto),
     ("scalar", Backend::Scalar),
     ("simd", Backend::Simd),
+    ("gpu", Backend::Gpu),
+    ("hybrid", Backend::Hybrid),
 ];
+
+/// What of this machine is used, where there is a choice. No result depends on it.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    /// Vector instructions of the CPU.
+    pub isa: Isa,
+    /// The device, with [`Backend::Gpu`] and [`Backend::Hybrid`].
+    #[cfg(feature = "gpu")]
+    pub gpu: gpu::GpuOptions,
+}
+
+impl Default for Hardware {
+    /// The fastest instructions, the first device.
+    fn default() -> Self {
+        Hardware {
+            isa: Isa::best(),
+            #[cfg(feature = "gpu")]
+            gpu: gpu::GpuOptions::default(),
+        }
+    }
+}
 
 impl Backend {
     /// Every name that [`Backend::from_str`] knows.
@@ -71,10 +102,44 @@ impl Backend {
     /// # Errors
     /// As [`Backend::signer`].
     pub fn signer_on(self, scheme: &Scheme, isa: Isa) -> Result<Box<dyn Signer>> {
+        self.signer_with(
+            scheme,
+            &Hardware {
+                isa,
+                ..Hardware::default()
+            },
+        )
+    }
+
+    /// The same, with a choice of all hardware.
+    ///
+    /// # Errors
+    /// As [`Backend::signer`].
+    pub fn signer_with(self, scheme: &Scheme, hardware: &Hardware) -> Result<Box<dyn Signer>> {
         let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+        let simd =
+            || -> Box<dyn Signer> { Box::new(simd::Simd::new(&permutations, empty, hardware.isa)) };
         Ok(match self {
             Backend::Scalar => Box::new(scalar::Scalar::new(&permutations, empty)),
-            Backend::Simd | Backend::Auto => Box::new(simd::Simd::new(&permutations, empty, isa)),
+            Backend::Simd => simd(),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Auto => simd(),
+            #[cfg(feature = "gpu")]
+            Backend::Auto => gpu::auto::choose(&permutations, empty, &hardware.gpu, || simd()),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
+                &permutations,
+                empty,
+                &hardware.gpu,
+                simd(),
+                self == Backend::Hybrid,
+            )?),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Gpu | Backend::Hybrid => {
+                return Err(Error::Unsupported(format!(
+                    "this build has no backend {self}; build it with the feature gpu"
+                )));
+            }
         })
     }
 }

@@ -4,10 +4,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::backend::Backend;
+#[cfg(feature = "gpu")]
+use simgpu::backend::gpu::GpuOptions;
+use simgpu::backend::{Backend, Hardware};
 use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
 use simgpu::pipeline::{
-    Banding, Normalise, Search, Shingler, Shingling, Signer, Source, StopWords, Unit, Verification,
+    Banding, Normalise, Progress, Search, Shingler, Shingling, Signer, Source, StopWords, Unit,
+    Verification,
 };
 use simgpu::scheme::{BaseHash, Grams, Scheme};
 use simgpu::simd::Isa;
@@ -163,7 +166,8 @@ pub(super) fn check_folder_of(output: &Path) -> anyhow::Result<()> {
 /// What computes.
 #[derive(Debug, Args)]
 pub(super) struct BackendArguments {
-    /// What computes the signatures: auto, scalar, simd; the values are the same
+    /// What computes the signatures: auto, scalar, simd, gpu, hybrid (simd and gpu); the values are the
+    /// same
     #[arg(
         long,
         value_name = "NAME",
@@ -176,12 +180,22 @@ pub(super) struct BackendArguments {
     /// fastest that this CPU has]
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     isa: Option<String>,
+
+    /// Device of gpu and hybrid, by its number in `simgpu devices` [default: 0]
+    #[cfg(feature = "gpu")]
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    device: Option<usize>,
+
+    /// Lose the device after so many loads, to see what happens then
+    #[cfg(feature = "gpu")]
+    #[arg(long, value_name = "N", hide = true)]
+    lose_device_after: Option<u32>,
 }
 
 impl BackendArguments {
-    /// The backend, and the instructions on which shingles and signatures are computed: portable ones
+    /// The backend, and the hardware on which shingles and signatures are computed: portable instructions
     /// with scalar.
-    pub(super) fn resolve(&self) -> anyhow::Result<(Backend, Isa)> {
+    pub(super) fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
         let backend: Backend = self.backend.parse().map_err(usage)?;
         let isa = match (&self.isa, backend) {
             (None, Backend::Scalar) => Isa::named("portable")?,
@@ -193,7 +207,26 @@ impl BackendArguments {
             }
             (Some(name), _) => Isa::named(name).map_err(usage)?,
         };
-        Ok((backend, isa))
+        let hardware = Hardware {
+            isa,
+            #[cfg(feature = "gpu")]
+            gpu: self.gpu_options(backend)?,
+        };
+        Ok((backend, hardware))
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
+        if self.device.is_some() && matches!(backend, Backend::Scalar | Backend::Simd) {
+            return Err(usage(simgpu::Error::Conflict(format!(
+                "--device is for the backends gpu and hybrid, not {backend}; leave --device out"
+            ))));
+        }
+        Ok(GpuOptions {
+            device: self.device,
+            lose_after: self.lose_device_after,
+            ..GpuOptions::default()
+        })
     }
 
     /// Whether one set of instructions was asked for.
@@ -389,13 +422,13 @@ impl SignArguments {
             Some(name) => Some(name.parse().map_err(usage)?),
             None => None,
         };
-        let (backend, isa) = self.machine.resolve()?;
+        let (backend, hardware) = self.machine.resolve()?;
         let shingler = Shingler::new(self.shingling(&scheme)?, &scheme, hash).map_err(usage)?;
         Ok(Signing {
-            signer: backend.signer_on(&scheme, isa)?,
+            signer: backend.signer_with(&scheme, &hardware)?,
             scheme,
             is_tokens: shingler.shingling().unit == Unit::Tokens,
-            shingler: shingler.with_isa(isa),
+            shingler: shingler.with_isa(hardware.isa),
         })
     }
 
@@ -482,7 +515,11 @@ impl Run {
             signer: &*self.signing.signer,
             progress: &self.terminal,
         };
-        on_threads(self.threads, || run(&source))
+        let outcome = on_threads(self.threads, || run(&source));
+        for notice in self.signing.signer.notices() {
+            self.terminal.warn(&notice);
+        }
+        outcome
     }
 }
 

@@ -4,6 +4,9 @@ mod arguments;
 
 mod compare;
 
+#[cfg(feature = "gpu")]
+mod devices;
+
 mod dedup;
 
 mod pairs;
@@ -37,6 +40,8 @@ enum Command {
     Sign(sign::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
+    #[cfg(feature = "gpu")]
+    Devices(devices::Arguments),
     Selftest(selftest::Arguments),
 }
 
@@ -65,6 +70,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Sign(arguments) => sign::run(arguments),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        #[cfg(feature = "gpu")]
+        Command::Devices(arguments) => devices::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
     }
 }

@@ -5,7 +5,8 @@
 
 use rayon::prelude::*;
 
-use super::sign::{Signatures, Slots};
+use super::shingle::ShingleSets;
+use super::sign::{Signatures, Signer, Slots};
 use crate::error::{Error, Result};
 use crate::scheme::{PresetBanding, Scheme, murmur3_32_of_blocks};
 
@@ -209,6 +210,59 @@ pub fn band_key(band: u32, slots: Slots<'_>) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// The keys of all bands of a signature, in the order of bands.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most as many bands as permutations"
+)]
+pub(crate) fn keys_of_row(row: Slots<'_>, banding: Banding, keys: &mut [u64]) {
+    for (band, key) in keys.iter_mut().enumerate().take(banding.bands) {
+        *key = band_key(band as u32, row.band(banding, band));
+    }
+}
+
+/// The same of signatures: `[rows, bands]`.
+pub(crate) fn keys_of_rows(signatures: &Signatures, banding: Banding, keys: &mut [u64]) {
+    for (i, keys) in keys.chunks_mut(banding.bands).enumerate() {
+        keys_of_row(signatures.row(i), banding, keys);
+    }
+}
+
+/// The band keys of sets, by way of their signatures.
+pub(crate) fn signed_keys<S: Signer + ?Sized>(
+    signer: &S,
+    sets: &ShingleSets<'_>,
+    banding: Banding,
+    keys: &mut [u64],
+) -> Result<()> {
+    let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+    signer.sign_sets(sets, signatures.push_rows(sets.len()))?;
+    keys_of_rows(&signatures, banding, keys);
+    Ok(())
+}
+
+/// Checks that there is room for the keys of that many sets.
+pub(crate) fn check_keys(
+    keys: &[u64],
+    sets: usize,
+    banding: Banding,
+    num_perm: usize,
+) -> Result<()> {
+    let Banding { bands, rows } = banding;
+    if bands * rows > num_perm {
+        return Err(Error::Conflict(format!(
+            "{bands} bands of {rows} need more slots than the {num_perm} of a signature; choose fewer"
+        )));
+    }
+    if keys.len() != sets * bands {
+        return Err(Error::Conflict(format!(
+            "{sets} sets need {sets} rows of {bands} band keys, not {} keys",
+            keys.len()
+        )));
+    }
+    Ok(())
+}
+
 /// The band keys of all documents that have any: for each band an append-only column of keys, all in
 /// the order of the one column of rows. 8 bytes a band and document.
 #[derive(Clone, Debug)]
@@ -236,18 +290,25 @@ impl BandKeys {
     pub fn push(&mut self, signatures: &Signatures, rows: &[u32]) {
         debug_assert_eq!(signatures.len(), rows.len());
         debug_assert!(rows.is_sorted());
-        let width = self.banding.rows;
+        let banding = self.banding;
         let columns = self.columns.par_iter_mut().enumerate();
         columns.for_each(|(band, column)| {
-            let slots = band * width..(band + 1) * width;
-            column.extend((0..signatures.len()).map(|i| {
-                let of_band = match signatures.row(i) {
-                    Slots::U32(row) => Slots::U32(&row[slots.clone()]),
-                    Slots::U64(row) => Slots::U64(&row[slots.clone()]),
-                };
-                band_key(band as u32, of_band)
-            }));
+            column.extend(
+                (0..signatures.len())
+                    .map(|i| band_key(band as u32, signatures.row(i).band(banding, band))),
+            );
         });
+        self.rows.extend_from_slice(rows);
+    }
+
+    /// Appends keys that were made before, `[rows, bands]`.
+    #[cfg(feature = "io")]
+    pub(crate) fn push_keys(&mut self, keys: &[u64], rows: &[u32]) {
+        debug_assert_eq!(keys.len(), rows.len() * self.banding.bands);
+        debug_assert!(rows.is_sorted());
+        for (band, column) in self.columns.iter_mut().enumerate() {
+            column.extend(keys.iter().skip(band).step_by(self.banding.bands));
+        }
         self.rows.extend_from_slice(rows);
     }
 

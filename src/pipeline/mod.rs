@@ -48,6 +48,8 @@ mod progress;
 #[cfg(feature = "io")]
 pub use all_pairs::{PairsFormat, find_pairs, find_pairs_of_signatures};
 pub use band::{BandKeys, Banding, ErrorWeights, band_key, check_threshold};
+#[cfg(feature = "gpu")]
+pub(crate) use band::{check_keys, keys_of_row, keys_of_rows, signed_keys};
 pub use bucket::Buckets;
 pub use cluster::{Clustering, Clusters, Removal};
 pub use compare::{Comparison, compare};

@@ -1,5 +1,6 @@
 //! shingle sets -> signatures (MMDS 3.3): what every backend implements.
 
+use super::band::{Banding, check_keys, signed_keys};
 use super::document::TextBatch;
 use super::shingle::{Hashes, ShingleSets, Shingler};
 use crate::error::{Error, Result};
@@ -108,6 +109,23 @@ pub trait Signer: Send + Sync {
         shingler.check_texts()?;
         self.sign_sets(&shingler.shingle(texts).sets(), signatures)
     }
+
+    /// The band keys of sets, `[sets, bands]`, by [`band_key`](super::band_key), for those who need no
+    /// signatures.
+    ///
+    /// # Errors
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`] when `keys` has not one entry a set and band, or
+    /// bands need more slots than there are.
+    fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
+        check_keys(keys, sets.len(), banding, self.num_perm())?;
+        signed_keys(self, sets, banding, keys)
+    }
+
+    /// What is to be said about the work so far, each line once: that a device failed, and the CPU took
+    /// over.
+    fn notices(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Slots of either width, owned.
@@ -152,6 +170,15 @@ impl Slots<'_> {
     /// Whether there is no slot.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The slots of one band of a signature.
+    pub(super) fn band(self, banding: Banding, band: usize) -> Self {
+        let slots = band * banding.rows()..(band + 1) * banding.rows();
+        match self {
+            Slots::U32(row) => Slots::U32(&row[slots]),
+            Slots::U64(row) => Slots::U64(&row[slots]),
+        }
     }
 
     /// In how many slots two signatures agree.

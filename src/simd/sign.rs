@@ -56,6 +56,12 @@ impl Coefficients {
         }
     }
 
+    /// The factors and addends, padded.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.a.iter().copied().zip(self.b.iter().copied())
+    }
+
     /// The vector of 64-bit sums that begins at permutation `first`.
     #[inline(always)]
     fn affine<L: Lanes>(&self, lanes: L, first: usize) -> L::Affine {

@@ -66,6 +66,8 @@ impl Place {
             .args(arguments.split_whitespace())
             .current_dir(&self.folder)
             .env("RUST_BACKTRACE", "0")
+            // Mesa's choice of a device talks on stderr where there is no desktop.
+            .env("NODEVICE_SELECT", "1")
             .write_stdin(stdin)
             .output()
             .unwrap();

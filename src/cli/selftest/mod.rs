@@ -13,10 +13,13 @@ use std::io::Write as _;
 
 use anyhow::bail;
 use clap::Args;
-use simgpu::backend::Backend;
+#[cfg(feature = "gpu")]
+use simgpu::backend::gpu::Integers;
+use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::{Hashes, Signer};
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
+use texts::TextCase;
 use values::SingleValue;
 
 use super::arguments::BackendArguments;
@@ -29,7 +32,7 @@ use super::arguments::BackendArguments;
 #[derive(Args, Debug)]
 #[command(
     mut_arg("backend", |backend| backend.help(
-        "What is checked: scalar, simd, or auto, which is scalar and simd on every instruction set of this CPU"
+        "What is checked: scalar, simd, gpu, hybrid, or auto, which is scalar, simd on every instruction set of this CPU, and every GPU"
     )),
     mut_arg("isa", |isa| isa.help(
         "Check simd on this instruction set alone: portable, avx2, avx512, neon [default: all that this CPU has]"
@@ -47,7 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let failed = lines.iter().filter(|line| line.wrong.is_some()).count();
     if failed == 0 {
         let names: Vec<&str> = machines.iter().map(|machine| &*machine.name).collect();
-        let (checks, names) = (lines.len(), names.join(", "));
+        let supported = lines.iter().filter(|line| line.unsupported.is_none());
+        let (checks, names) = (supported.count(), names.join(", "));
         writeln!(page, "all {checks} checks passed on: {names}")?;
     }
     std::io::stdout().write_all(page.as_bytes())?;
@@ -68,27 +72,87 @@ struct Machine {
     open: Box<dyn Fn(&Scheme) -> simgpu::Result<Box<dyn Signer>>>,
 }
 
+impl Machine {
+    /// Why it does not compute a scheme, if it is not to.
+    fn unsupported(&self, scheme: &Scheme) -> Option<String> {
+        match (self.open)(scheme) {
+            Err(error @ simgpu::Error::Unsupported(_)) => Some(error.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// What there is to check: what was asked for, or all.
 fn machines(asked: &BackendArguments) -> anyhow::Result<Vec<Machine>> {
-    let (backend, isa) = asked.resolve()?;
-    let of_backend = |backend: Backend, isa: Isa| Machine {
-        name: match backend.signer_on(&Scheme::default(), isa) {
-            Ok(signer) => signer.describe(),
-            Err(_) => backend.to_string(),
-        },
-        isa,
-        open: Box::new(move |scheme| backend.signer_on(scheme, isa)),
+    let (backend, hardware) = asked.resolve()?;
+    let isa = hardware.isa;
+    let of_hardware = |backend: Backend, hardware: Hardware| -> anyhow::Result<Machine> {
+        Ok(Machine {
+            name: backend
+                .signer_with(&Scheme::default(), &hardware)?
+                .describe(),
+            isa: hardware.isa,
+            open: Box::new(move |scheme| backend.signer_with(scheme, &hardware)),
+        })
+    };
+    let of_backend = |backend: Backend, isa: Isa| {
+        of_hardware(
+            backend,
+            Hardware {
+                isa,
+                ..hardware.clone()
+            },
+        )
     };
     let mut machines = Vec::new();
     if matches!(backend, Backend::Auto | Backend::Scalar) && !asked.names_isa() {
-        machines.push(of_backend(Backend::Scalar, Isa::named("portable")?));
+        machines.push(of_backend(Backend::Scalar, Isa::named("portable")?)?);
     }
     let isas = Isa::available().iter();
     let isas = isas.filter(|available| !asked.names_isa() || **available == isa);
     if matches!(backend, Backend::Auto | Backend::Simd) {
-        machines.extend(isas.map(|isa| of_backend(Backend::Simd, *isa)));
+        for isa in isas {
+            machines.push(of_backend(Backend::Simd, *isa)?);
+        }
+    }
+    #[cfg(feature = "gpu")]
+    for hardware in on_gpus(backend, &hardware) {
+        let backend = match backend {
+            Backend::Hybrid => Backend::Hybrid,
+            _ => Backend::Gpu,
+        };
+        let machine = of_hardware(backend, hardware)?;
+        // An adapter without 64-bit integers has one form.
+        if !machines.iter().any(|known| known.name == machine.name) {
+            machines.push(machine);
+        }
     }
     Ok(machines)
+}
+
+/// Every device that is to be checked, in both forms of its kernels: the one that was asked for, or all that
+/// `auto` would consider.
+#[cfg(feature = "gpu")]
+fn on_gpus(backend: Backend, asked: &Hardware) -> Vec<Hardware> {
+    let devices: Vec<Option<usize>> = match backend {
+        Backend::Gpu | Backend::Hybrid => vec![asked.gpu.device],
+        Backend::Auto => {
+            let adapters = simgpu::backend::gpu::adapters();
+            let hardware = adapters.iter().filter(|adapter| !adapter.is_software);
+            hardware.map(|adapter| Some(adapter.number)).collect()
+        }
+        _ => Vec::new(),
+    };
+    let forms = devices
+        .into_iter()
+        .flat_map(|device| [Integers::U64, Integers::U32].map(|integers| (device, integers)));
+    let of_form = |(device, integers)| {
+        let mut hardware = asked.clone();
+        hardware.gpu.device = device;
+        hardware.gpu.integers = Some(integers);
+        hardware
+    };
+    forms.map(of_form).collect()
 }
 
 /// One check: who computed what, how many values of it, and what was wrong first.
@@ -97,6 +161,8 @@ struct Line {
     what: String,
     checked: usize,
     wrong: Option<String>,
+    /// Why there was nothing to check.
+    unsupported: Option<String>,
 }
 
 fn check_all(machines: &[Machine]) -> anyhow::Result<Vec<Line>> {
@@ -105,18 +171,26 @@ fn check_all(machines: &[Machine]) -> anyhow::Result<Vec<Line>> {
     let mut lines = Vec::new();
     for machine in machines {
         for (scheme, cases) in &groups {
+            let unsupported = machine.unsupported(&Scheme::named(scheme)?);
             lines.push(Line {
                 by: machine.name.clone(),
                 what: scheme.clone(),
                 checked: cases.len(),
-                wrong: cases.iter().find_map(|case| case.wrong_on(machine)),
+                wrong: match unsupported {
+                    None => cases.iter().find_map(|case| case.wrong_on(machine)),
+                    Some(_) => None,
+                },
+                unsupported,
             });
         }
+        let is_supported = |case: &&TextCase| machine.unsupported(&case.scheme).is_none();
+        let texts: Vec<&TextCase> = texts.iter().filter(is_supported).collect();
         lines.push(Line {
             by: machine.name.clone(),
             what: "texts".to_owned(),
             checked: texts.len(),
             wrong: texts.iter().find_map(|case| case.wrong_on(machine)),
+            unsupported: None,
         });
     }
     let shared = [
@@ -132,6 +206,7 @@ fn check_all(machines: &[Machine]) -> anyhow::Result<Vec<Line>> {
             what: what.to_owned(),
             checked: values.len(),
             wrong: values.iter().find_map(SingleValue::wrong),
+            unsupported: None,
         });
     }
     Ok(lines)
@@ -146,9 +221,10 @@ fn table(lines: &[Line]) -> anyhow::Result<String> {
     let mut page = String::new();
     for line in lines {
         write!(page, "{:by$}  {:what$}  ", line.by, line.what)?;
-        match &line.wrong {
-            None => writeln!(page, "ok  {:>4} values", line.checked)?,
-            Some(wrong) => writeln!(page, "FAILED  {wrong}")?,
+        match (&line.wrong, &line.unsupported) {
+            (Some(wrong), _) => writeln!(page, "FAILED  {wrong}")?,
+            (None, Some(reason)) => writeln!(page, "{reason}")?,
+            (None, None) => writeln!(page, "ok  {:>4} values", line.checked)?,
         }
     }
     Ok(page)

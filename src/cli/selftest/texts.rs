@@ -16,7 +16,7 @@ const TEXTS: &str = include_str!("../../../tests/golden/texts.json");
 pub(super) struct TextCase {
     text: String,
     shingler: Shingler,
-    scheme: Scheme,
+    pub(super) scheme: Scheme,
     /// What scalar computes now, shingling on portable instructions.
     now: TextValues,
     /// What it computed when this version was made.
@@ -121,8 +121,11 @@ fn texts() -> [(&'static str, String); 3] {
 }
 
 /// How texts are shingled and signed: a scheme and what texts are cut into, unless it is the scheme's.
-const TEXT_METHODS: [(&str, Option<Unit>); 8] = [
+const TEXT_METHODS: [(&str, Option<Unit>); 11] = [
     ("affine32", Some(Unit::Bytes)),
+    ("affine32-even", Some(Unit::Bytes)),
+    ("mersenne31", Some(Unit::Bytes)),
+    ("mersenne61", Some(Unit::Bytes)),
     ("affine32", Some(Unit::Chars)),
     ("affine32", Some(Unit::Words)),
     ("affine64", Some(Unit::Bytes)),
@@ -191,7 +194,7 @@ mod tests {
         let [(_, ascii), (_, others), (_, long)] = texts();
         assert!(ascii.is_ascii() && !others.is_ascii() && !long.is_ascii());
         assert!(long.len() > 64 << 10);
-        assert_eq!(cases().unwrap().len(), 24);
+        assert_eq!(cases().unwrap().len(), 33);
     }
 
     /// A machine that signs well what it shingled wrongly.

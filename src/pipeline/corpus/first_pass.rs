@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -27,6 +28,44 @@ pub(crate) trait SignatureSink: Sync {
 
     /// Takes the signatures of the documents with these ascending rows.
     fn take(&mut self, signatures: &Signatures, rows: &[u32]) -> Result<()>;
+
+    /// Where band keys go, if they are all that is taken: then nobody makes signatures that are not
+    /// looked at again.
+    fn keys_alone(&mut self) -> Option<&mut BandKeys> {
+        None
+    }
+}
+
+/// What is left of documents that were signed.
+enum Signed {
+    Signatures(Signatures),
+    /// Band keys, `[documents, bands]`.
+    Keys {
+        bands: usize,
+        keys: Vec<u64>,
+    },
+}
+
+impl Signed {
+    fn len(&self) -> usize {
+        match self {
+            Signed::Signatures(signatures) => signatures.len(),
+            Signed::Keys { bands, keys } => keys.len() / bands,
+        }
+    }
+
+    /// Keeps the documents of which `is_kept` holds.
+    fn retain(&mut self, is_kept: &[bool]) {
+        match self {
+            Signed::Signatures(signatures) => signatures.retain(is_kept),
+            Signed::Keys { bands, keys } => {
+                let mut of_document = is_kept
+                    .iter()
+                    .flat_map(|kept| iter::repeat_n(*kept, *bands));
+                keys.retain(|_| of_document.next().unwrap_or(false));
+            }
+        }
+    }
 }
 
 /// Keeps band keys, and signatures if verification needs them.
@@ -57,6 +96,10 @@ impl SignatureSink for Banded {
         }
         Ok(())
     }
+
+    fn keys_alone(&mut self) -> Option<&mut BandKeys> {
+        self.signatures.is_none().then_some(&mut self.keys)
+    }
 }
 
 impl Corpus {
@@ -80,6 +123,7 @@ impl Corpus {
         });
         let mut pass = FirstPass {
             source,
+            banding: sink.keys_alone().map(|keys| keys.banding()),
             sink,
             spent: &spent,
             corpus: Corpus {
@@ -153,6 +197,8 @@ impl Corpus {
 struct FirstPass<'a> {
     source: &'a Source<'a>,
     sink: &'a mut dyn SignatureSink,
+    /// That of the keys, if they are all that is made.
+    banding: Option<Banding>,
     spent: &'a Spent,
     corpus: Corpus,
     held_bytes: u64,
@@ -246,23 +292,35 @@ impl FirstPass<'_> {
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             shingles.retain(&is_signed);
             let signer = source.signer;
-            let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-            signatures.sign(signer, &shingles.sets())?;
+            let sets = shingles.sets();
+            let signed = match self.banding {
+                Some(banding) => {
+                    let bands = banding.bands();
+                    let mut keys = vec![0; sets.len() * bands];
+                    signer.band_keys(&sets, banding, &mut keys)?;
+                    Signed::Keys { bands, keys }
+                }
+                None => {
+                    let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+                    signatures.sign(signer, &sets)?;
+                    Signed::Signatures(signatures)
+                }
+            };
             Ok(SignedChunk {
                 file,
                 bytes,
                 records,
                 shingled,
-                signatures,
+                signed,
             })
         })
     }
 
     /// Gives the documents of a chunk their rows, and the sink their signatures.
     fn number(&mut self, chunk: SignedChunk) -> Result<()> {
-        let mut signatures = chunk.signatures;
-        let mut is_taken = Vec::with_capacity(signatures.len());
-        let mut rows = Vec::with_capacity(signatures.len());
+        let mut signed = chunk.signed;
+        let mut is_taken = Vec::with_capacity(signed.len());
+        let mut rows = Vec::with_capacity(signed.len());
         timed(&self.spent.number_ns, || {
             self.corpus.bytes += chunk.bytes as u64;
             let mut shingled = chunk.shingled.into_iter();
@@ -277,10 +335,18 @@ impl FirstPass<'_> {
                     rows.extend(is_new.then_some(row));
                 }
             }
-            signatures.retain(&is_taken);
+            signed.retain(&is_taken);
             Ok(())
         })?;
-        timed(&self.spent.band_ns, || self.sink.take(&signatures, &rows))
+        timed(&self.spent.band_ns, || match signed {
+            Signed::Signatures(signatures) => self.sink.take(&signatures, &rows),
+            Signed::Keys { keys, .. } => {
+                if let Some(all) = self.sink.keys_alone() {
+                    all.push_keys(&keys, &rows);
+                }
+                Ok(())
+            }
+        })
     }
 
     /// Gives a record its row, unless it is bad.
@@ -386,7 +452,7 @@ struct SignedChunk {
     /// The documents of the good records.
     shingled: Vec<Shingled>,
     /// Of those that are signed.
-    signatures: Signatures,
+    signed: Signed,
 }
 
 /// A document that has been cut into shingles.

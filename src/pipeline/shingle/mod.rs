@@ -246,6 +246,24 @@ impl Shingler {
         Ok(())
     }
 
+    /// The bytes of a window, if the shingles of a text are the murmur3-32 with seed 0 of all windows of
+    /// [`Shingler::normalised`], of which a shorter text is one and an empty one has none.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn byte_window(&self) -> Option<usize> {
+        let is_fused = self.shingling.unit == Unit::Bytes
+            && self.hash == BaseHash::Murmur3_32
+            && self.width == Width::U32;
+        is_fused.then_some(self.shingling.size.get())
+    }
+
+    /// The bytes of a text that windows are made of.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn normalised<'a>(&self, text: &str, scratch: &'a mut Scratch) -> &'a [u8] {
+        let normalise = self.shingling.normalise;
+        normalise.apply_to_bytes(self.isa, text, &mut scratch.normalised);
+        scratch.normalised.as_slice()
+    }
+
     /// The shingle sets of a batch of documents: of texts as [`Shingler::shingle`] gives them, of token
     /// documents by their tokens, whatever the unit.
     ///

@@ -107,6 +107,15 @@ impl Hashes<'_> {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Their width.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn width(&self) -> Width {
+        match self {
+            Hashes::U32(_) => Width::U32,
+            Hashes::U64(_) => Width::U64,
+        }
+    }
 }
 
 /// Shingle sets in compressed sparse rows: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.

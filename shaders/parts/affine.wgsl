@@ -1,0 +1,14 @@
+// affine32, affine32-even and affine64: a*x + b modulo 2^32 or 2^64, four permutations at a time.
+// CPU twins: affine32, affine32_even, affine64 (src/scheme/family.rs).
+struct Coefficients {
+    a: vec4<Hash>,
+    b: vec4<Hash>,
+}
+
+fn value(by: Coefficients, x: Hash) -> vec4<Hash> {
+    return by.a * x + by.b;
+}
+
+fn finish(by: Coefficients, least: vec4<Hash>, first: u32, end: u32) -> vec4<Hash> {
+    return least;
+}

@@ -1,0 +1,15 @@
+// The two words of a*x + b modulo 2^64, four permutations at a time, in 64-bit integers.
+struct Coefficients {
+    a: vec4<u64>,
+    b: vec4<u64>,
+}
+
+struct Sum {
+    low: vec4<u32>,
+    high: vec4<u32>,
+}
+
+fn sum(by: Coefficients, x: u32) -> Sum {
+    let s = by.a * u64(x) + by.b;
+    return Sum(vec4<u32>(s), vec4<u32>(s >> vec4(32u)));
+}

@@ -1,0 +1,115 @@
+//! What a device is given: sets of hashes, or texts, one document at a time.
+
+use std::ops::Range;
+
+use super::load::Document;
+use crate::error::Result;
+use crate::pipeline::{Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, TextBatch};
+
+/// The documents of a call.
+pub(super) trait Documents: Sync {
+    /// Number of documents.
+    fn len(&self) -> usize;
+
+    /// About how much there is to do for document `i`.
+    fn bytes(&self, i: usize) -> usize;
+
+    /// Gives document `i` as a device takes it.
+    fn give(&self, i: usize, scratch: &mut Scratch, take: &mut dyn FnMut(&Document<'_>));
+
+    /// Has a signer of the CPU sign some.
+    fn sign_on(
+        &self,
+        cpu: &dyn Signer,
+        range: Range<usize>,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()>;
+}
+
+/// Sets of shingle hashes.
+pub(super) struct HashedSets<'a>(pub(super) &'a ShingleSets<'a>);
+
+impl Documents for HashedSets<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        4 * self.0.range(i).len()
+    }
+
+    fn give(&self, i: usize, _: &mut Scratch, take: &mut dyn FnMut(&Document<'_>)) {
+        let range = self.0.range(i);
+        let count = range.len();
+        let (bytes, width): (&[u8], _) = match self.0.hashes() {
+            Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
+            Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
+        };
+        take(&Document {
+            bytes,
+            stride: width,
+            window_bytes: width,
+            count,
+        });
+    }
+
+    fn sign_on(
+        &self,
+        cpu: &dyn Signer,
+        range: Range<usize>,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()> {
+        let ranges = || range.clone().map(|i| self.0.range(i));
+        let start = ranges().next().map_or(0, |first| first.start);
+        let ends = ranges().map(|range| (range.end - start) as i64);
+        let offsets: Vec<i64> = [0].into_iter().chain(ends).collect();
+        let hashes = start..ranges().next_back().map_or(start, |last| last.end);
+        let hashes = match self.0.hashes() {
+            Hashes::U32(all) => Hashes::U32(&all[hashes]),
+            Hashes::U64(all) => Hashes::U64(&all[hashes]),
+        };
+        cpu.sign_sets(&ShingleSets::new(hashes, &offsets)?, signatures)
+    }
+}
+
+/// Texts whose shingles are windows of bytes.
+pub(super) struct ByteTexts<'a> {
+    pub(super) texts: &'a TextBatch,
+    pub(super) shingler: &'a Shingler,
+    pub(super) window_bytes: usize,
+}
+
+impl Documents for ByteTexts<'_> {
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        self.texts.get(i).len()
+    }
+
+    fn give(&self, i: usize, scratch: &mut Scratch, take: &mut dyn FnMut(&Document<'_>)) {
+        let bytes = self.shingler.normalised(self.texts.get(i), scratch);
+        let window_bytes = self.window_bytes.min(bytes.len());
+        take(&Document {
+            bytes,
+            stride: 1,
+            window_bytes,
+            // A shorter text is one window, an empty one none.
+            count: match window_bytes {
+                0 => 0,
+                _ => bytes.len() - window_bytes + 1,
+            },
+        });
+    }
+
+    fn sign_on(
+        &self,
+        cpu: &dyn Signer,
+        range: Range<usize>,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()> {
+        let texts: TextBatch = range.map(|i| self.texts.get(i)).collect();
+        cpu.sign_texts(&texts, self.shingler, signatures)
+    }
+}

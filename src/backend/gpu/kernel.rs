@@ -1,0 +1,471 @@
+//! The kernels: which parts of `shaders/` make which, and what their coefficients look like.
+//!
+//! A kernel is one entry point, and in front of it the parts that it needs: the loop, the family, the
+//! width of hashes. Each family's arithmetic stands in one part; mersenne31 and mersenne61 take theirs
+//! from a sum of products that comes in two forms, with 64-bit integers and without.
+
+use crate::error::{Error, Result};
+use crate::scheme::Family;
+use crate::simd::sign::{Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide};
+
+/// Which integers a kernel uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Integers {
+    /// Of 32 bits alone, which every adapter has.
+    U32,
+    /// Of 64 bits where they help.
+    U64,
+}
+
+/// Where a kernel takes shingles from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Input {
+    /// Shingle hashes.
+    Hashes,
+    /// Texts, of which all windows of so many bytes are hashed by murmur3-32.
+    Text,
+}
+
+/// A signing kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SignKernel {
+    pub(super) family: Family,
+    pub(super) integers: Integers,
+    pub(super) input: Input,
+}
+
+/// Threads of a workgroup that makes band keys.
+pub(super) const BAND_THREADS: u32 = 64;
+
+/// Permutations of a thread.
+pub(super) const LANES: usize = 4;
+
+const FMIX32: &str = include_str!("../../../shaders/parts/fmix32.wgsl");
+const MURMUR3: &str = include_str!("../../../shaders/parts/murmur3.wgsl");
+const HASH32: &str = include_str!("../../../shaders/parts/hash32.wgsl");
+const HASH64: &str = include_str!("../../../shaders/parts/hash64.wgsl");
+const AFFINE: &str = include_str!("../../../shaders/parts/affine.wgsl");
+const SUM_U32: &str = include_str!("../../../shaders/parts/sum_u32.wgsl");
+const SUM_U64: &str = include_str!("../../../shaders/parts/sum_u64.wgsl");
+const MERSENNE31: &str = include_str!("../../../shaders/parts/mersenne31.wgsl");
+const MERSENNE61: &str = include_str!("../../../shaders/parts/mersenne61.wgsl");
+const MERSENNE61_WIDE: &str = include_str!("../../../shaders/parts/mersenne61_wide.wgsl");
+const EXACT: &str = include_str!("../../../shaders/parts/exact.wgsl");
+const SIGN: &str = include_str!("../../../shaders/parts/sign.wgsl");
+const SIGN_HASHES: &str = include_str!("../../../shaders/sign_hashes.wgsl");
+const SIGN_TEXT: &str = include_str!("../../../shaders/sign_text.wgsl");
+const BAND_KEYS: &str = include_str!("../../../shaders/band_keys.wgsl");
+
+/// # Errors
+/// [`Error::Unsupported`] if a family has no kernel with these integers.
+pub(super) fn check(family: Family, integers: Integers) -> Result<()> {
+    match unsupported(family, integers) {
+        None => Ok(()),
+        Some(reason) => Err(Error::Unsupported(format!(
+            "{reason}; choose --backend simd, or another --scheme"
+        ))),
+    }
+}
+
+/// Why a family has no kernel with these integers, or nothing if it has one.
+pub(super) fn unsupported(family: Family, integers: Integers) -> Option<&'static str> {
+    match (family, integers) {
+        (Family::Fast | Family::RMinHash, _) => {
+            Some("slots that are filled in rounds depend on each other, which suits no GPU")
+        }
+        (Family::Affine64 | Family::Mersenne61Wide, Integers::U32) => {
+            Some("its slots have 64 bits, and the adapter has no 64-bit integers")
+        }
+        _ => None,
+    }
+}
+
+impl SignKernel {
+    pub(super) fn new(family: Family, integers: Integers, input: Input) -> Self {
+        SignKernel {
+            family,
+            integers,
+            input,
+        }
+    }
+
+    /// Whether it needs 64-bit integers.
+    pub(super) fn needs_u64(self) -> bool {
+        match self.family {
+            Family::Affine64 | Family::Mersenne61Wide => true,
+            Family::Mersenne31 | Family::Mersenne61 => self.integers == Integers::U64,
+            Family::Affine32 | Family::Affine32Even | Family::Fast | Family::RMinHash => false,
+        }
+    }
+
+    /// Whether shingles are mixed first.
+    pub(super) fn is_mixed(self) -> bool {
+        matches!(self.family, Family::Affine32 | Family::Affine64)
+    }
+
+    /// Whether there is such a kernel.
+    #[cfg(test)]
+    fn exists(self) -> bool {
+        // Texts are hashed to 32 bits; and two forms there are only of what 64-bit integers change.
+        let is_wide = self.family.hash_width() == crate::scheme::Width::U64;
+        unsupported(self.family, self.integers).is_none()
+            && !(is_wide && self.input == Input::Text)
+            && (self.integers == Integers::U32 || self.needs_u64())
+    }
+
+    pub(super) fn entry_point(self) -> &'static str {
+        match self.input {
+            Input::Hashes => "sign_hashes",
+            Input::Text => "sign_text",
+        }
+    }
+
+    /// The module.
+    pub(super) fn wgsl(self) -> String {
+        let sum = match self.integers {
+            Integers::U32 => SUM_U32,
+            Integers::U64 => SUM_U64,
+        };
+        let family: &[&str] = match self.family {
+            Family::Affine64 => &[HASH64, AFFINE],
+            Family::Mersenne61Wide => &[HASH64, MERSENNE61_WIDE, EXACT],
+            Family::Mersenne31 => &[FMIX32, HASH32, sum, MERSENNE31],
+            Family::Mersenne61 => &[FMIX32, HASH32, sum, MERSENNE61, EXACT],
+            // `unsupported` keeps out those that are filled in rounds.
+            Family::Affine32 | Family::Affine32Even | Family::Fast | Family::RMinHash => {
+                &[FMIX32, HASH32, AFFINE]
+            }
+        };
+        let input: &[&str] = match self.input {
+            Input::Hashes => &[SIGN_HASHES],
+            Input::Text => &[MURMUR3, SIGN_TEXT],
+        };
+        [family, &[SIGN], input].concat().join("\n")
+    }
+
+    /// The coefficients as the kernel takes them: an entry for each four permutations, the last one
+    /// padded.
+    pub(super) fn coefficients(self, a: &[u64], b: &[u64]) -> Vec<u32> {
+        let mut pairs: Vec<(u64, u64)> = match self.family {
+            Family::Mersenne31 => Mersenne31::new(a, b).coefficients().pairs().collect(),
+            Family::Mersenne61 => Mersenne61::new(a, b).coefficients().pairs().collect(),
+            Family::Mersenne61Wide => Mersenne61Wide::new(a, b).coefficients().pairs().collect(),
+            _ => a.iter().copied().zip(b.iter().copied()).collect(),
+        };
+        pairs.resize(a.len().next_multiple_of(LANES), (0, 0));
+        let words: &[Word] = match (self.family, self.integers) {
+            (Family::Mersenne31 | Family::Mersenne61, Integers::U32) => &LIMBS,
+            _ if self.needs_u64() => return whole(&pairs),
+            _ => &LOW_WORDS,
+        };
+        let quads = pairs.chunks(LANES);
+        let entries = quads.flat_map(|quad| words.iter().map(move |word| (quad, word)));
+        entries
+            .flat_map(|(quad, word)| quad.iter().map(|(a, b)| word(*a, *b)))
+            .collect()
+    }
+}
+
+/// One of the 32-bit words that a kernel takes of a factor and an addend.
+type Word = fn(u64, u64) -> u32;
+
+/// What affine.wgsl takes at 32 bits.
+const LOW_WORDS: [Word; 2] = [|a, _| bits(a, 0, 32), |_, b| bits(b, 0, 32)];
+
+/// What sum_u32.wgsl takes.
+const LIMBS: [Word; 8] = [
+    |a, _| bits(a, 0, 32),
+    |a, _| bits(a, 32, 32),
+    |_, b| bits(b, 0, 32),
+    |_, b| bits(b, 32, 32),
+    |a, _| bits(a, 0, 16),
+    |a, _| bits(a, 16, 16),
+    |_, b| bits(b, 0, 16),
+    |_, b| bits(b, 16, 16),
+];
+
+#[allow(clippy::cast_possible_truncation, reason = "at most 32 bits are taken")]
+fn bits(number: u64, first: u32, count: u32) -> u32 {
+    (number >> first) as u32 & u32::MAX >> (32 - count)
+}
+
+/// Factors and addends of 64 bits, low words first.
+fn whole(pairs: &[(u64, u64)]) -> Vec<u32> {
+    let words = |number: u64| [bits(number, 0, 32), bits(number, 32, 32)];
+    let quads = pairs.chunks(LANES);
+    let factors_then_addends = quads.flat_map(|quad| {
+        let (a, b): (Vec<u64>, Vec<u64>) = quad.iter().copied().unzip();
+        [a, b].concat()
+    });
+    factors_then_addends.flat_map(words).collect()
+}
+
+/// The module that makes band keys.
+pub(super) fn band_keys_wgsl() -> String {
+    [FMIX32, MURMUR3, BAND_KEYS].join("\n")
+}
+
+#[cfg(test)]
+#[allow(clippy::print_stdout, reason = "what was counted is to be seen")]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use naga::Module;
+    use naga::back::{hlsl, msl, pipeline_constants::process_overrides, spv};
+    use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+
+    use super::*;
+
+    const FAMILIES: [Family; 6] = [
+        Family::Affine32,
+        Family::Affine32Even,
+        Family::Affine64,
+        Family::Mersenne31,
+        Family::Mersenne61,
+        Family::Mersenne61Wide,
+    ];
+
+    /// Every signing kernel there is.
+    fn kernels() -> Vec<SignKernel> {
+        let mut kernels = Vec::new();
+        for family in FAMILIES {
+            for integers in [Integers::U32, Integers::U64] {
+                for input in [Input::Hashes, Input::Text] {
+                    let kernel = SignKernel {
+                        family,
+                        integers,
+                        input,
+                    };
+                    if kernel.exists() {
+                        kernels.push(kernel);
+                    }
+                }
+            }
+        }
+        kernels
+    }
+
+    /// Every module, with what it may need beyond the portable.
+    fn modules() -> Vec<(String, String, Capabilities)> {
+        let signing = kernels().into_iter().map(|kernel| {
+            let needed = match kernel.needs_u64() {
+                true => Capabilities::SHADER_INT64,
+                false => Capabilities::empty(),
+            };
+            (format!("{kernel:?}"), kernel.wgsl(), needed)
+        });
+        let band_keys = (
+            "band keys".to_owned(),
+            band_keys_wgsl(),
+            Capabilities::empty(),
+        );
+        signing.chain([band_keys]).collect()
+    }
+
+    /// The module as it is compiled, with values in place of the overridable constants.
+    fn compiled(wgsl: &str, needed: Capabilities) -> (Module, ModuleInfo) {
+        let module = naga::front::wgsl::parse_str(wgsl)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(wgsl)));
+        let info = Validator::new(ValidationFlags::all(), needed)
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string(wgsl)));
+        let values = module.overrides.iter().map(|(_, constant)| {
+            let name = constant.name.clone().unwrap();
+            (name, 32.0)
+        });
+        let values = values.collect();
+        let (module, info) = process_overrides(&module, &info, None, &values).unwrap();
+        (module.into_owned(), info.into_owned())
+    }
+
+    fn spirv(module: &Module, info: &ModuleInfo) -> Vec<u32> {
+        let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
+        let options = spv::Options {
+            flags: spv::WriterFlags::DEBUG,
+            bounds_check_policies: naga::proc::BoundsCheckPolicies {
+                index: unchecked,
+                buffer: unchecked,
+                image_load: unchecked,
+                binding_array: unchecked,
+            },
+            force_loop_bounding: false,
+            emit_int_div_checks: false,
+            ..spv::Options::default()
+        };
+        spv::write_vec(module, info, &options, None).unwrap()
+    }
+
+    /// With no capability but those named: all others are what an adapter may lack.
+    #[test]
+    fn every_module_is_valid_and_translates_to_every_language() {
+        for (name, wgsl, needed) in modules() {
+            let (module, info) = compiled(&wgsl, needed);
+            assert!(!spirv(&module, &info).is_empty(), "{name}");
+
+            let options = msl::Options {
+                lang_version: (2, 3),
+                fake_missing_bindings: true,
+                ..msl::Options::default()
+            };
+            let (metal, _) =
+                msl::write_string(&module, &info, &options, &msl::PipelineOptions::default())
+                    .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(metal.contains("kernel void"), "{name}");
+
+            let options = hlsl::Options {
+                shader_model: hlsl::ShaderModel::V6_0,
+                ..hlsl::Options::default()
+            };
+            let pipeline = hlsl::PipelineOptions::default();
+            let mut direct = String::new();
+            hlsl::Writer::new(&mut direct, &options, &pipeline)
+                .write(&module, &info, None)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(direct.contains("numthreads"), "{name}");
+        }
+    }
+
+    /// A file that no kernel is made of would be checked by nothing; and each says what is its twin.
+    #[test]
+    fn every_shader_file_is_part_of_a_kernel() {
+        let shaders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+        let modules = modules();
+        let mut entry_points = BTreeSet::new();
+        for folder in [shaders.clone(), shaders.join("parts")] {
+            for entry in std::fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let name = path.display();
+                assert!(text.starts_with("//"), "{name} does not say what it is");
+                assert!(
+                    modules.iter().any(|(_, wgsl, _)| wgsl.contains(&text)),
+                    "{name} is part of no kernel"
+                );
+                let entries = text.matches("@compute").count();
+                assert_eq!(entries, usize::from(folder == shaders), "{name}");
+                if entries == 1 {
+                    assert!(text.contains("// CPU twin"), "{name} names no twin");
+                    entry_points.insert(path.file_stem().unwrap().to_owned());
+                }
+            }
+        }
+        assert_eq!(entry_points.len(), 3);
+    }
+
+    /// The arithmetic of a module's functions in SPIR-V: for each by name its operations, a vector's
+    /// once a component, and the functions that it calls.
+    struct Operations {
+        of_function: BTreeMap<String, (u32, Vec<String>)>,
+    }
+
+    impl Operations {
+        fn count(spirv: &[u32]) -> Self {
+            let (mut names, mut widths) = (BTreeMap::new(), BTreeMap::new());
+            let mut called = Vec::new();
+            let mut current = None;
+            let mut of_function = BTreeMap::new();
+            let mut at = 5;
+            while at < spirv.len() {
+                let (opcode, len) = (spirv[at] & 0xFFFF, (spirv[at] >> 16) as usize);
+                let words = &spirv[at..at + len];
+                match opcode {
+                    // OpName
+                    5 => {
+                        let bytes: Vec<u8> = words[2..]
+                            .iter()
+                            .flat_map(|word| word.to_le_bytes())
+                            .collect();
+                        let text = bytes.split(|byte| *byte == 0).next().unwrap();
+                        names.insert(words[1], String::from_utf8(text.to_vec()).unwrap());
+                    }
+                    // OpTypeVector
+                    23 => {
+                        widths.insert(words[1], words[3]);
+                    }
+                    // OpFunction
+                    54 => current = Some(words[2]),
+                    // OpFunctionCall
+                    57 => called.push((current.unwrap(), words[3])),
+                    // Conversions, sums and products of integers, comparisons, OpSelect, shifts, bits; and of
+                    // the extended ones UMin.
+                    113 | 124 | 128..=134 | 169..=191 | 194..=200 | 12
+                        if opcode != 12 || words[4] == 38 =>
+                    {
+                        let width = widths.get(&words[1]).copied().unwrap_or(1);
+                        *of_function.entry(current.unwrap()).or_insert(0) += width;
+                    }
+                    _ => {}
+                }
+                at += len;
+            }
+            let name = |id: u32| names.get(&id).cloned().unwrap_or_default();
+            let calls = |function: u32| {
+                let own = called.iter().filter(move |(caller, _)| *caller == function);
+                own.map(|(_, callee)| name(*callee)).collect::<Vec<_>>()
+            };
+            let all: BTreeSet<u32> = of_function
+                .keys()
+                .copied()
+                .chain(called.iter().map(|(caller, _)| *caller))
+                .collect();
+            Operations {
+                of_function: all
+                    .into_iter()
+                    .map(|id| {
+                        (
+                            name(id),
+                            (of_function.get(&id).copied().unwrap_or(0), calls(id)),
+                        )
+                    })
+                    .collect(),
+            }
+        }
+
+        /// Those of a function and of all that it calls.
+        fn of(&self, function: &str) -> u32 {
+            let Some((own, called)) = self.of_function.get(function) else {
+                return 0;
+            };
+            own + called.iter().map(|callee| self.of(callee)).sum::<u32>()
+        }
+    }
+
+    /// Of the loop over shingles: what one step of four permutations and four shingles takes, an update,
+    /// and how much of that is the loop's own counting.
+    #[test]
+    fn updates_take_as_few_operations_as_they_may() {
+        let limits = [
+            (Family::Affine32, Integers::U32, 3.0),
+            (Family::Affine32Even, Integers::U32, 3.0),
+            (Family::Mersenne31, Integers::U64, 9.0),
+            (Family::Mersenne31, Integers::U32, 27.0),
+            (Family::Mersenne61, Integers::U64, 10.0),
+            (Family::Mersenne61, Integers::U32, 29.0),
+            (Family::Affine64, Integers::U64, 3.0),
+            (Family::Mersenne61Wide, Integers::U64, 6.0),
+        ];
+        for (family, integers, limit) in limits {
+            let kernel = SignKernel {
+                family,
+                integers,
+                input: Input::Hashes,
+            };
+            let needed = match kernel.needs_u64() {
+                true => Capabilities::SHADER_INT64,
+                false => Capabilities::empty(),
+            };
+            let (module, info) = compiled(&kernel.wgsl(), needed);
+            let operations = Operations::count(&spirv(&module, &info));
+            // 4 permutations times 4 shingles; the loop counts with one comparison and one sum.
+            let all = operations.of("least_value");
+            let updates = f64::from(all - 2) / 16.0;
+            println!("{family:?} {integers:?}: {updates} operations an update, {limit} allowed");
+            assert!(updates <= limit, "{family:?} {integers:?}: {updates}");
+            // Less than a minimum and the sum would mean that something was not counted.
+            assert!(updates >= 3.0, "{family:?} {integers:?}: {updates}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! The GPU backend against the definition, on whatever adapter there is. On a machine without one the tests
+//! say `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` that is a failure.
+#![cfg(feature = "gpu")]
+
+#[path = "support/gpu.rs"]
+mod support;
+
+use simgpu::backend::gpu::{Bounds, GpuOptions};
+use simgpu::backend::{Backend, Hardware};
+use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, TextBatch, Unit};
+use simgpu::scheme::{Scheme, fmix64};
+use support::{Sets, forms, gpu, has_adapter, tiny};
+
+#[test]
+fn sets_of_all_lengths_are_signed_as_by_the_definition() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[0, 1, 7, 100, 4096, 4097, 0, 300_000, 3, 2048, 2049], 1);
+    for (scheme, integers) in forms() {
+        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        let signer = gpu(
+            &scheme,
+            GpuOptions {
+                integers: Some(integers),
+                ..GpuOptions::default()
+            },
+        );
+        assert!(sets.sign(&*signer) == expected, "{scheme} {integers:?}");
+        assert_eq!(signer.notices(), [""; 0]);
+    }
+}
+
+#[test]
+fn any_number_of_permutations_will_do() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[0, 1, 7, 100, 700], 2);
+    for (scheme, integers) in forms() {
+        for num_perm in [1, 3, 4, 5, 112, 129, 1025, 2051] {
+            let scheme = scheme.clone().with_num_perm(num_perm).unwrap();
+            let expected = sets.sign(&*Backend::Scalar.signer(&scheme).unwrap());
+            let options = GpuOptions {
+                integers: Some(integers),
+                ..GpuOptions::default()
+            };
+            let signer = gpu(&scheme, options);
+            assert!(
+                sets.sign(&*signer) == expected,
+                "{scheme} {integers:?} {num_perm}"
+            );
+        }
+    }
+}
+
+#[test]
+fn no_limit_shows_in_the_values() {
+    if !has_adapter() {
+        return;
+    }
+    let lengths = [0, 1, 7, 100, 4096, 4097, 63, 64, 65, 10_000, 0];
+    let sets = Sets::of(&lengths, 3);
+    for (scheme, integers) in forms() {
+        let scheme = scheme.with_num_perm(70).unwrap();
+        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        let options = GpuOptions {
+            integers: Some(integers),
+            bounds: tiny(),
+            ..GpuOptions::default()
+        };
+        let signer = gpu(&scheme, options);
+        assert!(sets.sign(&*signer) == expected, "{scheme} {integers:?}");
+        assert_eq!(signer.notices(), [""; 0]);
+    }
+}
+
+/// Texts of these lengths in bytes, about; with more than ASCII in them, and white space that is merged.
+fn texts(lengths: &[usize]) -> TextBatch {
+    const WORDS: [&str; 6] = [
+        "the ",
+        "na\u{ef}ve\n\n",
+        "x",
+        "\u{6771}\u{4eac} ",
+        "1,000.5  ",
+        "a_b",
+    ];
+    let text = |(i, length): (usize, &usize)| -> String {
+        let mut text = String::new();
+        let mut random = fmix64(i as u64 + 1);
+        while text.len() < *length {
+            random = fmix64(random + 1);
+            text.push_str(WORDS[(random % 6) as usize]);
+        }
+        text
+    };
+    let texts: Vec<String> = lengths.iter().enumerate().map(text).collect();
+    texts.iter().map(|text| &**text).collect()
+}
+
+#[test]
+fn texts_are_signed_as_their_sets_are() {
+    if !has_adapter() {
+        return;
+    }
+    let texts = texts(&[0, 1, 2, 8, 9, 10, 100, 4096, 4097, 0, 100_000, 5]);
+    for (scheme, integers) in forms() {
+        let scheme = scheme.with_num_perm(33).unwrap();
+        for (unit, size) in [
+            (Unit::Bytes, 1),
+            (Unit::Bytes, 4),
+            (Unit::Bytes, 9),
+            (Unit::Bytes, 64),
+            (Unit::Bytes, 65),
+            (Unit::Chars, 9),
+            (Unit::Words, 5),
+        ] {
+            let mut shingling = Shingling::of(unit);
+            shingling.size = size.try_into().unwrap();
+            let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+            let simd = Backend::Simd.signer(&scheme).unwrap();
+            let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
+            for bounds in [Bounds::default(), tiny()] {
+                let options = GpuOptions {
+                    integers: Some(integers),
+                    bounds,
+                    ..GpuOptions::default()
+                };
+                let signer = gpu(&scheme, options);
+                let signatures = Signatures::of_texts(&*signer, &texts, &shingler).unwrap();
+                let unit = &shingler.shingling().unit;
+                assert!(
+                    signatures == expected,
+                    "{scheme} {integers:?} {size} {unit}"
+                );
+                assert_eq!(signer.notices(), [""; 0]);
+            }
+        }
+    }
+}
+
+/// Buffers that no device has: the signer says so and signs.
+#[test]
+fn a_device_without_room_changes_no_value() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[300, 0, 5000], 6);
+    let scheme = Scheme::default();
+    let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+    let bounds = Bounds {
+        input_bytes: usize::MAX,
+        row_bytes: usize::MAX,
+        parts: usize::MAX,
+        loads: usize::MAX,
+        ..Bounds::default()
+    };
+    let options = GpuOptions {
+        bounds,
+        ..GpuOptions::default()
+    };
+    assert!(sets.sign(&*gpu(&scheme, options)) == expected);
+}
+
+#[test]
+fn a_hybrid_run_signs_the_same() {
+    if !has_adapter() {
+        return;
+    }
+    let lengths: Vec<usize> = (0..300).map(|i| i * i % 9000).collect();
+    let sets = Sets::of(&lengths, 7);
+    for (scheme, _) in forms() {
+        let scheme = scheme.with_num_perm(40).unwrap();
+        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        for bounds in [Bounds::default(), tiny()] {
+            let hardware = Hardware {
+                gpu: GpuOptions {
+                    bounds,
+                    ..GpuOptions::default()
+                },
+                ..Hardware::default()
+            };
+            let signer = Backend::Hybrid.signer_with(&scheme, &hardware).unwrap();
+            assert!(sets.sign(&*signer) == expected, "{scheme}");
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn one_signer_serves_many_threads() {
+    if !has_adapter() {
+        return;
+    }
+    let scheme = Scheme::default();
+    let signer = gpu(&scheme, GpuOptions::default());
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            let (signer, scheme) = (&*signer, &scheme);
+            scope.spawn(move || {
+                let sets = Sets::of(&[100, 0, 9000, 3], 100 + seed);
+                let expected = sets.sign(&*Backend::Simd.signer(scheme).unwrap());
+                for _ in 0..5 {
+                    assert!(sets.sign(signer) == expected);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn band_keys_are_those_of_the_signatures() {
+    if !has_adapter() {
+        return;
+    }
+    let lengths = [0, 1, 7, 100, 4096, 4097, 63, 0, 30_000, 5, 0];
+    let sets = Sets::of(&lengths, 8);
+    for (scheme, integers) in forms() {
+        let scheme = scheme.with_num_perm(130).unwrap();
+        let simd = Backend::Simd.signer(&scheme).unwrap();
+        for bounds in [Bounds::default(), tiny()] {
+            let options = GpuOptions {
+                integers: Some(integers),
+                bounds,
+                ..GpuOptions::default()
+            };
+            let signer = gpu(&scheme, options);
+            // The last one's keys are more bytes than the signatures.
+            for (bands, rows) in [(16, 8), (9, 13), (1, 1), (130, 1)] {
+                let banding = Banding::new(bands, rows, 130).unwrap();
+                let expected = sets.band_keys(&*simd, banding);
+                let keys = sets.band_keys(&*signer, banding);
+                assert!(keys == expected, "{scheme} {integers:?} {bands} x {rows}");
+            }
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
+
+/// Texts whose pieces, windows and documents meet in every way: each length around a window and a tile.
+#[test]
+fn texts_of_every_length_are_signed() {
+    if !has_adapter() {
+        return;
+    }
+    let scheme = Scheme::default().with_num_perm(8).unwrap();
+    let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
+    let lengths: Vec<usize> = (0..70).chain(2040..2070).chain(4090..4110).collect();
+    let texts = texts(&lengths);
+    let simd = Backend::Simd.signer(&scheme).unwrap();
+    let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
+    let signer = gpu(&scheme, GpuOptions::default());
+    assert!(Signatures::of_texts(&*signer, &texts, &shingler).unwrap() == expected);
+}

@@ -1,0 +1,68 @@
+//! Devices that fail: whatever goes wrong, the CPU signs what is missing, and the values are the same.
+#![cfg(feature = "gpu")]
+
+#[path = "support/gpu.rs"]
+mod support;
+
+use simgpu::backend::gpu::{Bounds, GpuOptions};
+use simgpu::backend::{Backend, Hardware};
+use simgpu::scheme::Scheme;
+use support::{Sets, gpu, has_adapter, tiny};
+
+/// The device is lost between two loads of one call; what it signed before stays, and the CPU signs the rest.
+#[test]
+fn a_device_that_is_lost_changes_no_value() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[300, 0, 5000, 1, 70_000, 12, 900], 4);
+    for name in ["affine32", "mersenne61-wide"] {
+        let scheme = Scheme::named(name).unwrap().with_num_perm(20).unwrap();
+        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        for backend in [Backend::Gpu, Backend::Hybrid] {
+            for lose_after in 1..6 {
+                let hardware = Hardware {
+                    gpu: GpuOptions {
+                        bounds: tiny(),
+                        lose_after: Some(lose_after),
+                        ..GpuOptions::default()
+                    },
+                    ..Hardware::default()
+                };
+                let signer = backend.signer_with(&scheme, &hardware).unwrap();
+                assert!(sets.sign(&*signer) == expected, "{name} {lose_after}");
+                let notices = signer.notices();
+                assert_eq!(notices.len(), 1, "{notices:?}");
+                assert!(notices[0].contains("lost"), "{notices:?}");
+                // It is said once, and the signer goes on.
+                assert!(sets.sign(&*signer) == expected, "{name} {lose_after}");
+                assert_eq!(signer.notices(), [""; 0]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_device_that_does_not_answer_in_time_changes_no_value() {
+    if !has_adapter() {
+        return;
+    }
+    let sets = Sets::of(&[300_000, 0, 5000], 5);
+    let scheme = Scheme::default();
+    let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+    let bounds = Bounds {
+        timeout: std::time::Duration::ZERO,
+        ..Bounds::default()
+    };
+    let options = GpuOptions {
+        bounds,
+        ..GpuOptions::default()
+    };
+    let signer = gpu(&scheme, options);
+    assert!(sets.sign(&*signer) == expected);
+    let notices = signer.notices();
+    assert!(
+        notices.len() == 1 && notices[0].contains("no answer"),
+        "{notices:?}"
+    );
+}
