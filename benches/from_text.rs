@@ -23,13 +23,14 @@ use anyhow::Context;
 use clap::Parser;
 use simgpu::backend::Backend;
 use simgpu::pipeline::{
-    DocumentBatch, Scratch, ShingleBatch, Shingler, Shingling, SignaturesMut, Signer, SlotsMut,
+    DocumentBatch, Scratch, ShingleBatch, Shingler, Shingling, Signatures, SignaturesMut, Signer,
     TextBatch, Unit,
 };
-use simgpu::scheme::{Scheme, Width};
+use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
-use support::{Results, corpora, corpus_name, csv, markdown};
+use support::{Keeping, corpora, corpus_name, csv, markdown, pin};
 
+/// Measures the way from text to signatures on one core
 #[derive(Parser)]
 struct Arguments {
     /// Files of JSON Lines, plain or zstd, with a field `text`, or folders of them
@@ -58,17 +59,8 @@ struct Arguments {
     #[arg(long)]
     isa: Vec<String>,
 
-    /// Where the results go [default: results/<date>-<machine>]
-    #[arg(long)]
-    results: Option<PathBuf>,
-
-    /// Show and keep nothing
-    #[arg(long)]
-    dry: bool,
-
-    /// What cargo passes on
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    keeping: Keeping,
 }
 
 /// One way to cut texts on one instruction set, and the least time of each part of the way.
@@ -91,23 +83,23 @@ struct Work {
     signer: Box<dyn Signer>,
     scratch: Scratch,
     shingles: ShingleBatch,
-    narrow: Vec<u32>,
-    wide: Vec<u64>,
+    signatures: Signatures,
 }
 
 impl Work {
     fn new(texts: TextBatch, scheme: &Scheme, unit: Unit, isa: Isa) -> anyhow::Result<Self> {
         let shingler = Shingler::new(Shingling::of(unit), scheme, None)?.with_isa(isa);
-        let slots = texts.len() * scheme.num_perm();
+        let signer = Backend::Simd.signer_on(scheme, isa)?;
+        let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+        signatures.push_rows(texts.len());
         Ok(Work {
-            signer: Backend::Simd.signer_on(scheme, isa)?,
+            signer,
             scratch: Scratch::default(),
             shingles: ShingleBatch::new(shingler.width()),
             shingler,
             documents: DocumentBatch::Texts(texts.clone()),
             texts,
-            narrow: vec![0; slots],
-            wide: vec![0; slots],
+            signatures,
         })
     }
 
@@ -131,8 +123,8 @@ impl Work {
                 );
             }
             "sign" => {
-                let slots = slots(&*self.signer, &mut self.narrow, &mut self.wide)?;
-                self.signer.sign_sets(&self.shingles.sets(), slots)?;
+                let rows = rows(&mut self.signatures)?;
+                self.signer.sign_sets(&self.shingles.sets(), rows)?;
             }
             "texts" => self.sign_texts()?,
             _ => two.install(|| self.sign_texts())?,
@@ -141,39 +133,27 @@ impl Work {
     }
 
     fn sign_texts(&mut self) -> anyhow::Result<()> {
-        let slots = slots(&*self.signer, &mut self.narrow, &mut self.wide)?;
-        Ok(self.signer.sign_texts(&self.texts, &self.shingler, slots)?)
+        let rows = rows(&mut self.signatures)?;
+        Ok(self.signer.sign_texts(&self.texts, &self.shingler, rows)?)
     }
 }
 
-fn slots<'a>(
-    signer: &dyn Signer,
-    narrow: &'a mut [u32],
-    wide: &'a mut [u64],
-) -> anyhow::Result<SignaturesMut<'a>> {
-    let slots = match signer.slot_width() {
-        Width::U32 => SlotsMut::U32(narrow),
-        Width::U64 => SlotsMut::U64(wide),
-    };
-    Ok(SignaturesMut::new(signer.num_perm(), slots)?)
+/// The signatures, to be written again.
+fn rows(signatures: &mut Signatures) -> simgpu::Result<SignaturesMut<'_>> {
+    SignaturesMut::new(signatures.num_perm(), signatures.slots_mut())
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    if !arguments.bench {
+    if !arguments.keeping.is_bench {
         println!("to measure the way from text: cargo bench --bench from_text");
         return Ok(());
     }
     // Before the main thread is pinned, or they would be, too.
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
     let files = ["from_text.csv", "from_text.md"];
-    let results = match arguments.dry {
-        true => None,
-        false => Some(Results::open(arguments.results.clone(), &files)?),
-    };
-    let pinned = core_affinity::get_core_ids()
-        .and_then(|cores| cores.last().copied())
-        .is_some_and(core_affinity::set_for_current);
+    let results = arguments.keeping.open(&files)?;
+    let pinned = pin();
     let scheme = Scheme::named(&arguments.scheme)?.with_num_perm(arguments.num_perm)?;
     let isas = match arguments.isa.as_slice() {
         [] => Isa::available().to_vec(),
@@ -199,7 +179,7 @@ fn main() -> anyhow::Result<()> {
     }
     let text = format!(
         "# From text to signatures, one core{}\n\n{}, K = {}, the least times of {} rounds; shingle alone, signing alone, and texts to signatures.\n\n{}",
-        if pinned { ", pinned" } else { "" },
+        pinned,
         scheme,
         arguments.num_perm,
         arguments.rounds,

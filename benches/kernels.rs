@@ -12,20 +12,23 @@
     reason = "a measurement talks"
 )]
 
+#[allow(dead_code, reason = "what other stages share is there, too")]
+mod stages;
 #[allow(dead_code, reason = "what other measurements share is there, too")]
 mod support;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Parser;
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, Slots, SlotsMut};
-use simgpu::scheme::{Scheme, Width, fmix64};
+use simgpu::pipeline::{Signatures, SignaturesMut, Signer, Slots};
+use simgpu::scheme::{Scheme, fmix64};
 use simgpu::simd::Isa;
-use support::{Results, csv, markdown, median};
+use stages::Documents;
+use support::{Keeping, csv, markdown, median, pin};
 
+/// Measures the signing kernels on one core
 #[derive(Parser)]
 struct Arguments {
     /// Only these schemes
@@ -42,53 +45,21 @@ struct Arguments {
     #[arg(long, default_value_t = 1000)]
     shingles: usize,
 
-    /// Where the results go [default: results/<date>-<machine>]
-    #[arg(long)]
-    results: Option<PathBuf>,
-
-    /// Show and keep nothing
-    #[arg(long)]
-    dry: bool,
-
-    /// What cargo bench passes, and cargo test does not
-    #[arg(long, hide = true)]
-    bench: bool,
+    #[command(flatten)]
+    keeping: Keeping,
 }
 
 /// Seconds that one measurement takes, about.
 const SLICE_S: f64 = 0.02;
 
-struct Documents {
-    narrow: Vec<u32>,
-    wide: Vec<u64>,
-    offsets: Vec<i64>,
-}
-
-impl Documents {
-    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
-    fn new(shingles: usize) -> Self {
-        let documents = (20_000 / shingles).max(2);
-        let wide: Vec<u64> = (0..(documents * shingles) as u64).map(fmix64).collect();
-        Documents {
-            narrow: wide.iter().map(|x| *x as u32).collect(),
-            wide,
-            offsets: (0..=documents).map(|i| (i * shingles) as i64).collect(),
-        }
-    }
-
-    fn sets(&self, width: Width) -> ShingleSets<'_> {
-        let hashes = match width {
-            Width::U32 => Hashes::U32(&self.narrow),
-            Width::U64 => Hashes::U64(&self.wide),
-        };
-        ShingleSets::new(hashes, &self.offsets).expect("offsets ascend")
-    }
+/// Documents of so many shingles: two, or as many as 20 000 shingles make.
+fn documents_of(shingles: usize) -> Arc<Documents> {
+    Arc::new(Documents::new((20_000 / shingles).max(2), shingles))
 }
 
 /// A way to sign that is measured.
 struct Entrant {
     documents: Arc<Documents>,
-    shingles: usize,
     scheme: Scheme,
     name: String,
     isa: Option<Isa>,
@@ -110,7 +81,6 @@ impl Entrant {
         };
         Ok(Entrant {
             documents: Arc::clone(documents),
-            shingles: documents.narrow.len() / (documents.offsets.len() - 1),
             scheme: scheme.clone(),
             name: isa.map_or("scalar".to_owned(), |isa| isa.to_string()),
             isa,
@@ -125,28 +95,21 @@ impl Entrant {
     /// Seconds for all repeats.
     fn sign(&mut self) -> anyhow::Result<f64> {
         let sets = self.documents.sets(self.scheme.family().hash_width());
-        let slots = sets.len() * self.scheme.num_perm();
-        let (mut narrow, mut wide) = (vec![0u32; slots], vec![0u64; slots]);
+        let num_perm = self.signer.num_perm();
+        let mut signatures = Signatures::new(num_perm, self.signer.slot_width());
+        signatures.push_rows(sets.len());
         let start = Instant::now();
         for _ in 0..self.repeats {
-            let slots = match self.signer.slot_width() {
-                Width::U32 => SlotsMut::U32(&mut narrow),
-                Width::U64 => SlotsMut::U64(&mut wide),
-            };
-            let matrix = SignaturesMut::new(self.scheme.num_perm(), slots)?;
-            self.signer.sign_sets(&sets, matrix)?;
+            let rows = SignaturesMut::new(num_perm, signatures.slots_mut())?;
+            self.signer.sign_sets(&sets, rows)?;
         }
         let elapsed = start.elapsed().as_secs_f64();
-        let slots = match self.signer.slot_width() {
-            Width::U32 => Slots::U32(&narrow),
-            Width::U64 => Slots::U64(&wide),
-        };
-        self.checksum = checksum(slots);
+        self.checksum = checksum(signatures.slots());
         Ok(elapsed)
     }
 
     fn updates(&self) -> f64 {
-        (self.documents.narrow.len() * self.scheme.num_perm() * self.repeats) as f64
+        (self.documents.hashes() * self.scheme.num_perm() * self.repeats) as f64
     }
 }
 
@@ -160,19 +123,14 @@ fn checksum(slots: Slots<'_>) -> u64 {
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
-    if !arguments.bench {
+    if !arguments.keeping.is_bench {
         println!("to measure the signing kernels: cargo bench --bench kernels");
         return Ok(());
     }
     let files = ["kernels.csv", "kernels.md"];
-    let results = match arguments.dry {
-        true => None,
-        false => Some(Results::open(arguments.results.clone(), &files)?),
-    };
-    let pinned = core_affinity::get_core_ids()
-        .and_then(|cores| cores.last().copied())
-        .is_some_and(core_affinity::set_for_current);
-    let documents = Arc::new(Documents::new(arguments.shingles));
+    let results = arguments.keeping.open(&files)?;
+    let pinned = pin();
+    let documents = documents_of(arguments.shingles);
     let schemes = match arguments.schemes.as_slice() {
         [] => [
             "affine32",
@@ -208,7 +166,7 @@ fn main() -> anyhow::Result<()> {
     let isas = Isa::available().iter().skip(1);
     for isa in isas.filter(|_| arguments.schemes.is_empty()) {
         for length in LENGTHS {
-            let documents = Arc::new(Documents::new(length));
+            let documents = documents_of(length);
             by_length.push(Entrant::new(&scheme, Some(*isa), &documents)?);
         }
     }
@@ -218,7 +176,7 @@ fn main() -> anyhow::Result<()> {
     })?;
     let mut text = format!(
         "# Signing kernels, one core{}\n\nK = {}, {} shingles a document, medians of {} rounds; a ratio is the median of the ratios within a round.\n\n{}",
-        if pinned { ", pinned" } else { "" },
+        pinned,
         arguments.num_perm,
         arguments.shingles,
         arguments.rounds,
@@ -313,7 +271,7 @@ fn table_by_length(entrants: &[Entrant]) -> Vec<Vec<String>> {
             let ratios = entrant.rates.iter().zip(direct).map(|(rate, to)| rate / to);
             rows.push(vec![
                 entrant.name.clone(),
-                entrant.shingles.to_string(),
+                entrant.documents.shingles.to_string(),
                 format!("{:.2}", median(&mut entrant.rates.clone()) / 1e9),
                 format!("{:.2}", median(&mut ratios.collect::<Vec<_>>())),
             ]);
@@ -339,7 +297,7 @@ fn raw(entrants: &[Entrant]) -> Vec<Vec<String>> {
                 entrant.scheme.to_string(),
                 entrant.name.clone(),
                 entrant.scheme.num_perm().to_string(),
-                entrant.shingles.to_string(),
+                entrant.documents.shingles.to_string(),
                 round.to_string(),
                 format!("{rate:.0}"),
                 entrant

@@ -14,10 +14,10 @@ mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, Signatures};
-use simgpu::scheme::{Scheme, Width, fmix64};
+use simgpu::pipeline::Signatures;
+use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
-use stages::chosen;
+use stages::{Documents, chosen};
 
 const SCHEMES: [&str; 8] = [
     "affine32",
@@ -47,9 +47,9 @@ fn bench_sign(criterion: &mut Criterion) {
         for isa in instructions() {
             let shown = isa.map_or("scalar".to_owned(), |isa| isa.to_string());
             for shingles in chosen(&SHINGLES) {
-                let documents = Documents::new(*shingles);
+                let documents = Documents::new((SHINGLES_A_CALL / shingles).max(1), *shingles);
                 for num_perm in chosen(&NUM_PERMS) {
-                    let updates = documents.narrow.len() as u64 * u64::from(*num_perm);
+                    let updates = documents.hashes() as u64 * u64::from(*num_perm);
                     group.throughput(Throughput::Elements(updates));
                     let id = BenchmarkId::new(&shown, format!("{shingles}x{num_perm}"));
                     group.bench_function(id, |bencher| {
@@ -72,33 +72,5 @@ fn bench_sign(criterion: &mut Criterion) {
             }
         }
         group.finish();
-    }
-}
-
-/// Documents of as many shingles each, hashed to either width.
-struct Documents {
-    narrow: Vec<u32>,
-    wide: Vec<u64>,
-    offsets: Vec<i64>,
-}
-
-impl Documents {
-    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
-    fn new(shingles: usize) -> Self {
-        let documents = (SHINGLES_A_CALL / shingles).max(1);
-        let wide: Vec<u64> = (0..(documents * shingles) as u64).map(fmix64).collect();
-        Documents {
-            narrow: wide.iter().map(|hash| *hash as u32).collect(),
-            wide,
-            offsets: (0..=documents).map(|i| (i * shingles) as i64).collect(),
-        }
-    }
-
-    fn sets(&self, width: Width) -> ShingleSets<'_> {
-        let hashes = match width {
-            Width::U32 => Hashes::U32(&self.narrow),
-            Width::U64 => Hashes::U64(&self.wide),
-        };
-        ShingleSets::new(hashes, &self.offsets).expect("offsets ascend")
     }
 }

@@ -621,6 +621,20 @@ fn a_size_with_units_that_take_none_is_a_usage_error() {
 }
 
 #[test]
+fn a_field_of_tokens_without_tokens_is_a_usage_error() {
+    for options in [
+        "--tokens-field ids",
+        "--tokens-field tokens --unit words",
+        "--tokens-field ids --text-field body --scheme datasketch",
+    ] {
+        usage_error(options, &["--tokens-field needs --unit tokens", "leave"]);
+    }
+    let place = Place::new();
+    place.write("in.jsonl", r#"{"ids": ["a", "b"]}"#);
+    place.dedup("in.jsonl --unit tokens --tokens-field ids");
+}
+
+#[test]
 fn a_hash_that_does_not_fit_the_unit_or_the_scheme_is_a_usage_error() {
     let said = ["words-v1 takes words, not bytes", "choose"];
     usage_error("--unit bytes --hash words-v1", &said);

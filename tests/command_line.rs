@@ -618,6 +618,8 @@ fn signatures_in_npy_are_those_of_the_library() {
             assert_eq!(shape, [texts.len(), num_perm as usize]);
             assert!(values == little_endian(&expected), "{options}");
             let beside: Value = serde_json::from_slice(&place.read("m.npy.json")).unwrap();
+            let digest = blake3::hash(values).to_hex();
+            assert_eq!(beside["matrix_blake3_128"], digest[..32]);
             assert_eq!(beside["parameters"]["scheme"], scheme);
             assert_eq!(beside["parameters"]["num_perm"], num_perm);
             assert_eq!(beside["parameters"]["seed"], seed);

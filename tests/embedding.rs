@@ -2,16 +2,20 @@
 
 mod support;
 
+use std::sync::Mutex;
+
 use serde_json::Value;
 use simgpu::backend::Backend;
+use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use simgpu::pipeline::{
-    DocumentBatch, Hashes, PackedSignatures, ShingleSets, Shingler, Shingling, Signatures,
-    SignaturesMut, SlotBits, Slots, SlotsMut, TextBatch, TokenBatch, Unit,
+    self, Banding, Clustering, Dedup, DocumentBatch, ErrorWeights, Hashes, KeepPolicy,
+    PackedSignatures, Progress, Search, ShingleSets, Shingler, Shingling, Signatures,
+    SignaturesMut, SlotBits, Slots, SlotsMut, Source, TextBatch, TokenBatch, Unit, Verification,
 };
 use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
 use simgpu::simd::Isa;
 
-use support::{Place, edited, gzip, text};
+use support::{Place, edited, families, gzip, json_lines, text};
 
 /// Hashes of either width, some of them the same.
 struct Pool {
@@ -66,6 +70,67 @@ fn one_set_and_many_give_the_same_and_a_union_is_the_merged_signature() {
                 union.merge(&one(0..0)).unwrap();
                 assert_eq!(union, one(0..500), "{name} {backend}");
             }
+        }
+    }
+}
+
+/// Notes of each stage how far it was to go, and how far it said that it had come.
+#[derive(Default)]
+struct Noted(Mutex<Vec<(&'static str, u64, u64)>>);
+
+impl Progress for Noted {
+    fn begin(&self, stage: &'static str, total: u64) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+
+    fn advance(&self, done: u64, _: u64, _: u64) {
+        let mut stages = self.0.lock().unwrap();
+        stages.last_mut().unwrap().2 = done;
+    }
+
+    fn tell(&self, _: &str) {}
+
+    fn warn(&self, _: &str) {}
+}
+
+#[test]
+fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
+    let place = Place::new();
+    place.write("docs/a.jsonl", json_lines(families(20, 3, 40)));
+    place.write("docs/b.jsonl.gz", gzip(&json_lines(families(10, 2, 40))));
+    let scheme = Scheme::default();
+    let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
+    let inputs = Inputs::find(&[place.path("docs")], None, &place.path("stdin")).unwrap();
+    for held_bytes in [0, 1 << 20] {
+        let noted = Noted::default();
+        let source = Source {
+            inputs: &inputs,
+            fields: &Fields::default(),
+            on_bad_record: OnBadRecord::Fail,
+            unique_ids: false,
+            batch_bytes: 1 << 20,
+            shingler: &shingler,
+            signer: &*Backend::Auto.signer(&scheme).unwrap(),
+            progress: &noted,
+        };
+        let task = Dedup {
+            search: Search {
+                threshold: 0.8,
+                banding: Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap(),
+                verification: Verification::Exact,
+                max_bucket: 4096,
+                held_bytes,
+            },
+            clustering: Clustering::Greedy,
+            keep: KeepPolicy::First,
+        };
+        let folder = OutputFolder::open(&place.path("out"), true).unwrap();
+        pipeline::dedup(&source, &scheme, &task, folder, &|_| Value::Null).unwrap();
+        let stages = noted.0.into_inner().unwrap();
+        let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
+        assert_eq!(names, ["read", "read again", "compare", "write"]);
+        for (stage, total, done) in stages {
+            assert!(total > 0 && done == total, "{stage}: {done} of {total}");
         }
     }
 }

@@ -481,6 +481,14 @@ fn pairs_beyond_the_bound_are_counted_and_mentioned() {
         "{}",
         run.stderr
     );
+    let place = Place::with_texts(vec![text(1, 50); 3]);
+    let run = place.run("pairs in.jsonl -o - --max-bucket 2").succeeded();
+    assert_eq!(parse_lines(&run.stdout).len(), 2);
+    assert!(
+        run.stderr.contains("1 pair was not compared"),
+        "{}",
+        run.stderr
+    );
 }
 
 // Ways to run

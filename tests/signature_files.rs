@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::fs;
 use std::sync::Arc;
 
 use arrow_array::builder::{FixedSizeListBuilder, UInt32Builder};
@@ -266,7 +267,11 @@ fn matrices_that_are_not_what_they_say_are_errors() {
         ),
     ] {
         place.write("s.npy.json", changed);
-        refused("s.npy", &[problem, "sign the documents again"]);
+        let names_both = "s.npy.json: it does not describe s.npy: ";
+        refused(
+            "s.npy",
+            &[names_both, problem, "put the file that sign wrote back"],
+        );
     }
     std::fs::remove_file(place.path("s.npy.json")).unwrap();
     refused("s.npy", &["s.npy.json", "beside the matrix"]);
@@ -275,6 +280,53 @@ fn matrices_that_are_not_what_they_say_are_errors() {
     refused("-", &["-", ".parquet or .npy"]);
     refused(".", &["folder"]);
     assert!(!place.holds("p.jsonl"));
+}
+
+#[test]
+fn a_description_of_another_matrix_is_told_by_its_digest() {
+    let (place, matrix, description) = signed();
+    let expected = pairs_files(&place, "--signatures s.npy", "");
+    let refused = || {
+        let names_both = "s.npy.json: it does not describe s.npy: ";
+        let remedy = "put the file that sign wrote back beside the matrix";
+        place.run("pairs --signatures s.npy -o q.jsonl").refused(
+            1,
+            &[names_both, "not those that it was written with", remedy],
+        );
+        assert!(!place.holds("q.jsonl"));
+    };
+    // As many documents, and everything else alike.
+    place.write(
+        "other.jsonl",
+        json_lines([text(4, 20), text(2, 20), text(1, 20)]),
+    );
+    place.run("sign other.jsonl -o other.npy").succeeded();
+    place.write("s.npy.json", place.read("other.npy.json"));
+    refused();
+    place.write("s.npy.json", description.to_string());
+    let mut damaged = matrix.clone();
+    damaged[matrix.len() / 2] ^= 1;
+    place.write("s.npy", damaged);
+    refused();
+    // Older descriptions state none.
+    place.write("s.npy", &matrix);
+    let mut older = description.clone();
+    let stated = older.as_object_mut().unwrap().remove("matrix_blake3_128");
+    assert!(stated.is_some());
+    place.write("s.npy.json", older.to_string());
+    assert!(expected == pairs_files(&place, "--signatures s.npy", ""));
+}
+
+#[test]
+fn a_description_is_of_1_gib_at_most() {
+    let (place, _, _) = signed();
+    // A file with a hole: nothing of it is read.
+    let file = fs::File::create(place.path("s.npy.json")).unwrap();
+    file.set_len((1 << 30) + 1).unwrap();
+    place.run("pairs --signatures s.npy -o -").refused(
+        1,
+        &["s.npy.json", "more than 1 GiB", "sign the documents again"],
+    );
 }
 
 /// A table of signatures with the metadata of another one.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use serde_json::Value;
-use simgpu::pipeline::{Signatures, SlotsMut};
+use simgpu::pipeline::{Hashes, ShingleSets, Signatures, SlotsMut};
 use simgpu::scheme::{Width, fmix64};
 
 /// Runs benches under criterion on this one thread, and prints what they come to.
@@ -61,6 +61,40 @@ pub(crate) fn signatures(
         SlotsMut::U64(slots) => slots.iter_mut().zip(values).for_each(|(to, x)| *to = x),
     }
     signatures
+}
+
+/// Documents of as many shingles each, hashed to either width.
+pub(crate) struct Documents {
+    pub(crate) shingles: usize,
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
+    offsets: Vec<i64>,
+}
+
+impl Documents {
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+    pub(crate) fn new(documents: usize, shingles: usize) -> Self {
+        let wide: Vec<u64> = (0..(documents * shingles) as u64).map(fmix64).collect();
+        Documents {
+            shingles,
+            narrow: wide.iter().map(|hash| *hash as u32).collect(),
+            wide,
+            offsets: (0..=documents).map(|i| (i * shingles) as i64).collect(),
+        }
+    }
+
+    /// The shingles of all documents.
+    pub(crate) fn hashes(&self) -> usize {
+        self.wide.len()
+    }
+
+    pub(crate) fn sets(&self, width: Width) -> ShingleSets<'_> {
+        let hashes = match width {
+            Width::U32 => Hashes::U32(&self.narrow),
+            Width::U64 => Hashes::U64(&self.wide),
+        };
+        ShingleSets::new(hashes, &self.offsets).expect("offsets ascend")
+    }
 }
 
 /// The first documents of the example corpus that `is_wanted`, 256 KiB of them.

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
+use clap::Args;
 use serde_json::{Value, json};
 
 /// The corpora behind names: a file is one, and so is each file of JSON Lines that lies in a folder.
@@ -39,6 +40,40 @@ pub(crate) fn corpus_name(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let end = name.find(".jsonl").unwrap_or(name.len());
     name[..end].to_owned()
+}
+
+/// What a measurement on this thread does with its results.
+#[derive(Debug, Args)]
+pub(crate) struct Keeping {
+    /// Where the results go [default: results/<date>-<machine>]
+    #[arg(long)]
+    results: Option<PathBuf>,
+
+    /// Show and keep nothing
+    #[arg(long)]
+    dry: bool,
+
+    /// What cargo bench passes, and cargo test does not
+    #[arg(long = "bench", hide = true)]
+    pub(crate) is_bench: bool,
+}
+
+impl Keeping {
+    /// The folder for these files, if they are kept.
+    pub(crate) fn open(&self, files: &[&str]) -> anyhow::Result<Option<Results>> {
+        let open = || Results::open(self.results.clone(), files);
+        (!self.dry).then(open).transpose()
+    }
+}
+
+/// Keeps this thread on the last core, if the system lets it, and says so, as the end of a title.
+pub(crate) fn pin() -> &'static str {
+    let cores = core_affinity::get_core_ids();
+    let last = cores.and_then(|cores| cores.last().copied());
+    match last.is_some_and(core_affinity::set_for_current) {
+        true => ", pinned",
+        false => "",
+    }
 }
 
 /// A folder of results, of one machine and one state of the code.

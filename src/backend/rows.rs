@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::pipeline::ShingleSets;
+use crate::pipeline::{ShingleSets, lower};
 
 /// A set longer than this is signed in pieces by several threads. The minimum over pieces is the
 /// minimum over the set (MMDS 3.3.6), so pieces do not show in the values.
@@ -48,11 +48,4 @@ pub(super) fn sign_rows<H, S>(
             row.copy_from_slice(&lowest);
         }
     });
-}
-
-/// Slot by slot the smaller one.
-pub(super) fn lower<S: Copy + Ord>(row: &mut [S], other: &[S]) {
-    for (slot, other) in row.iter_mut().zip(other) {
-        *slot = (*slot).min(*other);
-    }
 }

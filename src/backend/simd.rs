@@ -4,17 +4,19 @@ use std::cell::Cell;
 
 use rayon::prelude::*;
 
-use super::rows::{lower, sign_rows};
+use super::rows::sign_rows;
 use super::unfit;
 use crate::error::Result;
 use crate::pipeline::{
-    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, TextBatch,
+    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, TextBatch, lower,
 };
 use crate::scheme::{Family, Permutations, Width};
 use crate::simd::Isa;
 use crate::simd::fast::{Fast, RMinHash};
 use crate::simd::low_part::Mersenne61LowPart;
-use crate::simd::sign::{Affine32, Affine64, Mersenne31, Mersenne61Wide, sign32, sign64};
+use crate::simd::sign::{
+    Affine32, Affine64, Family32, Family64, Mersenne31, Mersenne61Wide, sign32, sign64,
+};
 
 /// The SIMD backend for one scheme.
 pub(super) struct Simd {
@@ -26,20 +28,53 @@ pub(super) struct Simd {
     kernel: Kernel,
 }
 
-/// A family with its coefficients, as its kernel takes them.
+/// The kernel of a family, with its coefficients: what it takes and what it makes.
 enum Kernel {
-    Affine32(Affine32<true>),
-    Affine32Even(Affine32<false>),
-    Mersenne31(Mersenne31),
-    Mersenne61(Mersenne61LowPart),
-    Affine64(Affine64),
-    Mersenne61Wide(Mersenne61Wide),
-    Fast(Fast),
-    RMinHash(RMinHash),
+    U32ToU32(Box<dyn SignSet<u32, u32>>),
+    U64ToU32(Box<dyn SignSet<u64, u32>>),
+    U64ToU64(Box<dyn SignSet<u64, u64>>),
+}
+
+/// Signs one set of hashes H that is not empty into slots S. What a call through the table costs is nothing
+/// beside the least of sets.
+trait SignSet<H, S>: Send + Sync {
+    fn sign_set(&self, isa: Isa, set: &[H], row: &mut [S]);
+}
+
+impl<F: Family32> SignSet<u32, u32> for F {
+    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        sign32(isa, self, set, row);
+    }
+}
+
+impl<F: Family64> SignSet<u64, u64> for F {
+    fn sign_set(&self, isa: Isa, set: &[u64], row: &mut [u64]) {
+        sign64(isa, self, set, row);
+    }
+}
+
+impl SignSet<u32, u32> for Mersenne61LowPart {
+    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        self.sign(isa, set, row);
+    }
+}
+
+impl SignSet<u32, u32> for Fast {
+    fn sign_set(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
+        self.sign(isa, set, row);
+    }
+}
+
+impl SignSet<u64, u32> for RMinHash {
+    fn sign_set(&self, isa: Isa, set: &[u64], row: &mut [u32]) {
+        self.sign(isa, set, row);
+    }
 }
 
 impl Simd {
     pub(super) fn new(permutations: &Permutations, empty: u64, isa: Isa) -> Self {
+        use Kernel::{U32ToU32, U64ToU32, U64ToU64};
+
         let (a, b) = (permutations.a(), permutations.b());
         let family = permutations.family();
         Simd {
@@ -48,14 +83,14 @@ impl Simd {
             num_perm: permutations.num_perm(),
             empty,
             kernel: match family {
-                Family::Affine32 => Kernel::Affine32(Affine32::new(a, b)),
-                Family::Affine32Even => Kernel::Affine32Even(Affine32::new(a, b)),
-                Family::Fast => Kernel::Fast(Fast::new(a, b)),
-                Family::RMinHash => Kernel::RMinHash(RMinHash::new(a, b)),
-                Family::Mersenne31 => Kernel::Mersenne31(Mersenne31::new(a, b)),
-                Family::Mersenne61 => Kernel::Mersenne61(Mersenne61LowPart::new(a, b)),
-                Family::Affine64 => Kernel::Affine64(Affine64::new(a, b)),
-                Family::Mersenne61Wide => Kernel::Mersenne61Wide(Mersenne61Wide::new(a, b)),
+                Family::Affine32 => U32ToU32(Box::new(Affine32::<true>::new(a, b))),
+                Family::Affine32Even => U32ToU32(Box::new(Affine32::<false>::new(a, b))),
+                Family::Fast => U32ToU32(Box::new(Fast::new(a, b))),
+                Family::RMinHash => U64ToU32(Box::new(RMinHash::new(a, b))),
+                Family::Mersenne31 => U32ToU32(Box::new(Mersenne31::new(a, b))),
+                Family::Mersenne61 => U32ToU32(Box::new(Mersenne61LowPart::new(a, b))),
+                Family::Affine64 => U64ToU64(Box::new(Affine64::new(a, b))),
+                Family::Mersenne61Wide => U64ToU64(Box::new(Mersenne61Wide::new(a, b))),
             },
         }
     }
@@ -82,41 +117,20 @@ impl Signer for Simd {
         let slots = signatures.slots_for(sets, self.num_perm)?;
         let (isa, empty) = (self.isa, self.empty);
         match (&self.kernel, sets.hashes(), slots) {
-            (Kernel::Affine32(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+            (Kernel::U32ToU32(kernel), Hashes::U32(x), SlotsMut::U32(slots)) => {
                 sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    sign32(isa, by, set, row)
+                    kernel.sign_set(isa, set, row);
                 });
             }
-            (Kernel::Affine32Even(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
+            (Kernel::U64ToU32(kernel), Hashes::U64(x), SlotsMut::U32(slots)) => {
                 sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    sign32(isa, by, set, row);
+                    kernel.sign_set(isa, set, row);
                 });
             }
-            (Kernel::Fast(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    by.sign(isa, set, row);
+            (Kernel::U64ToU64(kernel), Hashes::U64(x), SlotsMut::U64(slots)) => {
+                sign_rows(sets, x, slots, empty, |set, row| {
+                    kernel.sign_set(isa, set, row)
                 });
-            }
-            (Kernel::RMinHash(by), Hashes::U64(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    by.sign(isa, set, row);
-                });
-            }
-            (Kernel::Mersenne31(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    sign32(isa, by, set, row)
-                });
-            }
-            (Kernel::Mersenne61(by), Hashes::U32(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    by.sign(isa, set, row)
-                });
-            }
-            (Kernel::Affine64(by), Hashes::U64(x), SlotsMut::U64(slots)) => {
-                sign_rows(sets, x, slots, empty, |set, row| sign64(isa, by, set, row));
-            }
-            (Kernel::Mersenne61Wide(by), Hashes::U64(x), SlotsMut::U64(slots)) => {
-                sign_rows(sets, x, slots, empty, |set, row| sign64(isa, by, set, row));
             }
             _ => return Err(unfit(self.family)),
         }
@@ -266,7 +280,11 @@ mod tests {
     #[test]
     fn every_isa_equals_the_definition_for_sets_of_any_length() {
         for family in FAMILIES {
-            check(family, 33, &[0, 3, 63, 64, 65, 700, 2047, 2048, 2049, 5000]);
+            check(
+                family,
+                33,
+                &[0, 3, 63, 64, 65, 511, 512, 513, 700, 2049, 5000],
+            );
         }
     }
 

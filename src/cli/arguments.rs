@@ -38,14 +38,9 @@ pub(super) struct InputArguments {
     )]
     text_field: String,
 
-    /// Field that holds the array of tokens, with --unit tokens
-    #[arg(
-        long,
-        value_name = "FIELD",
-        default_value = "tokens",
-        help_heading = "Input"
-    )]
-    tokens_field: String,
+    /// Field that holds the array of tokens, with --unit tokens [default: tokens]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    tokens_field: Option<String>,
 
     /// Field that holds the id, which every record must then have [default: id, if every record has
     /// one, else FILE:ROW]
@@ -94,9 +89,20 @@ impl InputArguments {
         &self.inputs
     }
 
+    /// Refuses a field that would not be read.
+    fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
+        if self.tokens_field.is_some() && !is_tokens {
+            return Err(usage(simgpu::Error::Conflict(
+                "--tokens-field needs --unit tokens; pass that too, or leave --tokens-field out"
+                    .to_owned(),
+            )));
+        }
+        Ok(())
+    }
+
     fn fields(&self, is_tokens: bool) -> Fields {
         let content = if is_tokens {
-            &self.tokens_field
+            self.tokens_field.as_deref().unwrap_or("tokens")
         } else {
             &self.text_field
         };
@@ -386,9 +392,11 @@ pub(super) struct Run {
 }
 
 impl RunArguments {
-    pub(super) fn resolve(&self) -> anyhow::Result<Run> {
+    pub(super) fn resolve(&self, input: &InputArguments) -> anyhow::Result<Run> {
+        let signing = self.sign.resolve()?;
+        input.check_fields(signing.is_tokens)?;
         Ok(Run {
-            signing: self.sign.resolve()?,
+            signing,
             threads: self.threads(),
             terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),

@@ -63,7 +63,7 @@ enum ClusterArgument {
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
-    let run = arguments.run.resolve()?;
+    let run = arguments.run.resolve(&arguments.input)?;
     let search = arguments.search.resolve(&run.signing.scheme)?;
     let output = &arguments.output;
     check_output_outside(arguments.input.names(), output)?;

@@ -81,7 +81,7 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
             "there is nothing to read; name documents as INPUT, or --signatures FILE".to_owned(),
         )));
     }
-    let run = arguments.run.resolve()?;
+    let run = arguments.run.resolve(&arguments.input)?;
     let search = arguments.search.resolve(&run.signing.scheme)?;
     let spool = Spool::beside(&arguments.output, arguments.input.names());
     let inputs = arguments.input.find(spool.path())?;

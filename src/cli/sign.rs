@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let start = std::time::Instant::now();
-    let run = arguments.run.resolve()?;
+    let run = arguments.run.resolve(&arguments.input)?;
     SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
     check_folder_of(&arguments.output)?;
     let spool = Spool::beside(&arguments.output, arguments.input.names());

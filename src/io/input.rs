@@ -103,7 +103,7 @@ impl Inputs {
             repeated: found.repeated,
         };
         if let Some(at) = stdin_at {
-            inputs.check_spared_by_one(stdin_spool)?;
+            inputs.check_spared_by(&[stdin_spool.to_owned()])?;
             let file = spool_stdin(format, stdin_spool)?;
             let mut others = inputs.files.iter();
             if others.any(|other| other.relative == file.relative) {
@@ -128,25 +128,27 @@ impl Inputs {
     /// # Errors
     /// [`Error::Output`] if so.
     pub fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
-        outputs
-            .iter()
-            .try_for_each(|output| self.check_spared_by_one(output))
-    }
-
-    fn check_spared_by_one(&self, output: &Path) -> Result<()> {
-        let output_is = real_path(output)?;
         let named = self.files.iter().filter(|file| !file.is_spool);
-        for file in named {
-            if real_path(&file.path)?.starts_with(&output_is) {
+        let named: Vec<&Path> = named.map(|file| &*file.named).collect();
+        check_spared(&named, outputs)
+    }
+}
+
+/// Refuses outputs that would take the place of an input: the same file, or a folder around it.
+pub(crate) fn check_spared(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> {
+    for output in outputs {
+        let output_is = real_path(output)?;
+        for input in inputs {
+            if real_path(input)?.starts_with(&output_is) {
                 return Err(Error::Output {
-                    path: output.to_owned(),
-                    problem: format!("the input {} lies there", file.named.display()),
+                    path: output.clone(),
+                    problem: format!("the input {} lies there", input.display()),
                     remedy: "choose another output".to_owned(),
                 });
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Refuses an output inside a folder that is an input: the next run would read it.
@@ -168,7 +170,7 @@ pub fn check_output_outside(inputs: &[PathBuf], output: &Path) -> Result<()> {
 }
 
 /// The path without links, of which the end need not exist yet.
-pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
+fn real_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     for existing in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {

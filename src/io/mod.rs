@@ -17,13 +17,13 @@ mod signatures;
 mod output;
 
 pub(crate) use compression::FrameWriter;
-pub(crate) use input::real_path;
+pub(crate) use input::check_spared;
 pub use input::{Format, InputFile, Inputs, check_output_outside, read_text};
 pub(crate) use jsonl::json_string;
-pub(crate) use npy::{HEADER, header, read_slots};
+pub(crate) use npy::{HEADER, MatrixDigest, bytes_of, header, read_slots};
 pub use output::{OutputFile, OutputFolder};
 pub(crate) use read::{Chunk, Columns, Contents, Event, Fingerprint, Record, read_all};
-pub(crate) use signatures::{REPORT_KEY, SignatureReader, description_of};
+pub(crate) use signatures::{REPORT_KEY, SignatureReader, damaged, description_of, misdescribed};
 pub(crate) use table::{
     ColumnWriter, IdColumn, KeptTable, f64s, signature_column, signature_field, strings, u64s,
 };

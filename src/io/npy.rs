@@ -1,8 +1,9 @@
 //! NumPy's format: a matrix of integers behind a header that says its type and shape.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
 
-use crate::pipeline::SlotsMut;
+use crate::pipeline::{Slots, SlotsMut};
 use crate::scheme::Width;
 
 /// Bytes of the header that is written: a multiple of 64, with room for any shape.
@@ -123,7 +124,34 @@ fn parse_dict(dict: &str) -> Result<(u64, usize, Width), String> {
     }
 }
 
-/// Reads slots as they are stored, little-endian.
+/// Slots as they are stored, little-endian.
+pub(crate) fn bytes_of(slots: Slots<'_>) -> Cow<'_, [u8]> {
+    match slots {
+        _ if cfg!(target_endian = "little") => Cow::Borrowed(match slots {
+            Slots::U32(slots) => bytemuck::cast_slice(slots),
+            Slots::U64(slots) => bytemuck::cast_slice(slots),
+        }),
+        Slots::U32(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+        Slots::U64(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+    }
+}
+
+/// The digest of a matrix: the first 128 bits of the BLAKE3 of its slots as they are stored.
+#[derive(Default)]
+pub(crate) struct MatrixDigest(Box<blake3::Hasher>);
+
+impl MatrixDigest {
+    pub(crate) fn update(&mut self, stored: &[u8]) {
+        self.0.update(stored);
+    }
+
+    /// As hexadecimal digits.
+    pub(crate) fn finish(&self) -> String {
+        self.0.finalize().to_hex()[..32].to_owned()
+    }
+}
+
+/// Reads slots as they are stored.
 pub(crate) fn read_slots(file: &mut impl Read, slots: SlotsMut<'_>) -> io::Result<()> {
     match slots {
         SlotsMut::U32(slots) => {

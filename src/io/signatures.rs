@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Schema};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 
 use super::jsonl::json_string;
-use super::npy::{self, Matrix};
+use super::npy::{self, Matrix, MatrixDigest, bytes_of};
 use super::table;
 use crate::error::{Error, Result};
 use crate::pipeline::{Signatures, SignaturesFormat, SlotsMut};
@@ -20,6 +20,9 @@ use crate::scheme::Width;
 
 /// The entry of a table's metadata that describes it.
 pub(crate) const REPORT_KEY: &str = "simgpu.report";
+
+/// Bytes of a description, at most, which is more than the bad records of any corpus take: it is read as a whole.
+const MAX_DESCRIPTION: u64 = 1 << 30;
 
 /// Bytes of signatures in a batch, about.
 const BATCH: usize = 1 << 20;
@@ -47,7 +50,11 @@ pub(crate) struct SignatureReader {
 }
 
 enum Source {
-    Matrix { file: BufReader<File>, left: u64 },
+    Matrix {
+        file: BufReader<File>,
+        left: u64,
+        digest: MatrixDigest,
+    },
     Table(Box<ParquetRecordBatchReader>),
 }
 
@@ -76,9 +83,17 @@ impl SignatureReader {
         }
     }
 
-    /// Whether it holds ids.
-    pub(crate) fn has_ids(&self) -> bool {
-        matches!(self.source, Source::Table(_))
+    /// Whether it is a matrix, without ids and with its description beside it.
+    pub(crate) fn is_matrix(&self) -> bool {
+        matches!(self.source, Source::Matrix { .. })
+    }
+
+    /// The digest of what has been read of a matrix.
+    pub(crate) fn digest(&self) -> Option<String> {
+        match &self.source {
+            Source::Matrix { digest, .. } => Some(digest.finish()),
+            Source::Table(_) => None,
+        }
     }
 
     /// Reads the next signatures in the place of those that are there, and their ids as JSON, if the
@@ -92,12 +107,14 @@ impl SignatureReader {
         ids.clear();
         let (path, columns) = (&self.path, self.columns);
         match &mut self.source {
-            Source::Matrix { file, left } => {
+            Source::Matrix { file, left, digest } => {
                 let at_most = (BATCH / (columns * self.width.bytes())).max(1);
                 let rows = usize::try_from(*left).map_or(at_most, |left| left.min(at_most));
                 *left -= rows as u64;
                 npy::read_slots(file, signatures.push_rows(rows).into_slots())
-                    .map_err(Error::io("read", path))
+                    .map_err(Error::io("read", path))?;
+                digest.update(&bytes_of(signatures.slots()));
+                Ok(())
             }
             Source::Table(reader) => {
                 let read = catch_unwind(AssertUnwindSafe(|| match reader.next() {
@@ -120,9 +137,25 @@ fn unfit(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
     }
 }
 
-fn damaged(path: &Path, problem: &str) -> Error {
+/// The error of a file that is not what sign wrote.
+pub(crate) fn damaged(path: &Path, problem: &str) -> Error {
     unfit(path, problem, "sign the documents again")
 }
+
+/// The error of a file whose description is not its own: within a table, or beside a matrix.
+pub(crate) fn misdescribed(path: &Path, is_matrix: bool, problem: &str) -> Error {
+    if !is_matrix {
+        return damaged(path, problem);
+    }
+    unfit(
+        &description_of(path),
+        format!("it does not describe {}: {problem}", path.display()),
+        PUT_BACK,
+    )
+}
+
+const PUT_BACK: &str =
+    "put the file that sign wrote back beside the matrix, or sign the documents again";
 
 fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     let mut file = BufReader::with_capacity(1 << 20, file);
@@ -141,23 +174,9 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     if matrix.columns == 0 {
         return Err(damaged(path, "its signatures have no slot"));
     }
-    let beside = description_of(path);
-    let mut description = String::new();
-    File::open(&beside)
-        .and_then(|mut file| file.read_to_string(&mut description))
-        .map_err(|error| {
-            unfit(
-                &beside,
-                format!(
-                    "cannot read this description of {}: {error}",
-                    path.display()
-                ),
-                "put the file that sign wrote back beside the matrix, or sign the documents again",
-            )
-        })?;
     Ok(SignatureReader {
         path: path.to_owned(),
-        description,
+        description: read_description(path)?,
         rows: matrix.rows,
         columns: matrix.columns,
         width: matrix.width,
@@ -165,8 +184,43 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
         source: Source::Matrix {
             file,
             left: matrix.rows,
+            digest: MatrixDigest::default(),
         },
     })
+}
+
+/// Reads what stands beside a matrix.
+fn read_description(matrix: &Path) -> Result<String> {
+    let beside = description_of(matrix);
+    let mut description = Vec::new();
+    let read = File::open(&beside).and_then(|file| {
+        let bytes = file.metadata()?.len();
+        if bytes <= MAX_DESCRIPTION {
+            file.take(bytes).read_to_end(&mut description)?;
+        }
+        Ok(bytes)
+    });
+    match read {
+        Ok(bytes) if bytes > MAX_DESCRIPTION => Err(unfit(
+            &beside,
+            format!(
+                "as a description of {} it is too large: more than {} GiB",
+                matrix.display(),
+                MAX_DESCRIPTION >> 30
+            ),
+            "sign the documents again",
+        )),
+        Ok(_) => String::from_utf8(description)
+            .map_err(|error| misdescribed(matrix, true, &format!("{error}"))),
+        Err(error) => Err(unfit(
+            &beside,
+            format!(
+                "cannot read this description of {}: {error}",
+                matrix.display()
+            ),
+            PUT_BACK,
+        )),
+    }
 }
 
 fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {

@@ -239,7 +239,6 @@ fn write_kept(
     corpus: &Corpus,
     removed: &[Removed],
 ) -> Result<u64> {
-    source.progress.begin("write", source.inputs.stored_bytes());
     let mut is_kept = vec![true; usize::try_from(corpus.documents()).unwrap_or(usize::MAX)];
     for removed in removed {
         is_kept[removed.row as usize] = false;
@@ -249,7 +248,7 @@ fn write_kept(
     let mut written = 0;
     let mut table = None;
     let mut current: Option<KeptFile> = None;
-    corpus.read_again(source, Columns::All, |again| {
+    corpus.read_again(source, "write", Columns::All, |again| {
         match again {
             Again::Table(schema, metadata) => table = Some((schema, metadata)),
             Again::Chunk(chunk, rows) => {

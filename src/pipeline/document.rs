@@ -172,3 +172,12 @@ impl DocumentBatch {
         }
     }
 }
+
+/// 128 bits of BLAKE3. Documents are identical if those of their units are, or, where only signatures are
+/// left, those of their slots.
+pub(super) fn digest(bytes: &[u8]) -> u128 {
+    let digest = blake3::hash(bytes);
+    let mut low = [0; 16];
+    low.copy_from_slice(&digest.as_bytes()[..16]);
+    u128::from_le_bytes(low)
+}

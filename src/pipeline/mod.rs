@@ -69,6 +69,7 @@ pub use shingle::{
     Hashes, Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
     for_each_word,
 };
+pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer, SlotVec, Slots, SlotsMut};
 #[cfg(feature = "io")]
 pub use sign_files::{SignaturesFormat, sign_files};

@@ -1,10 +1,10 @@
 //! Signatures of which each slot keeps a few bits (Li and König 2010, *b-Bit Minwise Hashing*).
 
 use super::estimate::JaccardEstimate;
-use super::sign::{Signatures, Slots};
+use super::sign::{Signatures, Slots, two_widths};
 use super::verify::Similarity;
 use crate::error::{Error, Result};
-use crate::scheme::{fmix32, fmix64};
+use crate::scheme::{Width, fmix32, fmix64};
 
 /// How many bits of a slot are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -185,13 +185,25 @@ impl SlotBits {
 /// assert!((estimate.jaccard() - signatures.estimate(0, 1)).abs() < 0.2);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct PackedSignatures {
     num_perm: usize,
     bits: SlotBits,
     words: Vec<u64>,
     len: usize,
+    /// Of the slots before they were packed, once there were some; words do not tell.
+    slot_width: Option<Width>,
 }
+
+impl PartialEq for PackedSignatures {
+    /// Whether they are the same rows of the same number of slots and bits, wherever they come from.
+    fn eq(&self, other: &Self) -> bool {
+        let shape = |packed: &Self| (packed.num_perm, packed.bits, packed.len);
+        shape(self) == shape(other) && self.words == other.words
+    }
+}
+
+impl Eq for PackedSignatures {}
 
 impl PackedSignatures {
     /// No signature yet.
@@ -201,6 +213,7 @@ impl PackedSignatures {
             bits,
             words: Vec::new(),
             len: 0,
+            slot_width: None,
         }
     }
 
@@ -247,13 +260,15 @@ impl PackedSignatures {
             bits,
             len: words.len() / words_per_row,
             words,
+            slot_width: None,
         })
     }
 
     /// Appends the rows of signatures of the same scheme.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if their slots are of another number.
+    /// [`Error::Conflict`] if their slots are of another number, or of another width than those that were
+    /// packed before; nothing is changed then.
     pub fn push(&mut self, signatures: &Signatures) -> Result<()> {
         if signatures.num_perm() != self.num_perm {
             return Err(Error::Conflict(format!(
@@ -261,6 +276,10 @@ impl PackedSignatures {
                 signatures.num_perm(),
                 self.num_perm
             )));
+        }
+        let width = signatures.slot_width();
+        if self.slot_width.is_some_and(|packed| packed != width) {
+            return Err(two_widths());
         }
         self.push_all(signatures);
         Ok(())
@@ -276,6 +295,7 @@ impl PackedSignatures {
             bits.fill(signatures.row(i), row);
         }
         self.len += rows;
+        self.slot_width = Some(signatures.slot_width());
     }
 
     /// Number of rows.
@@ -392,7 +412,7 @@ mod tests {
     use super::*;
     use crate::backend::Backend;
     use crate::pipeline::{Hashes, ShingleSets};
-    use crate::scheme::{Scheme, Width};
+    use crate::scheme::Scheme;
 
     /// Slot k of a row, read bit by bit from the layout.
     fn slot(row: &[u64], k: usize, bits: usize) -> u64 {
@@ -574,5 +594,20 @@ mod tests {
                 .is_ok()
         );
         assert_eq!((packed.len(), packed.row(0).len()), (1, 1));
+    }
+
+    /// The bits of a slot of 32 bits and of one of 64 never agree but by chance.
+    #[test]
+    fn slots_of_two_widths_are_not_packed_together() {
+        let narrow = signatures("affine32", 8, 1, &[vec![1]]);
+        let wide = signatures("affine64", 8, 1, &[vec![1]]);
+        for (first, second) in [(&narrow, &wide), (&wide, &narrow)] {
+            let mut packed = PackedSignatures::of(first, SlotBits::Four);
+            let before = packed.clone();
+            assert!(packed.push(second).is_err());
+            assert_eq!(packed, before);
+            packed.push(first).unwrap();
+            assert_eq!(packed.matches(0, 1), 8);
+        }
     }
 }

@@ -247,8 +247,16 @@ pub(super) fn note_counts(progress: &dyn Progress, counts: &Counts) {
             omitted_pairs: pairs,
             ..
         } = counts;
+        let pairs = match pairs {
+            1 => "1 pair was not compared, or none,".to_owned(),
+            pairs => format!("{pairs} pairs were not compared, or fewer,"),
+        };
+        let buckets = match buckets {
+            1 => "1 bucket".to_owned(),
+            buckets => format!("{buckets} buckets"),
+        };
         progress.warn(&format!(
-            "{pairs} pairs were not compared, or fewer, in {buckets} buckets above --max-bucket or among as many identical documents; similar ones may be left (raise it to compare more)"
+            "{pairs} in {buckets} above --max-bucket or among as many identical documents; similar ones may be left (raise it to compare more)"
         ));
     }
 }

@@ -211,6 +211,19 @@ pub enum SlotsMut<'a> {
 }
 
 impl SlotsMut<'_> {
+    /// Number of slots.
+    pub fn len(&self) -> usize {
+        match self {
+            SlotsMut::U32(slots) => slots.len(),
+            SlotsMut::U64(slots) => slots.len(),
+        }
+    }
+
+    /// Whether there is no slot.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The same slots, for a shorter time.
     pub fn reborrow(&mut self) -> SlotsMut<'_> {
         match self {
@@ -243,25 +256,26 @@ impl SlotsMut<'_> {
     /// # Errors
     /// [`Error::Conflict`] if the slots are of another width or number; nothing is changed then.
     pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
+        if self.len() != other.len() {
+            return Err(two_lengths(self.len(), other.len()));
+        }
         match (self, other) {
             (SlotsMut::U32(slots), Slots::U32(other)) => lower(slots, other),
             (SlotsMut::U64(slots), Slots::U64(other)) => lower(slots, other),
-            _ => Err(two_widths()),
+            _ => return Err(two_widths()),
         }
+        Ok(())
     }
 }
 
-fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) -> Result<()> {
-    if slots.len() != other.len() {
-        return Err(two_lengths(slots.len(), other.len()));
-    }
+/// Slot by slot the smaller one.
+pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
     for (slot, other) in slots.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
     }
-    Ok(())
 }
 
-fn two_widths() -> Error {
+pub(super) fn two_widths() -> Error {
     Error::Conflict(
         "signatures of 32-bit and of 64-bit slots do not go together; sign all by one scheme"
             .to_owned(),
@@ -296,11 +310,7 @@ impl<'a> SignaturesMut<'a> {
     /// # Errors
     /// [`Error::Conflict`] unless the slots are whole rows.
     pub fn new(num_perm: usize, slots: SlotsMut<'a>) -> Result<Self> {
-        let len = match &slots {
-            SlotsMut::U32(slots) => slots.len(),
-            SlotsMut::U64(slots) => slots.len(),
-        };
-        check_rows(len, num_perm)?;
+        check_rows(slots.len(), num_perm)?;
         Ok(SignaturesMut { num_perm, slots })
     }
 
@@ -322,10 +332,7 @@ impl<'a> SignaturesMut<'a> {
     /// # Errors
     /// As [`SignaturesMut::slots_for`].
     pub fn slots_for_rows(self, rows: usize, num_perm: usize) -> Result<SlotsMut<'a>> {
-        let len = match &self.slots {
-            SlotsMut::U32(slots) => slots.len(),
-            SlotsMut::U64(slots) => slots.len(),
-        };
+        let len = self.slots.len();
         if self.num_perm != num_perm || len != rows * num_perm {
             return Err(Error::Conflict(format!(
                 "{rows} sets need {rows} rows of {num_perm} slots, not {} of {}",
@@ -412,17 +419,25 @@ impl Signatures {
     /// Signs sets and appends their signatures.
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`].
+    /// As [`Signer::sign_sets`]; no row is appended then.
     pub fn sign(&mut self, signer: &dyn Signer, sets: &ShingleSets<'_>) -> Result<()> {
-        let new = self.push_rows(sets.len());
-        signer.sign_sets(sets, new)
+        let before = self.slots().len();
+        let signed = signer.sign_sets(sets, self.push_rows(sets.len()));
+        if signed.is_err() {
+            self.truncate(before);
+        }
+        signed
     }
 
     /// Forgets all rows and keeps the memory.
     pub fn clear(&mut self) {
+        self.truncate(0);
+    }
+
+    fn truncate(&mut self, slots: usize) {
         match &mut self.slots {
-            SlotVec::U32(slots) => slots.clear(),
-            SlotVec::U64(slots) => slots.clear(),
+            SlotVec::U32(all) => all.truncate(slots),
+            SlotVec::U64(all) => all.truncate(slots),
         }
     }
 
@@ -449,14 +464,17 @@ impl Signatures {
     /// Appends a row of `num_perm` slots of the width of the others.
     #[cfg(feature = "io")]
     pub(crate) fn push_row(&mut self, row: Slots<'_>) -> Result<()> {
-        let mut new = self.push_rows(1).into_slots();
-        match (&mut new, row) {
-            (SlotsMut::U32(to), Slots::U32(row)) if to.len() == row.len() => {
-                to.copy_from_slice(row);
-            }
-            (SlotsMut::U64(to), Slots::U64(row)) if to.len() == row.len() => {
-                to.copy_from_slice(row);
-            }
+        if self.num_perm != row.len() {
+            return Err(two_lengths(self.num_perm, row.len()));
+        }
+        self.push_slots(row)
+    }
+
+    /// Appends the slots of whole rows.
+    fn push_slots(&mut self, new: Slots<'_>) -> Result<()> {
+        match (&mut self.slots, new) {
+            (SlotVec::U32(slots), Slots::U32(new)) => slots.extend_from_slice(new),
+            (SlotVec::U64(slots), Slots::U64(new)) => slots.extend_from_slice(new),
             _ => return Err(two_widths()),
         }
         Ok(())
@@ -487,12 +505,7 @@ impl Signatures {
         if self.num_perm != other.num_perm {
             return Err(two_lengths(self.num_perm, other.num_perm));
         }
-        match (&mut self.slots, &other.slots) {
-            (SlotVec::U32(slots), SlotVec::U32(new)) => slots.extend_from_slice(new),
-            (SlotVec::U64(slots), SlotVec::U64(new)) => slots.extend_from_slice(new),
-            _ => return Err(two_widths()),
-        }
-        Ok(())
+        self.push_slots(other.slots())
     }
 
     /// Makes each row the signature of its set united with the set of the same row of `other`, by
@@ -537,12 +550,17 @@ impl Signatures {
         self.num_perm
     }
 
+    /// Width of a slot.
+    pub fn slot_width(&self) -> Width {
+        match &self.slots {
+            SlotVec::U32(_) => Width::U32,
+            SlotVec::U64(_) => Width::U64,
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
-        match &self.slots {
-            SlotVec::U32(slots) => slots.len() / self.num_perm.max(1),
-            SlotVec::U64(slots) => slots.len() / self.num_perm.max(1),
-        }
+        self.slots().len() / self.num_perm.max(1)
     }
 
     /// Whether there is no row.
@@ -644,6 +662,18 @@ mod tests {
         assert_eq!(signatures_of_8.len(), 4);
     }
 
+    #[cfg(feature = "io")]
+    #[test]
+    fn a_row_that_does_not_fit_leaves_none_behind() {
+        let mut signatures = Signatures::new(2, Width::U32);
+        for row in [Slots::U32(&[1]), Slots::U32(&[1; 3]), Slots::U64(&[1; 2])] {
+            assert!(signatures.push_row(row).is_err());
+            assert_eq!(signatures.len(), 0);
+        }
+        signatures.push_row(Slots::U32(&[1, 2])).unwrap();
+        assert_eq!(signatures.slots(), Slots::U32(&[1, 2]));
+    }
+
     #[test]
     fn slots_of_the_caller_are_compared_and_taken_in() {
         let slots = Slots::U32(&[1, 2, 3]);
@@ -672,6 +702,17 @@ mod tests {
         let sets = ShingleSets::new(Hashes::U32(&[1]), &[0, 1]).unwrap();
         assert!(signatures.sign(&*signer, &sets).is_err());
         assert_eq!(signatures.len(), 0);
+    }
+
+    #[test]
+    fn sets_that_cannot_be_signed_leave_no_row_behind() {
+        let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
+        let sets = ShingleSets::new(Hashes::U32(&[1]), &[0, 1]).unwrap();
+        for (num_perm, width) in [(64, Width::U32), (128, Width::U64)] {
+            let mut signatures = Signatures::new(num_perm, width);
+            assert!(signatures.sign(&*signer, &sets).is_err());
+            assert!(signatures.is_empty());
+        }
     }
 
     #[test]

@@ -11,11 +11,11 @@ use super::progress::Timings;
 use super::report::{
     Counts, Outcome, Parameters, REPORT_VERSION, Report, note_oddities, write_json,
 };
-use super::sign::{Signatures, Slots};
+use super::sign::Signatures;
 use crate::error::{Error, Result};
 use crate::io::{
-    ColumnWriter, HEADER, IdColumn, OutputFile, REPORT_KEY, description_of, header, read_slots,
-    signature_column, signature_field,
+    ColumnWriter, HEADER, IdColumn, MatrixDigest, OutputFile, REPORT_KEY, bytes_of, description_of,
+    header, read_slots, signature_column, signature_field,
 };
 use crate::scheme::Scheme;
 
@@ -25,7 +25,7 @@ pub enum SignaturesFormat {
     /// A table of ids and signatures, with the report of the run in its metadata.
     Parquet,
     /// NumPy's format: the matrix `(documents, num_perm)`, `<u4` or `<u8`, and beside it a `.json` with
-    /// the report of the run.
+    /// the report of the run and the digest of the matrix.
     Npy,
 }
 
@@ -70,12 +70,16 @@ pub fn sign_files(
                 OutputFile::create(&description, overwrite || !output.exists())?;
             let mut matrix = Matrix::new(file, target.partial(), HEADER)?;
             let corpus = Corpus::read(source, &mut matrix, 0, &mut timings.0)?;
+            let digest = matrix.digest.finish();
             matrix.finish(|file| {
                 file.seek(SeekFrom::Start(0))?;
                 file.write_all(&header(corpus.documents(), scheme.num_perm(), width))
             })?;
             let counts = Counts::of(&corpus, None);
-            let report = SignatureReport::new(source, &corpus, counts.clone(), parameters);
+            let report = SignatureReport {
+                matrix_blake3_128: Some(digest),
+                ..SignatureReport::new(source, &corpus, counts.clone(), parameters)
+            };
             write_json(&mut json, &report).map_err(Error::io("write", &description))?;
             beside.commit()?;
             target.commit()?;
@@ -112,6 +116,9 @@ struct SignatureReport {
     report: Report,
     /// For each file the row of its first document.
     files: Vec<FirstRow>,
+    /// The digest of the matrix that this stands beside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix_blake3_128: Option<String>,
 }
 
 impl SignatureReport {
@@ -123,6 +130,7 @@ impl SignatureReport {
         SignatureReport {
             report: Report::new("sign", source, corpus, counts, parameters),
             files: corpus.files().map(first_row).collect(),
+            matrix_blake3_128: None,
         }
     }
 }
@@ -137,6 +145,7 @@ struct FirstRow {
 struct Matrix {
     path: PathBuf,
     file: BufWriter<File>,
+    digest: MatrixDigest,
 }
 
 impl Matrix {
@@ -147,6 +156,7 @@ impl Matrix {
         Ok(Matrix {
             path: path.to_owned(),
             file: BufWriter::with_capacity(1 << 20, file),
+            digest: MatrixDigest::default(),
         })
     }
 
@@ -166,14 +176,9 @@ impl SignatureSink for Matrix {
     }
 
     fn take(&mut self, signatures: &Signatures, _: &[u32]) -> Result<()> {
-        let written = match signatures.slots() {
-            Slots::U32(slots) => slots
-                .iter()
-                .try_for_each(|slot| self.file.write_all(&slot.to_le_bytes())),
-            Slots::U64(slots) => slots
-                .iter()
-                .try_for_each(|slot| self.file.write_all(&slot.to_le_bytes())),
-        };
+        let stored = bytes_of(signatures.slots());
+        self.digest.update(&stored);
+        let written = self.file.write_all(&stored);
         written.map_err(Error::io("write", &self.path))
     }
 }

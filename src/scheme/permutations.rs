@@ -17,8 +17,8 @@ pub enum Draws {
     InterleavedBelowP31,
 }
 
-/// K permutations of one family: `a[k]` and `b[k]`, of slot k, or of round k in [`Family::Fast`], which
-/// has 2K rounds.
+/// K permutations of one family: `a[k]` and `b[k]`, of slot k; in [`Family::Fast`] those of its
+/// [rounds](super::fast::ROUNDS) come before them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutations {
     family: Family,
@@ -28,8 +28,8 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`; twice as many for
-    /// [`Family::Fast`], and for [`Family::RMinHash`] from its own generator, in its own order.
+    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`; for [`Family::Fast`] those of its
+    /// rounds, too, and for [`Family::RMinHash`] from its own generator, in its own order.
     pub fn draw(family: Family, draws: Draws, seed: u32, num_perm: usize) -> Self {
         let mut random = RandomState::new(seed);
         let (least_a, last_a, last_b) = ranges(family, draws);
@@ -40,7 +40,7 @@ impl Permutations {
         };
         let draw_b = |random: &mut RandomState| random.randint(0, last_b);
         let pairs = match family {
-            Family::Fast => 2 * num_perm,
+            Family::Fast => fast::ROUNDS + num_perm,
             _ => num_perm,
         };
         let (a, b) = match draws {

@@ -4,7 +4,7 @@
 //! With `mix` the full step of SplitMix64 (Steele, Lea, Flood 2014), and n slots:
 //!
 //! ```text
-//! m     = mix(x ^ b_0 ^ ROUNDS ^ r*STEP)           in round r of 0, 1, 2
+//! m     = mix(x ^ b_0 ^ ROUND ^ r*STEP)           in round r of 0, 1, 2
 //! slot  = (lo32(m)*n) >> 32, value = r<<30 | m>>34
 //! value = 3<<30 | (a_k*f + b_k) >> 34              in all slots k, f = mix(x ^ a_0 ^ FALLBACK)
 //! ```
@@ -13,20 +13,27 @@
 //! below `2^32 mod n`, m is mixed again until it is not; the value comes from the first m. Rounds rise
 //! above each other, so that those after the one that leaves no slot empty do nothing.
 
-const INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
-const ROUNDS: u64 = 0x6A09_E667_F3BC_C909;
+pub(crate) const INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
+const ROUND: u64 = 0x6A09_E667_F3BC_C909;
 const STEP: u64 = 0x3C6E_F372_FE94_F82B;
 const FALLBACK: u64 = 0xBB67_AE85_84CA_A73B;
 
+/// The multipliers of [`mix`].
+pub(crate) const FIRST: u64 = 0xBF58_476D_1CE4_E5B9;
+pub(crate) const SECOND: u64 = 0x94D0_49BB_1331_11EB;
+
+/// Random rounds.
+pub(crate) const ROUNDS: usize = 3;
+
 /// Lowers each slot of `row` to the least value of `set`.
-pub(super) fn lower(a: &[u64], b: &[u64], set: &[u64], row: &mut [u32]) {
+pub(crate) fn lower(a: &[u64], b: &[u64], set: &[u64], row: &mut [u32]) {
     let is_full = |row: &[u32]| row.iter().all(|slot| *slot != u32::MAX);
-    for round in 0..3 {
+    for round in 0..ROUNDS {
         if set.is_empty() || is_full(row) {
             return;
         }
         for x in set {
-            let (slot, value) = place(b[0], *x, round, row.len() as u64);
+            let (slot, value) = place(b[0], *x, round, row.len());
             row[slot] = row[slot].min(value);
         }
     }
@@ -42,21 +49,21 @@ pub(super) fn lower(a: &[u64], b: &[u64], set: &[u64], row: &mut [u32]) {
 
 /// The value of `x` in slot `slot` of `slots`.
 pub(super) fn value(a: &[u64], b: &[u64], x: u64, slot: usize, slots: usize) -> u32 {
-    let rounds = (0..3).map(|round| place(b[0], x, round, slots as u64));
-    let here = rounds.filter(|(placed, _)| *placed == slot);
-    let value = here.map(|(_, value)| value).next();
-    value.unwrap_or_else(|| fall_back(a, b, x, slot))
+    let placed = (0..ROUNDS).map(|round| place(b[0], x, round, slots));
+    let mut here = placed.filter(|(placed, _)| *placed == slot);
+    here.next()
+        .map_or_else(|| fall_back(a, b, x, slot), |(_, value)| value)
 }
 
 /// The slot into which round `round` puts `x`, and with what value.
 #[inline]
-fn place(b0: u64, x: u64, round: u64, slots: u64) -> (usize, u32) {
+fn place(b0: u64, x: u64, round: usize, slots: usize) -> (usize, u32) {
     slot_and_value(mix(x ^ round_key(b0, round)), round, slots)
 }
 
 /// What a shingle is combined with in a round before it is mixed.
-pub(crate) fn round_key(b0: u64, round: u64) -> u64 {
-    b0 ^ ROUNDS ^ round.wrapping_mul(STEP)
+pub(crate) fn round_key(b0: u64, round: usize) -> u64 {
+    b0 ^ ROUND ^ STEP.wrapping_mul(round as u64)
 }
 
 /// What a shingle is combined with before it is mixed for the permutations.
@@ -67,48 +74,51 @@ pub(crate) fn fallback_key(a0: u64) -> u64 {
 /// The slot and the value of a shingle from what it was mixed to.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "the low and the high half are meant"
+    reason = "the low half is meant, and 30 bits are left"
 )]
 #[inline]
-pub(crate) fn slot_and_value(m: u64, round: u64, slots: u64) -> (usize, u32) {
+pub(crate) fn slot_and_value(m: u64, round: usize, slots: usize) -> (usize, u32) {
+    let slots = slots as u64;
     let low = |m: u64| m & u64::from(u32::MAX);
-    let mut product = low(m) * slots;
+    let (mut product, rejected) = (low(m) * slots, rejected_below(slots));
     let mut again = m;
-    while !slots.is_power_of_two() && low(product) < (1 << 32) % slots {
+    while low(product) < rejected {
         again = mix(again);
         product = low(again) * slots;
     }
-    ((product >> 32) as usize, value_of(m, round))
+    ((product >> 32) as usize, above(round) | (m >> 34) as u32)
 }
 
-/// The value of a shingle from what it was mixed to.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "rounds are below 4, and 30 bits are left"
-)]
+/// What the low half of a product must reach, or its slot is drawn again.
 #[inline]
-pub(crate) fn value_of(m: u64, round: u64) -> u32 {
-    (round as u32) << 30 | (m >> 34) as u32
+pub(crate) const fn rejected_below(slots: u64) -> u64 {
+    (1 << 32) % slots
+}
+
+/// What stands above the rest in the values of a round.
+#[allow(clippy::cast_possible_truncation, reason = "two bits")]
+pub(crate) const fn above(round: usize) -> u32 {
+    (round as u32) << 30
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "30 bits are left")]
 #[inline]
 fn fall_back(a: &[u64], b: &[u64], x: u64, slot: usize) -> u32 {
     let f = mix(x ^ fallback_key(a[0]));
-    3 << 30 | (a[slot].wrapping_mul(f).wrapping_add(b[slot]) >> 34) as u32
+    above(ROUNDS) | (a[slot].wrapping_mul(f).wrapping_add(b[slot]) >> 34) as u32
 }
 
 /// A step of SplitMix64: the increment, then the mixer.
 #[inline]
 pub(crate) fn mix(x: u64) -> u64 {
     let z = x.wrapping_add(INCREMENT);
-    let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    let z = (z ^ z >> 30).wrapping_mul(FIRST);
+    let z = (z ^ z >> 27).wrapping_mul(SECOND);
     z ^ z >> 31
 }
 
 /// Draws (a_k, b_k), a odd, from Xoshiro256++ (Blackman, Vigna 2019), its state filled by SplitMix64.
-pub(super) fn draw(seed: u64, slots: usize) -> (Vec<u64>, Vec<u64>) {
+pub(crate) fn draw(seed: u64, slots: usize) -> (Vec<u64>, Vec<u64>) {
     let mut state: [u64; 4] =
         std::array::from_fn(|i| mix(seed.wrapping_add(INCREMENT.wrapping_mul(i as u64))));
     let mut next = || {

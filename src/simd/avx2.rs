@@ -90,8 +90,31 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
+    fn mul_wide(self, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        intrinsic!({
+            let even = _mm256_mul_epu32(a, b);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
+            (
+                _mm256_blend_epi32::<0xAA>(even, _mm256_slli_epi64::<32>(odd)),
+                _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd),
+            )
+        })
+    }
+
+    #[inline(always)]
     fn min(self, a: __m256i, b: __m256i) -> __m256i {
         intrinsic!(_mm256_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below(self, a: __m256i, b: __m256i) -> u64 {
+        intrinsic!({
+            // The comparison is signed.
+            let sign = _mm256_set1_epi32(i32::MIN);
+            let below = _mm256_cmpgt_epi32(_mm256_xor_si256(b, sign), _mm256_xor_si256(a, sign));
+            let bits = _mm256_movemask_ps(_mm256_castsi256_ps(below));
+            bits.cast_unsigned().into()
+        })
     }
 
     #[inline(always)]
@@ -102,6 +125,11 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
         intrinsic!(_mm256_and_si256(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, a: __m256i, bits: u32) -> __m256i {
+        intrinsic!(_mm256_sllv_epi32(a, _mm256_set1_epi32(bits.cast_signed())))
     }
 
     #[inline(always)]
@@ -184,6 +212,11 @@ impl Lanes for Avx2 {
                 _mm256_add_epi64(_mm256_mul_epu32(high(a), b), _mm256_mul_epu32(a, high(b)));
             _mm256_add_epi64(_mm256_mul_epu32(a, b), _mm256_slli_epi64::<32>(cross))
         })
+    }
+
+    #[inline(always)]
+    fn mul_low_words(self, a: __m256i, b: __m256i) -> __m256i {
+        intrinsic!(_mm256_mul_epu32(a, b))
     }
 
     #[inline(always)]

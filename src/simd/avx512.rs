@@ -95,8 +95,25 @@ impl Lanes for Avx512 {
     }
 
     #[inline(always)]
+    fn mul_wide(self, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        intrinsic!({
+            let even = _mm512_mul_epu32(a, b);
+            let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            (
+                _mm512_mask_shuffle_epi32::<0xB1>(even, ODD, odd),
+                _mm512_mask_shuffle_epi32::<0xB1>(odd, !ODD, even),
+            )
+        })
+    }
+
+    #[inline(always)]
     fn min(self, a: __m512i, b: __m512i) -> __m512i {
         intrinsic!(_mm512_min_epu32(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below(self, a: __m512i, b: __m512i) -> u64 {
+        intrinsic!(_mm512_cmplt_epu32_mask(a, b)).into()
     }
 
     #[inline(always)]
@@ -107,6 +124,11 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         intrinsic!(_mm512_and_si512(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, a: __m512i, bits: u32) -> __m512i {
+        intrinsic!(_mm512_sllv_epi32(a, _mm512_set1_epi32(bits.cast_signed())))
     }
 
     #[inline(always)]
@@ -178,6 +200,11 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn mul64(self, a: __m512i, b: __m512i) -> __m512i {
         intrinsic!(_mm512_mullo_epi64(a, b))
+    }
+
+    #[inline(always)]
+    fn mul_low_words(self, a: __m512i, b: __m512i) -> __m512i {
+        intrinsic!(_mm512_mul_epu32(a, b))
     }
 
     #[inline(always)]

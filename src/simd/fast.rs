@@ -1,157 +1,346 @@
-//! The kernels of the sketches that put a shingle into one slot a round: [`fast`](crate::scheme::fast)
-//! and R-MinHash.
+//! The kernel of the sketches that put a shingle into one slot a round: [`fast`](crate::scheme::fast)
+//! and [R-MinHash](crate::scheme::rminhash).
 //!
-//! A round mixes a few shingles in lanes, writes down what came out, and then lowers slots one by one
-//! without a branch: which slot it is nobody can predict, and scattering vectors with conflicts is no
-//! quicker. What is done for each shingle is as little as can be: what a slot's least m means as a value
-//! is found out for all slots together when the round is over, and so is whether one is left empty.
+//! A round finds in lanes where some shingles go and with what value, and lowers those slots one by one: which
+//! slot it is nobody can predict, and scattering vectors with conflicts is no quicker. What cannot lower any slot,
+//! since it is no less than the greatest one, is left out before: of a long document, nearly all.
 
 use std::cell::RefCell;
 
 use super::isa::{Isa, Kernel};
 use super::lanes::Lanes;
-use super::sign::{Affine64, block64, fmix32_lanes, lower_block64};
+use super::sign::{Affine32, Affine64, block64, fmix32_lanes, lower_block, lower_block64, mix};
 use crate::scheme::{fast, rminhash};
 
-/// Shingles that are mixed before their slots are lowered; every vector divides it.
+/// Shingles of a round that are placed at a time; every vector divides it.
 const CHUNK: usize = 64;
 
-/// A chunk in lines of the cache: what was stored across two of them cannot be read back at once.
+/// Where the shingles of a chunk go, in lines of the cache.
 #[repr(align(64))]
-struct Aligned([u32; CHUNK]);
+struct Placed {
+    slots: [u32; CHUNK],
+    values: [u32; CHUNK],
+}
 
-/// `fast`.
+/// Shingles at a time that enter every slot that rounds left.
+const TILE: usize = 256;
+
+/// What differs from one sketch to the other.
+trait Sketch: Sync {
+    type Hash: Copy + Default + Sync;
+
+    /// Random rounds.
+    const ROUNDS: usize;
+
+    /// The least value of a round.
+    fn above(round: usize) -> u32;
+
+    /// Places the first `len` shingles of a chunk, and as many more as fill a vector.
+    fn place<L: Lanes>(
+        &self,
+        lanes: L,
+        round: usize,
+        slots: usize,
+        chunk: &[Self::Hash; CHUNK],
+        len: usize,
+        placed: &mut Placed,
+    );
+
+    /// Mixes shingles for the permutations that fill what rounds leave empty.
+    fn mix<L: Lanes>(&self, lanes: L, tile: &[Self::Hash], mixed: &mut [Self::Hash; TILE]);
+
+    /// The coefficients of the slots' own permutations.
+    fn permutations(&self) -> (&[Self::Hash], &[Self::Hash]);
+
+    /// Permutations in a block.
+    fn block<L: Lanes>() -> usize;
+
+    /// The least values of mixed shingles in a block of slots, of which the first `count` are meant.
+    fn least<L: Lanes>(
+        lanes: L,
+        block: &Block<Self::Hash>,
+        count: usize,
+        mixed: &[Self::Hash],
+    ) -> [u32; BLOCK];
+}
+
+/// Coefficients of some permutations.
+struct Block<H> {
+    a: [H; BLOCK],
+    b: [H; BLOCK],
+}
+
+/// Lanes in as many vectors of permutations as are lowered at a time, of the widest.
+const BLOCK: usize = 64;
+
+/// Signs one set that is not empty.
+fn sign<S: Sketch>(isa: Isa, sketch: &S, set: &[S::Hash], row: &mut [u32]) {
+    thread_local! {
+        /// The slots that rounds left empty.
+        static LEFT: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    }
+    row.fill(u32::MAX);
+    LEFT.with_borrow_mut(|left| {
+        isa.run(Rounds {
+            sketch,
+            set,
+            row,
+            left,
+        });
+    });
+}
+
+struct Rounds<'a, S: Sketch> {
+    sketch: &'a S,
+    set: &'a [S::Hash],
+    row: &'a mut [u32],
+    left: &'a mut Vec<u32>,
+}
+
+impl<S: Sketch> Kernel for Rounds<'_, S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Rounds {
+            sketch,
+            set,
+            row,
+            left,
+        } = self;
+        const { assert!(CHUNK.is_multiple_of(L::COUNT)) }
+        place_all(lanes, sketch, set, row);
+        list_empty(row, left);
+        if !left.is_empty() {
+            fill(lanes, sketch, set, row, left);
+        }
+    }
+}
+
+/// Fills the slots that are left with the least values of their permutations.
+#[inline(always)]
+fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u32], left: &[u32]) {
+    const { assert!(BLOCK.is_multiple_of(L::COUNT)) }
+    let (a, b) = sketch.permutations();
+    let zero = S::Hash::default();
+    let mut mixed = [zero; TILE];
+    for tile in set.chunks(TILE) {
+        sketch.mix(lanes, tile, &mut mixed);
+        let mixed = &mixed[..tile.len()];
+        let mut block = Block {
+            a: [zero; BLOCK],
+            b: [zero; BLOCK],
+        };
+        if left.len() > row.len() / 8 * 7 {
+            // Picking out so many would cost more than lowering the others, too, which changes none of them.
+            for (i, slots) in row.chunks_mut(S::block::<L>()).enumerate() {
+                let (first, count) = (i * S::block::<L>(), slots.len());
+                block.a[..count].copy_from_slice(&a[first..first + count]);
+                block.b[..count].copy_from_slice(&b[first..first + count]);
+                let least = S::least(lanes, &block, count, mixed);
+                for (slot, least) in slots.iter_mut().zip(least) {
+                    *slot = (*slot).min(least);
+                }
+            }
+        } else {
+            for slots in left.chunks(S::block::<L>()) {
+                for (i, slot) in slots.iter().enumerate() {
+                    block.a[i] = a[*slot as usize];
+                    block.b[i] = b[*slot as usize];
+                }
+                let least = S::least(lanes, &block, slots.len(), mixed);
+                for (slot, least) in slots.iter().zip(least) {
+                    let slot = &mut row[*slot as usize];
+                    *slot = (*slot).min(least);
+                }
+            }
+        }
+    }
+}
+
+/// All rounds, or as many as can lower a slot.
+#[inline(always)]
+fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u32]) {
+    let (chunks, rest) = set.as_chunks::<CHUNK>();
+    let mut last = [set[0]; CHUNK];
+    last[..rest.len()].copy_from_slice(rest);
+    let placed = &mut Placed {
+        slots: [0; CHUNK],
+        values: [u32::MAX; CHUNK],
+    };
+    let half_a_round = S::above(1) / 2;
+    // The greatest slot is looked up when there were as many shingles as there are slots, for fewer cannot
+    // have filled them, and then each time that a quarter more have passed: it sinks as their number grows.
+    let (mut bound, mut passed, mut next) = (u32::MAX, 0, row.len());
+    for round in 0..S::ROUNDS {
+        for i in 0..=chunks.len() {
+            let (chunk, len) = match chunks.get(i) {
+                Some(chunk) => (chunk, CHUNK),
+                None => (&last, rest.len()),
+            };
+            if passed >= next {
+                (bound, next) = (greatest(row), passed + (passed / 4).max(row.len()));
+            }
+            if bound < S::above(round) {
+                return;
+            }
+            passed += len;
+            sketch.place(lanes, round, row.len(), chunk, len, placed);
+            // Asking each shingle whether it lowers its slot, or whether that is empty yet, costs as much as trying.
+            if bound - S::above(round) > half_a_round {
+                // Eight at a time: those behind the last one were placed before, and lower nothing.
+                let eights = placed.slots.as_chunks::<8>().0.iter();
+                let eights = eights.zip(placed.values.as_chunks::<8>().0);
+                for (slots, values) in eights.take(len.div_ceil(8)) {
+                    for (slot, value) in slots.iter().zip(values) {
+                        let slot = &mut row[*slot as usize];
+                        *slot = (*slot).min(*value);
+                    }
+                }
+                continue;
+            }
+            let mut below = 0;
+            for i in (0..len).step_by(L::COUNT) {
+                let values = lanes.load(&placed.values[i..]);
+                below |= lanes.are_below(values, lanes.splat(bound)) << i;
+            }
+            if len < CHUNK {
+                below &= (1 << len) - 1;
+            }
+            let mut places = [0; CHUNK];
+            let count = lanes.places(below, 0, &mut places);
+            for place in &places[..count] {
+                let place = *place as usize % CHUNK;
+                let slot = &mut row[placed.slots[place] as usize];
+                *slot = (*slot).min(placed.values[place]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn greatest(row: &[u32]) -> u32 {
+    let mut greatest = 0;
+    for slot in row {
+        greatest = greatest.max(*slot);
+    }
+    greatest
+}
+
+/// Writes down which slots are empty, without a branch that nobody could predict.
+#[allow(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
+#[inline(always)]
+fn list_empty(row: &[u32], left: &mut Vec<u32>) {
+    left.resize(row.len(), 0);
+    let mut count = 0;
+    for (k, slot) in row.iter().enumerate() {
+        left[count] = k as u32;
+        count += usize::from(*slot == u32::MAX);
+    }
+    left.truncate(count);
+}
+
+/// `fast`: the words of the coefficients, of the rounds and then of the slots.
 pub(crate) struct Fast {
-    a: Vec<u64>,
-    b: Vec<u64>,
+    a: Vec<u32>,
+    b: Vec<u32>,
 }
 
 impl Fast {
+    #[allow(clippy::cast_possible_truncation, reason = "coefficients fit 32 bits")]
     pub(crate) fn new(a: &[u64], b: &[u64]) -> Self {
+        let narrow = |wide: &[u64]| wide.iter().map(|c| *c as u32).collect();
         Fast {
-            a: a.to_vec(),
-            b: b.to_vec(),
+            a: narrow(a),
+            b: narrow(b),
         }
     }
 
     /// Signs one set that is not empty.
     pub(crate) fn sign(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        thread_local! {
-            /// The least m of each slot in a round.
-            static LEAST: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
-        }
-        let by = self;
-        row.fill(u32::MAX);
-        let empty = LEAST.with_borrow_mut(|least| {
-            least.clear();
-            least.resize(row.len(), u32::MAX);
-            isa.run(RandomRounds {
-                by,
-                set,
-                row,
-                least,
-            })
-        });
-        if empty == 0 {
-            return;
-        }
-        // What random rounds left empty, of very small sets, every shingle enters.
-        let slots = row.len() as u64;
-        let (_, fixed_a) = self.a.split_at(row.len());
-        let (_, fixed_b) = self.b.split_at(row.len());
-        for (round, ((slot, a), b)) in (slots..).zip(row.iter_mut().zip(fixed_a).zip(fixed_b)) {
-            if *slot == u32::MAX {
-                let values = set.iter().map(|x| fast::place(*a, *b, *x, round, slots).1);
-                *slot = values.min().unwrap_or(u32::MAX);
-            }
-        }
+        sign(isa, self, set, row);
     }
 }
 
-/// The first K rounds, or as many as leave a slot empty; gives the number of empty slots.
-///
-/// In a slot m ascends with u, so the least m gives the least value. That an m of 2^32 - 1, which can
-/// only enter the last slot, is not taken for none, is noted aside.
-struct RandomRounds<'a> {
-    by: &'a Fast,
-    set: &'a [u32],
-    row: &'a mut [u32],
-    /// As long as `row`, all `u32::MAX`.
-    least: &'a mut [u32],
-}
+/// Vectors of permutations at a time.
+const N: usize = 4;
 
-impl Kernel for RandomRounds<'_> {
-    type Output = usize;
+impl Sketch for Fast {
+    type Hash = u32;
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "coefficients and the number of slots fit 32 bits"
-    )]
+    const ROUNDS: usize = fast::ROUNDS;
+
+    fn above(round: usize) -> u32 {
+        fast::above(round)
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> usize {
-        let RandomRounds {
-            by,
-            set,
-            row,
-            least,
-        } = self;
-        const { assert!(CHUNK.is_multiple_of(L::COUNT)) }
-        let slots = row.len() as u32;
-        // The last chunk is filled up with a shingle of the set: repeats change nothing.
-        let (chunks, rest) = set.as_chunks::<CHUNK>();
-        let mut last = [set[0]; CHUNK];
-        last[..rest.len()].copy_from_slice(rest);
-        let rest = rest.len().next_multiple_of(L::COUNT);
-        let Aligned(mixed) = &mut Aligned([0; CHUNK]);
-        for round in 0..row.len() {
-            let a = lanes.splat(by.a[round] as u32);
-            let b = lanes.splat(by.b[round] as u32);
-            let ones = lanes.splat(u32::MAX);
-            let mut from_greatest = ones;
-            let whole = chunks.iter().map(|chunk| (chunk, CHUNK));
-            for (chunk, len) in whole.chain([(&last, rest)]) {
-                for i in (0..len).step_by(L::COUNT) {
-                    let m = lanes.add(lanes.mul(a, lanes.load(&chunk[i..])), b);
-                    let m = fmix32_lanes(lanes, m);
-                    from_greatest = lanes.min(from_greatest, lanes.xor(m, ones));
-                    lanes.store(m, &mut mixed[i..]);
-                }
-                // No branch, also where a slot seldom changes: guessing that it does not was slower.
-                for m in &mixed[..len] {
-                    let slot = (u64::from(*m) * u64::from(slots)) >> 32;
-                    let least = &mut least[slot as usize];
-                    *least = (*least).min(*m);
-                }
-            }
-            lanes.store(from_greatest, mixed);
-            let has_greatest = mixed[..L::COUNT].contains(&0);
-
-            let (prefix, shift) = fast::prefix(round as u64, slots.into());
-            let value = |m: u32| prefix | m.wrapping_mul(slots) >> shift;
-            if has_greatest && row[row.len() - 1] == u32::MAX && least[row.len() - 1] == u32::MAX {
-                let k = row.len() - 1;
-                row[k] = value(u32::MAX);
-            }
-            let mut empty = 0;
-            for (slot, least) in row.iter_mut().zip(least.iter_mut()) {
-                let value = if *least == u32::MAX {
-                    u32::MAX
-                } else {
-                    value(*least)
-                };
-                *slot = (*slot).min(value);
-                *least = u32::MAX;
-                empty += u32::from(*slot == u32::MAX);
-            }
-            if empty == 0 {
-                return 0;
-            }
+    fn place<L: Lanes>(
+        &self,
+        lanes: L,
+        round: usize,
+        slots: usize,
+        chunk: &[u32; CHUNK],
+        len: usize,
+        placed: &mut Placed,
+    ) {
+        let (a, b) = (lanes.splat(self.a[round]), lanes.splat(self.b[round]));
+        let (factor, above) = (lanes.splat(slots as u32), lanes.splat(fast::above(round)));
+        let bits = slots.trailing_zeros();
+        let is_power = slots.is_power_of_two() && slots > 1;
+        for i in (0..len).step_by(L::COUNT) {
+            let m = lanes.add(lanes.mul(a, lanes.load(&chunk[i..])), b);
+            let m = fmix32_lanes(lanes, m);
+            let (u, slot) = if is_power {
+                (lanes.shift_left(m, bits), lanes.shift_right(m, 32 - bits))
+            } else {
+                lanes.mul_wide(m, factor)
+            };
+            let value = lanes.xor(above, lanes.shift_right(u, 32 - fast::SHIFT));
+            lanes.store(slot, &mut placed.slots[i..]);
+            lanes.store(value, &mut placed.values[i..]);
         }
-        row.iter().filter(|slot| **slot == u32::MAX).count()
+    }
+
+    #[inline(always)]
+    fn mix<L: Lanes>(&self, lanes: L, tile: &[u32], mixed: &mut [u32; TILE]) {
+        mix(lanes, tile, mixed);
+    }
+
+    fn permutations(&self) -> (&[u32], &[u32]) {
+        (&self.a[fast::ROUNDS..], &self.b[fast::ROUNDS..])
+    }
+
+    fn block<L: Lanes>() -> usize {
+        N * L::COUNT
+    }
+
+    #[inline(always)]
+    fn least<L: Lanes>(lanes: L, block: &Block<u32>, count: usize, mixed: &[u32]) -> [u32; BLOCK] {
+        const { assert!(N * L::COUNT <= BLOCK) }
+        let mut low = [u32::MAX; BLOCK];
+        let zero = lanes.splat(0);
+        let mut by = [(zero, zero); N];
+        for (i, by) in by.iter_mut().enumerate() {
+            *by = (
+                lanes.load(&block.a[i * L::COUNT..]),
+                lanes.load(&block.b[i * L::COUNT..]),
+            );
+        }
+        if count <= L::COUNT {
+            lower_block::<L, Affine32<false>, 1>(lanes, [by[0]], mixed, &mut low);
+        } else {
+            lower_block::<L, Affine32<false>, N>(lanes, by, mixed, &mut low);
+        }
+        for low in &mut low {
+            *low = fast::above(fast::ROUNDS) | *low >> (32 - fast::SHIFT);
+        }
+        low
     }
 }
 
-/// R-MinHash. Its mixer is two products of 64 bits, which lanes do no quicker than the scalar unit.
+/// R-MinHash.
 pub(crate) struct RMinHash {
     a: Vec<u64>,
     b: Vec<u64>,
@@ -166,80 +355,142 @@ impl RMinHash {
     }
 
     /// Signs one set that is not empty.
-    #[allow(clippy::cast_possible_truncation, reason = "slots are below K")]
     pub(crate) fn sign(&self, isa: Isa, set: &[u64], row: &mut [u32]) {
-        row.fill(u32::MAX);
-        let slots = row.len() as u64;
-        for round in 0..3 {
-            let key = rminhash::round_key(self.b[0], round);
-            if slots.is_power_of_two() {
-                // No slot is ever rejected.
-                for x in set {
-                    let m = rminhash::mix(x ^ key);
-                    let slot = &mut row[(((m & 0xFFFF_FFFF) * slots) >> 32) as usize];
-                    *slot = (*slot).min(rminhash::value_of(m, round));
-                }
-            } else {
-                for x in set {
-                    let m = rminhash::mix(x ^ key);
-                    let (slot, value) = rminhash::slot_and_value(m, round, slots);
-                    row[slot] = row[slot].min(value);
-                }
-            }
-            if !row.contains(&u32::MAX) {
-                return;
-            }
-        }
-        isa.run(FallBack { by: self, set, row });
+        sign(isa, self, set, row);
     }
 }
 
-/// Permutations at a time, which is a block of the widest lanes.
-const BLOCK: usize = 32;
+impl Sketch for RMinHash {
+    type Hash = u64;
 
-/// Fills the slots that are empty after three rounds with the least values of their permutations.
-struct FallBack<'a> {
-    by: &'a RMinHash,
-    set: &'a [u64],
-    row: &'a mut [u32],
-}
+    const ROUNDS: usize = rminhash::ROUNDS;
 
-impl Kernel for FallBack<'_> {
-    type Output = ();
+    fn above(round: usize) -> u32 {
+        rminhash::above(round)
+    }
+
+    #[inline(always)]
+    fn place<L: Lanes>(
+        &self,
+        lanes: L,
+        round: usize,
+        slots: usize,
+        chunk: &[u64; CHUNK],
+        len: usize,
+        placed: &mut Placed,
+    ) {
+        let key = rminhash::round_key(self.b[0], round);
+        let keys = lanes.splat64(key);
+        let above = lanes.splat64(u64::from(rminhash::above(round)) << 32);
+        let (factor, low) = (lanes.splat64(slots as u64), lanes.splat64(u32::MAX.into()));
+        let mut least = low;
+        for i in (0..len).step_by(L::COUNT / 2) {
+            let m = splitmix64_lanes(lanes, lanes.xor64(keys, lanes.load64(&chunk[i..])));
+            let product = lanes.mul_low_words(m, factor);
+            least = lanes.min64(least, lanes.and64(product, low));
+            let value = lanes.xor64(above, lanes.shift_right64(m, 2));
+            lanes.store_high(product, &mut placed.slots[i..]);
+            lanes.store_high(value, &mut placed.values[i..]);
+        }
+        let rejected = rminhash::rejected_below(slots as u64);
+        if rejected == 0 {
+            return;
+        }
+        // Some slot may have to be drawn again, once in millions of shingles.
+        let mut rests = [u64::MAX; CHUNK];
+        lanes.store64(least, &mut rests);
+        if rests.iter().any(|rest| *rest < rejected) {
+            draw_again(key, round, slots, chunk, placed);
+        }
+    }
+
+    #[inline(always)]
+    fn mix<L: Lanes>(&self, lanes: L, tile: &[u64], mixed: &mut [u64; TILE]) {
+        let key = rminhash::fallback_key(self.a[0]);
+        let count = L::COUNT / 2;
+        let whole = tile.len() - tile.len() % count;
+        for i in (0..whole).step_by(count) {
+            let x = lanes.xor64(lanes.splat64(key), lanes.load64(&tile[i..]));
+            lanes.store64(splitmix64_lanes(lanes, x), &mut mixed[i..]);
+        }
+        for i in whole..tile.len() {
+            mixed[i] = rminhash::mix(tile[i] ^ key);
+        }
+    }
+
+    fn permutations(&self) -> (&[u64], &[u64]) {
+        (&self.a, &self.b)
+    }
+
+    fn block<L: Lanes>() -> usize {
+        block64::<L>()
+    }
 
     #[allow(clippy::cast_possible_truncation, reason = "30 bits are left")]
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        const { assert!(BLOCK.is_multiple_of(block64::<L>())) }
-        let FallBack { by, set, row } = self;
-        let key = rminhash::fallback_key(by.a[0]);
-        let mut next = 0;
-        loop {
-            let (mut slots, mut count) = ([0; BLOCK], 0);
-            let (mut a, mut b, mut low) = ([0; BLOCK], [0; BLOCK], [u64::MAX; BLOCK]);
-            while next < row.len() && count < BLOCK {
-                if row[next] == u32::MAX {
-                    (slots[count], a[count], b[count]) = (next, by.a[next], by.b[next]);
-                    count += 1;
-                }
-                next += 1;
-            }
-            if count == 0 {
-                return;
-            }
-            let mut mixed = [0; CHUNK];
-            for chunk in set.chunks(CHUNK) {
-                for (mixed, x) in mixed.iter_mut().zip(chunk) {
-                    *mixed = rminhash::mix(x ^ key);
-                }
-                for first in (0..count).step_by(block64::<L>()) {
-                    let (a, b, low) = (&a[first..], &b[first..], &mut low[first..]);
-                    lower_block64::<L, Affine64<false>>(lanes, a, b, &mixed[..chunk.len()], low);
-                }
-            }
-            for (slot, low) in slots.iter().zip(low).take(count) {
-                row[*slot] = 3 << 30 | (low >> 34) as u32;
-            }
+    fn least<L: Lanes>(lanes: L, block: &Block<u64>, _: usize, mixed: &[u64]) -> [u32; BLOCK] {
+        const { assert!(block64::<L>() <= BLOCK) }
+        let mut low = [u64::MAX; BLOCK];
+        lower_block64::<L, Affine64<false>>(lanes, &block.a, &block.b, mixed, &mut low);
+        let mut least = [0; BLOCK];
+        for (least, low) in least.iter_mut().zip(low) {
+            *least = rminhash::above(rminhash::ROUNDS) | (low >> 34) as u32;
+        }
+        least
+    }
+}
+
+/// [`rminhash::mix`] in every lane.
+#[inline(always)]
+fn splitmix64_lanes<L: Lanes>(lanes: L, x: L::U64) -> L::U64 {
+    let z = lanes.add64(x, lanes.splat64(rminhash::INCREMENT));
+    let z = lanes.xor64(z, lanes.shift_right64(z, 30));
+    let z = lanes.mul64(z, lanes.splat64(rminhash::FIRST));
+    let z = lanes.xor64(z, lanes.shift_right64(z, 27));
+    let z = lanes.mul64(z, lanes.splat64(rminhash::SECOND));
+    lanes.xor64(z, lanes.shift_right64(z, 31))
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
+#[cold]
+fn draw_again(key: u64, round: usize, slots: usize, chunk: &[u64; CHUNK], placed: &mut Placed) {
+    for (i, x) in chunk.iter().enumerate() {
+        let (slot, value) = rminhash::slot_and_value(rminhash::mix(x ^ key), round, slots);
+        (placed.slots[i], placed.values[i]) = (slot as u32, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The inverse of [`rminhash::mix`].
+    fn unmix(mixed: u64) -> u64 {
+        let unshift = |z: u64, bits: u32| (0..64 / bits).fold(z, |x, _| z ^ x >> bits);
+        let inverse = |factor: u64| {
+            let step = |x: u64, _| x.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(x)));
+            (0..5).fold(factor, step)
+        };
+        let z = unshift(mixed, 31).wrapping_mul(inverse(rminhash::SECOND));
+        let z = unshift(z, 27).wrapping_mul(inverse(rminhash::FIRST));
+        unshift(z, 30).wrapping_sub(rminhash::INCREMENT)
+    }
+
+    /// Shingles that random ones never are: their slot has to be drawn again.
+    #[test]
+    fn slots_are_drawn_again_as_by_the_definition() {
+        let (a, b) = rminhash::draw(5, 100);
+        let key = rminhash::round_key(b[0], 0);
+        assert_eq!(unmix(rminhash::mix(77)), 77);
+        // The low halves of their products with 100 are 0, 100 and 4; those below 2^32 mod 100 = 96 are rejected.
+        let mixed = [3 << 32, 4 << 32 | 1, 5 << 32 | 42_949_673];
+        let set = mixed.map(|m| unmix(m) ^ key);
+        let mut expected = vec![u32::MAX; 100];
+        rminhash::lower(&a, &b, &set, &mut expected);
+        for isa in Isa::available() {
+            let mut row = vec![0; 100];
+            RMinHash::new(&a, &b).sign(*isa, &set, &mut row);
+            assert_eq!(row, expected, "{isa}");
         }
     }
 }

@@ -45,11 +45,19 @@ pub(crate) trait Lanes: Copy {
 
     fn mul(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
+    /// Low and high words of the products.
+    fn mul_wide(self, a: Self::U32, b: Self::U32) -> (Self::U32, Self::U32);
+
     fn min(self, a: Self::U32, b: Self::U32) -> Self::U32;
+
+    /// One bit a lane, the first one lowest: whether a is less than b.
+    fn are_below(self, a: Self::U32, b: Self::U32) -> u64;
 
     fn xor(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
     fn and(self, a: Self::U32, b: Self::U32) -> Self::U32;
+
+    fn shift_left(self, a: Self::U32, bits: u32) -> Self::U32;
 
     fn shift_right(self, a: Self::U32, bits: u32) -> Self::U32;
 
@@ -70,6 +78,9 @@ pub(crate) trait Lanes: Copy {
     fn add64(self, a: Self::U64, b: Self::U64) -> Self::U64;
 
     fn mul64(self, a: Self::U64, b: Self::U64) -> Self::U64;
+
+    /// The products of the low words.
+    fn mul_low_words(self, a: Self::U64, b: Self::U64) -> Self::U64;
 
     fn min64(self, a: Self::U64, b: Self::U64) -> Self::U64;
 

@@ -84,8 +84,26 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
+    fn mul_wide(self, a: uint32x4_t, b: uint32x4_t) -> (uint32x4_t, uint32x4_t) {
+        intrinsic!({
+            let first = vreinterpretq_u32_u64(vmull_u32(vget_low_u32(a), vget_low_u32(b)));
+            let second = vreinterpretq_u32_u64(vmull_high_u32(a, b));
+            (vuzp1q_u32(first, second), vuzp2q_u32(first, second))
+        })
+    }
+
+    #[inline(always)]
     fn min(self, a: uint32x4_t, b: uint32x4_t) -> uint32x4_t {
         intrinsic!(vminq_u32(a, b))
+    }
+
+    #[inline(always)]
+    fn are_below(self, a: uint32x4_t, b: uint32x4_t) -> u64 {
+        const WEIGHTS: [u32; 4] = [1, 2, 4, 8];
+        intrinsic!({
+            let weights = vld1q_u32(WEIGHTS.as_ptr());
+            vaddvq_u32(vandq_u32(vcltq_u32(a, b), weights)).into()
+        })
     }
 
     #[inline(always)]
@@ -96,6 +114,11 @@ impl Lanes for Neon {
     #[inline(always)]
     fn and(self, a: uint32x4_t, b: uint32x4_t) -> uint32x4_t {
         intrinsic!(vandq_u32(a, b))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, a: uint32x4_t, bits: u32) -> uint32x4_t {
+        intrinsic!(vshlq_u32(a, vdupq_n_s32(bits.cast_signed())))
     }
 
     #[inline(always)]
@@ -163,6 +186,11 @@ impl Lanes for Neon {
             let cross = vpaddlq_u32(vmulq_u32(vreinterpretq_u32_u64(a), swapped));
             vmlal_u32(vshlq_n_u64::<32>(cross), vmovn_u64(a), vmovn_u64(b))
         })
+    }
+
+    #[inline(always)]
+    fn mul_low_words(self, a: uint64x2_t, b: uint64x2_t) -> uint64x2_t {
+        intrinsic!(vmull_u32(vmovn_u64(a), vmovn_u64(b)))
     }
 
     #[inline(always)]

@@ -1,6 +1,8 @@
 //! The lanes of the `wide` crate, which every CPU has: they compile to what the crate was built for.
+//! Numbers of 64 bits are plain arrays: few instructions for them are everywhere, and scalar ones are quicker than what
+//! takes their place.
 
-use wide::{u8x16, u32x8, u64x4};
+use wide::{u8x16, u32x8};
 
 use super::lanes::{Lanes, overlapping};
 
@@ -16,7 +18,7 @@ pub(crate) struct Affine {
 
 impl Lanes for Portable {
     type U32 = u32x8;
-    type U64 = u64x4;
+    type U64 = [u64; 4];
     type Affine = Affine;
     type Bytes = [u8x16; 4];
     type Where = [u8x16; 4];
@@ -54,8 +56,18 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn mul_wide(self, a: u32x8, b: u32x8) -> (u32x8, u32x8) {
+        a.mul_keep_low_high(b)
+    }
+
+    #[inline(always)]
     fn min(self, a: u32x8, b: u32x8) -> u32x8 {
         a.min(b)
+    }
+
+    #[inline(always)]
+    fn are_below(self, a: u32x8, b: u32x8) -> u64 {
+        a.simd_lt(b).to_bitmask().into()
     }
 
     #[inline(always)]
@@ -66,6 +78,11 @@ impl Lanes for Portable {
     #[inline(always)]
     fn and(self, a: u32x8, b: u32x8) -> u32x8 {
         a & b
+    }
+
+    #[inline(always)]
+    fn shift_left(self, a: u32x8, bits: u32) -> u32x8 {
+        a << bits
     }
 
     #[inline(always)]
@@ -105,56 +122,61 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn splat64(self, number: u64) -> u64x4 {
-        u64x4::splat(number)
+    fn splat64(self, number: u64) -> [u64; 4] {
+        [number; 4]
     }
 
     #[inline(always)]
-    fn load64(self, numbers: &[u64]) -> u64x4 {
+    fn load64(self, numbers: &[u64]) -> [u64; 4] {
         let mut array = [0; 4];
         array.copy_from_slice(&numbers[..4]);
-        u64x4::new(array)
+        array
     }
 
     #[inline(always)]
-    fn store64(self, vector: u64x4, numbers: &mut [u64]) {
-        numbers[..4].copy_from_slice(&vector.to_array());
+    fn store64(self, vector: [u64; 4], numbers: &mut [u64]) {
+        numbers[..4].copy_from_slice(&vector);
     }
 
     #[inline(always)]
-    fn add64(self, a: u64x4, b: u64x4) -> u64x4 {
-        a + b
+    fn add64(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| a[i].wrapping_add(b[i]))
     }
 
     #[inline(always)]
-    fn mul64(self, a: u64x4, b: u64x4) -> u64x4 {
-        a * b
+    fn mul64(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| a[i].wrapping_mul(b[i]))
     }
 
     #[inline(always)]
-    fn min64(self, a: u64x4, b: u64x4) -> u64x4 {
-        a.min(b)
+    fn mul_low_words(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        let low = u64::from(u32::MAX);
+        std::array::from_fn(|i| (a[i] & low) * (b[i] & low))
     }
 
     #[inline(always)]
-    fn and64(self, a: u64x4, b: u64x4) -> u64x4 {
-        a & b
+    fn min64(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| a[i].min(b[i]))
     }
 
     #[inline(always)]
-    fn shift_right64(self, a: u64x4, bits: u32) -> u64x4 {
-        a >> bits
+    fn and64(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| a[i] & b[i])
     }
 
     #[inline(always)]
-    fn xor64(self, a: u64x4, b: u64x4) -> u64x4 {
-        a ^ b
+    fn shift_right64(self, a: [u64; 4], bits: u32) -> [u64; 4] {
+        a.map(|number| number >> bits)
     }
 
     #[inline(always)]
-    fn store_high(self, vector: u64x4, words: &mut [u32]) {
-        let high = vector.to_array().map(|number| (number >> 32) as u32);
-        words[..4].copy_from_slice(&high);
+    fn xor64(self, a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
+        std::array::from_fn(|i| a[i] ^ b[i])
+    }
+
+    #[inline(always)]
+    fn store_high(self, vector: [u64; 4], words: &mut [u32]) {
+        words[..4].copy_from_slice(&vector.map(|number| (number >> 32) as u32));
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 //! that no minimum leaves its register before the end of a tile. The number of permutations is padded
 //! with some whose values are dropped. Between tiles a slot holds its minimum *raw*, in the form that
 //! costs least in the loop; [`Family32::finish`] makes a slot of it. A raw minimum begins at the
-//! greatest number, which no shingle makes less than nothing.
+//! greatest number, so the first shingle replaces it.
 //!
 //! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
 
@@ -14,7 +14,7 @@ use super::lanes::Lanes;
 use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 
 /// Shingles at a time: they stay in the first-level cache while all permutations pass.
-const TILE: usize = 2048;
+const TILE: usize = 512;
 
 /// Coefficients are padded to a multiple of this, which every vector divides.
 const PADDING: usize = 16;
@@ -74,7 +74,7 @@ impl Coefficients {
 }
 
 /// A family of permutations of 32-bit shingle hashes, as a kernel computes it.
-pub(crate) trait Family32: Sync {
+pub(crate) trait Family32: Send + Sync {
     /// What a vector of permutations keeps in registers.
     type Constants<L: Lanes>: Copy;
 
@@ -150,40 +150,52 @@ fn lower_blocks<L: Lanes, F: Family32, const N: usize>(
     let whole = row.len() - row.len() % (N * L::COUNT);
     let (blocks, rest) = row.split_at_mut(whole);
     for (i, row) in blocks.chunks_exact_mut(N * L::COUNT).enumerate() {
-        lower_block::<L, F, N>(lanes, by, i * N * L::COUNT, tile, row);
+        let by = constants::<L, F, N>(lanes, by, i * N * L::COUNT);
+        lower_block::<L, F, N>(lanes, by, tile, row);
     }
     for (i, row) in rest.chunks_mut(L::COUNT).enumerate() {
-        let first = whole + i * L::COUNT;
+        let by = constants::<L, F, 1>(lanes, by, whole + i * L::COUNT);
         if row.len() == L::COUNT {
-            lower_block::<L, F, 1>(lanes, by, first, tile, row);
+            lower_block::<L, F, 1>(lanes, by, tile, row);
         } else {
             let mut padded = [u32::MAX; PADDING];
             padded[..row.len()].copy_from_slice(row);
-            lower_block::<L, F, 1>(lanes, by, first, tile, &mut padded);
+            lower_block::<L, F, 1>(lanes, by, tile, &mut padded);
             row.copy_from_slice(&padded[..row.len()]);
         }
     }
 }
 
+/// What N vectors of permutations keep in registers, from permutation `first` on.
 #[inline(always)]
-fn lower_block<L: Lanes, F: Family32, const N: usize>(
+fn constants<L: Lanes, F: Family32, const N: usize>(
     lanes: L,
     by: &Coefficients,
     first: usize,
+) -> [F::Constants<L>; N] {
+    // No closure here: one that is not inlined is compiled for the baseline.
+    let mut constants = [F::constants(lanes, by, first); N];
+    for (i, constants) in constants.iter_mut().enumerate() {
+        *constants = F::constants(lanes, by, first + i * L::COUNT);
+    }
+    constants
+}
+
+#[inline(always)]
+pub(super) fn lower_block<L: Lanes, F: Family32, const N: usize>(
+    lanes: L,
+    by: [F::Constants<L>; N],
     tile: &[u32],
     row: &mut [u32],
 ) {
-    // No closure here: one that is not inlined is compiled for the baseline.
-    let mut constants = [F::constants(lanes, by, first); N];
     let mut low = [lanes.load(row); N];
     for i in 1..N {
-        constants[i] = F::constants(lanes, by, first + i * L::COUNT);
         low[i] = lanes.load(&row[i * L::COUNT..]);
     }
     for x in tile {
         let x = lanes.splat(*x);
         for i in 0..N {
-            low[i] = lanes.min(low[i], F::value(lanes, &constants[i], x));
+            low[i] = lanes.min(low[i], F::value(lanes, &by[i], x));
         }
     }
     for i in 0..N {
@@ -202,7 +214,7 @@ pub(super) fn fmix32_lanes<L: Lanes>(lanes: L, h: L::U32) -> L::U32 {
 
 /// `fmix32` of each shingle.
 #[inline(always)]
-fn mix<L: Lanes>(lanes: L, tile: &[u32], mixed: &mut [u32; TILE]) {
+pub(super) fn mix<L: Lanes>(lanes: L, tile: &[u32], mixed: &mut [u32]) {
     let whole = tile.len() - tile.len() % L::COUNT;
     for i in (0..whole).step_by(L::COUNT) {
         lanes.store(fmix32_lanes(lanes, lanes.load(&tile[i..])), &mut mixed[i..]);
@@ -361,7 +373,7 @@ impl Family32 for Mersenne61 {
 }
 
 /// A family of permutations of 64-bit shingle hashes: as [`Family32`].
-pub(crate) trait Family64: Sync {
+pub(crate) trait Family64: Send + Sync {
     /// Whether shingles are mixed by `fmix64` first.
     const IS_MIXED: bool;
 

@@ -5,6 +5,7 @@
 
 use super::isa::{Isa, Kernel};
 use super::lanes::Lanes;
+use super::sign::fmix32_lanes;
 
 /// Windows at a time: they and their words stay in the first-level cache.
 pub(crate) const TILE: usize = 1024;
@@ -108,11 +109,9 @@ impl Kernel for Hash<'_> {
             let word = load(lanes, &bytes[at..]);
             lanes.store(scramble(lanes, word), &mut words[at..]);
         }
-        let factor = [0x85EB_CA6B, 0xC2B2_AE35].map(|factor| lanes.splat(factor));
         let addend = lanes.splat(0xE654_6B64);
         let tail = lanes.splat((1 << (8 * (size % 4))) - 1);
         let len = lanes.splat(size as u32);
-        let xor_shift = |h, bits| lanes.xor(h, lanes.shift_right(h, bits));
         for at in (0..count).step_by(L::COUNT) {
             let mut h = lanes.splat(seed);
             for word in (at..at + whole).step_by(4) {
@@ -125,10 +124,7 @@ impl Kernel for Hash<'_> {
                 let word = lanes.and(load(lanes, &bytes[at + whole..]), tail);
                 h = lanes.xor(h, scramble(lanes, word));
             }
-            let h = xor_shift(lanes.xor(h, len), 16);
-            let h = xor_shift(lanes.mul(h, factor[0]), 13);
-            let h = xor_shift(lanes.mul(h, factor[1]), 16);
-            lanes.store(h, &mut words[at..]);
+            lanes.store(fmix32_lanes(lanes, lanes.xor(h, len)), &mut words[at..]);
         }
     }
 }

@@ -15,7 +15,7 @@ of b from the same generator:
     mersenne61       a = randint(1, 2^61 - 1, uint64)       b = randint(0, 2^61 - 1, uint64)
     mersenne61-wide  as mersenne61
     affine32-even    a = randint(1, 2^32, uint32)           b = randint(0, 2^32, uint32)
-    fast             as affine32, 2*num_perm of each: one pair a round
+    fast             as affine32, FAST_ROUNDS + num_perm of each: a pair for each round, then one for each slot
 
 Presets have their family's, but for `nemo`, whose are below 2^31 - 1, and `rensa`, which has its own generator;
 those of `datasketch-legacy`, `nemo` and `nemo64` are drawn in turn: a_0, b_0, a_1, b_1, ..
@@ -36,6 +36,7 @@ from scipy.integrate import quad
 HERE = Path(__file__).parent
 M32, M64 = 2**32 - 1, 2**64 - 1
 P31, P61 = 2**31 - 1, 2**61 - 1
+FAST_ROUNDS = 14
 
 
 # Permutation families
@@ -82,7 +83,7 @@ PRESETS = {
 
 
 def coefficients(scheme, seed, num_perm):
-    """The (a, b) of every slot; those of the rounds in `fast`."""
+    """The (a, b) of every slot; in `fast` those of its rounds come first."""
     family, in_turn = PRESETS.get(scheme, (scheme, False))
     if family == "rensa":
         return xoshiro_pairs(seed, num_perm)
@@ -95,7 +96,7 @@ def coefficients(scheme, seed, num_perm):
     else:
         a_range, b_range = (0, 2 ** (bits - 1)) if is_odd else (1, 2**bits), (0, 2**bits)
     generator = numpy.random.RandomState(seed)
-    pairs = 2 * num_perm if family == "fast" else num_perm
+    pairs = FAST_ROUNDS + num_perm if family == "fast" else num_perm
     if in_turn:
         drawn = [[generator.randint(*range_, dtype=dtype) for range_ in (a_range, b_range)] for _ in range(pairs)]
     else:
@@ -114,17 +115,15 @@ def signature(family, pairs, xs):
 
 
 def fast_signature(pairs, xs):
-    """Fast Similarity Sketching, every round of it: the least of all values that fall into a slot."""
-    num_perm = len(pairs) // 2
-    width = max(1, (2 * num_perm - 4).bit_length() if num_perm > 2 else 1)
+    """Fast Similarity Sketching: in each slot the least of the values of all rounds, and of its own permutation."""
+    num_perm = len(pairs) - FAST_ROUNDS
     slots = [M32] * num_perm
-    for r, (a, b) in enumerate(pairs):
-        for x in xs:
-            m = fmix32((a * x + b) % 2**32)
-            slot, u = divmod(m * num_perm, 2**32) if r < num_perm else (r - num_perm, m)
-            high = r * 2**30 if r < 3 else 3 * 2**30 + (r - 3) * 2 ** (30 - width)
-            low = u // 4 if r < 3 else u // 2 ** (2 + width)
-            slots[slot] = min(slots[slot], high + low)
+    for x in xs:
+        for r, (a, b) in enumerate(pairs[:FAST_ROUNDS]):
+            slot, u = divmod(fmix32((a * x + b) % 2**32) * num_perm, 2**32)
+            slots[slot] = min(slots[slot], r * 2**28 + u // 16)
+        for slot, (a, b) in enumerate(pairs[FAST_ROUNDS:]):
+            slots[slot] = min(slots[slot], FAST_ROUNDS * 2**28 + (a * fmix32(x) + b) % 2**32 // 16)
     assert not xs or M32 not in slots
     return slots
 

@@ -10,9 +10,9 @@ use super::load::{Document, Load};
 use super::output::Output;
 use super::slot::{Sent, Slot as Buffers, Work};
 use super::{Gpu, Slot};
-use crate::backend::rows::lower;
 use crate::error::Result;
 use crate::pipeline::Scratch;
+use crate::pipeline::lower;
 
 /// Documents that the CPU takes at a time in a hybrid run, in bytes.
 const CPU_RUN: usize = 1 << 18;

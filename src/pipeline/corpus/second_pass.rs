@@ -116,13 +116,14 @@ impl<F: FnMut(Again) -> Result<()>> SecondPass<'_, F> {
 
 impl Corpus {
     /// Has `each` take every chunk of the files again, from memory if they are held, with the row of each
-    /// of its records; bad records have none.
+    /// of its records; bad records have none. That is a stage of the name given.
     ///
     /// # Errors
     /// [`Error::InputChanged`] when a file is read and is not what it was.
     pub(crate) fn read_again(
         &self,
         source: &Source<'_>,
+        stage: &'static str,
         columns: Columns,
         each: impl FnMut(Again) -> Result<()>,
     ) -> Result<()> {
@@ -135,15 +136,18 @@ impl Corpus {
             each,
         };
         if let Some(held) = &self.held {
+            source.progress.begin(stage, self.bytes);
             let mut held = held.iter().peekable();
             for file in 0..self.files.len() {
                 while let Some(chunk) = held.next_if(|chunk| chunk.file == file) {
                     pass.chunk(Arc::clone(chunk))?;
+                    pass.advance(pass.bytes);
                 }
                 pass.end(file)?;
             }
             return Ok(());
         }
+        source.progress.begin(stage, source.inputs.stored_bytes());
         read_all(
             source.inputs,
             source.fields,
@@ -178,9 +182,6 @@ impl Corpus {
         wanted: &[bool],
         sets: &mut ExactSets,
     ) -> Result<()> {
-        source
-            .progress
-            .begin("read again", source.inputs.stored_bytes());
         let position_of = |row: u32| {
             let position = self.distinct.binary_search(&row).ok()?;
             wanted[position].then_some(position)
@@ -199,7 +200,7 @@ impl Corpus {
             }
             Ok(())
         };
-        self.read_again(source, Columns::Needed, |again| {
+        self.read_again(source, "read again", Columns::Needed, |again| {
             if let Again::Chunk(chunk, rows) = again {
                 let positions: Vec<_> = rows.iter().map(|row| row.and_then(position_of)).collect();
                 if positions.iter().any(Option::is_some) {

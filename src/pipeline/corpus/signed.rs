@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use super::{Corpus, Ids, SignatureSink, Skipped, SourceFile};
 use crate::error::{BadRecord, Error, Result};
-use crate::io::{SignatureReader, description_of, real_path};
+use crate::io::{SignatureReader, check_spared, damaged, description_of, misdescribed};
+use crate::pipeline::document::digest;
 use crate::pipeline::progress::Progress;
 use crate::pipeline::report::REPORT_VERSION;
 use crate::pipeline::sign::{Signatures, Slots};
@@ -41,6 +42,8 @@ struct Report {
     counts: Counts,
     files: Vec<File>,
     skipped: Vec<SkippedRecord>,
+    /// The digest of a matrix, which older descriptions do not state.
+    matrix_blake3_128: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -84,14 +87,8 @@ impl SignatureFile {
             let scheme = report.check(&reader)?;
             Ok((report, scheme))
         });
-        let (report, scheme) = opened.map_err(|problem| Error::Input {
-            path: match reader.has_ids() {
-                true => path.to_owned(),
-                false => description_of(path),
-            },
-            problem,
-            remedy: "sign the documents again".to_owned(),
-        })?;
+        let (report, scheme) =
+            opened.map_err(|problem| misdescribed(path, reader.is_matrix(), &problem))?;
         Ok(SignatureFile {
             path: path.to_owned(),
             reader,
@@ -123,7 +120,7 @@ impl SignatureFile {
 
     /// Whether it holds the documents' ids.
     pub fn has_ids(&self) -> bool {
-        self.reader.has_ids()
+        !self.reader.is_matrix()
     }
 
     /// Bytes of the file.
@@ -136,19 +133,7 @@ impl SignatureFile {
     /// # Errors
     /// [`Error::Output`] if so.
     pub fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
-        let needed = [self.path.clone(), description_of(&self.path)];
-        for output in outputs {
-            for input in &needed {
-                if real_path(input)? == real_path(output)? {
-                    return Err(Error::Output {
-                        path: output.clone(),
-                        problem: format!("the input {} lies there", input.display()),
-                        remedy: "choose another output".to_owned(),
-                    });
-                }
-            }
-        }
-        Ok(())
+        check_spared(&[&self.path, &description_of(&self.path)], outputs)
     }
 }
 
@@ -262,20 +247,18 @@ impl Corpus {
             path,
             mut reader,
             scheme,
-            report,
+            mut report,
         } = signatures;
-        let damaged = |problem: String| Error::Input {
-            path: path.clone(),
-            problem,
-            remedy: "sign the documents again".to_owned(),
-        };
+        let is_matrix = reader.is_matrix();
         let rows = u32::try_from(reader.rows)
             .ok()
             .filter(|rows| *rows < u32::MAX);
         let rows = rows.ok_or(Error::TooManyDocuments)?;
-        let mut corpus = report.into_corpus(rows).map_err(damaged)?;
+        let stated_digest = report.matrix_blake3_128.take();
+        let corpus = report.into_corpus(rows);
+        let mut corpus = corpus.map_err(|problem| misdescribed(&path, is_matrix, &problem))?;
         corpus.bytes = reader.bytes;
-        let mut all_ids = reader.has_ids().then(Ids::default);
+        let mut all_ids = (!is_matrix).then(Ids::default);
         let empty = scheme.empty_slot();
         let mut batch = Signatures::new(scheme.num_perm(), reader.width);
         let mut ids = Vec::new();
@@ -290,14 +273,14 @@ impl Corpus {
             let digests: Vec<Option<u128>> = (0..batch.len())
                 .into_par_iter()
                 .with_min_len(64)
-                .map(|i| digest(batch.row(i), empty))
+                .map(|i| digest_of(batch.row(i), empty))
                 .collect();
             let mut distinct = Signatures::new(scheme.num_perm(), reader.width);
             let first_distinct = corpus.distinct.len();
             for (i, digest) in digests.into_iter().enumerate() {
                 let row = next_row;
                 if row >= rows {
-                    return Err(damaged("it holds more rows than it states".to_owned()));
+                    return Err(damaged(&path, "it holds more rows than it states"));
                 }
                 next_row += 1;
                 let Some(digest) = digest else {
@@ -324,9 +307,12 @@ impl Corpus {
             progress.advance(u64::from(next_row), u64::from(next_row), 0);
         }
         if next_row != rows {
-            return Err(damaged(format!(
-                "it states {rows} signatures and holds {next_row}"
-            )));
+            let problem = format!("it states {rows} signatures and holds {next_row}");
+            return Err(damaged(&path, &problem));
+        }
+        if stated_digest.is_some() && stated_digest != reader.digest() {
+            let problem = "the signatures are not those that it was written with";
+            return Err(misdescribed(&path, is_matrix, problem));
         }
         if all_ids.is_none() {
             corpus.repeated_ids = 0;
@@ -337,8 +323,8 @@ impl Corpus {
     }
 }
 
-/// 128 bits of BLAKE3 over the slots; none of the signature of the empty set.
-fn digest(signature: Slots<'_>, empty: u64) -> Option<u128> {
+/// The digest of the slots; none of the signature of the empty set.
+fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
     let (is_empty, bytes): (bool, &[u8]) = match signature {
         Slots::U32(slots) => (
             slots.iter().all(|slot| u64::from(*slot) == empty),
@@ -349,8 +335,5 @@ fn digest(signature: Slots<'_>, empty: u64) -> Option<u128> {
             bytemuck::cast_slice(slots),
         ),
     };
-    let digest = blake3::hash(bytes);
-    let mut low = [0; 16];
-    low.copy_from_slice(&digest.as_bytes()[..16]);
-    (!is_empty).then(|| u128::from_le_bytes(low))
+    (!is_empty).then(|| digest(bytes))
 }

@@ -71,10 +71,19 @@ pub(super) trait ShingleHash: WordShingle {
         _: &mut Windows,
         out: &mut Out<'_, Self>,
     ) {
-        for_each_window(bytes, size, |window| {
-            out.room().push(Self::of_bytes(hash, window));
-        });
+        push_each_window(hash, bytes, size, out);
     }
+}
+
+fn push_each_window<H: ShingleHash>(
+    hash: BaseHash,
+    bytes: &[u8],
+    size: usize,
+    out: &mut Out<'_, H>,
+) {
+    for_each_window(bytes, size, |window| {
+        out.room().push(H::of_bytes(hash, window));
+    });
 }
 
 impl ShingleHash for u32 {
@@ -98,10 +107,7 @@ impl ShingleHash for u32 {
             BaseHash::Murmur3_32 => windows.hash(isa, bytes, size, 0, |hashes| {
                 out.room().extend_from_slice(hashes);
             }),
-            _ => for_each_window(bytes, size, |window| {
-                out.room()
-                    .push(crate::scheme::HashValue::of_bytes(hash, window));
-            }),
+            _ => push_each_window(hash, bytes, size, out),
         }
     }
 }

@@ -38,7 +38,7 @@ pub use stop_words::StopWords;
 pub use words::for_each_word;
 use words::{Each, Words};
 
-use super::document::DocumentBatch;
+use super::document::{DocumentBatch, digest};
 use crate::error::{Error, Result};
 use crate::scheme::{BaseHash, Grams, Scheme, Shingles, Width, words_v1};
 use crate::simd::Isa;
@@ -633,10 +633,7 @@ impl Scratch {
             true => self.normalised.as_slice(),
             false => self.sequence.as_slice(),
         };
-        let digest = blake3::hash(bytes);
-        let mut low = [0; 16];
-        low.copy_from_slice(&digest.as_bytes()[..16]);
-        u128::from_le_bytes(low)
+        digest(bytes)
     }
 }
 

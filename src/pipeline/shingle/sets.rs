@@ -50,7 +50,8 @@ impl ShingleBatch {
     ///
     /// # Panics
     /// If there are more entries than sets, and one that has no set holds.
-    pub fn retain(&mut self, is_kept: &[bool]) {
+    #[cfg(feature = "io")]
+    pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         let mut end = 0;
         let mut sets = 0;
         for (i, _) in (0..).zip(is_kept).filter(|(_, is_kept)| **is_kept) {
@@ -178,7 +179,7 @@ impl<'a> ShingleSets<'a> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "io"))]
 mod tests {
     use super::*;
 
