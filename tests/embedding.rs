@@ -337,8 +337,12 @@ fn selftest_finds_the_published_values() {
     let mut all = lines("selftest");
     let last = all.pop().unwrap();
     let isas = Isa::available().iter().map(|isa| format!(", simd ({isa})"));
-    let passed = format!("all {} checks passed on: scalar", all.len());
-    assert_eq!(last, passed + &isas.collect::<String>());
+    // Devices, where there are some, come behind the CPU.
+    let unsupported = all.iter().filter(|line| line.contains("unsupported"));
+    let unsupported = unsupported.count();
+    let passed = format!("all {} checks passed on: scalar", all.len() - unsupported);
+    assert!(last.starts_with(&(passed + &isas.collect::<String>())));
+    all.retain(|line| !line.starts_with("gpu"));
     assert!(
         all.iter()
             .all(|line| line.contains("  ok  ") && line.len() <= 80)

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use rayon::prelude::*;
 
-use super::rows::sign_rows;
+use super::rows::{rows_at_a_time, sign_rows};
 use super::unfit;
 use crate::error::Result;
 use crate::pipeline::{
@@ -175,6 +175,7 @@ impl Simd {
         borrow: fn(&mut [S]) -> SlotsMut<'_>,
     ) -> Result<()> {
         let rows = slots.par_chunks_mut(self.num_perm).enumerate();
+        let rows = rows.with_max_len(rows_at_a_time(texts.len()));
         rows.try_for_each(|(i, row)| {
             let text = texts.get(i);
             let mut scratch = SCRATCH.take().unwrap_or_default();
