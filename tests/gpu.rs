@@ -18,7 +18,7 @@ fn sets_of_all_lengths_are_signed_as_by_the_definition() {
     }
     let sets = Sets::of(&[0, 1, 7, 100, 4096, 4097, 0, 300_000, 3, 2048, 2049], 1);
     for (scheme, integers) in forms() {
-        let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
+        let expected = sets.sign(&*Backend::Scalar.signer(&scheme).unwrap());
         let signer = gpu(
             &scheme,
             GpuOptions {

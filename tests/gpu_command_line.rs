@@ -112,8 +112,12 @@ fn what_a_gpu_cannot_do_is_refused_with_the_reason() {
     }
     let command = "sign in.jsonl --output o.npy --backend gpu --device 1000";
     place.run(command).refused(1, &["unsupported: "]);
-    let command = "sign in.jsonl --output o.npy --backend simd --device 0";
-    place.run(command).refused(2, &["--device"]);
+    for backend in ["simd", "auto"] {
+        let command = format!("sign in.jsonl --output o.npy --backend {backend} --device 0");
+        place
+            .run(&command)
+            .refused(2, &["--device", "add --backend gpu"]);
+    }
     // Not for `auto`, which takes what is there.
     place
         .run("sign in.jsonl --output o.npy --scheme fast")

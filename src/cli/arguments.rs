@@ -166,8 +166,8 @@ pub(super) fn check_folder_of(output: &Path) -> anyhow::Result<()> {
 /// What computes.
 #[derive(Debug, Args)]
 pub(super) struct BackendArguments {
-    /// What computes the signatures: auto, scalar, simd, gpu, hybrid (simd and gpu); the values are the
-    /// same
+    /// What computes the signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto, which is simd, or gpu
+    /// where that is measured to be faster; the values are the same
     #[arg(
         long,
         value_name = "NAME",
@@ -217,9 +217,9 @@ impl BackendArguments {
 
     #[cfg(feature = "gpu")]
     fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
-        if self.device.is_some() && matches!(backend, Backend::Scalar | Backend::Simd) {
+        if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
             return Err(usage(simgpu::Error::Conflict(format!(
-                "--device is for the backends gpu and hybrid, not {backend}; leave --device out"
+                "--device is for the backends gpu and hybrid, not {backend}; add --backend gpu, or leave --device out"
             ))));
         }
         Ok(GpuOptions {
@@ -515,11 +515,7 @@ impl Run {
             signer: &*self.signing.signer,
             progress: &self.terminal,
         };
-        let outcome = on_threads(self.threads, || run(&source));
-        for notice in self.signing.signer.notices() {
-            self.terminal.warn(&notice);
-        }
-        outcome
+        on_threads(self.threads, || run(&source))
     }
 }
 

@@ -60,6 +60,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let texts = [read_text(names[0])?, read_text(names[1])?];
     let texts = [&*texts[0], &*texts[1]];
     let compared = compare(texts, &signing.shingler, &*signing.signer)?;
+    for notice in signing.signer.notices() {
+        writeln!(std::io::stderr(), "warning: {notice}")?;
+    }
     let report = Report::of(names, &compared, &signing, banding)?;
     let mut page = String::new();
     if arguments.json {

@@ -21,7 +21,7 @@ pub(super) fn run(_: &Arguments) -> anyhow::Result<()> {
         write_adapter(&mut page, adapter)?;
     }
     if adapters.is_empty() {
-        page.push_str("no device: no driver for Vulkan, Metal or DX12 was found\n");
+        page.push_str("no device: no driver for Vulkan, Metal or DX12 was found; install that of the graphics card\n");
     }
     std::io::stdout().write_all(page.as_bytes())?;
     Ok(())

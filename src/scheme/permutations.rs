@@ -61,6 +61,18 @@ impl Permutations {
         }
     }
 
+    /// Those of these coefficients.
+    #[cfg(all(test, feature = "gpu"))]
+    pub(crate) fn of(family: Family, pairs: impl Iterator<Item = (u64, u64)>) -> Self {
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
+        Permutations {
+            family,
+            num_perm: a.len(),
+            a,
+            b,
+        }
+    }
+
     /// The family they belong to.
     pub fn family(&self) -> Family {
         self.family

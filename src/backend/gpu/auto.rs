@@ -4,10 +4,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::device::{adapters, lock};
-use super::{Gpu, GpuOptions, kernel};
+use super::{Gpu, GpuOptions, Integers, kernel};
 use crate::error::Result;
 use crate::pipeline::{
-    Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, TextBatch,
+    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, TextBatch,
 };
 use crate::scheme::{Family, Permutations, Width, fmix64};
 
@@ -18,13 +18,7 @@ struct Question {
     family: Family,
     num_perm: usize,
     cpu: String,
-}
-
-/// Seconds that each took for the same sets.
-#[derive(Clone, Copy, Debug)]
-struct Answer {
-    gpu: Duration,
-    cpu: Duration,
+    threads: usize,
 }
 
 /// A signer that was chosen among two, and why.
@@ -41,90 +35,103 @@ pub(in crate::backend) fn choose(
     options: &GpuOptions,
     cpu: impl Fn() -> Box<dyn Signer>,
 ) -> Box<dyn Signer> {
-    let number = options.device.unwrap_or(0);
+    let (number, family) = (options.device.unwrap_or(0), permutations.family());
+    // Nobody looks for adapters in vain.
+    if kernel::check(family, Integers::U64).is_err() {
+        return cpu();
+    }
     let adapters = adapters();
     let Some(adapter) = adapters.get(number).filter(|adapter| !adapter.is_software) else {
         return cpu();
     };
-    let family = permutations.family();
     if kernel::check(family, adapter.integers()).is_err() {
         return cpu();
     }
     let gpu = match Gpu::new(permutations, empty, options, cpu(), false) {
         Ok(gpu) => gpu,
-        Err(error) => return Box::new(Chosen::new(cpu(), error.to_string())),
+        Err(error) => {
+            let why = format!("the GPU {} cannot be used: {error}", adapter.name);
+            return Box::new(Chosen::new(cpu(), why));
+        }
     };
     faster(number, family, gpu, cpu())
 }
 
 fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<dyn Signer> {
-    static ANSWERS: Mutex<Vec<(Question, Answer)>> = Mutex::new(Vec::new());
+    /// How many times as fast the GPU was.
+    static ANSWERS: Mutex<Vec<(Question, f64)>> = Mutex::new(Vec::new());
     let question = Question {
         device,
         family,
         num_perm: cpu.num_perm(),
         cpu: cpu.describe(),
+        threads: rayon::current_num_threads(),
     };
-    let known = |answers: &[(Question, Answer)]| {
-        let of_it = answers.iter().find(|(asked, _)| *asked == question);
-        of_it.map(|(_, answer)| *answer)
-    };
-    let mut answers = lock(&ANSWERS);
-    let answer = match known(&answers) {
-        Some(answer) => answer,
-        None => match (time(&gpu), time(&*cpu)) {
-            (Ok(gpu), Ok(cpu)) => {
-                let answer = Answer { gpu, cpu };
-                answers.push((question, answer));
-                answer
+    let known = lock(&ANSWERS)
+        .iter()
+        .find_map(|(asked, ratio)| (*asked == question).then_some(*ratio));
+    // Nobody waits for a measurement with the lock held: it runs on threads that may ask the same.
+    let ratio = match known {
+        Some(ratio) => ratio,
+        None => match (shingles_a_second(&gpu), shingles_a_second(&*cpu)) {
+            (Ok(of_gpu), Ok(of_cpu)) => {
+                let ratio = of_gpu / of_cpu;
+                lock(&ANSWERS).push((question, ratio));
+                ratio
             }
             // Its errors show where the sets are the user's.
             _ => return cpu,
         },
     };
-    drop(answers);
-    // What failed while it was measured is slower than anything.
-    let has_failed = !gpu.notices().is_empty();
-    let ratio = answer.cpu.as_secs_f64() / answer.gpu.as_secs_f64().max(f64::MIN_POSITIVE);
-    let signer: Box<dyn Signer> = match ratio > 1.0 && !has_failed {
-        true => Box::new(gpu),
-        false => {
-            let why = format!("{ratio:.2} times as fast as it: {}", gpu.describe());
-            return Box::new(Chosen::new(cpu, why));
-        }
-    };
-    Box::new(Chosen::new(
-        signer,
-        format!("{ratio:.2} times as fast as {}", cpu.describe()),
-    ))
+    if let Some(notice) = gpu.notices().pop() {
+        return Box::new(Chosen::new(cpu, notice));
+    }
+    if ratio > 1.0 {
+        let why = format!("measured: {ratio:.2} times as fast as {}", cpu.describe());
+        Box::new(Chosen::new(Box::new(gpu), why))
+    } else {
+        let why = format!("measured: {} is {ratio:.2} times as fast", gpu.describe());
+        Box::new(Chosen::new(cpu, why))
+    }
 }
 
-/// The least of three times for 2^20 shingles, after one that is not counted.
+/// How fast sets of 1,024 shingles are signed. There are more of them each time, until they take long enough: a
+/// few do not fill a large device.
 #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
-fn time(signer: &dyn Signer) -> Result<Duration> {
+fn shingles_a_second(signer: &dyn Signer) -> Result<f64> {
     const SET: usize = 1 << 10;
-    let wide: Vec<u64> = (0..1 << 20).map(fmix64).collect();
-    let narrow: Vec<u32> = wide.iter().map(|x| *x as u32).collect();
-    let offsets: Vec<i64> = (0..=(wide.len() / SET) as i64)
-        .map(|i| i * SET as i64)
-        .collect();
-    // The families of which there are kernels have slots as wide as their hashes.
-    let hashes = match signer.slot_width() {
-        Width::U32 => Hashes::U32(&narrow),
-        Width::U64 => Hashes::U64(&wide),
-    };
-    let sets = ShingleSets::new(hashes, &offsets)?;
+    const LONG_ENOUGH: Duration = Duration::from_millis(20);
     let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-    let mut least = Duration::MAX;
-    for round in 0..4 {
-        signatures.clear();
-        let start = Instant::now();
-        signatures.sign(signer, &sets)?;
-        if round > 0 {
-            least = least.min(start.elapsed());
+    let mut sign = |sets: usize| -> Result<Duration> {
+        let wide: Vec<u64> = (0..(sets * SET) as u64).map(fmix64).collect();
+        let narrow: Vec<u32> = wide.iter().map(|x| *x as u32).collect();
+        let offsets: Vec<i64> = (0..=sets).map(|i| (i * SET) as i64).collect();
+        // The families of which there are kernels have slots as wide as their hashes.
+        let hashes = match signer.slot_width() {
+            Width::U32 => Hashes::U32(&narrow),
+            Width::U64 => Hashes::U64(&wide),
+        };
+        let sets = ShingleSets::new(hashes, &offsets)?;
+        let mut least = Duration::MAX;
+        // The first time memory and kernels are made.
+        for round in 0..3 {
+            signatures.clear();
+            let start = Instant::now();
+            signatures.sign(signer, &sets)?;
+            if round > 0 {
+                least = least.min(start.elapsed());
+            }
         }
+        Ok(least)
+    };
+    let mut sets = 16;
+    loop {
+        let took = sign(sets)?;
+        if took >= LONG_ENOUGH || sets >= 1 << 14 {
+            return Ok((sets * SET) as f64 / took.as_secs_f64().max(f64::MIN_POSITIVE));
+        }
+        sets *= 4;
     }
-    Ok(least)
 }
 
 impl Chosen {
@@ -135,7 +142,7 @@ impl Chosen {
 
 impl Signer for Chosen {
     fn describe(&self) -> String {
-        format!("{}, by measurement ({})", self.signer.describe(), self.why)
+        format!("{} ({})", self.signer.describe(), self.why)
     }
 
     fn num_perm(&self) -> usize {
@@ -157,6 +164,10 @@ impl Signer for Chosen {
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
         self.signer.sign_texts(texts, shingler, signatures)
+    }
+
+    fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
+        self.signer.band_keys(sets, banding, keys)
     }
 
     fn notices(&self) -> Vec<String> {
@@ -182,7 +193,7 @@ mod tests {
         };
         let chosen = faster(0, scheme.family(), gpu, cpu());
         assert!(
-            chosen.describe().contains("by measurement"),
+            chosen.describe().contains("measured: "),
             "{}",
             chosen.describe()
         );

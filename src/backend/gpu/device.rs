@@ -202,8 +202,14 @@ impl Device {
             return Ok(Arc::new(Device::of(adapter, integers)?));
         }
         let mut opened = lock(&OPENED);
-        // What failed is opened anew.
-        opened.retain(|(_, device)| device.failure().is_none());
+        // What failed is opened anew. One that hangs is kept for good, for to drop it would be to wait for it.
+        opened.retain(|(_, device)| {
+            let failure = device.failure();
+            if let Some(Failure::Hung(_)) = failure {
+                std::mem::forget(device.clone());
+            }
+            failure.is_none()
+        });
         let is_it =
             |(of, device): &&(usize, Arc<Device>)| *of == number && device.integers == integers;
         if let Some((_, device)) = opened.iter().find(is_it) {

@@ -62,7 +62,7 @@ pub(super) fn check(family: Family, integers: Integers) -> Result<()> {
     match unsupported(family, integers) {
         None => Ok(()),
         Some(reason) => Err(Error::Unsupported(format!(
-            "{reason}; choose --backend simd, or another --scheme"
+            "no GPU computes this scheme here: {reason}; choose --backend simd, or another --scheme"
         ))),
     }
 }
@@ -152,7 +152,10 @@ impl SignKernel {
             Family::Mersenne61Wide => Mersenne61Wide::new(a, b).coefficients().pairs().collect(),
             _ => a.iter().copied().zip(b.iter().copied()).collect(),
         };
-        pairs.resize(a.len().next_multiple_of(LANES), (0, 0));
+        // Those that fill the last entry are of no slot, and their values are great, or a whole workgroup would be
+        // uncertain of them.
+        pairs.truncate(a.len());
+        pairs.resize(a.len().next_multiple_of(LANES), (0, 1 << 16));
         let words: &[Word] = match (self.family, self.integers) {
             (Family::Mersenne31 | Family::Mersenne61, Integers::U32) => &LIMBS,
             _ if self.needs_u64() => return whole(&pairs),

@@ -200,7 +200,7 @@ impl Gpu {
             return;
         }
         lock(&self.notices).push(format!(
-            "the GPU ({}) failed: {failure}; the CPU signs what it does not, with the same values",
+            "the GPU ({}) failed: {failure}; the CPU signs the rest, with the same values",
             self.device.name
         ));
     }
@@ -438,9 +438,10 @@ mod tests {
     use pollster::block_on;
 
     use super::*;
+    use crate::backend::scalar::Scalar;
     use crate::backend::simd::Simd;
     use crate::pipeline::{Shingling, Unit};
-    use crate::scheme::{Scheme, fmix32};
+    use crate::scheme::{P31, P61, Scheme, fmix32};
     use crate::simd::Isa;
 
     /// A device that takes everything and computes nothing: rows stay zeros.
@@ -529,6 +530,73 @@ mod tests {
         assert_eq!(signatures.row(0), Slots::U32(&[u32::MAX; 128]));
         for row in 1..4 {
             assert_eq!(signatures.row(row), Slots::U32(&[0; 128]));
+        }
+    }
+
+    /// Coefficients and shingles whose sums reach the corners of the reductions, so that kernels compute
+    /// slots again that they are not certain of. As elsewhere, a machine without an adapter has nothing to test.
+    #[test]
+    fn corners_of_the_reductions_are_those_of_the_definition() {
+        if adapters().is_empty() {
+            return;
+        }
+        let (p31, p61) = (P31, P61);
+        let shingles = |greatest: u64| -> Vec<Vec<u64>> {
+            let few = [0, 1, 2, 7, 8, p31 - 1, p31, p31 + 1, u64::from(u32::MAX)];
+            let wide = [p61 - 1, p61, p61 + 1, 2 * p61, 7 * p61 + 6, u64::MAX];
+            let all = few.into_iter().chain(wide).filter(|x| *x <= greatest);
+            let single = all.clone().map(|x| vec![x]);
+            single.chain([all.collect(), (0..40).collect()]).collect()
+        };
+        for (family, greatest) in [
+            (Family::Affine32, u64::from(u32::MAX)),
+            (Family::Affine32Even, u64::from(u32::MAX)),
+            (Family::Affine64, u64::MAX),
+            (Family::Mersenne31, p31 - 1),
+            (Family::Mersenne61, p61 - 1),
+            (Family::Mersenne61Wide, p61 - 1),
+        ] {
+            let is_odd = matches!(family, Family::Affine32 | Family::Affine64);
+            let factors = [1, 2, 3, 1 << 30, (1 << 32) - 1, 1 << 32, 1 << 60];
+            let factors = factors.into_iter().chain([greatest - 1, greatest]);
+            let factors = factors.filter(|a| *a <= greatest && (!is_odd || a % 2 == 1));
+            let addends = [0, 1, 2, 6, 7, 8, greatest - 7, greatest - 1, greatest];
+            let pairs = factors.flat_map(|a| addends.map(|b| (a, b)));
+            let drawn = Permutations::of(family, pairs);
+            let sets = shingles(match family.hash_width() {
+                Width::U32 => u32::MAX.into(),
+                Width::U64 => u64::MAX,
+            });
+            let wide = sets.concat();
+            let narrow: Vec<u32> = wide.iter().map(|x| u32::of(*x)).collect();
+            let mut offsets = vec![0];
+            for set in &sets {
+                offsets.push(offsets[offsets.len() - 1] + set.len() as i64);
+            }
+            let hashes = match family.hash_width() {
+                Width::U32 => Hashes::U32(&narrow),
+                Width::U64 => Hashes::U64(&wide),
+            };
+            let sets = ShingleSets::new(hashes, &offsets).unwrap();
+            let sign = |signer: &dyn Signer| {
+                let mut signatures = Signatures::new(drawn.num_perm(), family.slot_width());
+                signatures.sign(signer, &sets).unwrap();
+                signatures
+            };
+            let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
+            let expected = sign(&*scalar());
+            for integers in [Integers::U32, Integers::U64] {
+                if !computes(family, integers) {
+                    continue;
+                }
+                let options = GpuOptions {
+                    integers: Some(integers),
+                    ..GpuOptions::default()
+                };
+                let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
+                assert!(sign(&signer) == expected, "{family:?} {integers:?}");
+                assert_eq!(signer.notices(), [""; 0]);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! so that the host fills one while the device works on another.
 
 use std::ops::Range;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -302,7 +302,12 @@ impl Slot {
 impl Sent {
     /// Whether it need not be waited for.
     pub(super) fn is_done(&mut self) -> bool {
-        self.came = self.came.take().or_else(|| self.mapped.try_recv().ok());
+        self.came = self.came.take().or_else(|| match self.mapped.try_recv() {
+            Ok(mapped) => Some(mapped),
+            Err(TryRecvError::Empty) => None,
+            // Nobody will ever say.
+            Err(TryRecvError::Disconnected) => Some(Err(wgpu::BufferAsyncError)),
+        });
         self.came.is_some()
     }
 
@@ -315,8 +320,8 @@ impl Sent {
         take: impl FnOnce(&[usize], usize, &[u8]),
     ) -> Attempt<Slot> {
         device.wait(timeout, || self.is_done())?;
-        if let Some(Err(error)) = &self.came {
-            return Err(device.failure().unwrap_or(Failure::Lost(error.to_string())));
+        if let Some(Err(_)) = &self.came {
+            return Err(device.failure().unwrap_or(Failure::Lost(String::new())));
         }
         let bytes = (self.documents.len() * self.row_bytes) as u64;
         device.read(|| {

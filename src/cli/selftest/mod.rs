@@ -230,6 +230,14 @@ fn table(lines: &[Line]) -> anyhow::Result<String> {
     Ok(page)
 }
 
+/// Whether a signer did all of it: where another took over, the values are not its own.
+fn on_its_own(signer: &dyn Signer) -> simgpu::Result<()> {
+    match signer.notices().pop() {
+        None => Ok(()),
+        Some(notice) => Err(simgpu::Error::Conflict(notice)),
+    }
+}
+
 /// The first slot that is not as expected.
 fn wrong_slot(expected: &[u64], computed: &[u64]) -> Option<String> {
     let mut slots = computed.iter().zip(expected).enumerate();

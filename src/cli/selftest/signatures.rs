@@ -8,7 +8,7 @@ use simgpu::scheme::{HashValue, Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 
 use super::golden::{list, number, numbers, scheme_of, string};
-use super::{Machine, wide_hashes, wrong_slot};
+use super::{Machine, on_its_own, wide_hashes, wrong_slot};
 
 const FAMILIES: &str = include_str!("../../../tests/golden/families.json");
 const PEERS: &str = include_str!("../../../tests/golden/peer_signatures.json");
@@ -57,7 +57,7 @@ impl SignatureCase {
             Width::U32 => Hashes::U32(&narrow),
             Width::U64 => Hashes::U64(&self.set),
         };
-        Ok(match family.slot_width() {
+        let slots = match family.slot_width() {
             Width::U32 => {
                 let mut slots = vec![0; self.slots.len()];
                 signer.sign_set(set, SlotsMut::U32(&mut slots))?;
@@ -68,7 +68,9 @@ impl SignatureCase {
                 signer.sign_set(set, SlotsMut::U64(&mut slots))?;
                 slots
             }
-        })
+        };
+        on_its_own(&*signer)?;
+        Ok(slots)
     }
 }
 

@@ -8,7 +8,7 @@ use simgpu::scheme::{Scheme, fmix64};
 use simgpu::simd::Isa;
 
 use super::golden::numbers;
-use super::{Machine, wide_hashes, wrong_slot};
+use super::{Machine, on_its_own, wide_hashes, wrong_slot};
 
 const TEXTS: &str = include_str!("../../../tests/golden/texts.json");
 
@@ -38,6 +38,7 @@ impl TextValues {
         let texts: TextBatch = [text].into_iter().collect();
         let hashes = wide_hashes(shingler.shingle(&texts).sets().hashes());
         let signatures = Signatures::of_texts(signer, &texts, &shingler)?;
+        on_its_own(signer)?;
         Ok(TextValues {
             shingles: (
                 hashes.len(),

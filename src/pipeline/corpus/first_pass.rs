@@ -234,6 +234,10 @@ impl FirstPass<'_> {
                 })
                 .collect::<Result<_>>()
         })?;
+        // At once, for what takes a GPU's place may take long.
+        for notice in self.source.signer.notices() {
+            self.source.progress.warn(&notice);
+        }
         for chunk in signed {
             self.number(chunk)?;
         }
