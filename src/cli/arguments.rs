@@ -9,8 +9,7 @@ use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
 use simgpu::pipeline::{
-    Banding, Normalise, Progress, Search, Shingler, Shingling, Signer, Source, StopWords, Unit,
-    Verification,
+    Banding, Normalise, Search, Shingler, Shingling, Signer, Source, StopWords, Unit, Verification,
 };
 use simgpu::scheme::{BaseHash, Grams, Scheme};
 use simgpu::simd::Isa;
