@@ -4,10 +4,10 @@
 //!     cargo bench --bench gpu
 //!     cargo bench --bench gpu -- --device 1 --megabytes 256
 //!
-//! Kernel-only figures are of one load, several times over in one submission; resident ones are of the same
+//! Kernel-only figures are of one load, as often in one submission as takes 50 ms; resident ones are of the same
 //! with the rows brought back; end-to-end ones of a signer's whole call. Times are the least of all rounds. On a
 //! device in software what counts is the figure per second of CPU time, beside that of the scalar backend
-//! on one thread.
+//! on one thread. Where a device's bound is known, kernels are compared with it.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -17,11 +17,12 @@
 #[allow(dead_code, reason = "what other measurements share is there, too")]
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Parser;
+use serde_json::{Map, Value, json};
 use simgpu::backend::gpu::{
     Adapter, Bounds, GpuOptions, Integers, Workload, adapters, computes, measure,
 };
@@ -60,6 +61,10 @@ struct Arguments {
     /// Where the results go [default: results/<date>-<machine>]
     #[arg(long)]
     results: Option<PathBuf>,
+
+    /// Of what this was built, in JSON, where the machine does not know: it goes to environment.json
+    #[arg(long, value_name = "FILE")]
+    build: Option<PathBuf>,
 
     /// Show and keep nothing
     #[arg(long)]
@@ -138,12 +143,28 @@ struct Row {
     input: &'static str,
     /// Updates a second.
     kernel: f64,
+    /// Those by the bound of the device, where it is known.
+    of_bound: Option<f64>,
     resident: f64,
     end_to_end: f64,
     /// Bytes of text or hashes a second, from end to end.
     bytes_per_s: f64,
     /// Updates per second of CPU time, from end to end.
     per_cpu_s: Option<f64>,
+}
+
+/// Updates a second that the integer units of a device allow, by the multiply-adds of an update: an H200 has 132
+/// multiprocessors at 1.98 GHz, and each begins 64 of them a cycle.
+fn bound(adapter: &Adapter, scheme: &str, integers: Integers) -> Option<f64> {
+    let multiply_adds = match &*adapter.name {
+        "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,
+        _ => return None,
+    };
+    match (scheme, integers) {
+        ("affine32", _) => Some(multiply_adds),
+        ("mersenne31" | "mersenne61", Integers::U64) => Some(multiply_adds / 2.0),
+        _ => None,
+    }
 }
 
 /// Seconds by the clock, and of CPU time where the system tells: the least of the rounds.
@@ -193,7 +214,7 @@ fn sign(signer: &dyn Signer, corpus: &Corpus, shingler: Option<&Shingler>) -> an
 
 fn measure_scheme(
     scheme: &Scheme,
-    integers: Integers,
+    (adapter, integers): (&Adapter, Integers),
     corpus: &Corpus,
     arguments: &Arguments,
 ) -> anyhow::Result<Vec<Row>> {
@@ -215,6 +236,7 @@ fn measure_scheme(
     let shingler = Shingler::new(Shingling::of(Unit::Bytes), scheme, None)?;
     let sets = corpus.sets(signer.slot_width())?;
     let num_perm = signer.num_perm() as f64;
+    let bound = bound(adapter, &scheme.to_string(), integers);
     let mut rows = Vec::new();
     for input in ["hashes", "text"] {
         let is_text = input == "text";
@@ -246,6 +268,7 @@ fn measure_scheme(
             },
             input,
             kernel: updates / load.kernel_s,
+            of_bound: bound.map(|bound| updates / load.kernel_s / bound),
             resident: updates / load.resident_s,
             end_to_end: all / elapsed_s,
             bytes_per_s: bytes as f64 / elapsed_s,
@@ -268,6 +291,38 @@ fn scalar_rate(scheme: &Scheme, corpus: &Corpus, rounds: usize) -> anyhow::Resul
     };
     let (elapsed_s, _) = one.install(|| time(rounds, || sign(&*signer, &part, None)))?;
     Ok(part.narrow.len() as f64 * signer.num_perm() as f64 / elapsed_s)
+}
+
+/// What is noted of the environment besides the machine: the device, and of what this was built, if that is
+/// given.
+fn known(adapter: &Adapter, build: Option<&Path>) -> anyhow::Result<Map<String, Value>> {
+    let mut known = Map::new();
+    if let Some(file) = build {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+        known = serde_json::from_str(&text)
+            .with_context(|| format!("{shown} is no JSON object; name what --pack wrote"))?;
+    }
+    let device = json!({
+        "name": adapter.name,
+        "kind": adapter.kind,
+        "driver": adapter.driver,
+        "api": adapter.api,
+    });
+    known.insert("adapter".to_owned(), device);
+    Ok(known)
+}
+
+/// The ratio to the bound as the last column, if one is known.
+fn with_ratios(mut table: Vec<Vec<String>>, title: &str, rows: &[Row]) -> Vec<Vec<String>> {
+    if rows.iter().any(|row| row.of_bound.is_some()) {
+        let ratio = |row: &Row| row.of_bound.map_or(String::new(), |of| format!("{of:.3}"));
+        let column = std::iter::once(title.to_owned()).chain(rows.iter().map(ratio));
+        for (line, cell) in table.iter_mut().zip(column) {
+            line.push(cell);
+        }
+    }
+    table
 }
 
 fn table(rows: &[Row]) -> Vec<Vec<String>> {
@@ -342,7 +397,8 @@ fn main() -> anyhow::Result<()> {
         .context("there is no such device; `simgpu devices` lists them")?;
     let results = match arguments.dry {
         true => None,
-        false => Some(Results::open(
+        false => Some(Results::open_noting(
+            known(adapter, arguments.build.as_deref())?,
             arguments.results.clone(),
             &["runs.csv", "summary.md"],
         )?),
@@ -361,7 +417,8 @@ fn main() -> anyhow::Result<()> {
             // 64-bit integers change nothing of those that are of 32 bits throughout.
             let is_same = name.starts_with("affine32") && integers == Integers::U64;
             if has_form && !is_same && computes(scheme.family(), integers) {
-                rows.extend(measure_scheme(&scheme, integers, &corpus, &arguments)?);
+                let form = (adapter, integers);
+                rows.extend(measure_scheme(&scheme, form, &corpus, &arguments)?);
                 eprintln!("{name} is measured");
             }
         }
@@ -378,12 +435,14 @@ fn main() -> anyhow::Result<()> {
         load = arguments.load_mib,
         rounds = arguments.rounds,
         scalar = scalar / 1e9,
-        table = markdown(&table(&rows)),
+        table = markdown(&with_ratios(table(&rows), "kernel/bound", &rows)),
     );
     println!("{text}");
     if let Some(results) = results {
         results.write("summary.md", &text)?;
-        results.write("runs.csv", &csv(&raw(&rows, arguments.num_perm, adapter))?)?;
+        let raw = raw(&rows, arguments.num_perm, adapter);
+        let raw = with_ratios(raw, "kernel_of_bound", &rows);
+        results.write("runs.csv", &csv(&raw)?)?;
         println!("written to {}", results.folder().display());
     }
     Ok(())

@@ -1,41 +1,110 @@
 #!/usr/bin/env bash
 # Checks and measures the GPU backend on a machine that has a device and nothing else: no compiler, no network.
 #
-#   scripts/gpu-report.sh FOLDER [DEVICE]
+#   scripts/gpu-report.sh --pack FOLDER      where there is a compiler: builds what the report needs
+#   FOLDER/gpu-report.sh RESULTS [DEVICE]    where there is a device: the report
 #
-# Needs beside itself, or in the folder that SIMGPU_BIN names, what was built elsewhere:
+# Packing needs cargo, git and jq. It leaves simgpu, gpu-bench, gpu-tests and gpu-failure-tests in FOLDER, of what they
+# were built in build.json, and this script; for a report elsewhere SIMGPU_BIN names that folder.
 #
-#   cargo build --release                     target/release/simgpu
-#   cargo bench --no-run --bench gpu          target/release/deps/gpu-*           as gpu-bench
-#   cargo test --release --no-run --test gpu  target/release/deps/gpu-*           as gpu-tests
-#
-# Leaves environment.json, runs.csv and summary.md in FOLDER, and what the checks said.
+# The report leaves environment.json, runs.csv and summary.md in RESULTS, and what the checks said.
 set -euo pipefail
 
-if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
+programs="simgpu gpu-bench gpu-tests gpu-failure-tests"
+
+usage() {
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
-fi
-folder=$1
-device=${2:-0}
-bin=${SIMGPU_BIN:-$(cd "$(dirname "$0")" && pwd)}
-for needed in simgpu gpu-bench gpu-tests; do
-    if [ ! -x "$bin/$needed" ]; then
-        echo "$bin/$needed is missing; build it as the head of this script says" >&2
+}
+
+# Copies the program that a cargo command, read as its messages, made of a target of one kind and name.
+take() {
+    local messages=$1 kind=$2 name=$3 to=$4 made
+    made=$(jq -r --arg kind "$kind" --arg name "$name" \
+        'select(.reason == "compiler-artifact" and .target.kind == [$kind] and .target.name == $name) | .executable // empty' \
+        <<<"$messages")
+    if [ ! -x "$made" ]; then
+        echo "cargo names no one program of the $kind $name" >&2
         exit 1
     fi
-done
-
-export NODEVICE_SELECT=1
-mkdir -p "$folder"
-"$bin/simgpu" devices | tee "$folder/devices.txt"
-echo "selftest, in both forms of the kernels"
-"$bin/simgpu" selftest --backend gpu --device "$device" >"$folder/selftest.txt"
-tail -n 1 "$folder/selftest.txt"
-echo "agreement with the CPU"
-SIMGPU_REQUIRE_GPU=1 "$bin/gpu-tests" --test-threads 2 >"$folder/agreement.txt" 2>&1 || {
-    cat "$folder/agreement.txt" >&2
-    exit 1
+    cp "$made" "$to"
 }
-grep '^test result' "$folder/agreement.txt"
-"$bin/gpu-bench" --bench --device "$device" --results "$folder"
+
+pack() {
+    local folder messages needed json=--message-format=json-render-diagnostics
+    for needed in cargo git jq; do
+        if ! command -v "$needed" >/dev/null; then
+            echo "$needed is missing; --pack needs it" >&2
+            exit 1
+        fi
+    done
+    mkdir -p "$1"
+    folder=$(cd "$1" && pwd)
+    cp "$0" "$folder/gpu-report.sh"
+    cd "$(dirname "$0")/.."
+    messages=$(cargo build --release --bin simgpu $json)
+    take "$messages" bin simgpu "$folder/simgpu"
+    messages=$(cargo bench --no-run --bench gpu $json)
+    take "$messages" bench gpu "$folder/gpu-bench"
+    messages=$(cargo test --release --no-run --test gpu --test gpu_failures $json)
+    take "$messages" test gpu "$folder/gpu-tests"
+    take "$messages" test gpu_failures "$folder/gpu-failure-tests"
+
+    local changes
+    changes=$(git status --porcelain -- src shaders benches tests Cargo.toml Cargo.lock)
+    jq -n --arg commit "$(git rev-parse HEAD)" --arg changes "$changes" \
+        --arg rustc "$(rustc --version)" --arg flags "--release${RUSTFLAGS:+ RUSTFLAGS=$RUSTFLAGS}" \
+        '{commit: $commit, uncommitted_changes: ($changes != ""), rustc: $rustc, flags: $flags}' \
+        >"$folder/build.json"
+    echo "packed in $folder"
+}
+
+# Runs tests on the device of the report, none of them skipped.
+check() {
+    local tests=$1 said=$2
+    SIMGPU_REQUIRE_GPU=1 SIMGPU_TEST_DEVICE=$device "$bin/$tests" --test-threads 2 >"$said" 2>&1 || {
+        cat "$said" >&2
+        exit 1
+    }
+    grep '^test result' "$said"
+}
+
+report() {
+    local needed
+    for needed in $programs; do
+        if [ ! -x "$bin/$needed" ]; then
+            echo "$bin/$needed is missing; --pack makes it" >&2
+            exit 1
+        fi
+    done
+    if [ ! -r "$bin/build.json" ]; then
+        echo "$bin/build.json is missing; --pack makes it" >&2
+        exit 1
+    fi
+    export NODEVICE_SELECT=1
+    mkdir -p "$folder"
+    "$bin/simgpu" devices | tee "$folder/devices.txt"
+    echo "selftest, in both forms of the kernels"
+    "$bin/simgpu" selftest --backend gpu --device "$device" >"$folder/selftest.txt"
+    tail -n 1 "$folder/selftest.txt"
+    echo "agreement with the CPU"
+    check gpu-tests "$folder/agreement.txt"
+    echo "devices that fail"
+    check gpu-failure-tests "$folder/failures.txt"
+    "$bin/gpu-bench" --bench --build "$bin/build.json" --device "$device" --results "$folder"
+}
+
+case ${1:-} in
+--pack)
+    [ $# -eq 2 ] || usage
+    pack "$2"
+    ;;
+'' | -*) usage ;;
+*)
+    [ $# -le 2 ] || usage
+    folder=$1
+    device=${2:-0}
+    bin=${SIMGPU_BIN:-$(cd "$(dirname "$0")" && pwd)}
+    report
+    ;;
+esac

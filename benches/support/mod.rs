@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The corpora behind names: a file is one, and so is each file of JSON Lines that lies in a folder.
 pub(crate) fn corpora(named: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
@@ -88,7 +88,19 @@ impl Results {
     /// Results are only added to: a folder that has one of `files`, or results of another environment,
     /// is refused.
     pub(crate) fn open(named: Option<PathBuf>, files: &[&str]) -> anyhow::Result<Self> {
-        let environment = environment();
+        Results::open_noting(Map::new(), named, files)
+    }
+
+    /// The same with more to note of the environment, or what is known better than it can be seen here.
+    pub(crate) fn open_noting(
+        known: Map<String, Value>,
+        named: Option<PathBuf>,
+        files: &[&str],
+    ) -> anyhow::Result<Self> {
+        let mut environment = environment();
+        for (what, value) in known {
+            environment[what] = value;
+        }
         let folder = named.unwrap_or_else(|| {
             let machine = machine(&environment);
             let date = environment["date"].as_str().unwrap_or_default();
@@ -181,16 +193,20 @@ fn environment() -> Value {
         "os": said("uname", &["-sr"]).unwrap_or_else(|| std::env::consts::OS.to_owned()),
         "architecture": std::env::consts::ARCH,
         "rustc": said("rustc", &["--version"]),
-        "commit": said("git", &["rev-parse", "HEAD"]),
-        "uncommitted_changes": said("git", &["status", "--porcelain", "--", "src", "benches", "Cargo.toml", "Cargo.lock"])
+        "commit": of_tree(&["rev-parse", "HEAD"]),
+        "uncommitted_changes": of_tree(&["status", "--porcelain", "--", "src", "shaders", "benches", "Cargo.toml", "Cargo.lock"])
             .map(|changes| !changes.is_empty()),
     })
 }
 
-/// What a program prints about this machine or this source tree, if it is there.
+/// What git prints about the source tree that this was built from, if that is there.
+fn of_tree(arguments: &[&str]) -> Option<String> {
+    said("git", &[&["-C", root().to_str()?], arguments].concat())
+}
+
+/// What a program prints about this machine, if it is there.
 fn said(program: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(program);
-    let output = command.args(arguments).current_dir(root()).output().ok()?;
+    let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }

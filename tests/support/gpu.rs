@@ -1,4 +1,4 @@
-//! What the tests of the GPU backend share: sets, limits, and whether there is an adapter.
+//! What the tests of the GPU backend share: sets, limits, whether there is an adapter, and which is tried.
 
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
@@ -22,6 +22,18 @@ pub(crate) fn has_adapter() -> bool {
     found
 }
 
+/// The device that is tried: that of this number in `simgpu devices`, or the first.
+pub(crate) fn device() -> Option<usize> {
+    let number = std::env::var_os("SIMGPU_TEST_DEVICE")?;
+    let parsed = number.to_str().and_then(|number| number.parse().ok());
+    assert!(
+        parsed.is_some(),
+        "SIMGPU_TEST_DEVICE={} is no number of a device; `simgpu devices` lists them",
+        number.display()
+    );
+    parsed
+}
+
 /// The schemes that GPUs compute, those of 64-bit slots last.
 pub(crate) const SCHEMES: [&str; 6] = [
     "affine32",
@@ -34,7 +46,10 @@ pub(crate) const SCHEMES: [&str; 6] = [
 
 pub(crate) fn gpu(scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
     let hardware = Hardware {
-        gpu: options,
+        gpu: GpuOptions {
+            device: options.device.or_else(device),
+            ..options
+        },
         ..Hardware::default()
     };
     Backend::Gpu.signer_with(scheme, &hardware).unwrap()
