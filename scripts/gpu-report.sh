@@ -85,7 +85,10 @@ report() {
     mkdir -p "$folder"
     "$bin/simgpu" devices | tee "$folder/devices.txt"
     echo "selftest, in both forms of the kernels"
-    "$bin/simgpu" selftest --backend gpu --device "$device" >"$folder/selftest.txt"
+    "$bin/simgpu" selftest --backend gpu --device "$device" >"$folder/selftest.txt" || {
+        cat "$folder/selftest.txt" >&2
+        exit 1
+    }
     tail -n 1 "$folder/selftest.txt"
     echo "agreement with the CPU"
     check gpu-tests "$folder/agreement.txt"

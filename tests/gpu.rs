@@ -9,7 +9,7 @@ use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, TextBatch, Unit};
 use simgpu::scheme::{Scheme, fmix64};
-use support::{Sets, forms, gpu, has_adapter, tiny};
+use support::{Sets, device, forms, gpu, has_adapter, tiny};
 
 #[test]
 fn sets_of_all_lengths_are_signed_as_by_the_definition() {
@@ -175,6 +175,7 @@ fn a_hybrid_run_signs_the_same() {
         for bounds in [Bounds::default(), tiny()] {
             let hardware = Hardware {
                 gpu: GpuOptions {
+                    device: device(),
                     bounds,
                     ..GpuOptions::default()
                 },

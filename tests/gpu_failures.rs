@@ -7,7 +7,7 @@ mod support;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::backend::{Backend, Hardware};
 use simgpu::scheme::Scheme;
-use support::{Sets, gpu, has_adapter, tiny};
+use support::{Sets, device, gpu, has_adapter, tiny};
 
 /// The device is lost between two loads of one call; what it signed before stays, and the CPU signs the rest.
 #[test]
@@ -23,6 +23,7 @@ fn a_device_that_is_lost_changes_no_value() {
             for lose_after in 1..6 {
                 let hardware = Hardware {
                     gpu: GpuOptions {
+                        device: device(),
                         bounds: tiny(),
                         lose_after: Some(lose_after),
                         ..GpuOptions::default()

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each file of tests uses a part of it")]
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
-use simgpu::backend::gpu::{Bounds, GpuOptions, Integers, adapters};
+use simgpu::backend::gpu::{Bounds, GpuOptions, Integers, adapters, computes};
 use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::{Banding, Hashes, ShingleSets, Signatures, Signer};
 use simgpu::scheme::{Scheme, Width, fmix64};
@@ -118,14 +118,13 @@ impl Sets {
     }
 }
 
-/// Every form of every kernel that the schemes have, with what it is called.
+/// Every form of every kernel that the schemes have on the device that is tried.
 pub(crate) fn forms() -> impl Iterator<Item = (Scheme, Integers)> {
+    let best = adapters()[device().unwrap_or(0)].integers();
     let all = SCHEMES.into_iter().flat_map(|name| {
         [Integers::U32, Integers::U64].map(|integers| (Scheme::named(name).unwrap(), integers))
     });
-    all.filter(|(scheme, integers)| {
-        scheme.family().slot_width() == Width::U32 || *integers == Integers::U64
-    })
+    all.filter(move |(scheme, integers)| *integers <= best && computes(scheme.family(), *integers))
 }
 
 /// Limits so small that everything is cut everywhere: sets into pieces, pieces into loads, items into rows
