@@ -334,30 +334,37 @@ mod calibration {
     const ITERATIONS: u64 = 400_000;
 
     /// Runs the instructions of one vector of updates on each of eight accumulators, again and again:
-    /// registers 12 to 15 hold x and the coefficients, 8 to 11 are for what comes between.
+    /// registers 12 to 15 hold x and the coefficients, 8 to 11 are for what comes between. What comes after is
+    /// compiled for SSE, and would wait for the upper halves of registers that are left full.
     macro_rules! calibrate {
-        ($lanes:literal, $($line:expr),+) => {{
+        (16, $($line:expr),+) => {
+            calibrate!(@loop 16, "mov {k:e}, 0xAAAA", "kmovw k1, {k:e}", "not {k:e}", "kmovw k2, {k:e}"; $($line),+)
+        };
+        ($lanes:literal, $($line:expr),+) => {
+            calibrate!(@loop $lanes, "xor {k:e}, {k:e}"; $($line),+)
+        };
+        (@loop $lanes:literal, $($prepare:literal),+; $($line:expr),+) => {{
             let mut left = ITERATIONS;
             let start = Instant::now();
             // SAFETY: reads and writes registers only, which are declared; the caller has found the
             // instructions to be there.
             unsafe {
                 asm!(
-                    "mov {k:e}, 0xAAAA", "kmovw k1, {k:e}", "not {k:e}", "kmovw k2, {k:e}",
+                    $($prepare),+,
                     "2:",
-                    $(calibrate!(@each $line)),+,
-                    "dec {left}", "jnz 2b",
+                    $($line),+,
+                    "dec {left}", "jnz 2b", "vzeroupper",
                     k = out(reg) _, left = inout(reg) left,
                     out("k1") _, out("k2") _,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
                     out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
                     out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
+                    out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
                 );
             }
             let _ = left;
             Some((ITERATIONS * 8 * $lanes) as f64 / start.elapsed().as_secs_f64())
         }};
-        (@each $line:expr) => { $line };
     }
 
     /// A list of instructions for each of the eight accumulators.
@@ -544,23 +551,14 @@ mod calibration {
     pub(super) fn updates_per_s(family: &Family, isa: &str) -> Option<f64> {
         match (family, isa) {
             (Family::Affine32, "avx512") => calibrate!(16, eight!(affine32, "zmm")),
-            (Family::Affine32, "avx2") if has_mask() => calibrate!(8, eight!(affine32, "ymm")),
+            (Family::Affine32, "avx2") => calibrate!(8, eight!(affine32, "ymm")),
             (Family::Mersenne31, "avx512") => calibrate!(16, eight!(mersenne31_512, "zmm")),
-            (Family::Mersenne31, "avx2") if has_mask() => {
-                calibrate!(8, eight!(mersenne31_256, "ymm"))
-            }
+            (Family::Mersenne31, "avx2") => calibrate!(8, eight!(mersenne31_256, "ymm")),
             (Family::Mersenne61, "avx512") => calibrate!(16, eight!(mersenne61_512, "zmm")),
-            (Family::Mersenne61, "avx2") if has_mask() => {
-                calibrate!(8, eight!(mersenne61_256, "ymm"))
-            }
+            (Family::Mersenne61, "avx2") => calibrate!(8, eight!(mersenne61_256, "ymm")),
             (Family::Affine64, "avx512") => calibrate!(8, eight!(affine64_512, "zmm")),
             (Family::Mersenne61Wide, "avx512") => calibrate!(8, eight!(mersenne61_wide_512, "zmm")),
             _ => None,
         }
-    }
-
-    /// The loops set masks, which AVX2 alone does not have.
-    fn has_mask() -> bool {
-        is_x86_feature_detected!("avx512f")
     }
 }
