@@ -5,11 +5,11 @@
 #[path = "support/gpu.rs"]
 mod support;
 
+use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
-use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, TextBatch, Unit};
 use simgpu::scheme::{Scheme, fmix64};
-use support::{Sets, device, forms, gpu, has_adapter, tiny};
+use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny};
 
 #[test]
 fn sets_of_all_lengths_are_signed_as_by_the_definition() {
@@ -19,13 +19,7 @@ fn sets_of_all_lengths_are_signed_as_by_the_definition() {
     let sets = Sets::of(&[0, 1, 7, 100, 4096, 4097, 0, 300_000, 3, 2048, 2049], 1);
     for (scheme, integers) in forms() {
         let expected = sets.sign(&*Backend::Scalar.signer(&scheme).unwrap());
-        let signer = gpu(
-            &scheme,
-            GpuOptions {
-                integers: Some(integers),
-                ..GpuOptions::default()
-            },
-        );
+        let signer = gpu(&scheme, in_form(integers, Bounds::default()));
         assert!(sets.sign(&*signer) == expected, "{scheme} {integers:?}");
         assert_eq!(signer.notices(), [""; 0]);
     }
@@ -41,11 +35,7 @@ fn any_number_of_permutations_will_do() {
         for num_perm in [1, 3, 4, 5, 112, 129, 1025, 2051] {
             let scheme = scheme.clone().with_num_perm(num_perm).unwrap();
             let expected = sets.sign(&*Backend::Scalar.signer(&scheme).unwrap());
-            let options = GpuOptions {
-                integers: Some(integers),
-                ..GpuOptions::default()
-            };
-            let signer = gpu(&scheme, options);
+            let signer = gpu(&scheme, in_form(integers, Bounds::default()));
             assert!(
                 sets.sign(&*signer) == expected,
                 "{scheme} {integers:?} {num_perm}"
@@ -64,12 +54,7 @@ fn no_limit_shows_in_the_values() {
     for (scheme, integers) in forms() {
         let scheme = scheme.with_num_perm(70).unwrap();
         let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
-        let options = GpuOptions {
-            integers: Some(integers),
-            bounds: tiny(),
-            ..GpuOptions::default()
-        };
-        let signer = gpu(&scheme, options);
+        let signer = gpu(&scheme, in_form(integers, tiny()));
         assert!(sets.sign(&*signer) == expected, "{scheme} {integers:?}");
         assert_eq!(signer.notices(), [""; 0]);
     }
@@ -121,12 +106,7 @@ fn texts_are_signed_as_their_sets_are() {
             let simd = Backend::Simd.signer(&scheme).unwrap();
             let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
             for bounds in [Bounds::default(), tiny()] {
-                let options = GpuOptions {
-                    integers: Some(integers),
-                    bounds,
-                    ..GpuOptions::default()
-                };
-                let signer = gpu(&scheme, options);
+                let signer = gpu(&scheme, in_form(integers, bounds));
                 let signatures = Signatures::of_texts(&*signer, &texts, &shingler).unwrap();
                 let unit = &shingler.shingling().unit;
                 assert!(
@@ -173,15 +153,11 @@ fn a_hybrid_run_signs_the_same() {
         let scheme = scheme.with_num_perm(40).unwrap();
         let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
         for bounds in [Bounds::default(), tiny()] {
-            let hardware = Hardware {
-                gpu: GpuOptions {
-                    device: device(),
-                    bounds,
-                    ..GpuOptions::default()
-                },
-                ..Hardware::default()
+            let options = GpuOptions {
+                bounds,
+                ..GpuOptions::default()
             };
-            let signer = Backend::Hybrid.signer_with(&scheme, &hardware).unwrap();
+            let signer = signer(Backend::Hybrid, &scheme, options);
             assert!(sets.sign(&*signer) == expected, "{scheme}");
             assert_eq!(signer.notices(), [""; 0]);
         }
@@ -220,12 +196,7 @@ fn band_keys_are_those_of_the_signatures() {
         let scheme = scheme.with_num_perm(130).unwrap();
         let simd = Backend::Simd.signer(&scheme).unwrap();
         for bounds in [Bounds::default(), tiny()] {
-            let options = GpuOptions {
-                integers: Some(integers),
-                bounds,
-                ..GpuOptions::default()
-            };
-            let signer = gpu(&scheme, options);
+            let signer = gpu(&scheme, in_form(integers, bounds));
             // The last one's keys are more bytes than the signatures.
             for (bands, rows) in [(16, 8), (9, 13), (1, 1), (130, 1)] {
                 let banding = Banding::new(bands, rows, 130).unwrap();

@@ -4,10 +4,10 @@
 #[path = "support/gpu.rs"]
 mod support;
 
+use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
-use simgpu::backend::{Backend, Hardware};
 use simgpu::scheme::Scheme;
-use support::{Sets, device, gpu, has_adapter, tiny};
+use support::{Sets, gpu, has_adapter, signer, tiny};
 
 /// The device is lost between two loads of one call; what it signed before stays, and the CPU signs the rest.
 #[test]
@@ -21,16 +21,12 @@ fn a_device_that_is_lost_changes_no_value() {
         let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
         for backend in [Backend::Gpu, Backend::Hybrid] {
             for lose_after in 1..6 {
-                let hardware = Hardware {
-                    gpu: GpuOptions {
-                        device: device(),
-                        bounds: tiny(),
-                        lose_after: Some(lose_after),
-                        ..GpuOptions::default()
-                    },
-                    ..Hardware::default()
+                let options = GpuOptions {
+                    bounds: tiny(),
+                    lose_after: Some(lose_after),
+                    ..GpuOptions::default()
                 };
-                let signer = backend.signer_with(&scheme, &hardware).unwrap();
+                let signer = signer(backend, &scheme, options);
                 assert!(sets.sign(&*signer) == expected, "{name} {lose_after}");
                 let notices = signer.notices();
                 assert_eq!(notices.len(), 1, "{notices:?}");

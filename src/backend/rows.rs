@@ -8,8 +8,7 @@ use crate::pipeline::{ShingleSets, lower};
 /// minimum over the set (MMDS 3.3.6), so pieces do not show in the values.
 const PIECE: usize = 1 << 16;
 
-/// Rows that one thread signs at a time, at most: an even share of what there is would leave one thread idle
-/// while the other is in the midst of its own, at the cost of a tenth of the speed of two.
+/// Rows that one thread signs at a time, at most: who is the last to end a large share leaves the others idle.
 pub(super) fn rows_at_a_time(rows: usize) -> usize {
     rows.div_ceil(32 * rayon::current_num_threads()).max(1)
 }

@@ -35,16 +35,36 @@ pub(crate) const SHIFT: u32 = 28;
 
 /// Lowers each slot of `row` to the least value of `set`, round by round.
 ///
-/// `a` and `b` are the coefficients of the rounds, then those of the slots. When no slot is empty, what
-/// is left cannot lower any.
+/// `a` and `b` are the coefficients of the rounds, then those of the slots.
 pub(super) fn lower(a: &[u64], b: &[u64], set: &[u32], row: &mut [u32]) {
+    let slots = row.len();
+    let place = |round: usize, x: u32| place(a[round], b[round], x, round, slots);
+    lower_by_rounds(ROUNDS, set, row, place, |slot, x| fall_back(a, b, x, slot));
+}
+
+/// The value of `x` in slot `slot` of `slots`: the least over the rounds that place it there.
+pub(super) fn value(a: &[u64], b: &[u64], x: u32, slot: usize, slots: usize) -> u32 {
+    let place = |round: usize| place(a[round], b[round], x, round, slots);
+    value_by_rounds(ROUNDS, slot, place).unwrap_or_else(|| fall_back(a, b, x, slot))
+}
+
+/// What sketches do that put a shingle into one slot a round, here and in
+/// [R-MinHash](super::rminhash): `place` gives slot and value in a round, `fall_back` the value in a slot
+/// after all rounds. When no slot is empty, what is left cannot lower any.
+pub(super) fn lower_by_rounds<X: Copy>(
+    rounds: usize,
+    set: &[X],
+    row: &mut [u32],
+    place: impl Fn(usize, X) -> (usize, u32),
+    fall_back: impl Fn(usize, X) -> u32,
+) {
     let is_full = |row: &[u32]| row.iter().all(|slot| *slot != u32::MAX);
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         if set.is_empty() || is_full(row) {
             return;
         }
         for x in set {
-            let (slot, value) = place(a[round], b[round], *x, round, row.len());
+            let (slot, value) = place(round, *x);
             row[slot] = row[slot].min(value);
         }
     }
@@ -53,17 +73,19 @@ pub(super) fn lower(a: &[u64], b: &[u64], set: &[u32], row: &mut [u32]) {
     }
     for x in set {
         for (k, slot) in row.iter_mut().enumerate() {
-            *slot = (*slot).min(fall_back(a, b, *x, k));
+            *slot = (*slot).min(fall_back(k, *x));
         }
     }
 }
 
-/// The value of `x` in slot `slot` of `slots`: the least over the rounds that place it there.
-pub(super) fn value(a: &[u64], b: &[u64], x: u32, slot: usize, slots: usize) -> u32 {
-    let placed = (0..ROUNDS).map(|round| place(a[round], b[round], x, round, slots));
-    let mut here = placed.filter(|(placed, _)| *placed == slot);
-    here.next()
-        .map_or_else(|| fall_back(a, b, x, slot), |(_, value)| value)
+/// The value of a shingle in a slot by the first round that places it there, if one does.
+pub(super) fn value_by_rounds(
+    rounds: usize,
+    slot: usize,
+    place: impl Fn(usize) -> (usize, u32),
+) -> Option<u32> {
+    let mut placed = (0..rounds).map(place);
+    placed.find_map(|(placed, value)| (placed == slot).then_some(value))
 }
 
 /// The slot into which round `round` puts `x`, and with what value.

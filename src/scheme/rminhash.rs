@@ -13,6 +13,8 @@
 //! below `2^32 mod n`, m is mixed again until it is not; the value comes from the first m. Rounds rise
 //! above each other, so that those after the one that leaves no slot empty do nothing.
 
+use super::fast::{lower_by_rounds, value_by_rounds};
+
 pub(crate) const INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
 const ROUND: u64 = 0x6A09_E667_F3BC_C909;
 const STEP: u64 = 0x3C6E_F372_FE94_F82B;
@@ -27,32 +29,15 @@ pub(crate) const ROUNDS: usize = 3;
 
 /// Lowers each slot of `row` to the least value of `set`.
 pub(crate) fn lower(a: &[u64], b: &[u64], set: &[u64], row: &mut [u32]) {
-    let is_full = |row: &[u32]| row.iter().all(|slot| *slot != u32::MAX);
-    for round in 0..ROUNDS {
-        if set.is_empty() || is_full(row) {
-            return;
-        }
-        for x in set {
-            let (slot, value) = place(b[0], *x, round, row.len());
-            row[slot] = row[slot].min(value);
-        }
-    }
-    if is_full(row) {
-        return;
-    }
-    for x in set {
-        for (k, slot) in row.iter_mut().enumerate() {
-            *slot = (*slot).min(fall_back(a, b, *x, k));
-        }
-    }
+    let slots = row.len();
+    let place = |round: usize, x: u64| place(b[0], x, round, slots);
+    lower_by_rounds(ROUNDS, set, row, place, |slot, x| fall_back(a, b, x, slot));
 }
 
 /// The value of `x` in slot `slot` of `slots`.
 pub(super) fn value(a: &[u64], b: &[u64], x: u64, slot: usize, slots: usize) -> u32 {
-    let placed = (0..ROUNDS).map(|round| place(b[0], x, round, slots));
-    let mut here = placed.filter(|(placed, _)| *placed == slot);
-    here.next()
-        .map_or_else(|| fall_back(a, b, x, slot), |(_, value)| value)
+    let place = |round: usize| place(b[0], x, round, slots);
+    value_by_rounds(ROUNDS, slot, place).unwrap_or_else(|| fall_back(a, b, x, slot))
 }
 
 /// The slot into which round `round` puts `x`, and with what value.

@@ -186,7 +186,7 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
             }
             passed += len;
             sketch.place(lanes, round, row.len(), chunk, len, placed);
-            // Asking each shingle whether it lowers its slot, or whether that is empty yet, costs as much as trying.
+            // To ask each shingle first whether it lowers its slot was slower.
             if bound - S::above(round) > half_a_round {
                 // Eight at a time: those behind the last one were placed before, and lower nothing.
                 let eights = placed.slots.as_chunks::<8>().0.iter();

@@ -44,7 +44,21 @@ pub(crate) const SCHEMES: [&str; 6] = [
     "mersenne61-wide",
 ];
 
+/// A GPU of that form, with these limits.
+pub(crate) fn in_form(integers: Integers, bounds: Bounds) -> GpuOptions {
+    GpuOptions {
+        integers: Some(integers),
+        bounds,
+        ..GpuOptions::default()
+    }
+}
+
 pub(crate) fn gpu(scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
+    signer(Backend::Gpu, scheme, options)
+}
+
+/// A signer of the device that is tried, unless another is named.
+pub(crate) fn signer(backend: Backend, scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
     let hardware = Hardware {
         gpu: GpuOptions {
             device: options.device.or_else(device),
@@ -52,7 +66,7 @@ pub(crate) fn gpu(scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
         },
         ..Hardware::default()
     };
-    Backend::Gpu.signer_with(scheme, &hardware).unwrap()
+    backend.signer_with(scheme, &hardware).unwrap()
 }
 
 /// Hashes where reductions have their corners, and random ones.

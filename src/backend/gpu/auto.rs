@@ -75,6 +75,10 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
         Some(ratio) => ratio,
         None => match (shingles_a_second(&gpu), shingles_a_second(&*cpu)) {
             (Ok(of_gpu), Ok(of_cpu)) => {
+                // What the CPU had to finish is no measurement to remember.
+                if let Some(notice) = gpu.notices().pop() {
+                    return Box::new(Chosen::new(cpu, notice));
+                }
                 let ratio = of_gpu / of_cpu;
                 lock(&ANSWERS).push((question, ratio));
                 ratio
@@ -83,9 +87,6 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
             _ => return cpu,
         },
     };
-    if let Some(notice) = gpu.notices().pop() {
-        return Box::new(Chosen::new(cpu, notice));
-    }
     if ratio > 1.0 {
         let why = format!("measured: {ratio:.2} times as fast as {}", cpu.describe());
         Box::new(Chosen::new(Box::new(gpu), why))

@@ -288,6 +288,11 @@ impl Device {
         lock(&self.failure).clone()
     }
 
+    /// The same where memory did not come, of which a loss is the one reason that is left.
+    pub(super) fn failure_or_loss(&self) -> Failure {
+        self.failure().unwrap_or(Failure::Lost(String::new()))
+    }
+
     /// Gives the device up for a failure after which it makes no sense to ask again, and says what the
     /// matter is.
     pub(super) fn give_up(&self, failure: &Failure) -> Failure {

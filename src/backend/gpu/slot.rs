@@ -88,6 +88,16 @@ pub(super) struct Work<'a> {
 /// Whether the rows can be read.
 type Mapped = Result<(), wgpu::BufferAsyncError>;
 
+/// What was said, if anything was.
+fn answer(mapped: &Receiver<Mapped>) -> Option<Mapped> {
+    match mapped.try_recv() {
+        Ok(mapped) => Some(mapped),
+        Err(TryRecvError::Empty) => None,
+        // Nobody will ever say.
+        Err(TryRecvError::Disconnected) => Some(Err(wgpu::BufferAsyncError)),
+    }
+}
+
 /// A load on its way.
 pub(super) struct Sent {
     slot: Slot,
@@ -173,26 +183,41 @@ impl Slot {
         row_bytes: usize,
         timeout: Duration,
     ) -> Attempt<()> {
-        let bytes = row_bytes as u64;
-        let (say_mapped, mapped) = channel();
-        device.attempt(|| {
+        let mapped = device.attempt(|| {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             self.dispatch(&mut encoder, groups, work);
-            encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, bytes);
-            let mode = wgpu::MapMode::Read;
-            encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
-                let _ = say_mapped.send(result);
-            });
-            device.submit(encoder.finish());
-            Ok(())
+            Ok(self.bring_back(device, encoder, &self.rows, row_bytes))
         })?;
         let mut came = None;
         device.wait(timeout, || {
-            came = mapped.try_recv().ok();
+            came = answer(&mapped);
             came.is_some()
         })?;
+        if let Some(Err(_)) = came {
+            return Err(device.failure_or_loss());
+        }
         self.readback.unmap();
         Ok(())
+    }
+
+    /// Submits commands, after which the first bytes of what they made are brought back.
+    fn bring_back(
+        &self,
+        device: &Device,
+        mut encoder: wgpu::CommandEncoder,
+        made: &wgpu::Buffer,
+        bytes: usize,
+    ) -> Receiver<Mapped> {
+        let bytes = bytes as u64;
+        let (say_mapped, mapped) = channel();
+        encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes);
+        let mode = wgpu::MapMode::Read;
+        encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
+            // Whoever listened has given up.
+            let _ = say_mapped.send(result);
+        });
+        device.submit(encoder.finish());
+        mapped
     }
 
     /// Makes room for band keys, unless there is.
@@ -261,14 +286,12 @@ impl Slot {
             (places.items, bytemuck::cast_slice(&items)),
             (places.documents, bytemuck::cast_slice(&starts)),
         ];
-        let (say_mapped, mapped) = channel();
-        device.attempt(|| {
+        let mapped = device.attempt(|| {
             for (at, bytes) in writes {
                 device.queue.write_buffer(&self.input, at as u64, bytes);
             }
             let mut encoder = device.device.create_command_encoder(&Default::default());
             self.dispatch(&mut encoder, groups, work);
-            let bytes = (documents.len() * row_bytes) as u64;
             let made = match (&self.keys, work.banded) {
                 (Some(keys), Some(banded)) => {
                     let groups = shape.groups_for(documents.len() * banded.bands);
@@ -280,14 +303,7 @@ impl Slot {
                 }
                 _ => &self.rows,
             };
-            encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes);
-            let mode = wgpu::MapMode::Read;
-            encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
-                // Whoever listened has given up.
-                let _ = say_mapped.send(result);
-            });
-            device.submit(encoder.finish());
-            Ok(())
+            Ok(self.bring_back(device, encoder, made, documents.len() * row_bytes))
         })?;
         Ok(Sent {
             slot: self,
@@ -302,12 +318,7 @@ impl Slot {
 impl Sent {
     /// Whether it need not be waited for.
     pub(super) fn is_done(&mut self) -> bool {
-        self.came = self.came.take().or_else(|| match self.mapped.try_recv() {
-            Ok(mapped) => Some(mapped),
-            Err(TryRecvError::Empty) => None,
-            // Nobody will ever say.
-            Err(TryRecvError::Disconnected) => Some(Err(wgpu::BufferAsyncError)),
-        });
+        self.came = self.came.take().or_else(|| answer(&self.mapped));
         self.came.is_some()
     }
 
@@ -321,7 +332,7 @@ impl Sent {
     ) -> Attempt<Slot> {
         device.wait(timeout, || self.is_done())?;
         if let Some(Err(_)) = &self.came {
-            return Err(device.failure().unwrap_or(Failure::Lost(String::new())));
+            return Err(device.failure_or_loss());
         }
         let bytes = (self.documents.len() * self.row_bytes) as u64;
         device.read(|| {

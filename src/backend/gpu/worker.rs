@@ -262,9 +262,6 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
 
 /// The rows that a load has parts of, which ascend.
 fn rows_of(documents: &[usize]) -> Range<usize> {
-    match documents {
-        [] => 0..0,
-        [first, .., last] => *first..last + 1,
-        [only] => *only..only + 1,
-    }
+    let ends = documents.first().zip(documents.last());
+    ends.map_or(0..0, |(first, last)| *first..last + 1)
 }
