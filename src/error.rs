@@ -88,6 +88,12 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
+    /// Two ways to compute one thing that came to different results: a defect of this program, or of the
+    /// machine.
+    #[error(
+        "{0}; do not use what this machine computes, run `simgpu selftest`, and please report it"
+    )]
+    Disagreement(String),
     /// More documents than a row number can tell apart.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,

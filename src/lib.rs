@@ -40,7 +40,7 @@
 //! # Features
 //!
 //! The core (schemes, shingling, signing, banding, clustering) is always there. `io` adds readers,
-//! writers and the runs over files, `cli` the `simgpu` command. A feature never changes a result.
+//! writers and the runs over files, `bench` the measurements, `cli` the `simgpu` command. A feature never changes a result.
 
 pub mod scheme;
 
@@ -52,6 +52,9 @@ pub mod simd;
 
 #[cfg(feature = "io")]
 pub mod io;
+
+#[cfg(feature = "bench")]
+pub mod bench;
 
 pub mod error;
 

@@ -1,0 +1,1 @@
+//! Two folders beside each other, with their noise taken into account.

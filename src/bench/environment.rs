@@ -1,0 +1,1 @@
+//! On what it was measured: what decides the numbers, beside the code.

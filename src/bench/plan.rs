@@ -1,0 +1,106 @@
+//! What is measured, and how long that may take.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+use crate::scheme::Scheme;
+use crate::simd::Isa;
+
+/// How long a measurement may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Effort {
+    /// Less than 20 seconds: few lengths and sizes.
+    Quick,
+    /// About two minutes.
+    #[default]
+    Usual,
+    /// As long as all cells take, with enough trials to see a hundredth.
+    Full,
+}
+
+/// A part of the measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// [`throughput`](super::throughput).
+    Throughput,
+    /// [`error`](super::error).
+    Error,
+    /// [`lsh`](super::lsh).
+    Lsh,
+}
+
+/// What is measured. Where a list is empty, effort and machine decide.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// How long it may take.
+    pub effort: Effort,
+    /// Parts; all if empty.
+    pub parts: Vec<Part>,
+    /// Backends; where empty `scalar` and `simd`, and `gpu` on the first device that is no software.
+    pub backends: Vec<Backend>,
+    /// Instructions of `simd`; where empty all that this CPU has.
+    pub isas: Vec<Isa>,
+    /// Schemes, by name; where empty the families and `fast`.
+    pub schemes: Vec<String>,
+    /// Slots of a signature.
+    pub num_perms: Vec<u32>,
+    /// Shingles of a document.
+    pub lengths: Vec<u64>,
+    /// Threads.
+    pub threads: Vec<u32>,
+    /// The corpus of texts; where none the example, which lies in the program.
+    pub input: Option<PathBuf>,
+    /// The device of `gpu` and `hybrid`.
+    pub device: Option<usize>,
+}
+
+/// Schemes that are measured if none are named: every family, with its native draws.
+pub const SCHEMES: [&str; 8] = [
+    "affine32",
+    "affine32-even",
+    "mersenne31",
+    "mersenne61",
+    "affine64",
+    "mersenne61-wide",
+    "fast",
+    "rensa",
+];
+
+impl Plan {
+    /// Whether a part is measured.
+    pub fn has(&self, part: Part) -> bool {
+        self.parts.is_empty() || self.parts.contains(&part)
+    }
+
+    /// The schemes, with so many slots.
+    ///
+    /// # Errors
+    /// [`Error::UnknownName`] for a name that is no scheme's, [`Error::Parameter`] for slots that it cannot have.
+    pub fn schemes(&self, num_perm: u32) -> Result<Vec<Scheme>> {
+        let named: Vec<&str> = match self.schemes.as_slice() {
+            [] => SCHEMES.to_vec(),
+            named => named.iter().map(String::as_str).collect(),
+        };
+        let scheme = |name: &&str| Scheme::named(name)?.with_num_perm(num_perm);
+        named.iter().map(scheme).collect()
+    }
+}
+
+impl FromStr for Part {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "throughput" => Ok(Part::Throughput),
+            "error" => Ok(Part::Error),
+            "lsh" => Ok(Part::Lsh),
+            _ => Err(Error::UnknownName {
+                what: "part",
+                name: name.to_owned(),
+                known: "throughput, error, lsh".to_owned(),
+            }),
+        }
+    }
+}
