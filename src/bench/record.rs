@@ -29,9 +29,9 @@ pub enum Stage {
     Shingle,
     /// Signatures become band keys.
     Band,
-    /// Band keys are sorted, and those that are shared found.
+    /// The keys of one band are sorted, and those that are shared found.
     Bucket,
-    /// Candidate pairs are compared by their signatures.
+    /// Candidate pairs, as many as documents, are compared by their signatures.
     Verify,
     /// Files become files without near-duplicates.
     Dedup,
@@ -59,8 +59,8 @@ pub struct Run {
     pub scheme: String,
     /// Slots of a signature; 0 where none matters.
     pub num_perm: u32,
-    /// What went in: `random hashes`, or the unit and size of shingles and the corpus, such as
-    /// `words 5 of driver-docs`.
+    /// What went in: `random hashes`, `random signatures`, `random keys`, or the unit and size of shingles and the
+    /// corpus, such as `words 5 of driver-docs`.
     pub input: String,
     /// Shingles of a document, on average; 0 where none matters.
     pub shingles: u64,
@@ -241,6 +241,19 @@ pub struct Case {
     pub num_perm: u32,
     #[allow(missing_docs, reason = "as of Run")]
     pub threads: u32,
+}
+
+impl Case {
+    /// The same case wherever it is computed: what comes out is the same.
+    #[must_use]
+    pub fn anywhere(self) -> Case {
+        Case {
+            backend: String::new(),
+            hardware: String::new(),
+            threads: 0,
+            ..self
+        }
+    }
 }
 
 impl Run {

@@ -24,10 +24,10 @@ use crate::error::{Error, Result};
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Isa(Kind);
+pub struct Isa(pub(super) Kind);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Portable(Portable),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),

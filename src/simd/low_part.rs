@@ -84,7 +84,7 @@ impl Mersenne61LowPart {
     /// Signs one set that is not empty, by the form that is quicker for its length.
     #[inline]
     pub(crate) fn sign(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
-        if set.len() < isa.run(LowPartFrom) {
+        if set.len() < from(isa) {
             sign32(isa, &self.direct, set, row);
         } else {
             self.sign_by_low_part(isa, set, row);
@@ -182,6 +182,10 @@ fn place(x: u32, shift: u32) -> usize {
 }
 
 /// The length from which on the low part is quicker.
+pub(super) fn from(isa: Isa) -> usize {
+    isa.run(LowPartFrom)
+}
+
 struct LowPartFrom;
 
 impl Kernel for LowPartFrom {

@@ -9,6 +9,8 @@
 mod isa;
 mod lanes;
 
+pub mod ceiling;
+
 mod portable;
 
 #[cfg(target_arch = "x86_64")]

@@ -35,7 +35,7 @@ pub use self::kernel::Integers;
 use self::kernel::{Input, LANES, SignKernel};
 pub use self::load::Bounds;
 use self::load::Shape;
-pub use self::measure::{LoadTimes, Workload, measure};
+pub use self::measure::DeviceLoad;
 use self::output::{KeyRows, Output, SignatureRows};
 use self::slot::Banded;
 use self::slot::Slots as Pool;

@@ -174,18 +174,21 @@ impl Slot {
         pass.dispatch_workgroups(columns, rows, work.blocks);
     }
 
-    /// Signs the load that lies on the device once more, and brings its rows back.
-    pub(super) fn sign_again(
+    /// Has the input written by the next submission.
+    pub(super) fn write_input(&self, device: &Device, input: &[u8]) {
+        device.queue.write_buffer(&self.input, 0, input);
+    }
+
+    /// Brings back the rows that lie on the device, and gives them to `take`.
+    pub(super) fn read_rows(
         &self,
         device: &Device,
-        groups: [u32; 2],
-        work: &Work<'_>,
         row_bytes: usize,
         timeout: Duration,
+        take: impl FnOnce(&[u8]),
     ) -> Attempt<()> {
         let mapped = device.attempt(|| {
-            let mut encoder = device.device.create_command_encoder(&Default::default());
-            self.dispatch(&mut encoder, groups, work);
+            let encoder = device.device.create_command_encoder(&Default::default());
             Ok(self.bring_back(device, encoder, &self.rows, row_bytes))
         })?;
         let mut came = None;
@@ -196,6 +199,17 @@ impl Slot {
         if let Some(Err(_)) = came {
             return Err(device.failure_or_loss());
         }
+        self.read_mapped(device, row_bytes as u64, take)
+    }
+
+    /// Gives the first bytes that can be read to `take`.
+    fn read_mapped(&self, device: &Device, bytes: u64, take: impl FnOnce(&[u8])) -> Attempt<()> {
+        device.read(|| {
+            let view = self.readback.get_mapped_range(0..bytes);
+            let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
+            take(&view);
+            Ok(())
+        })?;
         self.readback.unmap();
         Ok(())
     }
@@ -335,13 +349,9 @@ impl Sent {
             return Err(device.failure_or_loss());
         }
         let bytes = (self.documents.len() * self.row_bytes) as u64;
-        device.read(|| {
-            let view = self.slot.readback.get_mapped_range(0..bytes);
-            let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
-            take(&self.documents, self.row_bytes, &view);
-            Ok(())
+        self.slot.read_mapped(device, bytes, |view| {
+            take(&self.documents, self.row_bytes, view);
         })?;
-        self.slot.readback.unmap();
         Ok(self.slot)
     }
 }
