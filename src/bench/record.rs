@@ -130,7 +130,9 @@ pub struct ErrorCell {
     pub bias_standard_error: f64,
     /// Root of the mean squared error.
     pub root_mean_square_error: f64,
-    /// The same over sqrt(J (1 - J) / num_perm), what independent permutations come to; empty where that is 0.
+    /// The same over what independent permutations come to; empty where that is 0. With all bits of slots it is
+    /// sqrt(J (1 - J) / num_perm). With b of them slots agree with probability P = J + (1 - J) / 2^b, and it is
+    /// sqrt(P (1 - P) / num_perm) / (1 - 2^-b).
     pub error_ratio: Option<f64>,
     /// Lower end of a 95 % interval of `error_ratio`.
     pub error_ratio_low: Option<f64>,

@@ -1,18 +1,129 @@
 //! Which pairs become candidates, and what whole pipelines find of what there is.
+//!
+//! ```text
+//! s_curve   pairs that become candidates, by similarity: rows of candidates.csv
+//! truth     all pairs of a corpus whose exact similarity reaches a threshold
+//! found     which of them a pipeline finds: rows of found.csv
+//! ```
 
-use super::{Corpus, Plan, Record};
+pub mod s_curve;
+
+pub mod truth;
+
+pub mod found;
+
+use super::error::Signing;
+use super::{Corpus, Effort, Plan, Record};
 use crate::error::Result;
-use crate::pipeline::Progress;
+use crate::pipeline::{Banding, Progress, Verification};
+use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
+use found::{Documents, Pipeline};
+
+/// Bands and rows whose S-curve is measured.
+const BANDINGS: [(usize, usize); 4] = [(32, 4), (25, 5), (16, 8), (9, 13)];
+
+/// The least similarities of pairs that pipelines look for.
+const THRESHOLDS: [f64; 2] = [0.8, 0.5];
 
 /// Measures candidates against the S-curve, and pipelines against exact truth.
 ///
 /// # Errors
 /// What a stage fails with, and what `take` fails with.
 pub fn measure(
-    _plan: &Plan,
-    _corpus: &Corpus,
-    _progress: &dyn Progress,
-    _take: &mut dyn FnMut(Record) -> Result<()>,
+    plan: &Plan,
+    corpus: &Corpus,
+    progress: &dyn Progress,
+    take: &mut dyn FnMut(Record) -> Result<()>,
 ) -> Result<()> {
+    let extent = Extent::of(plan);
+    let num_perms = match plan.num_perms.as_slice() {
+        [] => vec![DEFAULT_NUM_PERM],
+        asked => asked.to_vec(),
+    };
+    for num_perm in num_perms {
+        let schemes = extent.schemes(plan, num_perm)?;
+        measure_candidates(&extent, &schemes, progress, take)?;
+        measure_found(&extent, &schemes, corpus, progress, take)?;
+    }
+    Ok(())
+}
+
+/// How much is measured.
+struct Extent {
+    /// Schemes that are measured if none are named; all if empty.
+    few: &'static [&'static str],
+    /// Pairs of each similarity.
+    pairs: usize,
+    seeds: u32,
+}
+
+impl Extent {
+    fn of(plan: &Plan) -> Self {
+        let (few, pairs, seeds): (&[&str], _, _) = match plan.effort {
+            Effort::Quick => (&["affine32", "fast"], 1000, 1),
+            Effort::Usual => (&[], 2000, 2),
+            Effort::Full => (&[], 20_000, 20),
+        };
+        Extent { few, pairs, seeds }
+    }
+
+    fn schemes(&self, plan: &Plan, num_perm: u32) -> Result<Vec<Scheme>> {
+        let mut schemes = plan.schemes(num_perm)?;
+        if plan.schemes.is_empty() && !self.few.is_empty() {
+            schemes.retain(|scheme| self.few.contains(&&*scheme.to_string()));
+        }
+        Ok(schemes)
+    }
+}
+
+fn measure_candidates(
+    extent: &Extent,
+    schemes: &[Scheme],
+    progress: &dyn Progress,
+    take: &mut dyn FnMut(Record) -> Result<()>,
+) -> Result<()> {
+    progress.begin("candidates", schemes.len() as u64);
+    for (done, scheme) in (1..).zip(schemes) {
+        let num_perm = scheme.num_perm();
+        let banding = |(bands, rows)| Banding::new(bands, rows, num_perm).ok();
+        let bandings: Vec<Banding> = BANDINGS.into_iter().filter_map(banding).collect();
+        let signing = Signing::of(scheme.clone());
+        let num_perm = u32::try_from(num_perm).unwrap_or(u32::MAX);
+        for row in s_curve::measure(&signing, num_perm, &bandings, extent.pairs)? {
+            take(Record::Candidates(row))?;
+        }
+        progress.advance(done, 0, 0);
+    }
+    Ok(())
+}
+
+fn measure_found(
+    extent: &Extent,
+    schemes: &[Scheme],
+    corpus: &Corpus,
+    progress: &dyn Progress,
+    take: &mut dyn FnMut(Record) -> Result<()>,
+) -> Result<()> {
+    let documents = Documents::of(corpus)?;
+    let truths = THRESHOLDS.map(|threshold| documents.truth(threshold));
+    progress.begin("found", schemes.len() as u64 * u64::from(extent.seeds));
+    let mut done = 0;
+    for scheme in schemes {
+        for seed in 1..=extent.seeds {
+            for truth in &truths {
+                for verification in [Verification::Exact, Verification::Signature] {
+                    let pipeline = Pipeline {
+                        scheme: scheme.clone(),
+                        seed,
+                        verification,
+                        removes: seed == 1,
+                    };
+                    take(Record::Found(documents.find(truth, &pipeline)?))?;
+                }
+            }
+            done += 1;
+            progress.advance(done, 0, 0);
+        }
+    }
     Ok(())
 }

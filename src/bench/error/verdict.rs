@@ -1,0 +1,247 @@
+//! Which schemes are not what they should be, and where: from the cells alone.
+//!
+//! Of all cells of a folder, one in a hundred folders shows a *finding* of each kind if every scheme is as it
+//! should be: probabilities are held against [`SIGNIFICANCE`] over the number of cells (Bonferroni). That counts
+//! however cells depend on each other, and they do, since a pair of sets is signed by all schemes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::bench::ErrorCell;
+use crate::bench::statistics::{chi_square_tail, student_p};
+
+/// How probable a finding of one kind may be in a folder in which all is well.
+pub const SIGNIFICANCE: f64 = 0.01;
+
+/// The least and the greatest pooled coverage of the stated 95 % intervals.
+pub const COVERAGE: std::ops::RangeInclusive<f64> = 0.93..=0.97;
+
+/// What is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Estimates are off on average.
+    Bias,
+    /// Matches vary more than those of independent slots.
+    Dispersion,
+    /// Matches of slots that should be independent do not fit a binomial.
+    Fit,
+    /// Over all cells of a scheme that mixes and has independent slots, stated 95 % intervals cover less than 93 %
+    /// or more than 97 %. Cells of 128 slots and more count, in which similarity is neither 0 nor 1.
+    Coverage,
+}
+
+/// A scheme that is not what it should be, on one input; on all for coverage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What is found.
+    pub fault: Fault,
+    /// The scheme.
+    pub scheme: String,
+    /// Whether this is known of the scheme: without mixing, linear permutations are biased on integers in a row.
+    pub is_known: bool,
+    /// The cell that shows it most.
+    pub worst: ErrorCell,
+    /// What it shows: the bias, dispersion, probability of the fit or pooled coverage.
+    pub figure: f64,
+    /// Cells that show it.
+    pub cells: usize,
+}
+
+impl fmt::Display for Finding {
+    /// A sentence, such as `mersenne31 is biased on arithmetic progressions: -0.067 at J = 0.50 (1000 elements, 128
+    /// slots), and in 11 more cells`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { scheme, figure, .. } = self;
+        let input = match self.worst.input.as_str() {
+            "random" => "random hashes",
+            "interval" => "dense integers",
+            "progression" => "arithmetic progressions",
+            "zipf" => "shingles of Zipf's words",
+            "edits" => "edited texts",
+            other => other,
+        };
+        match self.fault {
+            Fault::Bias => write!(f, "{scheme} is biased on {input}: {figure:+.3}")?,
+            Fault::Dispersion => write!(
+                f,
+                "matches of {scheme} vary too much on {input}: {figure:.2} times the variance of independent slots"
+            )?,
+            Fault::Fit => write!(
+                f,
+                "matches of {scheme} are not binomial on {input}: p = {figure:.0e}"
+            )?,
+            Fault::Coverage => {
+                let percent = 100.0 * figure;
+                return write!(
+                    f,
+                    "the 95 % intervals of {scheme} cover {percent:.1} % of {} cells",
+                    self.cells
+                );
+            }
+        }
+        let cell = &self.worst;
+        let elements = cell.set_size;
+        let slots = cell.num_perm;
+        write!(
+            f,
+            " at J = {:.2} ({elements} elements, {slots} slots",
+            cell.similarity
+        )?;
+        if cell.slot_bits < 32 {
+            write!(f, " of {} bits", cell.slot_bits)?;
+        }
+        match self.cells {
+            1 => f.write_str(")"),
+            cells => write!(f, "), and in {} more cells", cells - 1),
+        }
+    }
+}
+
+/// All findings, the unknown ones first, by kind, scheme and input.
+pub fn findings(cells: &[ErrorCell]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(significant(cells, Fault::Bias, bias_p, |cell| cell.bias));
+    findings.extend(significant(
+        cells,
+        Fault::Dispersion,
+        dispersion_p,
+        |cell| cell.dispersion.unwrap_or(f64::NAN),
+    ));
+    findings.extend(significant(
+        cells,
+        Fault::Fit,
+        |cell| cell.fit_p,
+        |cell| cell.fit_p.unwrap_or(f64::NAN),
+    ));
+    findings.extend(coverages(cells));
+    findings.sort_by(|a, b| {
+        let key = |it: &Finding| (it.is_known, it.fault, it.scheme.clone());
+        key(a).cmp(&key(b))
+    });
+    findings
+}
+
+/// The probability of a bias as large as this one where there is none.
+fn bias_p(cell: &ErrorCell) -> Option<f64> {
+    // What is left of a sum of equal numbers is rounding.
+    const ROUNDING: f64 = 1e-12;
+    if cell.trials < 2 || cell.bias.abs() < ROUNDING {
+        return None;
+    }
+    let t = cell.bias / cell.bias_standard_error;
+    Some(student_p(t, cell.trials as f64 - 1.0))
+}
+
+/// The probability of a dispersion as large as this one if matches are binomial. A variance has the distribution of
+/// chi-square, with degrees of freedom that follow from the kurtosis of what it is of.
+fn dispersion_p(cell: &ErrorCell) -> Option<f64> {
+    let chance = match cell.slot_bits {
+        bits @ 0..32 => 0.5f64.powf(f64::from(bits)),
+        _ => 0.0,
+    };
+    let probability = cell.similarity + (1.0 - cell.similarity) * chance;
+    let variance_of_slot = probability * (1.0 - probability);
+    let kurtosis = (1.0 - 6.0 * variance_of_slot) / (f64::from(cell.num_perm) * variance_of_slot);
+    let degrees = 2.0 * (cell.trials as f64 - 1.0) / (2.0 + kurtosis);
+    Some(chi_square_tail(degrees * cell.dispersion?, degrees))
+}
+
+/// The worst cell of each scheme and input of those whose probability is below what all cells together allow.
+fn significant(
+    cells: &[ErrorCell],
+    fault: Fault,
+    probability: impl Fn(&ErrorCell) -> Option<f64>,
+    figure: impl Fn(&ErrorCell) -> f64,
+) -> Vec<Finding> {
+    let tested: Vec<(&ErrorCell, f64)> = cells
+        .iter()
+        .filter_map(|cell| Some((cell, probability(cell)?)))
+        .collect();
+    let limit = SIGNIFICANCE / tested.len() as f64;
+    let mut flagged: BTreeMap<(&str, &str, &str), Vec<&ErrorCell>> = BTreeMap::new();
+    for (cell, _) in tested.iter().filter(|(_, p)| *p < limit) {
+        let key = (&*cell.tool, &*cell.scheme, &*cell.input);
+        flagged.entry(key).or_default().push(*cell);
+    }
+    let finding = |cells: Vec<&ErrorCell>| {
+        let excess = |cell: &ErrorCell| match fault {
+            Fault::Fit => -figure(cell),
+            _ => figure(cell).abs(),
+        };
+        let worst = cells
+            .iter()
+            .copied()
+            .max_by(|a, b| excess(a).total_cmp(&excess(b)))?;
+        Some(Finding {
+            fault,
+            scheme: worst.scheme.clone(),
+            is_known: !worst.is_mixed && matches!(&*worst.input, "interval" | "progression"),
+            worst: worst.clone(),
+            figure: figure(worst),
+            cells: cells.len(),
+        })
+    };
+    flagged.into_values().filter_map(finding).collect()
+}
+
+/// The schemes whose pooled coverage is not about 95 %.
+fn coverages(cells: &[ErrorCell]) -> Vec<Finding> {
+    pooled_coverages(cells)
+        .into_iter()
+        .filter(|pooled| !COVERAGE.contains(&pooled.coverage))
+        .map(|pooled| Finding {
+            fault: Fault::Coverage,
+            scheme: pooled.worst.scheme.clone(),
+            is_known: false,
+            figure: pooled.coverage,
+            cells: pooled.cells,
+            worst: pooled.worst,
+        })
+        .collect()
+}
+
+/// How many of all stated 95 % intervals of a scheme hold the similarity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PooledCoverage {
+    /// The share of all trials.
+    pub coverage: f64,
+    /// What it is for binomial matches.
+    pub expected: f64,
+    /// Cells that were pooled.
+    pub cells: usize,
+    /// The one that is furthest from what is expected of it.
+    pub worst: ErrorCell,
+}
+
+/// The pooled coverage of each scheme that mixes and has independent slots, over cells of 128 slots and more with a
+/// similarity that is neither 0 nor 1: what those cover is no chance.
+pub fn pooled_coverages(cells: &[ErrorCell]) -> Vec<PooledCoverage> {
+    let mut schemes: BTreeMap<(&str, &str), Vec<&ErrorCell>> = BTreeMap::new();
+    for cell in cells {
+        let counts = cell.is_mixed
+            && cell.has_independent_slots
+            && cell.num_perm >= 128
+            && cell.similarity > 0.0
+            && cell.similarity < 1.0;
+        if counts {
+            let key = (&*cell.tool, &*cell.scheme);
+            schemes.entry(key).or_default().push(cell);
+        }
+    }
+    let pooled = |cells: Vec<&ErrorCell>| {
+        let trials: f64 = cells.iter().map(|cell| cell.trials as f64).sum();
+        let mean = |of: &dyn Fn(&ErrorCell) -> f64| {
+            let shares = cells.iter().map(|cell| cell.trials as f64 * of(cell));
+            shares.sum::<f64>() / trials
+        };
+        let off = |cell: &ErrorCell| (cell.coverage - cell.coverage_expected).abs();
+        let worst = cells.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+        Some(PooledCoverage {
+            coverage: mean(&|cell| cell.coverage),
+            expected: mean(&|cell| cell.coverage_expected),
+            cells: cells.len(),
+            worst: (*worst).clone(),
+        })
+    };
+    schemes.into_values().filter_map(pooled).collect()
+}
