@@ -82,12 +82,15 @@ class Case:
     times: int = 0
 
     def calibrate(self, first, most, target_s):
-        """How many documents, and how often, make a run of the length asked for."""
-        self.documents = max(1, min(most, first))
-        for _ in range(2 if first < most else 0):
+        """How many documents, and how often, make a run of the length asked for; `most` documents, if that many are
+        asked for at first."""
+        self.documents = max(1, min(first, most))
+        for is_last in (False, False, True):
             elapsed_s = min(self.passes(self.documents, 1))
-            self.documents = max(1, min(most, int(self.documents * target_s / elapsed_s)))
-        elapsed_s = min(self.passes(self.documents, 1))
+            count = max(1, min(most, int(self.documents * target_s / elapsed_s)))
+            if is_last or first >= most or count == self.documents:
+                break
+            self.documents = count
         self.times = max(1, round(target_s / elapsed_s))
 
 
