@@ -11,9 +11,10 @@ import json
 
 import numpy as np
 
-# What texts are cut into: windows of bytes, or shingles of words.
+from shingling import WORDS
+
+# Bytes in a window, where texts are not cut into words.
 WINDOW_BYTES = 9
-WORDS = 5
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,6 +13,7 @@ import environment
 import errors
 import texts
 import tools
+from shingling import WORDS
 from tables import BESIDE, Folder, Found, Run
 
 # simgpu's schemes beside those of its peers, from hashes and from texts.
@@ -145,9 +146,10 @@ class Bench:
         columns = {"stage": "sign", "input": f"random hashes{BESIDE}", "shingles": shingles, "num_perm": num_perm}
         cases = []
         for tool in self.own(SCHEMES):
-            checksum = self.own_checksum(tool, file, len(compared), num_perm)
-            if checksum:
-                cases.append(Case(self.columns(tool, columns, checksum), own_passes(tool, file, num_perm)))
+            signed = self.own_signed(tool, file, len(compared), num_perm)
+            if signed:
+                row = self.columns(tool, columns, signed["sha1"])
+                cases.append(Case(row, own_passes(tool, file, num_perm)))
         for peer in self.peers:
             signed = self.signed(peer, compared, num_perm) if peer.is_timed else None
             if signed is not None:
@@ -165,24 +167,24 @@ class Bench:
         with tempfile.TemporaryDirectory() as scratch:
             file = pathlib.Path(scratch) / "texts.jsonl"
             corpus.write(file)
-            words = f"words {documents.WORDS} of {corpus.name}{BESIDE}"
+            words = f"words {WORDS} of {corpus.name}{BESIDE}"
             own = self.own(TEXT_SCHEMES, ("--texts",))
             self.texts_cell(words, own, self.word_peers, corpus, file)
             windows = f"bytes {documents.WINDOW_BYTES} of {corpus.name}{BESIDE}"
             own = self.own(["affine32"], ("--texts", "--unit", "bytes"))
             self.texts_cell(windows, own, self.byte_peers, corpus, file)
 
-    def texts_cell(self, input, own, peers, corpus, file):
-        columns = {"stage": "sign-texts", "input": input, "shingles": 0, "num_perm": TEXT_WIDTH}
+    def texts_cell(self, what, own, peers, corpus, file):
+        columns = {"stage": "sign-texts", "input": what, "shingles": 0, "num_perm": TEXT_WIDTH}
         columns["text_bytes"] = corpus.text_bytes
         cases = []
         for tool in own:
-            checksum = self.own_checksum(tool, file, len(corpus), TEXT_WIDTH)
-            if checksum:
-                if not columns["shingles"]:
-                    signed = tool.run(file, len(corpus), TEXT_WIDTH, "--repeats", "0")
-                    columns["shingles"] = round(signed["shingles"] / len(corpus))
-                cases.append(Case(self.columns(tool, columns, checksum), own_passes(tool, file, TEXT_WIDTH)))
+            signed = self.own_signed(tool, file, len(corpus), TEXT_WIDTH)
+            if signed:
+                # Of the first scheme, which cuts as simgpu does by itself.
+                columns["shingles"] = columns["shingles"] or round(signed["shingles"] / len(corpus))
+                row = self.columns(tool, columns, signed["sha1"])
+                cases.append(Case(row, own_passes(tool, file, TEXT_WIDTH)))
         for peer in peers:
             signed = self.signed(peer, corpus.texts, TEXT_WIDTH)
             if signed is not None:
@@ -190,7 +192,7 @@ class Bench:
                 cases.append(Case(row, peer_passes(peer, lambda count: corpus.texts, TEXT_WIDTH)))
         for case in cases:
             case.calibrate(len(corpus), len(corpus), self.arguments.seconds)
-        self.take_turns(cases, f"signed: {input}")
+        self.take_turns(cases, f"signed: {what}")
 
     def own(self, schemes, options=()):
         """simgpu with these schemes, if it is wanted."""
@@ -198,15 +200,15 @@ class Bench:
             return []
         return [tools.Simgpu(self.prepared["runner"], scheme, self.arguments.isa, options) for scheme in schemes]
 
-    def own_checksum(self, tool, file, count, num_perm):
-        """The checksum of simgpu's signatures; None if it does not sign, which is noted."""
+    def own_signed(self, tool, file, count, num_perm):
+        """What simgpu says of its signatures; None if it does not sign, which is noted."""
         try:
             signed = tool.run(file, count, num_perm, "--repeats", "0")
         except tools.Refused as refused:
             self.folder.absent(f"simgpu {tool.scheme}, K = {num_perm}", str(refused))
             return None
         self.hardware = signed["isa"]
-        return signed["sha1"]
+        return signed
 
     def columns(self, tool, columns, checksum=""):
         is_own = tool.name == "simgpu"
@@ -245,7 +247,8 @@ class Bench:
                 elapsed_s = sum(case.passes(case.documents, case.times))
                 run = {"documents": case.documents, "round": turn + 1, "passes": case.times, "elapsed_s": elapsed_s}
                 self.folder.add(Run(**case.columns, **run))
-        print(f"{said}: {len(cases)} cases", flush=True)
+        if cases:
+            print(f"{said}: {len(cases)} cases", flush=True)
 
     # Errors.
 
@@ -320,7 +323,7 @@ class Bench:
             return
         columns = {
             "stage": "dedup",
-            "input": f"words {documents.WORDS} of {corpus.name}{BESIDE}",
+            "input": f"words {WORDS} of {corpus.name}{BESIDE}",
             "shingles": 0,
             "num_perm": dedup.NUM_PERM,
             "threads": threads,

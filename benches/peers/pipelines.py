@@ -8,7 +8,7 @@ import json
 import pathlib
 import sys
 
-from texts import shingles
+from shingling import shingles
 
 NUM_PERM, BANDS, ROWS, THRESHOLD, SEED = 128, 16, 8, 0.8, 1
 

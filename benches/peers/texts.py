@@ -5,14 +5,9 @@ import time
 
 import numpy as np
 
-from documents import WINDOW_BYTES, WORDS
+from documents import WINDOW_BYTES
+from shingling import WORDS, shingles
 from tools import SEED, Peer, datatrove_step, joined_buckets
-
-
-def shingles(text):
-    """Five words each, as is done in Python before rensa, FastSketchLSH and datasketch; a shorter text is one."""
-    words = text.split()
-    return [" ".join(words[i : i + WORDS]) for i in range(max(1, len(words) - WORDS + 1))]
 
 
 def rensa(texts, num_perm):
@@ -73,8 +68,8 @@ def datatrove(texts, num_perm):
     step = datatrove_step(num_perm)
 
     def sign():
-        sets = (step.get_shingles(text) for text in texts)
-        return [step.get_signature(shingles) for shingles in sets if shingles.size]
+        sets = map(step.get_shingles, texts)
+        return [step.get_signature(hashes) for hashes in sets if hashes.size]
 
     return sign
 
