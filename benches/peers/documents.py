@@ -1,5 +1,4 @@
-"""Documents as all tools get them: sets of seeded random hashes, and random texts for those that
-take nothing else.
+"""Documents as all tools get them: sets of seeded random hashes, and texts of a corpus.
 
 A file of hashed documents is little-endian: the 8 bytes `SGHASHES`, the number of documents and that
 of hashes as u64, an offset more than there are documents as i64, the hashes as u64. The hashes of
@@ -8,11 +7,14 @@ document i are `hashes[offsets[i]:offsets[i + 1]]`; a tool of 32 bits takes thei
 
 import dataclasses
 import functools
+import json
 
 import numpy as np
 
-# Bytes in one window of a text: a text of n windows has n + WINDOW_BYTES - 1 bytes.
-WINDOW_BYTES = 8
+from shingling import WORDS
+
+# Bytes in a window, where texts are not cut into words.
+WINDOW_BYTES = 9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,14 +36,6 @@ class Documents:
         """The low halves of the hashes."""
         return self.hashes.astype(np.uint32)
 
-    @functools.cached_property
-    def texts(self):
-        """For each document a random text with as many windows of bytes as it has hashes."""
-        sizes = (np.diff(self.offsets) + WINDOW_BYTES - 1).tolist()
-        random = np.random.default_rng(2)
-        letters = random.integers(ord("a"), ord("z") + 1, sum(sizes), dtype=np.uint8)
-        return cut(letters.tobytes(), sizes)
-
     def write(self, path):
         """Writes the file that is described above."""
         with open(path, "wb") as file:
@@ -49,14 +43,6 @@ class Documents:
             file.write(np.array([len(self), len(self.hashes)], "<u8").tobytes())
             file.write(self.offsets.astype("<i8").tobytes())
             file.write(self.hashes.astype("<u8").tobytes())
-
-
-def cut(text, sizes):
-    texts, start = [], 0
-    for size in sizes:
-        texts.append(text[start : start + size].decode())
-        start += size
-    return texts
 
 
 def of_size(shingles, count):
@@ -78,14 +64,24 @@ def pairs(shingles, count):
 
 
 def text_pairs(shingles, count):
-    """Pairs of texts of that many windows that share two thirds of them, and the exact similarity of
-    each pair."""
+    """Pairs of texts of random words (rows 2i and 2i + 1), each with so many shingles of words, of which they share
+    two thirds, and the exact similarity of these."""
+    shared = round(shingles * 2 / 3)
+    random = np.random.default_rng([4, shingles])
+    rows = random.integers(0, 1 << 40, (2 * count, shingles + WORDS - 1))
+    rows[1::2, : shared + WORDS - 1] = rows[::2, : shared + WORDS - 1]
+    return [" ".join(f"{word:x}" for word in row) for row in rows.tolist()], shared / (2 * shingles - shared)
+
+
+def letter_pairs(shingles, count):
+    """Pairs of texts of random letters of so many windows of bytes, of which they share two thirds, and the exact
+    similarity of each pair."""
     size = shingles + WINDOW_BYTES - 1
     shared = round(shingles * 2 / 3) + WINDOW_BYTES - 1
     random = np.random.default_rng([4, shingles])
     rows = random.integers(ord("a"), ord("z") + 1, (2 * count, size), dtype=np.uint8)
     rows[1::2, :shared] = rows[::2, :shared]
-    texts = cut(rows.tobytes(), [size] * (2 * count))
+    texts = [row.tobytes().decode() for row in rows]
 
     def windows(text):
         return {text[i : i + WINDOW_BYTES] for i in range(shingles)}
@@ -95,3 +91,51 @@ def text_pairs(shingles, count):
 
     exact = [similarity(windows(a), windows(b)) for a, b in zip(texts[::2], texts[1::2])]
     return texts, np.array(exact)
+
+
+@dataclasses.dataclass(frozen=True)
+class Corpus:
+    """Records of JSON Lines with texts."""
+
+    name: str
+    lines: list  # bytes, each with its newline
+
+    @classmethod
+    def read(cls, path):
+        """A file of JSON Lines, plain or zstd."""
+        data = path.read_bytes()
+        if path.suffix == ".zst":
+            import zstandard
+
+            data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+        return cls(path.name.split(".")[0], [line + b"\n" for line in data.splitlines() if line.strip()])
+
+    def __len__(self):
+        return len(self.lines)
+
+    def every(self, step):
+        """One document of so many, which is like the whole."""
+        return Corpus(self.name, self.lines[::step])
+
+    @functools.cached_property
+    def texts(self):
+        return [json.loads(line)["text"] for line in self.lines]
+
+    @property
+    def input_bytes(self):
+        """Bytes of the records."""
+        return sum(map(len, self.lines))
+
+    @property
+    def text_bytes(self):
+        return sum(len(text.encode()) for text in self.texts)
+
+    def write(self, path):
+        path.write_bytes(b"".join(self.lines))
+
+    def write_files(self, folder, count):
+        """Shares the records out among files, in order."""
+        folder.mkdir()
+        bounds = [len(self) * i // count for i in range(count + 1)]
+        for i, (start, end) in enumerate(zip(bounds, bounds[1:])):
+            (folder / f"{i:05d}.jsonl").write_bytes(b"".join(self.lines[start:end]))

@@ -1,11 +1,12 @@
-//! Signs hashed documents of a file on one thread and says how long each pass took: simgpu's part of
-//! the comparison in `run.py`, which starts it.
+//! Signs the documents of a file on one thread and says how long each pass took: simgpu's part of the
+//! comparison in `run.py`, which starts it.
 //!
 //!     cargo bench --bench peers -- FILE --scheme affine32 [--num-perm 128] [--docs N] [--repeats R]
+//!     cargo bench --bench peers -- FILE --texts [--unit bytes] ...
 //!
-//! The file is little-endian: the 8 bytes `SGHASHES`, the number of documents and that of hashes as u64,
-//! an offset more than there are documents as i64, the hashes as u64. Schemes of 32 bits take their low
-//! halves. One line of JSON comes out.
+//! A file of hashed documents is little-endian: the 8 bytes `SGHASHES`, the number of documents and that of
+//! hashes as u64, an offset more than there are documents as i64, the hashes as u64. Schemes of 32 bits take
+//! their low halves. A file of texts is JSON Lines with a field `text`. One line of JSON comes out.
 
 #![allow(clippy::print_stdout, reason = "a measurement prints its result")]
 
@@ -15,18 +16,29 @@ use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use clap::Parser;
+use serde::Deserialize;
 use serde_json::json;
 use sha1::{Digest, Sha1};
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
+use simgpu::pipeline::{
+    Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, Signer, SlotsMut, TextBatch, Unit,
+};
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
 
-/// Measures how fast hashed documents are signed on one thread
+/// Measures how fast documents are signed on one thread
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Hashed documents, as the head of the source describes them
+    /// Hashed documents or texts, as the head of the source describes them
     file: Option<PathBuf>,
+
+    /// The file holds texts
+    #[arg(long)]
+    texts: bool,
+
+    /// What texts are cut into: bytes or words [default: words, or the scheme's]
+    #[arg(long, value_name = "UNIT", requires = "texts")]
+    unit: Option<String>,
 
     /// Scheme of the signatures
     #[arg(long, default_value = "affine32")]
@@ -70,19 +82,27 @@ fn main() -> anyhow::Result<()> {
     let scheme = Scheme::named(&arguments.scheme)?
         .with_num_perm(arguments.num_perm)?
         .with_seed(arguments.seed);
-    let signer = signer(&scheme, arguments.isa.as_deref())?;
-    let documents = Documents::read(file, arguments.docs)?;
-    let signed = documents.sign(&*signer, scheme.family().hash_width(), arguments.repeats)?;
+    let isa = arguments.isa.as_deref();
+    let isa = isa.map_or_else(|| Ok(Isa::best()), Isa::named)?;
+    let signer = Backend::Simd.signer_on(&scheme, isa)?;
+    let work = if arguments.texts {
+        let texts = read_texts(file, arguments.docs)?;
+        let shingling = shingling(&scheme, arguments.unit.as_deref())?;
+        let shingler = Shingler::new(shingling, &scheme, None)?.with_isa(isa);
+        Work::Texts { texts, shingler }
+    } else {
+        let documents = Documents::read(file, arguments.docs)?;
+        Work::Hashed(documents.of_width(scheme.family().hash_width()))
+    };
+    let signed = work.sign(&*signer, arguments.repeats)?;
     if let Some(path) = &arguments.signatures {
         fs::write(path, &signed.slots)
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let line = json!({
-        "scheme": arguments.scheme,
-        "backend": signer.describe(),
-        "num_perm": arguments.num_perm,
-        "documents": documents.offsets.len() - 1,
-        "shingles": documents.hashes.len(),
+        "isa": isa.to_string(),
+        "documents": work.len(),
+        "shingles": work.shingles(),
         "slot_bytes": signer.slot_width().bytes(),
         "elapsed_s": signed.elapsed_s,
         "sha1": hex(&Sha1::digest(&signed.slots)),
@@ -91,16 +111,39 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The signer that is measured.
-fn signer(scheme: &Scheme, isa: Option<&str>) -> anyhow::Result<Box<dyn Signer>> {
-    let isa = isa.map_or_else(|| Ok(Isa::best()), Isa::named)?;
-    Ok(Backend::Simd.signer_on(scheme, isa)?)
+fn shingling(scheme: &Scheme, unit: Option<&str>) -> anyhow::Result<Shingling> {
+    Ok(match unit {
+        None => Shingling::of_scheme(scheme),
+        Some("words") => Shingling::of(Unit::Words),
+        Some("bytes") => Shingling::of(Unit::Bytes),
+        Some(other) => bail!("there is no unit {other} here; choose bytes or words"),
+    })
 }
 
-/// Hashed documents: the hashes of document `i` are `hashes[offsets[i]..offsets[i + 1]]`.
-struct Documents {
-    offsets: Vec<i64>,
-    hashes: Vec<u64>,
+/// The first `docs` texts of a file, or all.
+fn read_texts(path: &Path, docs: Option<usize>) -> anyhow::Result<TextBatch> {
+    #[derive(Deserialize)]
+    struct Record {
+        text: String,
+    }
+    let shown = path.display();
+    let file = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let mut texts = TextBatch::default();
+    for line in file.lines().take(docs.unwrap_or(usize::MAX)) {
+        let record: Record = serde_json::from_str(line)
+            .with_context(|| format!("{shown} is no JSON Lines with texts"))?;
+        texts.push(&record.text);
+    }
+    Ok(texts)
+}
+
+/// What is signed.
+enum Work {
+    Hashed(Documents),
+    Texts {
+        texts: TextBatch,
+        shingler: Shingler,
+    },
 }
 
 /// What came of all passes.
@@ -109,6 +152,60 @@ struct Signed {
     elapsed_s: Vec<f64>,
     /// The signatures of the last one, little-endian.
     slots: Vec<u8>,
+}
+
+impl Work {
+    /// Documents.
+    fn len(&self) -> usize {
+        match self {
+            Work::Hashed(documents) => documents.offsets.len() - 1,
+            Work::Texts { texts, .. } => texts.len(),
+        }
+    }
+
+    /// Shingles of all documents.
+    fn shingles(&self) -> usize {
+        match self {
+            Work::Hashed(documents) => documents.hashes.borrow().len(),
+            Work::Texts { texts, shingler } => shingler.shingle(texts).sets().hashes().len(),
+        }
+    }
+
+    /// Signs all documents once to warm up, and then as often as asked for, each time into the same memory.
+    fn sign(&self, signer: &dyn Signer, repeats: u32) -> anyhow::Result<Signed> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+        let len = self.len() * signer.num_perm();
+        let mut slots = match signer.slot_width() {
+            Width::U32 => Numbers::U32(vec![0; len]),
+            Width::U64 => Numbers::U64(vec![0; len]),
+        };
+        let mut elapsed_s = Vec::new();
+        for _ in 0..=repeats {
+            let signatures = SignaturesMut::new(signer.num_perm(), slots.borrow_mut())?;
+            let elapsed = pool.install(|| -> simgpu::Result<_> {
+                let start = Instant::now();
+                match self {
+                    Work::Hashed(documents) => signer.sign_sets(&documents.sets()?, signatures)?,
+                    Work::Texts { texts, shingler } => {
+                        signer.sign_texts(texts, shingler, signatures)?;
+                    }
+                }
+                Ok(start.elapsed())
+            })?;
+            elapsed_s.push(elapsed.as_secs_f64());
+        }
+        elapsed_s.remove(0);
+        Ok(Signed {
+            elapsed_s,
+            slots: slots.to_bytes(),
+        })
+    }
+}
+
+/// Hashed documents: the hashes of document `i` are `hashes[offsets[i]..offsets[i + 1]]`.
+struct Documents {
+    offsets: Vec<i64>,
+    hashes: Numbers,
 }
 
 impl Documents {
@@ -143,65 +240,55 @@ impl Documents {
             bail!("{shown} has offsets beyond its hashes");
         };
         hashes.truncate(end);
-        Ok(Documents { offsets, hashes })
+        Ok(Documents {
+            offsets,
+            hashes: Numbers::U64(hashes),
+        })
     }
 
+    /// The same with hashes of the width that a scheme takes.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "schemes of 32 bits take the low halves"
     )]
-    fn sign(&self, signer: &dyn Signer, width: Width, repeats: u32) -> anyhow::Result<Signed> {
-        let narrow: Vec<u32>;
-        let hashes = match width {
-            Width::U32 => {
-                narrow = self.hashes.iter().map(|&hash| hash as u32).collect();
-                Hashes::U32(&narrow)
-            }
-            Width::U64 => Hashes::U64(&self.hashes),
-        };
-        let sets = ShingleSets::new(hashes, &self.offsets)?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-        let len = sets.len() * signer.num_perm();
-        let mut slots = match signer.slot_width() {
-            Width::U32 => Slots::U32(vec![0; len]),
-            Width::U64 => Slots::U64(vec![0; len]),
-        };
-        let mut elapsed_s = Vec::new();
-        for _ in 0..=repeats {
-            let signatures = SignaturesMut::new(signer.num_perm(), slots.borrow())?;
-            let elapsed = pool.install(|| -> simgpu::Result<_> {
-                let start = Instant::now();
-                signer.sign_sets(&sets, signatures)?;
-                Ok(start.elapsed())
-            })?;
-            elapsed_s.push(elapsed.as_secs_f64());
+    fn of_width(mut self, width: Width) -> Self {
+        if let (Width::U32, Numbers::U64(hashes)) = (width, &self.hashes) {
+            let low = hashes.iter().map(|&hash| hash as u32);
+            self.hashes = Numbers::U32(low.collect());
         }
-        elapsed_s.remove(0);
-        Ok(Signed {
-            elapsed_s,
-            slots: slots.to_bytes(),
-        })
+        self
+    }
+
+    fn sets(&self) -> simgpu::Result<ShingleSets<'_>> {
+        ShingleSets::new(self.hashes.borrow(), &self.offsets)
     }
 }
 
-/// Memory for the signatures, which every pass writes anew.
-enum Slots {
+/// Hashes or slots.
+enum Numbers {
     U32(Vec<u32>),
     U64(Vec<u64>),
 }
 
-impl Slots {
-    fn borrow(&mut self) -> SlotsMut<'_> {
+impl Numbers {
+    fn borrow(&self) -> Hashes<'_> {
         match self {
-            Slots::U32(slots) => SlotsMut::U32(slots),
-            Slots::U64(slots) => SlotsMut::U64(slots),
+            Numbers::U32(hashes) => Hashes::U32(hashes),
+            Numbers::U64(hashes) => Hashes::U64(hashes),
+        }
+    }
+
+    fn borrow_mut(&mut self) -> SlotsMut<'_> {
+        match self {
+            Numbers::U32(slots) => SlotsMut::U32(slots),
+            Numbers::U64(slots) => SlotsMut::U64(slots),
         }
     }
 
     fn to_bytes(&self) -> Vec<u8> {
         match self {
-            Slots::U32(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
-            Slots::U64(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+            Numbers::U32(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+            Numbers::U64(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
         }
     }
 }

@@ -1,5 +1,5 @@
-"""The tools that are compared: for each one the fastest way that its interface has to sign many
-documents on one thread."""
+"""Tools that sign: for each one the fastest way that its interface has to sign many documents on one thread, from
+hashes here and from texts in `texts.py`; and simgpu's part."""
 
 import dataclasses
 import hashlib
@@ -12,8 +12,6 @@ from typing import Callable
 
 import numpy as np
 
-from documents import WINDOW_BYTES
-
 SEED = 1
 # Values of an intermediate matrix: so many stay in the cache.
 BLOCK = 1 << 19
@@ -23,28 +21,30 @@ BLOCK = 1 << 19
 class Peer:
     """One way to use another tool."""
 
-    name: str
-    package: str
-    module: str
+    tool: str
+    # What it computes: the scheme of simgpu, where there is one of that kind.
+    scheme: str
     # How it is called, for the reader of the results.
     api: str
-    # Schemes of simgpu that it is compared with.
-    schemes: tuple
     # documents, num_perm -> a function without arguments that signs them.
     prepare: Callable
     # What that function returns -> signatures, a row a document.
     rows: Callable = lambda signed: signed
-    # The scheme of simgpu that has the same values.
-    equals: str = None
-    # Does not compute every slot of every shingle, so that state updates/s mean nothing.
-    skips_work: bool = False
-    # Takes texts instead of hashes, and so hashes windows itself.
-    from_text: bool = False
+    # Whether simgpu's scheme has the same values.
+    is_equal: bool = False
+    # Whether it computes every slot of every shingle, and slots do not depend on each other.
+    has_independent_slots: bool = True
+    # Whether hashes are mixed before they are permuted.
+    is_mixed: bool = False
+    slot_bits: int = 32
     # Whether its time is compared; a sketch that leaves tokens out is not.
     is_timed: bool = True
 
-    def version(self):
-        return importlib.metadata.version(self.package)
+    @property
+    def name(self):
+        """The tool, with its version."""
+        package = "stringzillas-cpus" if self.tool == "stringzillas" else self.tool
+        return f"{self.tool} {importlib.metadata.version(package)}"
 
     def signed(self, documents, num_perm):
         return self.rows(self.prepare(documents, num_perm)())
@@ -137,113 +137,86 @@ def fmix32(h):
     return h
 
 
-def fingerprints(texts, num_perm):
-    stringzilla = importlib.import_module("stringzilla")
-    stringzillas = importlib.import_module("stringzillas")
-    engine = stringzillas.Fingerprints(
-        num_perm,
-        window_widths=np.array([WINDOW_BYTES], np.uint64),
-        seed=SEED,
-        capabilities=fingerprint_capabilities(),
-    )
-    strings, device = stringzilla.Strs(texts), stringzillas.DeviceScope(cpu_cores=1)
-    return lambda: engine(strings, device=device)
+def datatrove(documents, num_perm):
+    step = datatrove_step(num_perm)
+    bounds = documents.offsets.tolist()
+    sets = [documents.hashes[start:end].reshape(-1, 1) for start, end in zip(bounds, bounds[1:])]
+    return lambda: [step.get_signature(shingles) for shingles in sets]
 
 
-def fingerprint_capabilities():
-    """The fastest instructions: on some machines those that are taken by default are not."""
-    global _capabilities
-    if _capabilities is None:
-        stringzilla = importlib.import_module("stringzilla")
-        stringzillas = importlib.import_module("stringzillas")
-        strings, device = stringzilla.Strs(["ab" * 2000]), stringzillas.DeviceScope(cpu_cores=1)
-        widths = np.array([WINDOW_BYTES], np.uint64)
-        elapsed_s = {}
-        others = [c for c in stringzillas.__capabilities__ if c not in ("serial", "parallel", "cuda")]
-        for capabilities in [("serial",)] + [("serial", other) for other in others]:
-            try:
-                engine = stringzillas.Fingerprints(128, window_widths=widths, capabilities=capabilities)
-                start = time.perf_counter()
-                engine(strings, device=device)
-                elapsed_s[capabilities] = time.perf_counter() - start
-            except (RuntimeError, ValueError):
-                pass
-        _capabilities = min(elapsed_s, key=elapsed_s.get)
-    return _capabilities
+def datatrove_step(num_perm):
+    """datatrove's first step, which signs, with buckets of eight hashes."""
+    minhash = importlib.import_module("datatrove.pipeline.dedup.minhash")
+    config = minhash.MinhashConfig(num_buckets=num_perm // 8, hashes_per_bucket=8, seed=SEED)
+    return minhash.MinhashDedupSignature(output_folder="memory://peers", config=config)
 
 
-_capabilities = None
+def joined_buckets(signed):
+    """datatrove's buckets of hashes as rows of slots."""
+    return np.array(signed, np.uint64).reshape(len(signed), -1)
 
-PEERS = [
+
+HASHED = [
     Peer(
-        "rensa",
         "rensa",
         "rensa",
         "RMinHash.digest_matrix_from_flat_token_hashes",
-        ("rensa", "fast"),
         rensa("digest_matrix_from_flat_token_hashes"),
         rows=lambda matrix: np.array(matrix.to_rows(), np.uint32),
-        equals="rensa",
-        skips_work=True,
+        is_equal=True,
+        has_independent_slots=False,
     ),
     Peer(
-        "rensa rho",
         "rensa",
-        "rensa",
-        "RMinHash.digest_matrix_from_flat_token_hashes_rho, which leaves tokens out",
-        (),
+        "rho",
+        "RMinHash.digest_matrix_from_flat_token_hashes_rho, which leaves tokens out; for its error alone",
         rensa("digest_matrix_from_flat_token_hashes_rho"),
         rows=lambda matrix: np.array(matrix.to_rows(), np.uint32),
-        skips_work=True,
+        has_independent_slots=False,
         is_timed=False,
     ),
     Peer(
         "FastSketchLSH",
-        "FastSketchLSH",
-        "FastSketchLSH",
-        "FastSimilaritySketch.batch_csr(prehashed=True, num_threads=1), slots of 64 bits",
-        ("fast", "rensa"),
+        "fast",
+        "FastSimilaritySketch.batch_csr(prehashed=True, num_threads=1)",
         fast_sketch,
-        skips_work=True,
+        has_independent_slots=False,
+        is_mixed=True,
+        slot_bits=64,
     ),
     Peer(
-        "datasketch affine32",
         "datasketch",
-        "datasketch",
+        "affine32",
         "MinHash.copy and update_batch, with all hashes of a document in one array",
-        ("affine32",),
         datasketch("affine32"),
         rows=lambda signed: np.array([minhash.hashvalues for minhash in signed], np.uint32),
-        equals="affine32",
+        is_equal=True,
+        is_mixed=True,
     ),
     Peer(
-        "datasketch legacy",
         "datasketch",
-        "datasketch",
-        "the same with scheme='legacy'",
-        ("mersenne61",),
+        "datasketch-legacy",
+        "the same of MinHash(scheme='legacy')",
         datasketch("legacy"),
         rows=lambda signed: np.array([minhash.hashvalues for minhash in signed], np.uint32),
-        equals="datasketch-legacy",
+        is_equal=True,
     ),
     Peer(
-        "numpy affine32",
         "numpy",
-        "numpy",
+        "affine32",
         "bare arithmetic: multiply, add, minimum.reduceat over blocks of documents",
-        ("affine32",),
         numpy_affine32,
-        equals="affine32",
+        is_equal=True,
+        is_mixed=True,
     ),
     Peer(
-        "stringzillas",
-        "stringzillas-cpus",
-        "stringzillas",
-        f"Fingerprints over windows of {WINDOW_BYTES} bytes, from texts, with the fastest instructions it offers",
-        ("affine32", "mersenne61"),
-        fingerprints,
-        rows=lambda signed: signed[0],
-        from_text=True,
+        "datatrove",
+        "datatrove",
+        "MinhashDedupSignature.get_signature, a document at a time",
+        datatrove,
+        rows=joined_buckets,
+        is_equal=True,
+        slot_bits=64,
     ),
 ]
 
@@ -252,17 +225,38 @@ class Refused(Exception):
     """simgpu's program did not sign, and said why."""
 
 
+@dataclasses.dataclass(frozen=True)
 class Simgpu:
     """The program of `simgpu.rs`, with one scheme."""
 
-    def __init__(self, program, scheme, isa=None):
-        self.program, self.scheme, self.isa = program, scheme, isa
-        self.name = f"simgpu {scheme}"
-        self.skips_work = scheme in ("fast", "rensa")
+    program: str
+    scheme: str
+    isa: str | None = None
+    # What it is to make of texts.
+    options: tuple = ()
+
+    name = "simgpu"
+
+    @property
+    def has_independent_slots(self):
+        return self.scheme not in ("fast", "rensa")
+
+    @property
+    def is_mixed(self):
+        return self.scheme in ("affine32", "fast")
+
+    @property
+    def slot_bits(self):
+        return 64 if self.scheme == "datatrove" else 32
+
+    @property
+    def seed(self):
+        # text-dedup's signatures have the one seed.
+        return 42 if self.scheme == "text-dedup" else SEED
 
     def run(self, file, documents, num_perm, *options):
         command = [self.program, file, "--scheme", self.scheme, "--num-perm", str(num_perm)]
-        command += ["--docs", str(documents), "--seed", str(SEED), *options]
+        command += ["--docs", str(documents), "--seed", str(self.seed), *self.options, *options]
         if self.isa:
             command += ["--isa", self.isa]
         ran = subprocess.run(command, capture_output=True, text=True)
@@ -280,9 +274,6 @@ class Simgpu:
         slots = self.run(file, documents, num_perm, *options)
         width = {4: np.uint32, 8: np.uint64}[slots["slot_bytes"]]
         return np.fromfile(path, width).reshape(-1, num_perm)
-
-    def sha1(self, file, documents, num_perm):
-        return self.run(file, documents, num_perm, "--repeats", "0")["sha1"]
 
 
 def sha1(slots):

@@ -1,0 +1,140 @@
+"""From files to files without near-duplicates: the commands that are compared, each a process from its start to its
+exit, and what they keep."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from typing import Callable
+
+from pipelines import BANDS, NUM_PERM, ROWS, SEED, THRESHOLD
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Finds a pair at the threshold but for 5 in 100 million.
+EXACT = ["--verify", "exact", "--bands", "32", "--rows", "4", "--max-bucket", "1000000"]
+# Of simgpu's exact search: what a tool takes for words.
+UNITS = {
+    "words": [],
+    "split": ["--unit", "tokens", "--size", "5"],
+    "pieces": ["--unit", "pieces", "--lowercase", "--keep-whitespace"],
+}
+
+
+class Failed(Exception):
+    """A tool stopped with an error, and what it said last."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pipeline:
+    """One tool's way from a folder of JSON Lines to the documents that are kept."""
+
+    # The tool with its version, or `simgpu`.
+    name: str
+    tool: str
+    scheme: str
+    # How it is called, for the reader of the results.
+    api: str
+    # input folder, output folder, threads -> a command.
+    command: Callable
+    # What it takes for words: a key of UNITS; none if that is not known to simgpu.
+    words: str | None
+    verification: str = "none"
+    seed: int = SEED
+
+    def run(self, folder, output, threads):
+        """Seconds from start to exit."""
+        # No tool is to find what an earlier run kept.
+        cache = output.with_name("cache") / output.name
+        variables = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = {**os.environ, **{name: str(threads) for name in variables}}
+        environment |= {"HF_HOME": str(cache), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        start = time.perf_counter()
+        ran = subprocess.run(
+            self.command(folder, output, threads), cwd=output.parent, env=environment, capture_output=True, text=True
+        )
+        elapsed_s = time.perf_counter() - start
+        if ran.returncode != 0:
+            said = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
+            raise Failed(said[-1])
+        return elapsed_s
+
+
+def simgpu(program, isa):
+    def command(folder, output, threads):
+        options = ["--threads", str(threads), "--bands", str(BANDS), "--rows", str(ROWS), "--seed", str(SEED)]
+        options += ["--backend", "simd", *(["--isa", isa] if isa else [])]
+        return [program, "dedup", str(folder), "--output", str(output), "--quiet", *options]
+
+    return Pipeline(
+        "simgpu", "simgpu", "affine32", "simgpu dedup", command, words="words", verification="signature"
+    )
+
+
+def text_dedup(folder, output, threads):
+    options = {
+        "path": "json",
+        "data_files": folder / "*.jsonl",
+        "split": "train",
+        "column": "text",
+        "output": output,
+        "cache_dir": output.with_name("cache") / output.name,
+        "ngram": 5,
+        "num_perm": NUM_PERM,
+        "threshold": THRESHOLD,
+        "b": BANDS,
+        "r": ROWS,
+        "num_proc": threads,
+    }
+    arguments = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    return [sys.executable, "-m", "text_dedup.minhash", *arguments]
+
+
+def pipeline(tool):
+    def command(folder, output, threads):
+        return [sys.executable, "-B", str(HERE / "pipelines.py"), tool, str(folder), str(output), str(threads)]
+
+    return command
+
+
+def of_peers(names):
+    """Pipelines of peers; `names` gives each tool its name with version."""
+    known = [
+        ("rensa", "rensa", "RMinHashDeduplicator.add_pairs", pipeline("rensa"), "split", "signature"),
+        ("FastSketchLSH", "fast", "batch and LSH.insert_and_query_duplicates", pipeline("FastSketchLSH"), "split"),
+        ("datasketch", "affine32", "MinHashLSH.query and insert", pipeline("datasketch"), "split"),
+        ("text-dedup", "text-dedup", "python -m text_dedup.minhash", text_dedup, "pieces", "none", 42),
+        ("datatrove", "datatrove", "its four steps by LocalPipelineExecutor", pipeline("datatrove"), None),
+    ]
+    return [Pipeline(names[tool], tool, *rest) for tool, *rest in known if tool in names]
+
+
+def kept(output):
+    """Documents in what a tool wrote: JSON Lines, or a data set of text-dedup."""
+    if (output / "state.json").exists():
+        import datasets
+
+        return len(datasets.load_from_disk(str(output)))
+    folder = output / "kept" if (output / "kept").is_dir() else output
+    count = 0
+    for path in folder.rglob("*.jsonl"):
+        with open(path, "rb") as file:
+            count += sum(1 for _ in file)
+    return count
+
+
+def kept_by_truth(program, corpus, words, folder):
+    """Documents that exact search and greedy removal in order keep, shingles being made of such words."""
+    lines = corpus.lines
+    if words == "split":
+        records = (json.dumps({"tokens": text.split()}) for text in corpus.texts)
+        lines = [f"{record}\n".encode() for record in records]
+    file, output = folder / f"{words}.jsonl", folder / f"exact-{words}"
+    file.write_bytes(b"".join(lines))
+    command = [program, "dedup", str(file), "--output", str(output), "--quiet", *EXACT, *UNITS[words]]
+    ran = subprocess.run(command, capture_output=True, text=True)
+    if ran.returncode != 0:
+        raise Failed((ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"])[-1])
+    return json.loads((output / "report.json").read_text())["counts"]["kept"]

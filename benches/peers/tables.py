@@ -1,0 +1,182 @@
+"""The tables of a folder of results, as `simgpu bench` writes them: a row type for each, with its header in
+its fields. What the columns mean stands in `src/bench/record.rs`."""
+
+import csv
+import dataclasses
+import json
+import pathlib
+
+# Added to what goes in, so that these rows, which are measured in turn, are not taken for runs of a case that
+# `simgpu bench` measured.
+BESIDE = ", beside peers"
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """A row of runs.csv."""
+
+    tool: str
+    stage: str
+    backend: str
+    hardware: str
+    scheme: str
+    num_perm: int
+    input: str
+    shingles: int
+    documents: int
+    threads: int
+    updates: int
+    text_bytes: int
+    round: int
+    passes: int
+    elapsed_s: float
+    reference_s: float | None = None
+    ceiling_updates_per_s: float | None = None
+    checksum: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class ErrorCell:
+    """A row of errors.csv."""
+
+    tool: str
+    scheme: str
+    has_independent_slots: bool
+    is_mixed: bool
+    slot_bits: int
+    num_perm: int
+    input: str
+    varied: str
+    set_size: int
+    similarity: float
+    trials: int
+    bias: float
+    bias_standard_error: float
+    root_mean_square_error: float
+    error_ratio: float | None
+    error_ratio_low: float | None
+    error_ratio_high: float | None
+    coverage: float
+    coverage_expected: float
+    dispersion: float | None
+    fit_p: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidates:
+    """A row of candidates.csv, of which peers have none."""
+
+    scheme: str
+    num_perm: int
+    bands: int
+    rows: int
+    similarity: float
+    pairs: int
+    candidates: int
+    expected_share: float
+    low_share: float
+    high_share: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A row of found.csv."""
+
+    tool: str
+    corpus: str
+    scheme: str
+    num_perm: int
+    bands: int
+    rows: int
+    verification: str
+    threshold: float
+    seed: int
+    documents: int
+    true_pairs: int
+    true_found: int
+    false_found: int
+    expected_recall: float
+    kept: int | None
+    kept_by_truth: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Absence:
+    """A row of absent.csv."""
+
+    what: str
+    why: str
+
+
+TABLES = {
+    Run: "runs.csv",
+    ErrorCell: "errors.csv",
+    Candidates: "candidates.csv",
+    Found: "found.csv",
+    Absence: "absent.csv",
+}
+
+
+class Folder:
+    """A folder of results, new or of `simgpu bench`. Every row is written as it comes, so that a run that is broken
+    off leaves what it had."""
+
+    def __init__(self, path, environment):
+        self.path = pathlib.Path(path)
+        is_new = not (self.path / "environment.json").exists()
+        if is_new:
+            self.path.mkdir(parents=True, exist_ok=True)
+        else:
+            environment = {**json.loads((self.path / "environment.json").read_text()), "peers": environment["peers"]}
+        for kind, name in TABLES.items():
+            self.open_table(kind, self.path / name)
+        # Whose errors there are already.
+        self.has_own_errors = any(row["tool"] == "simgpu" for row in self.rows(ErrorCell))
+        if any(row["input"].endswith(BESIDE) for row in self.rows(Run)):
+            raise SystemExit(f"{self.path} already holds rows of peers; name another folder with --results")
+        (self.path / "environment.json").write_text(json.dumps(environment, indent=2) + "\n")
+
+    def open_table(self, kind, path):
+        """Makes a table with its header alone, or sees that it has that header."""
+        header = header_of(kind)
+        if not path.exists():
+            write_row(path, header)
+            return
+        with open(path, newline="") as file:
+            found = next(csv.reader(file), None)
+        if found != header:
+            raise SystemExit(f"{path} has other columns than the peers' rows; measure again with simgpu bench")
+
+    def rows(self, kind):
+        with open(self.path / TABLES[kind], newline="") as file:
+            return list(csv.DictReader(file))
+
+    def add(self, row):
+        values = (getattr(row, name) for name in header_of(type(row)))
+        write_row(self.path / TABLES[type(row)], [text(value) for value in values])
+
+    def absent(self, what, why):
+        print(f"{what}: {why}", flush=True)
+        self.add(Absence(what, why))
+
+
+def header_of(kind):
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def write_row(path, row):
+    with open(path, "a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(row)
+
+
+def text(value):
+    """A value as simgpu reads it again."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return repr(float(value))
+        case _:
+            return str(value)
