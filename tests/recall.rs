@@ -1,5 +1,5 @@
 //! `simgpu pairs --verify exact` against exact truth: no pair that is not one, and as many of those that
-//! are as the S-curve predicts. `cargo bench --bench recall` does the same for any corpus.
+//! are as the S-curve predicts. `simgpu bench --full` measures it of any corpus.
 
 #![cfg(feature = "cli")]
 

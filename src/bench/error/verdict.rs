@@ -16,6 +16,9 @@ pub const SIGNIFICANCE: f64 = 0.01;
 /// The least and the greatest pooled coverage of the stated 95 % intervals.
 pub const COVERAGE: std::ops::RangeInclusive<f64> = 0.93..=0.97;
 
+/// The least probability that is written out.
+const LEAST_SHOWN: f64 = 1e-99;
+
 /// What is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
@@ -66,6 +69,10 @@ impl fmt::Display for Finding {
                 f,
                 "matches of {scheme} vary too much on {input}: {figure:.2} times the variance of independent slots"
             )?,
+            Fault::Fit if *figure < LEAST_SHOWN => write!(
+                f,
+                "matches of {scheme} are not binomial on {input}: p < {LEAST_SHOWN:e}"
+            )?,
             Fault::Fit => write!(
                 f,
                 "matches of {scheme} are not binomial on {input}: p = {figure:.0e}"
@@ -97,27 +104,27 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All findings, the unknown ones first, by kind, scheme and input.
+/// All findings, the unknown ones first, by kind and scheme. Where a scheme is biased, matches neither fit nor vary as
+/// they should; that is not said again.
 pub fn findings(cells: &[ErrorCell]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    findings.extend(significant(cells, Fault::Bias, bias_p, |cell| cell.bias));
-    findings.extend(significant(
-        cells,
-        Fault::Dispersion,
-        dispersion_p,
-        |cell| cell.dispersion.unwrap_or(f64::NAN),
-    ));
-    findings.extend(significant(
-        cells,
-        Fault::Fit,
-        |cell| cell.fit_p,
-        |cell| cell.fit_p.unwrap_or(f64::NAN),
-    ));
-    findings.extend(coverages(cells));
-    findings.sort_by(|a, b| {
-        let key = |it: &Finding| (it.is_known, it.fault, it.scheme.clone());
-        key(a).cmp(&key(b))
+    let dispersion = |cell: &ErrorCell| cell.dispersion.unwrap_or(f64::NAN);
+    let fit = |cell: &ErrorCell| cell.fit_p.unwrap_or(f64::NAN);
+    let mut findings = significant(cells, Fault::Bias, bias_p, |cell| cell.bias);
+    let mut others = significant(cells, Fault::Dispersion, dispersion_p, dispersion);
+    others.extend(significant(cells, Fault::Fit, |cell| cell.fit_p, fit));
+    others.retain(|other| {
+        let of = |it: &Finding| {
+            (
+                it.worst.tool.clone(),
+                it.scheme.clone(),
+                it.worst.input.clone(),
+            )
+        };
+        findings.iter().all(|bias| of(bias) != of(other))
     });
+    findings.append(&mut others);
+    findings.extend(coverages(cells));
+    findings.sort_by_key(|it| (it.is_known, it.fault, it.scheme.clone()));
     findings
 }
 

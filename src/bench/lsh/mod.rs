@@ -17,13 +17,10 @@ use super::{Corpus, Effort, Plan, Record};
 use crate::error::Result;
 use crate::pipeline::{Banding, Progress, Verification};
 use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
-use found::{Documents, Pipeline};
+use found::{Documents, Pipeline, Truth};
 
 /// Bands and rows whose S-curve is measured.
 const BANDINGS: [(usize, usize); 4] = [(32, 4), (25, 5), (16, 8), (9, 13)];
-
-/// The least similarities of pairs that pipelines look for.
-const THRESHOLDS: [f64; 2] = [0.8, 0.5];
 
 /// Measures candidates against the S-curve, and pipelines against exact truth.
 ///
@@ -54,17 +51,34 @@ struct Extent {
     few: &'static [&'static str],
     /// Pairs of each similarity.
     pairs: usize,
+    /// The least similarities of pairs that pipelines look for.
+    thresholds: &'static [f64],
+    /// Runs of each pipeline.
     seeds: u32,
 }
 
 impl Extent {
     fn of(plan: &Plan) -> Self {
-        let (few, pairs, seeds): (&[&str], _, _) = match plan.effort {
-            Effort::Quick => (&["affine32", "fast"], 1000, 1),
-            Effort::Usual => (&[], 2000, 2),
-            Effort::Full => (&[], 20_000, 20),
-        };
-        Extent { few, pairs, seeds }
+        match plan.effort {
+            Effort::Quick => Extent {
+                few: &["affine32"],
+                pairs: 500,
+                thresholds: &[0.8],
+                seeds: 1,
+            },
+            Effort::Usual => Extent {
+                few: &[],
+                pairs: 1000,
+                thresholds: &[0.8, 0.5],
+                seeds: 2,
+            },
+            Effort::Full => Extent {
+                few: &[],
+                pairs: 20_000,
+                thresholds: &[0.8, 0.5],
+                seeds: 20,
+            },
+        }
     }
 
     fn schemes(&self, plan: &Plan, num_perm: u32) -> Result<Vec<Scheme>> {
@@ -105,18 +119,24 @@ fn measure_found(
     take: &mut dyn FnMut(Record) -> Result<()>,
 ) -> Result<()> {
     let documents = Documents::of(corpus)?;
-    let truths = THRESHOLDS.map(|threshold| documents.truth(threshold));
+    let thresholds = extent.thresholds.iter();
+    let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
     progress.begin("found", schemes.len() as u64 * u64::from(extent.seeds));
     let mut done = 0;
     for scheme in schemes {
         for seed in 1..=extent.seeds {
+            // What verification by signature adds, and what is kept, is much the same for all seeds.
+            let verifications = match seed {
+                1 => &[Verification::Exact, Verification::Signature][..],
+                _ => &[Verification::Exact],
+            };
             for truth in &truths {
-                for verification in [Verification::Exact, Verification::Signature] {
+                for verification in verifications {
                     let pipeline = Pipeline {
                         scheme: scheme.clone(),
                         seed,
-                        verification,
-                        removes: seed == 1,
+                        verification: *verification,
+                        removes: seed == 1 && *verification == Verification::Exact,
                     };
                     take(Record::Found(documents.find(truth, &pipeline)?))?;
                 }

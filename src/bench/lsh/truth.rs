@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::pipeline::{DocumentBatch, Scratch, Shingler, Shingling, TextBatch, jaccard};
+use crate::pipeline::{DocumentBatch, Scratch, Shingler, Shingling, TextBatch};
 use crate::scheme::Scheme;
 
 /// Two documents by their rows, `lo < hi`.
@@ -50,30 +50,60 @@ pub fn exact_sets(texts: &TextBatch, shingling: &Shingling) -> Result<Vec<Vec<u6
 /// All pairs of sets of at least that similarity, by ascending rows. Sets are sorted and distinct; empty ones have no
 /// pairs. Time and memory grow with the number of pairs.
 pub fn similar_pairs(sets: &[Vec<u64>], threshold: f64) -> Vec<TruePair> {
-    let ranked = rarest_first(sets);
-    let mut holders: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (number, set) in ranked.iter().enumerate() {
-        for element in set.prefix(threshold) {
-            holders.entry(*element).or_default().push(number);
-        }
-    }
-    let of_set = |(number, set): (usize, &Ranked)| {
-        let prefix = set.prefix(threshold).iter();
-        let others = prefix.filter_map(|element| holders.get(element)).flatten();
-        let mut others: Vec<usize> = others.copied().filter(|it| *it < number).collect();
-        others.sort_unstable();
-        others.dedup();
-        let others = others.into_iter().filter_map(|other| ranked.get(other));
-        let pairs = others.filter_map(|other| set.pair_with(other, threshold));
-        pairs.collect::<Vec<TruePair>>()
-    };
-    let mut pairs: Vec<TruePair> = ranked
-        .par_iter()
-        .enumerate()
-        .flat_map_iter(of_set)
-        .collect();
+    let join = Join::of(rarest_first(sets), threshold);
+    let numbers = (0..join.sets.len()).into_par_iter();
+    let not_reached = || vec![usize::MAX; join.sets.len()];
+    let pairs = numbers.map_init(not_reached, |reached, number| join.earlier(number, reached));
+    let mut pairs: Vec<TruePair> = pairs.flatten_iter().collect();
     pairs.par_sort_unstable_by_key(|pair| (pair.lo, pair.hi));
     pairs
+}
+
+/// Sets by ascending size, and where each element stands in their prefixes.
+struct Join {
+    sets: Vec<Ranked>,
+    threshold: f64,
+    /// For each element the sets whose prefix has it, ascending, and how many elements come before it there.
+    places: HashMap<u32, Vec<(usize, usize)>>,
+}
+
+impl Join {
+    fn of(sets: Vec<Ranked>, threshold: f64) -> Self {
+        let mut places: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
+        for (number, set) in sets.iter().enumerate() {
+            for (position, element) in set.prefix(threshold).iter().enumerate() {
+                places.entry(*element).or_default().push((number, position));
+            }
+        }
+        Join {
+            sets,
+            threshold,
+            places,
+        }
+    }
+
+    /// The pairs of a set with earlier ones, which are no larger. `reached` remembers for each set from which one it
+    /// was reached last.
+    fn earlier(&self, number: usize, reached: &mut [usize]) -> Vec<TruePair> {
+        let mut pairs = Vec::new();
+        let Some(set) = self.sets.get(number) else {
+            return pairs;
+        };
+        for (position, element) in set.prefix(self.threshold).iter().enumerate() {
+            let places = self.places.get(element).map_or(&[][..], Vec::as_slice);
+            for (other, other_position) in places.iter().take_while(|place| place.0 < number) {
+                // Only the first element that two sets share tells how many they can share.
+                let is_new = reached
+                    .get_mut(*other)
+                    .is_some_and(|last| std::mem::replace(last, number) != number);
+                if let Some(other) = self.sets.get(*other).filter(|_| is_new) {
+                    let shared = set.shared(position, other, *other_position, self.threshold);
+                    pairs.extend(shared.and_then(|it| set.pair_with(other, it, self.threshold)));
+                }
+            }
+        }
+        pairs
+    }
 }
 
 /// The sets that are not empty, by ascending size, with elements that ascend by the number of sets that hold them.
@@ -107,12 +137,41 @@ impl Ranked {
         self.elements.get(..end).unwrap_or(&self.elements)
     }
 
-    fn pair_with(&self, other: &Ranked, threshold: f64) -> Option<TruePair> {
-        // An earlier set is no larger.
-        if other.elements.len() < least_shared(self.elements.len(), threshold) {
-            return None;
+    /// How many elements two sets share, none of them before the places given; None once it is known that they are too
+    /// few for the similarity.
+    fn shared(
+        &self,
+        start: usize,
+        other: &Ranked,
+        other_start: usize,
+        threshold: f64,
+    ) -> Option<usize> {
+        let total = self.elements.len() + other.elements.len();
+        // shared >= t (total - shared)
+        let least = least_shared(total, threshold / (1.0 + threshold));
+        let (mut a, mut b) = (
+            self.elements.get(start..)?,
+            other.elements.get(other_start..)?,
+        );
+        let mut shared = 0;
+        while let ([first, rest @ ..], [other_first, other_rest @ ..]) = (a, b) {
+            if shared + a.len().min(b.len()) < least {
+                return None;
+            }
+            if first <= other_first {
+                a = rest;
+            }
+            if other_first <= first {
+                b = other_rest;
+            }
+            shared += usize::from(first == other_first);
         }
-        let similarity = jaccard(&self.elements, &other.elements);
+        (shared >= least).then_some(shared)
+    }
+
+    fn pair_with(&self, other: &Ranked, shared: usize, threshold: f64) -> Option<TruePair> {
+        let union = self.elements.len() + other.elements.len() - shared;
+        let similarity = shared as f64 / union as f64;
         (similarity >= threshold).then_some(TruePair {
             lo: self.row.min(other.row),
             hi: self.row.max(other.row),
