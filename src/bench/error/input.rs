@@ -169,14 +169,7 @@ fn progression(start: u64, stride: u64, len: usize) -> Vec<u64> {
 
 /// The first distinct shingles of a text without end.
 fn zipf_shingles(len: usize, random: &mut Random) -> Vec<u64> {
-    const WORDS: f64 = 10_000.0;
-    // The share of the first r words is about ln(r) / ln(WORDS), so that r = WORDS^u, with u uniform.
-    let word = || {
-        let u = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let rank = WORDS.powf(u).floor();
-        words_v1::word(format!("w{rank}").as_bytes())
-    };
-    let mut draws = std::iter::repeat_with(word);
+    let mut draws = std::iter::repeat_with(|| zipf_word(random));
     let mut text: Vec<u64> = draws.by_ref().take(len + SHINGLE_WORDS - 1).collect();
     loop {
         let mut shingles = distinct_shingles(&text);
@@ -186,6 +179,15 @@ fn zipf_shingles(len: usize, random: &mut Random) -> Vec<u64> {
         }
         text.extend(draws.by_ref().take(len - shingles.len()));
     }
+}
+
+/// The hash of a word: of 10,000, each about as frequent as one over its rank.
+fn zipf_word(random: &mut Random) -> u64 {
+    const WORDS: f64 = 10_000.0;
+    // The share of the first r words is about ln(r) / ln(WORDS), so that r = WORDS^u, with u uniform.
+    let u = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let rank = WORDS.powf(u).floor();
+    words_v1::word(format!("w{rank}").as_bytes())
 }
 
 /// Words of a shingle, as without a choice.
@@ -201,4 +203,98 @@ pub(super) fn distinct_shingles(words: &[u64]) -> Vec<u64> {
         }
     });
     shingles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::jaccard;
+
+    fn sorted<H: Copy + Ord>(hashes: &[H], sets: &ShingleSets<'_>) -> Vec<Vec<H>> {
+        let sorted = |i| {
+            let mut set = hashes[sets.range(i)].to_vec();
+            set.sort_unstable();
+            set.dedup();
+            set
+        };
+        (0..sets.len()).map(sorted).collect()
+    }
+
+    /// Similarities are those of the sets, in both widths.
+    #[test]
+    fn similarities_are_exact() {
+        for input in [
+            Input::Random,
+            Input::Interval,
+            Input::Progression,
+            Input::Zipf,
+        ] {
+            for set_size in [1, 2, 8, 1000] {
+                let shared = shared_sizes(set_size, &[0.1, 0.5, 0.9]);
+                let mut random = Random::of(&[3]);
+                let pairs = input.draw(set_size, &shared, &mut random).unwrap();
+                assert_eq!(pairs.similarities.len(), shared.len());
+                for width in [Width::U32, Width::U64] {
+                    let sets = pairs.sets(width).unwrap();
+                    let similarities: Vec<f64> = match sets.hashes() {
+                        Hashes::U32(hashes) => similarities(&sorted(hashes, &sets)),
+                        Hashes::U64(hashes) => similarities(&sorted(hashes, &sets)),
+                    };
+                    assert_eq!(similarities, pairs.similarities, "{input:?}");
+                }
+            }
+        }
+    }
+
+    fn similarities<H: Ord>(sets: &[Vec<H>]) -> Vec<f64> {
+        assert!(sets.iter().all(|set| set.len() == sets[0].len()));
+        sets[1..].iter().map(|set| jaccard(&sets[0], set)).collect()
+    }
+
+    #[test]
+    fn the_nearest_similarity_that_a_size_has() {
+        let asked = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+        assert_eq!(shared_sizes(1, &asked), [0, 1]);
+        assert_eq!(shared_sizes(2, &asked), [0, 1, 2]);
+        assert_eq!(shared_sizes(128, &asked).len(), 7);
+        assert_eq!(similarity_of(9, 6), 0.5);
+        assert_eq!(shared_sizes(9, &[0.5]), [6]);
+    }
+
+    #[test]
+    fn progressions_have_one_odd_stride() {
+        let mut random = Random::of(&[4]);
+        for (input, is_interval) in [(Input::Interval, true), (Input::Progression, false)] {
+            let pairs = input.draw(5000, &[2500], &mut random).unwrap();
+            let set = &pairs.wide[..5000];
+            let stride = set[1] - set[0];
+            assert!(set.windows(2).all(|pair| pair[1] - pair[0] == stride));
+            assert!(stride % 2 == 1 && (stride == 1) == is_interval);
+            assert!(
+                pairs
+                    .wide
+                    .iter()
+                    .zip(&pairs.narrow)
+                    .all(|(wide, narrow)| *wide == u64::from(*narrow))
+            );
+        }
+    }
+
+    /// P(r) = ln((r + 1) / r) / ln(10,000).
+    #[test]
+    fn words_are_those_of_zipf() {
+        let word = |rank: u32| words_v1::word(format!("w{rank}").as_bytes());
+        let mut random = Random::of(&[5]);
+        let words: Vec<u64> = std::iter::repeat_with(|| zipf_word(&mut random))
+            .take(100_000)
+            .collect();
+        let count = |rank| words.iter().filter(|it| **it == word(rank)).count() as f64;
+        assert!(
+            (count(1) / count(2) - 1.7).abs() < 0.1,
+            "{} {}",
+            count(1),
+            count(2)
+        );
+        assert!((count(1) / count(10) - 7.27).abs() < 0.8);
+    }
 }

@@ -13,8 +13,8 @@ use crate::bench::{Corpus, Found};
 use crate::error::{Error, Result};
 use crate::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use crate::pipeline::{
-    Banding, Clustering, Dedup, KeepPolicy, Search, Shingler, Shingling, Silent, Source,
-    Verification, dedup, find_pairs,
+    Banding, Clustering, Dedup, ErrorWeights, KeepPolicy, Search, Shingler, Shingling, Silent,
+    Source, Verification, dedup, find_pairs,
 };
 use crate::scheme::Scheme;
 
@@ -103,7 +103,9 @@ impl Documents {
     /// What the stages fail with.
     pub fn find(&self, truth: &Truth, pipeline: &Pipeline) -> Result<Found> {
         let scheme = pipeline.scheme.clone().with_seed(pipeline.seed);
-        let banding = Banding::for_scheme(truth.threshold, &scheme)?;
+        // One banding for all schemes, so that they can be compared.
+        let banding =
+            Banding::for_threshold(truth.threshold, scheme.num_perm(), ErrorWeights::VERIFIED)?;
         let search = Search {
             threshold: truth.threshold,
             banding,

@@ -15,11 +15,11 @@ pub mod found;
 use super::error::Signing;
 use super::{Corpus, Effort, Plan, Record};
 use crate::error::Result;
-use crate::pipeline::{Banding, Progress, Verification};
+use crate::pipeline::{Banding, ErrorWeights, Progress, Verification};
 use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
 use found::{Documents, Pipeline, Truth};
 
-/// Bands and rows whose S-curve is measured.
+/// Bands and rows whose S-curve is measured, where there are slots for any; else those that are best for 0.8.
 const BANDINGS: [(usize, usize); 4] = [(32, 4), (25, 5), (16, 8), (9, 13)];
 
 /// Measures candidates against the S-curve, and pipelines against exact truth.
@@ -100,7 +100,11 @@ fn measure_candidates(
     for (done, scheme) in (1..).zip(schemes) {
         let num_perm = scheme.num_perm();
         let banding = |(bands, rows)| Banding::new(bands, rows, num_perm).ok();
-        let bandings: Vec<Banding> = BANDINGS.into_iter().filter_map(banding).collect();
+        let mut bandings: Vec<Banding> = BANDINGS.into_iter().filter_map(banding).collect();
+        if bandings.is_empty() {
+            let best = Banding::for_threshold(0.8, num_perm, ErrorWeights::VERIFIED)?;
+            bandings.push(best);
+        }
         let signing = Signing::of(scheme.clone());
         let num_perm = u32::try_from(num_perm).unwrap_or(u32::MAX);
         for row in s_curve::measure(&signing, num_perm, &bandings, extent.pairs)? {
