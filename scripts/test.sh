@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests. Needs a Rust toolchain (https://rustup.rs), a C compiler, for zstd, and a device for Vulkan:
-# where there is none, Mesa's lavapipe, a device in software, is installed if that is possible.
+# where there is none, Mesa's lavapipe, a device in software, is installed if that is possible, and so is Chromium, for the
+# test of the report page.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,14 +17,27 @@ has_vulkan() {
         compgen -G "/etc/vulkan/icd.d/*.json" >/dev/null
 }
 
-install_lavapipe() {
+# Installs Debian's packages, if that is possible.
+install() {
     local become=""
     [ "$(id -u)" = 0 ] || become="sudo -n"
     command -v apt-get >/dev/null && $become true 2>/dev/null || return 1
-    echo "installing lavapipe, a Vulkan device in software, for the tests of the GPU backend" >&2
     $become apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive $become apt-get install -qq --no-install-recommends \
-        mesa-vulkan-drivers libvulkan1 >/dev/null
+    DEBIAN_FRONTEND=noninteractive $become apt-get install -qq --no-install-recommends "$@" >/dev/null
+}
+
+install_lavapipe() {
+    echo "installing lavapipe, a Vulkan device in software, for the tests of the GPU backend" >&2
+    install mesa-vulkan-drivers libvulkan1
+}
+
+has_browser() {
+    [ -n "${CHROME:-}" ] || command -v chromium google-chrome chromium-browser google-chrome-stable >/dev/null
+}
+
+install_browser() {
+    echo "installing Chromium, for the test of the report page" >&2
+    install chromium fonts-dejavu-core
 }
 
 if [ "$(uname -s)" = Linux ] && ! has_vulkan && ! install_lavapipe; then
@@ -33,6 +47,11 @@ if [ "$(uname -s)" = Linux ] && ! has_vulkan && ! install_lavapipe; then
 fi
 # So that no test of the GPU backend is skipped without a word.
 export SIMGPU_REQUIRE_GPU="${SIMGPU_REQUIRE_GPU:-1}"
+if has_browser || install_browser; then
+    export SIMGPU_REQUIRE_BROWSER="${SIMGPU_REQUIRE_BROWSER:-1}"
+else
+    echo "no browser: the test of the report page is skipped; install Chromium, or name a browser by CHROME" >&2
+fi
 # Mesa's choice of a device talks on stderr where there is no desktop.
 export NODEVICE_SELECT=1
 

@@ -8,6 +8,7 @@
 //! lsh           which pairs become candidates, and what whole pipelines find
 //! record        what each of them gives: rows of the folder's tables
 //! folder        results/<date>-<machine>/, which is rewritten while rows come
+//! cases         runs by what they measured, and what they come to
 //! summary       the folder as text: summary.md
 //! report        the folder as a page with charts: report.html
 //! compare       two folders, with their noise taken into account
@@ -33,6 +34,8 @@ pub mod statistics;
 pub mod record;
 
 pub mod folder;
+
+pub mod cases;
 
 pub mod summary;
 

@@ -1,6 +1,7 @@
 //! Rows of the tables in a folder of results. Field names are the headers; units are in them.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One row of one of the tables.
 #[derive(Clone, Debug, PartialEq)]
@@ -278,5 +279,39 @@ impl Run {
     /// Seconds of one pass.
     pub fn pass_s(&self) -> f64 {
         self.elapsed_s / f64::from(self.passes.max(1))
+    }
+}
+
+/// The columns of a table: the names of the fields of its rows, in their order.
+pub(crate) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut fields: &'static [&'static str] = &[];
+    // To tell the fields, and nothing more, ends in an error.
+    let _ = T::deserialize(Columns(&mut fields));
+    fields
+}
+
+/// Asked for a struct, it takes down the names of its fields.
+struct Columns<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for Columns<'_> {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("rows are structs"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(Self::Error::custom("there is nothing but the fields"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }

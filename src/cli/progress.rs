@@ -10,7 +10,7 @@ use simgpu::pipeline::{Counts, Outcome, Progress, Search, Shingling, SignatureFi
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
 use super::arguments::Signing;
-use super::environment::peak_memory_bytes;
+use simgpu::bench::environment::peak_memory_bytes;
 
 /// Talks to the user.
 #[derive(Debug)]

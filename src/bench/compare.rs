@@ -1,1 +1,0 @@
-//! Two folders beside each other, with their noise taken into account.

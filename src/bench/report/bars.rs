@@ -1,0 +1,103 @@
+//! Rows of a name, a number and a picture of it: bars, and dots beside a line.
+
+use maud::{Markup, html};
+
+use super::chart::{Scale, WIDTH, figure, marker, px};
+use crate::bench::summary::table::digits;
+
+/// Height of a row: a line of text, and the picture below it.
+const ROW: f64 = 34.0;
+
+/// Letters of a name that have room beside a number.
+const MOST_LETTERS: usize = 34;
+
+/// A number as a bar.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub(super) name: String,
+    pub(super) value: f64,
+    /// Median absolute deviation, as a share of the value.
+    pub(super) deviation: f64,
+    pub(super) shown: String,
+    pub(super) look: usize,
+}
+
+/// Bars below each other, of which the longest in all the figures beside it is `most`.
+pub(super) fn bars(title: &str, description: &str, bars: &[Bar], most: f64) -> Markup {
+    let width = |value: f64| {
+        let share = value / most;
+        WIDTH
+            * if share.is_finite() {
+                share.clamp(0.0, 1.0)
+            } else {
+                0.0
+            }
+    };
+    let content = html! {
+        @for (row, bar) in bars.iter().enumerate() {
+            @let top = ROW * row as f64;
+            @let reach = bar.value * if bar.deviation.is_finite() { bar.deviation } else { 0.0 };
+            @let ends = [bar.value - reach, bar.value + reach].map(width);
+            text x="0" y=(px(top + 12.0)) { (short(&bar.name)) }
+            text.end x=(px(WIDTH)) y=(px(top + 12.0)) { (bar.shown) }
+            rect.rail x="0" y=(px(top + 17.0)) width=(px(WIDTH)) height="10" {}
+            rect class={ "bar look" (bar.look) } x="0" y=(px(top + 17.0)) width=(px(width(bar.value))) height="10" {
+                title { (bar.name) ": " (bar.shown) }
+            }
+            path.whisker d={ "M" (px(ends[0])) "," (px(top + 22.0)) "H" (px(ends[1]))
+                "M" (px(ends[0])) "," (px(top + 19.0)) "v6M" (px(ends[1])) "," (px(top + 19.0)) "v6" } {}
+        }
+    };
+    figure(title, description, ROW * bars.len() as f64, &content)
+}
+
+/// Ratios of one kind, as dots.
+#[derive(Clone, Debug)]
+pub(super) struct Dots {
+    pub(super) name: String,
+    /// Each with what it is.
+    pub(super) ratios: Vec<(f64, String)>,
+}
+
+/// Ratios as dots on logarithmic lines, with a line at 1: to the right of it is ahead.
+pub(super) fn dots(title: &str, description: &str, rows: &[Dots]) -> Markup {
+    let all = || {
+        rows.iter()
+            .flat_map(|row| row.ratios.iter().map(|ratio| ratio.0))
+    };
+    let scale = Scale::log(all().chain([0.8, 1.25])).wider(0.04);
+    let place = |ratio: f64| 8.0 + scale.at(ratio) * (WIDTH - 16.0);
+    let height = ROW * rows.len() as f64;
+    let content = html! {
+        line.axis x1=(px(place(1.0))) x2=(px(place(1.0))) y1="0" y2=(px(height)) {}
+        @for (row, Dots { name, ratios }) in rows.iter().enumerate() {
+            @let top = ROW * row as f64;
+            @let most = ratios.iter().map(|ratio| ratio.0).fold(0.0, f64::max);
+            @let least = ratios.iter().map(|ratio| ratio.0).fold(f64::INFINITY, f64::min);
+            line.grid x1="0" x2=(px(WIDTH)) y1=(px(top + 23.0)) y2=(px(top + 23.0)) {}
+            rect.under x="0" y=(px(top)) width=(px(WIDTH)) height="16" {}
+            text x="0" y=(px(top + 12.0)) { (short(name)) }
+            text.end x=(px(WIDTH)) y=(px(top + 12.0)) { (range(least, most)) }
+            @for (ratio, says) in ratios {
+                @let look = if *ratio < 1.0 { 1 } else { 0 };
+                (marker(look, place(*ratio), top + 23.0, &format!("{says}: {}", digits(*ratio, 3))))
+            }
+        }
+    };
+    figure(title, description, height, &content)
+}
+
+fn range(least: f64, most: f64) -> String {
+    match (digits(least, 2), digits(most, 2)) {
+        (least, most) if least == most => format!("{least} x"),
+        (least, most) => format!("{least} to {most} x"),
+    }
+}
+
+/// A name that leaves room for its number.
+fn short(name: &str) -> String {
+    match name.char_indices().nth(MOST_LETTERS) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default().trim_end()),
+    }
+}

@@ -1,0 +1,322 @@
+//! Charts of throughput.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::bars::{Bar, Dots, bars, dots};
+use super::chart::{Axis, LOOKS, Mark, Plot, Scale, legend};
+use crate::bench::Stage;
+use crate::bench::cases::Measured;
+use crate::bench::record::Case;
+use crate::bench::summary::table::{digits, percent};
+use crate::bench::summary::{Base, base, beside, is_sign_at};
+
+/// Things by their name, in the order in which names come first.
+pub(super) fn by_name<T>(things: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
+    let mut groups: Vec<(String, Vec<T>)> = Vec::new();
+    for (name, thing) in things {
+        match groups.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, group)) => group.push(thing),
+            None => groups.push((name, vec![thing])),
+        }
+    }
+    groups
+}
+
+fn bar(name: String, case: &Measured<'_>, value: f64, unit: &str) -> Bar {
+    Bar {
+        name,
+        value,
+        deviation: case.deviation(),
+        shown: format!(
+            "{} {unit} ± {}",
+            digits(value, 3),
+            percent(case.deviation())
+        ),
+        look: 0,
+    }
+}
+
+fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
+    let values = groups
+        .iter()
+        .flat_map(|(_, bars)| bars.iter().map(|bar| bar.value));
+    let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    html! {
+        div.figures { @for (name, rows) in groups { (bars(name, description, rows, most)) } }
+    }
+}
+
+/// How fast each backend signs, scheme by scheme.
+pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
+    let base = base(cases)?;
+    let at_base = cases
+        .iter()
+        .filter(|case| is_sign_at(case, &base, |_, _| ()));
+    let bar = |case: &Measured<'_>| {
+        let mut bar = bar(case.computer(), case, case.shingles_per_s() / 1e6, "M/s");
+        bar.look = match case.case.backend.as_str() {
+            "scalar" => 7,
+            "simd" => 0,
+            "gpu" => 1,
+            _ => 2,
+        };
+        (case.case.scheme.clone(), bar)
+    };
+    let mut groups = by_name(at_base.map(bar));
+    for (_, bars) in &mut groups {
+        bars.dedup_by(|a, b| a.name == b.name);
+    }
+    Some(panels(&groups, "Million shingles a second by backend"))
+}
+
+/// How fast texts are signed, corpus by corpus.
+pub(super) fn texts(cases: &[Measured<'_>]) -> Option<Markup> {
+    let texts = cases
+        .iter()
+        .filter(|case| case.is_ours() && case.case.stage == Stage::SignTexts);
+    let bar = |case: &Measured<'_>| {
+        let Case {
+            scheme,
+            num_perm,
+            threads,
+            ..
+        } = &case.case;
+        let threads = match threads {
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        };
+        let name = format!("{scheme}, {num_perm}, {threads}");
+        let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
+        (case.case.input.clone(), bar(name, case, speed, "MB/s"))
+    };
+    let groups = by_name(texts.map(bar));
+    (!groups.is_empty()).then(|| panels(&groups, "Megabytes of text a second"))
+}
+
+/// A line for each name, over sizes.
+struct Growth {
+    title: String,
+    x: &'static str,
+    y: &'static str,
+    /// Names, each with sizes, values, and the deviations of those as a share.
+    series: Vec<(String, Vec<[f64; 3]>)>,
+}
+
+impl Growth {
+    /// Of those that are there at several sizes. What would look alike is in plots of its own, on the same scales.
+    fn of(mut self) -> Option<Markup> {
+        self.series.retain(|(_, points)| points.len() > 1);
+        for (_, points) in &mut self.series {
+            points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        }
+        let all = || self.series.iter().flat_map(|(_, points)| points);
+        let ticks = || all().map(|point| point[0]);
+        let ends = all().flat_map(|[_, value, deviation]| {
+            [value * (1.0 - deviation), value * (1.0 + deviation)]
+        });
+        let x = Axis::new(self.x, Scale::log(ticks()).wider(0.03).with_ticks(ticks()));
+        let y = Axis::new(self.y, Scale::log(ends).wider(0.06));
+        let plot = |series: &[(String, Vec<[f64; 3]>)]| {
+            let marks = series
+                .iter()
+                .enumerate()
+                .flat_map(|(look, (name, points))| marks(look, name, points));
+            let plot = Plot {
+                title: self.title.clone(),
+                description: format!("{} by {}", self.y, self.x),
+                x: x.clone(),
+                y: y.clone(),
+                marks: marks.collect(),
+            };
+            let names: Vec<String> = series.iter().map(|(name, _)| name.clone()).collect();
+            html! { div.with-legend { (plot.draw()) (legend(&names)) } }
+        };
+        let is_some = !self.series.is_empty();
+        is_some.then(|| html! { @for series in self.series.chunks(LOOKS) { (plot(series)) } })
+    }
+}
+
+fn marks(look: usize, name: &str, points: &[[f64; 3]]) -> Vec<Mark> {
+    let line = Mark::Line {
+        look,
+        points: points.iter().map(|[x, y, _]| [*x, *y]).collect(),
+    };
+    let whisker = |[x, y, deviation]: &[f64; 3]| Mark::Whisker {
+        look,
+        at: [*x, y * (1.0 - deviation), y * (1.0 + deviation)],
+    };
+    let point = |[x, y, _]: &[f64; 3]| Mark::Point {
+        look,
+        at: [*x, *y],
+        says: format!("{name}, {x}: {}", digits(*y, 3)),
+    };
+    let drawn = points.iter().map(whisker).chain(points.iter().map(point));
+    std::iter::once(line).chain(drawn).collect()
+}
+
+/// How signing grows with one of the sizes.
+fn signing(
+    cases: &[Measured<'_>],
+    varies: impl Fn(&mut Base, &Case),
+    size: impl Fn(&Case) -> f64,
+) -> Vec<(String, Vec<[f64; 3]>)> {
+    let Some(base) = base(cases) else {
+        return Vec::new();
+    };
+    let at_base = cases.iter().filter(|case| is_sign_at(case, &base, &varies));
+    let mut series = by_name(at_base.map(|case| {
+        let name = format!("{}, {}", case.case.scheme, case.computer());
+        (
+            name,
+            [size(&case.case), case.shingles_per_s(), case.deviation()],
+        )
+    }));
+    for (_, points) in &mut series {
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        points.dedup_by(|a, b| a[0] == b[0]);
+    }
+    series
+}
+
+pub(super) fn lengths(cases: &[Measured<'_>]) -> Option<Markup> {
+    let growth = Growth {
+        title: "Speed by length".to_owned(),
+        x: "shingles of a document",
+        y: "shingles/s",
+        series: signing(
+            cases,
+            |base, case| base.shingles = case.shingles,
+            |case| case.shingles as f64,
+        ),
+    };
+    growth.of()
+}
+
+pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
+    let growth = Growth {
+        title: "Speed by slots".to_owned(),
+        x: "slots of a signature (K)",
+        y: "shingles/s",
+        series: signing(
+            cases,
+            |base, case| base.num_perm = case.num_perm,
+            |case| f64::from(case.num_perm),
+        ),
+    };
+    growth.of()
+}
+
+/// Speed by threads, over that on the fewest.
+pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
+    let named = cases.iter().filter(|case| case.is_ours()).map(|case| {
+        let mut alike = case.case.clone();
+        alike.threads = 0;
+        let Case {
+            stage,
+            scheme,
+            input,
+            ..
+        } = &alike;
+        let name = [stage.name(), scheme, &case.computer()]
+            .join(" ")
+            .trim()
+            .to_owned();
+        let name = if input.is_empty() {
+            name
+        } else {
+            format!("{name} on {input}")
+        };
+        (
+            alike,
+            name,
+            [
+                f64::from(case.case.threads),
+                case.documents_per_s(),
+                case.deviation(),
+            ],
+        )
+    });
+    let mut series: BTreeMap<Case, (String, Vec<[f64; 3]>)> = BTreeMap::new();
+    for (alike, name, point) in named {
+        series
+            .entry(alike)
+            .or_insert_with(|| (name, Vec::new()))
+            .1
+            .push(point);
+    }
+    let mut series: Vec<(String, Vec<[f64; 3]>)> = series.into_values().collect();
+    for (_, points) in &mut series {
+        points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+        let first = points.first().map_or(1.0, |point| point[1]);
+        points.iter_mut().for_each(|point| point[1] /= first);
+    }
+    let growth = Growth {
+        title: "Speed by threads".to_owned(),
+        x: "threads",
+        y: "times the speed of the fewest",
+        series,
+    };
+    growth.of()
+}
+
+pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
+    let stages = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup];
+    let grown = cases
+        .iter()
+        .filter(|case| case.is_ours() && stages.contains(&case.case.stage));
+    let growth = Growth {
+        title: "Cost by documents".to_owned(),
+        x: "documents",
+        y: "ns a document",
+        series: by_name(grown.map(|case| {
+            let Case {
+                stage,
+                scheme,
+                input,
+                threads,
+                ..
+            } = &case.case;
+            let parts = [stage.name(), scheme, input].map(str::trim).join(" ");
+            let name = format!("{}, threads: {threads}", parts.trim());
+            (
+                name,
+                [
+                    case.case.documents as f64,
+                    1e9 / case.documents_per_s(),
+                    case.deviation(),
+                ],
+            )
+        })),
+    };
+    growth.of()
+}
+
+/// How many times as fast simgpu is, stage by stage.
+pub(super) fn peers(cases: &[Measured<'_>], is_shown: impl Fn(Stage) -> bool) -> Option<Markup> {
+    let shown = beside(cases)
+        .into_iter()
+        .filter(|beside| is_shown(beside.peer.stage));
+    let stages = by_name(shown.map(|beside| {
+        let Case {
+            stage,
+            input,
+            shingles,
+            num_perm,
+            ..
+        } = &beside.peer;
+        let title = format!("{}, {input}", stage.name());
+        let row = format!("{} / {}", beside.scheme, beside.peer_name());
+        let says = format!("{shingles} shingles, K = {num_perm}");
+        (title, (row, (beside.ratio, says)))
+    }));
+    let rows = |cells: &[(String, (f64, String))]| -> Vec<Dots> {
+        let groups = by_name(cells.iter().cloned()).into_iter();
+        groups.map(|(name, ratios)| Dots { name, ratios }).collect()
+    };
+    let description = "Documents a second of simgpu over those of the other tool, a dot for each cell, logarithmic, with a line at 1";
+    (!stages.is_empty()).then(|| {
+        html! { div.figures { @for (title, cells) in &stages { (dots(title, description, &rows(cells))) } } }
+    })
+}

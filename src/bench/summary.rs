@@ -1,1 +1,0 @@
-//! A folder as text: summary.md.

@@ -1,0 +1,313 @@
+//! How far estimates are off, as tables.
+
+use std::collections::BTreeSet;
+
+use super::table::{Table, count, digits, digits_if, percent, pivot};
+use super::{Section, Topic};
+use crate::bench::ErrorCell;
+use crate::bench::folder::Tables;
+
+/// Slots keep all their bits from so many on; those of fewer are packed.
+const WHOLE_SLOT_BITS: u32 = 32;
+
+/// Slots from which on stated intervals are expected to cover what they state.
+const LEAST_SLOTS_OF_COVERAGE: u32 = 128;
+
+pub(super) fn sections(tables: &Tables) -> Vec<Section> {
+    let cells = || tables.errors.iter().filter(|cell| cell.is_whole());
+    vec![
+        errors(cells().collect()),
+        error_sizes(cells().collect()),
+        error_slots(cells().collect()),
+        bits(&tables.errors),
+    ]
+}
+
+impl ErrorCell {
+    /// Whether slots keep all their bits.
+    pub fn is_whole(&self) -> bool {
+        self.slot_bits >= WHOLE_SLOT_BITS
+    }
+
+    /// The scheme, with the tool if that is not simgpu.
+    pub fn name(&self) -> String {
+        match self.tool.as_str() {
+            "simgpu" => self.scheme.clone(),
+            tool => format!("{tool} {}", self.scheme).trim().to_owned(),
+        }
+    }
+
+    /// The bias over its standard error; 0 where there is none.
+    pub fn z(&self) -> f64 {
+        match self.bias {
+            0.0 => 0.0,
+            bias => bias / self.bias_standard_error,
+        }
+    }
+
+    /// What the root mean square error of independent permutations is.
+    pub fn ideal(&self) -> f64 {
+        let similarity = self.similarity;
+        (similarity * (1.0 - similarity) / f64::from(self.num_perm.max(1))).sqrt()
+    }
+}
+
+/// Values in the order in which they come first.
+pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
+/// The value that most cells have, of those the greatest.
+pub(in crate::bench) fn usual<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    let longest = values.chunk_by(T::eq).max_by_key(|equal| equal.len());
+    longest.and_then(|equal| equal.first().copied())
+}
+
+fn errors(cells: Vec<&ErrorCell>) -> Section {
+    let header = [
+        "scheme",
+        "slots",
+        "mixed",
+        "cells",
+        "worst bias",
+        "z",
+        "at",
+        "95 % intervals cover",
+        "expected",
+        "least fit p",
+        "x cells",
+    ];
+    let mut table = Table::new(header);
+    for name in distinct(cells.iter().map(|cell| cell.name())) {
+        let cells: Vec<&ErrorCell> = cells
+            .iter()
+            .filter(|cell| cell.name() == name)
+            .copied()
+            .collect();
+        let Some(worst) = cells
+            .iter()
+            .max_by(|a, b| a.z().abs().total_cmp(&b.z().abs()))
+        else {
+            continue;
+        };
+        let fit_p = cells
+            .iter()
+            .filter_map(|cell| cell.fit_p)
+            .min_by(f64::total_cmp);
+        let fitted = cells.iter().filter(|cell| cell.fit_p.is_some()).count();
+        let (coverage, expected) = coverage(&cells);
+        let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
+        table.push([
+            name,
+            yes_no(worst.has_independent_slots, "independent", "dependent"),
+            yes_no(worst.is_mixed, "yes", "no"),
+            cells.len().to_string(),
+            format!("{:+.4}", worst.bias),
+            format!("{:+.1}", worst.z()),
+            place(worst),
+            coverage.map(percent).unwrap_or_default(),
+            expected.map(percent).unwrap_or_default(),
+            digits_if(fit_p, 2),
+            digits_if(fit_p.map(|p| (p * fitted as f64).min(1.0)), 2),
+        ]);
+    }
+    Section {
+        topic: Topic::Errors,
+        note: format!(
+            "Estimate - exact similarity, over all cells of a scheme. z is the bias over its standard error, of the cell where that is \
+             greatest. Coverage is over all trials with 0 < J < 1 and K of {LEAST_SLOTS_OF_COVERAGE} or more. fit p is the probability of matches that fit a \
+             binomial as badly or worse, in the worst of all cells, and x cells is the bound of Bonferroni for that."
+        ),
+        table,
+    }
+}
+
+/// Where a cell is, in words.
+fn place(cell: &ErrorCell) -> String {
+    let ErrorCell {
+        input,
+        set_size,
+        similarity,
+        num_perm,
+        ..
+    } = cell;
+    let varied = match cell.varied {
+        crate::bench::Varied::Seeds => "seeds",
+        crate::bench::Varied::Data => "data",
+    };
+    format!(
+        "{input}, n = {}, J = {similarity:.2}, K = {num_perm}, {varied} varied",
+        count(*set_size)
+    )
+}
+
+/// Coverage and its expected value, over all trials.
+fn coverage(cells: &[&ErrorCell]) -> (Option<f64>, Option<f64>) {
+    let is_counted =
+        |cell: &&&ErrorCell| cell.num_perm >= LEAST_SLOTS_OF_COVERAGE && cell.ideal() > 0.0;
+    let counted: Vec<&&ErrorCell> = cells.iter().filter(is_counted).collect();
+    let trials: f64 = counted.iter().map(|cell| cell.trials as f64).sum();
+    let mean = |share: fn(&ErrorCell) -> f64| {
+        let sum: f64 = counted
+            .iter()
+            .map(|cell| share(cell) * cell.trials as f64)
+            .sum();
+        (trials > 0.0).then_some(sum / trials)
+    };
+    (
+        mean(|cell| cell.coverage),
+        mean(|cell| cell.coverage_expected),
+    )
+}
+
+/// The mean of squared error over what independent permutations come to, over all similarities.
+fn squared_ratio(cells: &[&ErrorCell]) -> Option<f64> {
+    let ratios: Vec<f64> = cells.iter().filter_map(|cell| cell.error_ratio).collect();
+    let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
+    (!ratios.is_empty()).then(|| squares / ratios.len() as f64)
+}
+
+fn error_sizes(cells: Vec<&ErrorCell>) -> Section {
+    let num_perm = usual(cells.iter().map(|cell| cell.num_perm)).unwrap_or_default();
+    let cells: Vec<&ErrorCell> = cells
+        .into_iter()
+        .filter(|cell| cell.num_perm == num_perm)
+        .collect();
+    let rows = distinct(cells.iter().map(|cell| (cell.name(), cell.input.clone())));
+    let sizes: BTreeSet<u64> = cells.iter().map(|cell| cell.set_size).collect();
+    let cell = |(name, input): &(String, String), size: u64| {
+        let is_here = |cell: &&&ErrorCell| {
+            cell.set_size == size && cell.input == *input && cell.name() == *name
+        };
+        let here: Vec<&ErrorCell> = cells.iter().filter(is_here).copied().collect();
+        let ratio = digits(squared_ratio(&here)?, 3);
+        Some((vec![name.clone(), input.clone()], size, ratio))
+    };
+    let cells = rows
+        .iter()
+        .flat_map(|row| sizes.iter().filter_map(move |size| cell(row, *size)));
+    Section {
+        topic: Topic::ErrorSizes,
+        note: format!(
+            "Squared error over J (1 - J) / K, which independent permutations come to, by elements of each set: the mean over similarities, K = {num_perm}."
+        ),
+        table: pivot(&["scheme", "input"], cells),
+    }
+}
+
+fn error_slots(cells: Vec<&ErrorCell>) -> Section {
+    let Some(swept) = swept(&cells) else {
+        return Section {
+            topic: Topic::ErrorSlots,
+            note: String::new(),
+            table: Table::default(),
+        };
+    };
+    let cell = |cell: &&ErrorCell| {
+        let error = digits(cell.root_mean_square_error, 3);
+        let ratio = digits_if(cell.error_ratio, 3);
+        (
+            vec![cell.name()],
+            cell.num_perm.into(),
+            format!("{error} ({ratio})"),
+        )
+    };
+    Section {
+        topic: Topic::ErrorSlots,
+        note: format!(
+            "Root mean square error by slots, and in brackets its ratio to sqrt(J (1 - J) / K), on {} sets of {} elements, J = {:.2}.",
+            swept.input,
+            count(swept.set_size),
+            swept.similarity
+        ),
+        table: pivot(
+            &["scheme"],
+            cells
+                .iter()
+                .filter(|other| swept.is_pair_of(other))
+                .map(cell),
+        ),
+    }
+}
+
+impl ErrorCell {
+    /// Whether both measured pairs of one kind, but for scheme and slots.
+    pub(in crate::bench) fn is_pair_of(&self, other: &ErrorCell) -> bool {
+        self.input == other.input
+            && self.varied == other.varied
+            && self.set_size == other.set_size
+            && (self.similarity - other.similarity).abs() < 1e-6
+    }
+}
+
+/// A cell of those that differ in nothing but scheme and slots, of as many numbers of slots as there are.
+pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCell> {
+    let kinds = distinct(cells.iter().map(|cell| {
+        (
+            &cell.input,
+            cell.varied,
+            cell.set_size,
+            cell.similarity.to_bits(),
+        )
+    }));
+    let slots = |cell: &&ErrorCell| {
+        let same = cells.iter().filter(|other| cell.is_pair_of(other));
+        same.map(|other| other.num_perm)
+            .collect::<BTreeSet<u32>>()
+            .len()
+    };
+    let is_kind = |cell: &ErrorCell, kind: &(&String, crate::bench::Varied, u64, u64)| {
+        (
+            &cell.input,
+            cell.varied,
+            cell.set_size,
+            cell.similarity.to_bits(),
+        ) == *kind
+    };
+    let firsts = kinds
+        .iter()
+        .filter_map(|kind| cells.iter().find(|cell| is_kind(cell, kind)).copied());
+    let best = firsts.max_by_key(slots)?;
+    (slots(&best) > 1).then_some(best)
+}
+
+fn bits(cells: &[ErrorCell]) -> Section {
+    let header = [
+        "scheme",
+        "bits",
+        "K",
+        "J",
+        "bias",
+        "z",
+        "RMS error",
+        "ratio",
+        "95 % intervals cover",
+    ];
+    let mut table = Table::new(header);
+    for cell in cells.iter().filter(|cell| !cell.is_whole()) {
+        table.push([
+            cell.name(),
+            cell.slot_bits.to_string(),
+            cell.num_perm.to_string(),
+            format!("{:.2}", cell.similarity),
+            format!("{:+.4}", cell.bias),
+            format!("{:+.1}", cell.z()),
+            digits(cell.root_mean_square_error, 3),
+            digits_if(cell.error_ratio, 3),
+            percent(cell.coverage),
+        ]);
+    }
+    Section {
+        topic: Topic::Bits,
+        note: "Estimates from the low bits of slots. The ratio is to sqrt(J (1 - J) / K), what whole slots come to.".to_owned(),
+        table,
+    }
+}

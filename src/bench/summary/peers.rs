@@ -1,0 +1,253 @@
+//! Other tools beside simgpu, as tables.
+
+use std::collections::HashMap;
+
+use super::table::{Table, count, digits, digits_if, percent, pivot, seconds};
+use super::{Section, Topic};
+use crate::bench::cases::Measured;
+use crate::bench::folder::Tables;
+use crate::bench::record::Case;
+use crate::bench::statistics::median;
+use crate::bench::{Found, Run, Stage};
+
+/// simgpu beside another tool that did the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// What the other tool did.
+    pub peer: Case,
+    /// The scheme of simgpu.
+    pub scheme: String,
+    /// Documents a second of simgpu over those of the other tool: the median over rounds that both measured.
+    pub ratio: f64,
+}
+
+impl Beside {
+    /// The other tool, and what it computes.
+    pub fn peer_name(&self) -> String {
+        let Case { tool, scheme, .. } = &self.peer;
+        format!("{tool} {scheme}").trim().to_owned()
+    }
+
+    /// Whether simgpu is slower.
+    pub fn is_behind(&self) -> bool {
+        self.ratio < 1.0
+    }
+}
+
+/// Every case of another tool beside what simgpu did with the same input, shingles, slots and threads: the scheme of
+/// that name or with the same checksum, and the fastest one.
+pub fn beside(cases: &[Measured<'_>]) -> Vec<Beside> {
+    let mut all = Vec::new();
+    for peer in cases.iter().filter(|case| !case.is_ours()) {
+        let ours = counterparts(cases, peer);
+        let is_same = |ours: &&&Measured<'_>| {
+            let checksum = ours.checksum();
+            ours.case.scheme == peer.case.scheme
+                || (checksum.is_some() && checksum == peer.checksum())
+        };
+        let same = ours.iter().find(is_same);
+        let speed = |ours: &&&Measured<'_>| ours.documents_per_s();
+        let fastest = ours.iter().max_by(|a, b| speed(a).total_cmp(&speed(b)));
+        let fastest = fastest.filter(|fastest| same.is_none_or(|same| same.case != fastest.case));
+        all.extend(same.into_iter().chain(fastest).map(|ours| Beside {
+            peer: peer.case.clone(),
+            scheme: ours.case.scheme.clone(),
+            ratio: ratio_by_round(ours, peer),
+        }));
+    }
+    all
+}
+
+/// What simgpu did of the same on the CPU, once a scheme: with as many documents if there is that, and with the
+/// fastest instructions.
+fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a Measured<'a>> {
+    let size = |case: &Case| (case.stage, case.shingles, case.num_perm, case.threads);
+    let is_alike = |case: &&Measured<'_>| {
+        let (ours, theirs) = (&case.case, &peer.case);
+        let is_on_device = matches!(ours.backend.as_str(), "gpu" | "hybrid");
+        case.is_ours() && !is_on_device && size(ours) == size(theirs) && ours.input == theirs.input
+    };
+    let is_nearer = |case: &Measured<'_>, other: &Measured<'_>| {
+        let rank = |case: &Measured<'_>| {
+            (
+                case.case.documents == peer.case.documents,
+                case.documents_per_s(),
+            )
+        };
+        rank(case) > rank(other)
+    };
+    let mut found: Vec<&Measured<'_>> = Vec::new();
+    for case in cases.iter().filter(is_alike) {
+        match found
+            .iter_mut()
+            .find(|other| other.case.scheme == case.case.scheme)
+        {
+            Some(other) if is_nearer(case, other) => *other = case,
+            Some(_) => (),
+            None => found.push(case),
+        }
+    }
+    found
+}
+
+fn documents_per_s(run: &Run) -> f64 {
+    run.documents as f64 / run.pass_s()
+}
+
+/// Tools take turns, so that what slows the machine down in one round slows all of them down.
+fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
+    let speeds: HashMap<u32, f64> = ours
+        .runs
+        .iter()
+        .map(|run| (run.round, documents_per_s(run)))
+        .collect();
+    let ratio = |run: &&Run| Some(speeds.get(&run.round)? / documents_per_s(run));
+    let ratios: Vec<f64> = peer.runs.iter().filter_map(ratio).collect();
+    match ratios.as_slice() {
+        [] => ours.documents_per_s() / peer.documents_per_s(),
+        ratios => median(ratios),
+    }
+}
+
+pub(super) fn sections(cases: &[Measured<'_>], tables: &Tables) -> Vec<Section> {
+    vec![speeds(&beside(cases)), end_to_end(cases, &tables.found)]
+}
+
+fn shown(ratio: f64) -> String {
+    match ratio < 1.0 {
+        true => format!("{} **behind**", digits(ratio, 3)),
+        false => digits(ratio, 3),
+    }
+}
+
+fn speeds(all: &[Beside]) -> Section {
+    let compared: Vec<&Beside> = all
+        .iter()
+        .filter(|beside| beside.peer.stage != Stage::Dedup)
+        .collect();
+    let behind = compared.iter().filter(|beside| beside.is_behind()).count();
+    let cell = |beside: &&Beside| {
+        let Case {
+            stage,
+            input,
+            shingles,
+            num_perm,
+            ..
+        } = &beside.peer;
+        let names = vec![
+            stage.name().to_owned(),
+            input.clone(),
+            beside.peer_name(),
+            beside.scheme.clone(),
+            count(*shingles),
+        ];
+        (names, u64::from(*num_perm), shown(beside.ratio))
+    };
+    let mut cells: Vec<&Beside> = compared.clone();
+    // What belongs together stands together: tools take turns in each cell, and cells follow each other.
+    let order = |beside: &&Beside| {
+        let Case {
+            stage,
+            input,
+            shingles,
+            ..
+        } = &beside.peer;
+        (
+            *stage,
+            input.clone(),
+            beside.peer_name(),
+            beside.scheme.clone(),
+            *shingles,
+        )
+    };
+    cells.sort_by_cached_key(order);
+    let mut table = pivot(
+        &["stage", "input", "peer", "simgpu's scheme", "shingles"],
+        cells.iter().map(cell),
+    );
+    for name in table.header.iter_mut().skip(5) {
+        *name = format!("K = {name}");
+    }
+    Section {
+        topic: Topic::Peers,
+        note: format!(
+            "Documents/s of simgpu over those of another tool, measured in turns on the same documents: the median over rounds. The scheme is that \
+             with the peer's values, where there is one, and the fastest. Cells compared: {}; behind: {behind}.",
+            compared.len()
+        ),
+        table,
+    }
+}
+
+fn end_to_end(cases: &[Measured<'_>], found: &[Found]) -> Section {
+    let header = [
+        "tool",
+        "scheme",
+        "input",
+        "K",
+        "documents",
+        "threads",
+        "in all",
+        "±",
+        "MB/s",
+        "simgpu over it",
+        "kept",
+        "kept by truth",
+    ];
+    let mut table = Table::new(header);
+    let all = beside(cases);
+    let dedup: Vec<&Measured<'_>> = cases
+        .iter()
+        .filter(|case| case.case.stage == Stage::Dedup)
+        .collect();
+    for case in &dedup {
+        let is_alike = |other: &&&Measured<'_>| {
+            !other.is_ours()
+                && other.case.input == case.case.input
+                && other.case.documents == case.case.documents
+        };
+        if case.is_ours() && !dedup.iter().any(|other| is_alike(&other)) {
+            continue;
+        }
+        let ratio = all
+            .iter()
+            .find(|beside| beside.peer == case.case)
+            .map(|beside| shown(beside.ratio));
+        let kept = found.iter().find(|found| is_result(found, &case.case));
+        table.push([
+            case.case.tool.clone(),
+            case.case.scheme.clone(),
+            case.case.input.clone(),
+            case.case.num_perm.to_string(),
+            count(case.case.documents),
+            case.case.threads.to_string(),
+            seconds(case.median_s()),
+            percent(case.deviation()),
+            digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3),
+            ratio.unwrap_or_default(),
+            kept.and_then(|found| found.kept)
+                .map(count)
+                .unwrap_or_default(),
+            kept.and_then(|found| found.kept_by_truth)
+                .map(count)
+                .unwrap_or_default(),
+        ]);
+    }
+    let has_peer = dedup.iter().any(|case| !case.is_ours());
+    if !has_peer {
+        table.rows.clear();
+    }
+    Section {
+        topic: Topic::PeersDedup,
+        note: "From files to files without near-duplicates, by each tool in its natural way; MB of text as it is decompressed. Medians.".to_owned(),
+        table,
+    }
+}
+
+/// Whether a row says how many documents such a run kept.
+fn is_result(found: &Found, case: &Case) -> bool {
+    found.kept.is_some()
+        && found.tool == case.tool
+        && found.scheme == case.scheme
+        && found.documents == case.documents
+}
