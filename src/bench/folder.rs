@@ -162,6 +162,11 @@ impl Folder {
         replace(&self.path.join(REPORT), &page)
     }
 
+    /// summary.md as it would be now.
+    pub fn summary(&self) -> String {
+        summary::markdown(&summary::sections(&self.environment, &self.tables))
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path

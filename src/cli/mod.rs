@@ -2,6 +2,8 @@
 
 mod arguments;
 
+mod bench;
+
 mod compare;
 
 #[cfg(feature = "gpu")]
@@ -38,6 +40,7 @@ enum Command {
     Dedup(dedup::Arguments),
     Pairs(pairs::Arguments),
     Sign(sign::Arguments),
+    Bench(bench::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "gpu")]
@@ -68,6 +71,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<()> {
         Command::Dedup(arguments) => dedup::run(arguments),
         Command::Pairs(arguments) => pairs::run(arguments),
         Command::Sign(arguments) => sign::run(arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "gpu")]

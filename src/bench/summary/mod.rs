@@ -27,6 +27,7 @@ use serde_json::Value;
 
 use self::table::Table;
 use super::cases::cases;
+use super::error;
 use super::folder::Tables;
 
 pub(super) use self::errors::{swept, usual};
@@ -103,7 +104,7 @@ pub struct Section {
 /// All sections for which there are rows, in the order of [`Topic`].
 pub fn sections(environment: &Value, tables: &Tables) -> Vec<Section> {
     let cases = cases(&tables.runs);
-    let mut sections = vec![machine(environment)];
+    let mut sections = vec![machine(environment), findings(tables)];
     sections.extend(throughput::sections(&cases));
     sections.extend(errors::sections(tables));
     sections.extend(found::sections(tables));
@@ -128,10 +129,11 @@ pub fn markdown(sections: &[Section]) -> String {
 }
 
 /// What the errors say of schemes, a sentence each.
-pub fn findings(sentences: impl IntoIterator<Item = String>) -> Section {
+fn findings(tables: &Tables) -> Section {
     let mut table = Table::new(["finding"]);
-    for sentence in sentences {
-        table.push([sentence]);
+    for finding in error::findings(&tables.errors) {
+        let known = if finding.is_known { " (known)" } else { "" };
+        table.push([format!("{finding}{known}")]);
     }
     Section {
         topic: Topic::Findings,
