@@ -1,7 +1,7 @@
 //! Two folders beside each other, with their noise taken into account.
 //!
-//! Seconds are compared as logarithms of the seconds of a pass over those of the fixed loop that ran next to it, so that a
-//! clock that is slower in one folder slows nothing down here. The noise of a case is the greater of two: what its
+//! Seconds are compared as logarithms of the seconds of a pass over the median of those of the fixed loop that ran next to the
+//! case, so that a clock that is slower in one folder slows nothing down here. The noise of a case is the greater of two: what its
 //! runs differ by, and what the thirds of its rounds differ by, since on a shared machine a bad minute disturbs
 //! neighbouring rounds alike. A case whose runs happen to be alike has at least half the noise that is usual in its folder.
 

@@ -34,14 +34,17 @@ pub(super) struct Level {
 }
 
 impl Level {
-    /// The level of a case, of seconds over those of the reference if they are divided by it.
+    /// The level of a case, of seconds over those of the reference if they are
+    /// divided by it.
     pub(super) fn of(case: &Measured<'_>, divides: bool) -> Self {
-        let reference = |run: &Run| run.reference_s.filter(|_| divides).unwrap_or(1.0);
-        let logs: Vec<f64> = case
-            .runs
-            .iter()
-            .map(|run| (run.pass_s() / reference(run)).ln())
-            .collect();
+        let references = case.runs.iter().filter_map(|run| run.reference_s);
+        // The median: a reference is so short that a single one may well be disturbed.
+        let reference = match divides {
+            true => median(&references.collect::<Vec<f64>>()),
+            false => 1.0,
+        };
+        let logs = case.runs.iter().map(|run| (run.pass_s() / reference).ln());
+        let logs: Vec<f64> = logs.collect();
         let error = match logs.len() {
             0..LEAST_RUNS => f64::NAN,
             _ => within(&logs).max(between(&logs)),

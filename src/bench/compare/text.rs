@@ -85,8 +85,8 @@ impl Comparison {
         }
         writeln!(
             f,
-            "\nRule: slower or faster if the {} interval of the time of B over that of A excludes 1 and the ratio is {} or more; \
-             times are divided by those of a fixed loop that ran next to them.",
+            "\nRule: slower or faster if the {} interval of the time of B over that of A excludes 1 and the ratio is {} or more away from 1; \
+             times are divided by the median of those of a fixed loop that ran next to them.",
             percent(CONFIDENCE),
             percent(LEAST_DIFFERENCE)
         )?;

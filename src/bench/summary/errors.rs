@@ -1,6 +1,6 @@
 //! How far estimates are off, as tables.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
@@ -250,33 +250,18 @@ impl ErrorCell {
 
 /// A cell of those that differ in nothing but scheme and slots, of as many numbers of slots as there are.
 pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCell> {
-    let kinds = distinct(cells.iter().map(|cell| {
-        (
-            &cell.input,
-            cell.varied,
-            cell.set_size,
-            cell.similarity.to_bits(),
-        )
-    }));
-    let slots = |cell: &&ErrorCell| {
-        let same = cells.iter().filter(|other| cell.is_pair_of(other));
-        same.map(|other| other.num_perm)
-            .collect::<BTreeSet<u32>>()
-            .len()
+    let kind = |cell: &&'a ErrorCell| {
+        let similarity = cell.similarity.to_bits();
+        (cell.input.as_str(), cell.varied, cell.set_size, similarity)
     };
-    let is_kind = |cell: &ErrorCell, kind: &(&String, crate::bench::Varied, u64, u64)| {
-        (
-            &cell.input,
-            cell.varied,
-            cell.set_size,
-            cell.similarity.to_bits(),
-        ) == *kind
-    };
-    let firsts = kinds
-        .iter()
-        .filter_map(|kind| cells.iter().find(|cell| is_kind(cell, kind)).copied());
-    let best = firsts.max_by_key(slots)?;
-    (slots(&best) > 1).then_some(best)
+    let mut slots: HashMap<_, BTreeSet<u32>> = HashMap::new();
+    for cell in cells {
+        slots.entry(kind(cell)).or_default().insert(cell.num_perm);
+    }
+    let most = slots.values().map(BTreeSet::len).max();
+    let most = most.filter(|most| *most > 1)?;
+    let is_most = |cell: &&&'a ErrorCell| slots.get(&kind(cell)).map(BTreeSet::len) == Some(most);
+    cells.iter().find(is_most).copied()
 }
 
 fn bits(cells: &[ErrorCell]) -> Section {
