@@ -25,16 +25,20 @@ impl Builder<'_> {
             Effort::Full => extent.schemes.as_slice(),
             Effort::Quick | Effort::Usual => extent.swept.get(..1).unwrap_or_default(),
         };
+        let units: &[Unit] = match is_quick {
+            true => &[Unit::Words, Unit::Bytes],
+            false => &[Unit::Words, Unit::Bytes, Unit::Chars],
+        };
         for scheme in schemes {
             let scheme = Scheme::named(scheme)?.with_num_perm(extent.num_perm)?;
-            for unit in [Unit::Words, Unit::Bytes, Unit::Chars] {
+            for unit in units {
                 for place in &places {
                     let is_best = place.has_device() || place.isa() == best;
                     if is_best || !is_quick {
                         self.add_text_signing(place, &scheme, &Shingling::of(unit.clone()))?;
                     }
                     #[cfg(feature = "gpu")]
-                    if place.backend == Backend::Gpu && unit == Unit::Bytes {
+                    if place.backend == Backend::Gpu && *unit == Unit::Bytes {
                         self.add_text_steps(place, &scheme, &Shingling::of(unit.clone()))?;
                     }
                 }
