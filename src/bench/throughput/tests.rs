@@ -102,7 +102,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
     ];
     let runs = runs_of(&mut entrants, &clock).unwrap();
     assert_eq!(runs.len(), 9);
-    for (i, run) in runs.iter().enumerate() {
+    for (i, run) in (0..).zip(&runs) {
         let (passes, units) = match &*run.backend {
             "quick" => (100, 1000.0),
             "slow" => (1, 3000.0),
@@ -112,7 +112,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
             backend: run.backend.clone(),
             scheme: "affine32".to_owned(),
             input: "nothing".to_owned(),
-            round: i as u32 / 3 + 1,
+            round: i / 3 + 1,
             passes,
             elapsed_s: units * UNIT_S,
             reference_s: Some(200.0 * UNIT_S),
@@ -261,9 +261,9 @@ fn a_wrong_kernel_does_not_enter_the_table() {
     }
 }
 
-fn texts(documents: u64) -> Corpus {
+fn texts(documents: usize) -> Corpus {
     let mut corpus = Corpus::read(None).unwrap();
-    let some: TextBatch = corpus.texts.iter().take(documents as usize).collect();
+    let some: TextBatch = corpus.texts.iter().take(documents).collect();
     corpus.texts = some;
     corpus
 }
