@@ -106,7 +106,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
         let (passes, units) = match &*run.backend {
             "quick" => (100, 1000.0),
             "slow" => (1, 3000.0),
-            _ => (3, 900.0),
+            _ => (4, 1200.0),
         };
         let expected = Run {
             backend: run.backend.clone(),
