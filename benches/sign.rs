@@ -3,8 +3,8 @@
 //!
 //!     cargo bench --bench sign -- 'affine32/.*/1000x128'
 //!
-//! A benchmark is scheme/instructions/shingles of a document x K. `kernels` is for ratios, taken within a
-//! round, and for what the CPU allows; this is for many sizes, each beside its last run.
+//! A benchmark is scheme/instructions/shingles of a document x K. `simgpu bench` measures in rounds, beside
+//! what the CPU allows; this is for many sizes, each beside its last run.
 //!
 //! `fast` and `rensa` do not touch every slot for every shingle: theirs are the updates that another scheme
 //! would have made.

@@ -4,13 +4,13 @@
 #   scripts/gpu-report.sh --pack FOLDER      where there is a compiler: builds what the report needs
 #   FOLDER/gpu-report.sh RESULTS [DEVICE]    where there is a device: the report
 #
-# Packing needs cargo, git and jq. It leaves simgpu, gpu-bench, gpu-tests and gpu-failure-tests in FOLDER, of what they
-# were built in build.json, and this script; for a report elsewhere SIMGPU_BIN names that folder.
+# Packing needs cargo, git and jq. It leaves simgpu, gpu-tests and gpu-failure-tests in FOLDER, of what they were built
+# in build.json, and this script; for a report elsewhere SIMGPU_BIN names that folder.
 #
-# The report leaves environment.json, runs.csv and summary.md in RESULTS, and what the checks said.
+# The report leaves in RESULTS what `simgpu bench` measures of throughput, build.json, and what the checks said.
 set -euo pipefail
 
-programs="simgpu gpu-bench gpu-tests gpu-failure-tests"
+programs="simgpu gpu-tests gpu-failure-tests"
 
 usage() {
     sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
@@ -44,14 +44,12 @@ pack() {
     cd "$(dirname "$0")/.."
     messages=$(cargo build --release --bin simgpu $json)
     take "$messages" bin simgpu "$folder/simgpu"
-    messages=$(cargo bench --no-run --bench gpu $json)
-    take "$messages" bench gpu "$folder/gpu-bench"
     messages=$(cargo test --release --no-run --test gpu --test gpu_failures $json)
     take "$messages" test gpu "$folder/gpu-tests"
     take "$messages" test gpu_failures "$folder/gpu-failure-tests"
 
     local changes
-    changes=$(git status --porcelain -- src shaders benches tests Cargo.toml Cargo.lock)
+    changes=$(git status --porcelain -- src shaders tests Cargo.toml Cargo.lock)
     jq -n --arg commit "$(git rev-parse HEAD)" --arg changes "$changes" \
         --arg rustc "$(rustc --version)" --arg flags "--release${RUSTFLAGS:+ RUSTFLAGS=$RUSTFLAGS}" \
         '{commit: $commit, uncommitted_changes: ($changes != ""), rustc: $rustc, flags: $flags}' \
@@ -94,7 +92,8 @@ report() {
     check gpu-tests "$folder/agreement.txt"
     echo "devices that fail"
     check gpu-failure-tests "$folder/failures.txt"
-    "$bin/gpu-bench" --bench --build "$bin/build.json" --device "$device" --results "$folder"
+    "$bin/simgpu" bench --parts throughput --backends gpu,hybrid,simd,scalar --device "$device" --results "$folder"
+    cp "$bin/build.json" "$folder/build.json"
 }
 
 case ${1:-} in

@@ -229,31 +229,22 @@ impl DeviceLoad {
         signatures
     }
 
-    /// Lowers the slots of each document to those of its rows; those of a document without any are the empty
-    /// set's.
+    /// The slots of a document are the least of its rows, which come one after another; without any it is the
+    /// empty set.
     fn lower_all<S: super::Slot>(&self, rows: &[u8], slots: &mut [S], empty: u64) {
-        let num_perm = self.gpu.num_perm;
-        slots.fill(S::GREATEST);
-        let of_row = self.gpu.shape.row_bytes();
-        for (document, row) in self.documents.iter().zip(rows.chunks_exact(of_row)) {
-            let row: Vec<S> = row
-                .chunks_exact(size_of::<S>())
-                .map(bytemuck::pod_read_unaligned)
-                .collect();
-            if let Some(slots) = slots.chunks_exact_mut(num_perm).nth(*document) {
-                lower(slots, &row);
+        slots.fill(S::of(empty));
+        let mut last = None;
+        let rows = rows.chunks_exact(self.gpu.shape.row_bytes());
+        for (document, row) in self.documents.iter().zip(rows) {
+            let Some(slots) = slots.chunks_exact_mut(self.gpu.num_perm).nth(*document) else {
+                continue;
+            };
+            if last.replace(document) != Some(document) {
+                slots.fill(S::GREATEST);
             }
-        }
-        let mut has_row = vec![false; self.documents()];
-        self.documents
-            .iter()
-            .for_each(|document| has_row[*document] = true);
-        for (slots, _) in slots
-            .chunks_exact_mut(num_perm)
-            .zip(has_row)
-            .filter(|(_, has_row)| !has_row)
-        {
-            slots.fill(S::of(empty));
+            let row = row.chunks_exact(size_of::<S>());
+            let row: Vec<S> = row.map(bytemuck::pod_read_unaligned).collect();
+            lower(slots, &row);
         }
     }
 

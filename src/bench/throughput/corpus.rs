@@ -50,7 +50,7 @@ impl Files<'_> {
         written.map_err(failed())?;
         let none = Path::new("");
         Ok(Files::Part {
-            inputs: Inputs::find(&[path.clone()], None, none)?,
+            inputs: Inputs::find(std::slice::from_ref(&path), None, none)?,
             _folder: folder,
         })
     }

@@ -103,3 +103,6 @@ fn checksum_of_slots(slots: Slots<'_>) -> u64 {
         Slots::U64(slots) => checksum(slots.iter().copied()),
     }
 }
+
+#[cfg(test)]
+mod tests;

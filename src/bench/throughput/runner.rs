@@ -60,7 +60,7 @@ pub struct Entrant<'a> {
 pub struct Rounds {
     /// Runs of each case.
     pub rounds: u32,
-    /// Seconds of a run, about; a pass that takes longer is a run of its own.
+    /// Seconds of a run at least, about; a pass that takes longer is a run of its own.
     pub run_s: f64,
 }
 
@@ -171,7 +171,7 @@ fn passes_of_run(workload: &mut dyn Workload, run_s: f64, clock: &dyn Clock) -> 
         let elapsed_s = clock.now_s() - start;
         // A quarter of a run is long enough to tell the rest from.
         if elapsed_s >= run_s / 4.0 || passes >= MOST_PASSES {
-            let wanted = (f64::from(passes) * run_s / elapsed_s).round();
+            let wanted = (f64::from(passes) * run_s / elapsed_s).ceil();
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,

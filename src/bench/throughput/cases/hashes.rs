@@ -3,7 +3,12 @@
 use std::sync::Arc;
 
 use super::{Builder, of_scheme, updates};
+#[cfg(feature = "gpu")]
 use crate::backend::Backend;
+#[cfg(feature = "gpu")]
+use crate::backend::gpu::DeviceLoad;
+#[cfg(feature = "gpu")]
+use crate::bench::throughput::device::{Device, Step};
 use crate::bench::throughput::places::Place;
 use crate::bench::throughput::sign::{RandomHashes, SignHashes, Signing};
 use crate::bench::{Effort, Run, Stage};
@@ -138,16 +143,12 @@ impl Builder<'_> {
     /// What a device does with one load, step by step.
     #[cfg(feature = "gpu")]
     fn add_steps(&mut self, place: &Place, shape: Shape<'_>) -> Result<()> {
-        use crate::backend::gpu::DeviceLoad;
-        use crate::bench::throughput::device::{Device, Step};
-
         let scheme = Scheme::named(shape.scheme)?.with_num_perm(shape.num_perm)?;
         if !self.computes(place, &scheme) {
             return Ok(());
         }
         let hashes = self.random(&scheme, shape);
         let load = DeviceLoad::of_sets(&scheme, &place.hardware.gpu, &hashes.sets()?)?;
-        let load = Arc::new(load);
         let run = Run {
             documents: load.documents() as u64,
             threads: 1,
@@ -157,6 +158,14 @@ impl Builder<'_> {
         let width = scheme.family().hash_width();
         let of_load = RandomHashes::new(load.documents(), shape.length, width);
         let expected = self.by_definition(&run, &scheme, &of_load.sets()?)?;
+        self.add_steps_of(load, &run, expected);
+        Ok(())
+    }
+
+    /// The steps of a load.
+    #[cfg(feature = "gpu")]
+    pub(super) fn add_steps_of(&mut self, load: DeviceLoad, run: &Run, expected: u64) {
+        let load = Arc::new(load);
         for (stage, step) in [
             (Stage::Upload, Step::Upload),
             (Stage::Kernel, Step::Kernel),
@@ -173,7 +182,6 @@ impl Builder<'_> {
             };
             self.add(run, Some(expected), workload);
         }
-        Ok(())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::{Builder, of_scheme, shingles_of, updates};
 use crate::backend::Backend;
+#[cfg(feature = "gpu")]
+use crate::backend::gpu::DeviceLoad;
 use crate::bench::throughput::blank;
 use crate::bench::throughput::places::Place;
 use crate::bench::throughput::sign::{SignTexts, Signing};
@@ -10,6 +12,8 @@ use crate::bench::{Effort, Run, Stage};
 use crate::error::Result;
 use crate::pipeline::{Shingler, Shingling, StopWords, Unit};
 use crate::scheme::Scheme;
+#[cfg(feature = "gpu")]
+use crate::scheme::Width;
 use crate::simd::Isa;
 
 impl Builder<'_> {
@@ -21,13 +25,21 @@ impl Builder<'_> {
             Effort::Full => extent.schemes.as_slice(),
             Effort::Quick | Effort::Usual => extent.swept.get(..1).unwrap_or_default(),
         };
+        let units: &[Unit] = match is_quick {
+            true => &[Unit::Words, Unit::Bytes],
+            false => &[Unit::Words, Unit::Bytes, Unit::Chars],
+        };
         for scheme in schemes {
             let scheme = Scheme::named(scheme)?.with_num_perm(extent.num_perm)?;
-            for unit in [Unit::Words, Unit::Bytes, Unit::Chars] {
+            for unit in units {
                 for place in &places {
                     let is_best = place.has_device() || place.isa() == best;
                     if is_best || !is_quick {
                         self.add_text_signing(place, &scheme, &Shingling::of(unit.clone()))?;
+                    }
+                    #[cfg(feature = "gpu")]
+                    if place.backend == Backend::Gpu && *unit == Unit::Bytes {
+                        self.add_text_steps(place, &scheme, &Shingling::of(unit.clone()))?;
                     }
                 }
             }
@@ -98,6 +110,37 @@ impl Builder<'_> {
             };
             self.add(run, Some(expected), workload);
         }
+        Ok(())
+    }
+
+    /// What a device does with one load of texts, which it hashes itself if hashes have 32 bits.
+    #[cfg(feature = "gpu")]
+    fn add_text_steps(
+        &mut self,
+        place: &Place,
+        scheme: &Scheme,
+        shingling: &Shingling,
+    ) -> Result<()> {
+        if scheme.family().hash_width() != Width::U32 || !self.computes(place, scheme) {
+            return Ok(());
+        }
+        let shingler = Shingler::new(shingling.clone(), scheme, None)?;
+        let gpu = &place.hardware.gpu;
+        let load = DeviceLoad::of_texts(scheme, gpu, &self.sample, &shingler)?;
+        let texts = || self.sample.iter().take(load.documents());
+        let bytes: usize = texts().map(str::len).sum();
+        let definition = shingler.shingle(&texts().collect());
+        let documents = load.documents() as u64;
+        let run = Run {
+            input: shingles_of(shingling, self.corpus),
+            documents,
+            shingles: load.shingles() / documents.max(1),
+            updates: updates(scheme, load.shingles()),
+            text_bytes: bytes as u64,
+            ..of_scheme(Stage::Kernel, place, scheme)
+        };
+        let expected = self.by_definition(&run, scheme, &definition.sets())?;
+        self.add_steps_of(load, &run, expected);
         Ok(())
     }
 
