@@ -12,6 +12,7 @@ fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let root = variable("CARGO_MANIFEST_DIR");
     let rustc = said(&variable("RUSTC"), &["--version"]).unwrap_or_default();
+    let is_release = variable("PROFILE") == "release";
     let notes = [
         ("SIMGPU_RUSTC", rustc),
         ("SIMGPU_TARGET", variable("TARGET")),
@@ -24,8 +25,14 @@ fn main() {
             variable("CARGO_CFG_TARGET_FEATURE"),
         ),
         ("SIMGPU_OPTIMIZATION", variable("OPT_LEVEL")),
-        ("SIMGPU_COMMIT", commit(&root).unwrap_or_default()),
-        ("SIMGPU_CHANGES", changes(&root).unwrap_or_default()),
+        (
+            "SIMGPU_COMMIT",
+            commit(&root).filter(|_| is_release).unwrap_or_default(),
+        ),
+        (
+            "SIMGPU_CHANGES",
+            changes(&root).filter(|_| is_release).unwrap_or_default(),
+        ),
     ];
     for (name, value) in notes {
         println!("cargo::rustc-env={name}={value}");
@@ -33,8 +40,9 @@ fn main() {
     for source in SOURCES {
         watch(&Path::new(&root).join(source));
     }
-    // Every commit, and every change to another one, is a line of this file.
-    if let Some(log) = git(&root, &["rev-parse", "--git-path", "logs/HEAD"]) {
+    // Every commit, and every change to another one, is a line of this file. What is not optimised is not measured,
+    // and need not be built again for it.
+    if is_release && let Some(log) = git(&root, &["rev-parse", "--git-path", "logs/HEAD"]) {
         watch(&Path::new(&root).join(log));
     }
 }

@@ -162,9 +162,11 @@ impl Folder {
         replace(&self.path.join(REPORT), &page)
     }
 
-    /// summary.md as it would be now.
-    pub fn summary(&self) -> String {
-        summary::markdown(&summary::sections(&self.environment, &self.tables))
+    /// What of summary.md is read first.
+    pub fn brief(&self) -> String {
+        let mut sections = summary::sections(&self.environment, &self.tables);
+        sections.retain(|section| section.topic.is_brief());
+        summary::markdown(&sections)
     }
 
     /// Where it is.

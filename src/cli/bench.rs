@@ -244,7 +244,7 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     }
     folder.render()?;
     if !arguments.quiet {
-        std::io::stdout().write_all(folder.summary().as_bytes())?;
+        std::io::stdout().write_all(folder.brief().as_bytes())?;
     }
     terminal.tell(&format!("written to {}", path.display()));
     Ok(())

@@ -292,7 +292,7 @@ fn bits(cells: &[ErrorCell]) -> Section {
     }
     Section {
         topic: Topic::Bits,
-        note: "Estimates from the low bits of slots. The ratio is to sqrt(J (1 - J) / K), what whole slots come to.".to_owned(),
+        note: "Estimates from the low bits of slots. The ratio is to what independent slots of so many bits b come to: sqrt(P (1 - P) / K) / (1 - 2^-b) with P = J + (1 - J) / 2^b, the probability that such slots agree.".to_owned(),
         table,
     }
 }

@@ -1,7 +1,7 @@
 //! Which pairs are found, as tables.
 
 use super::errors::distinct;
-use super::table::{Table, count, percent};
+use super::table::{Table, count, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::folder::Tables;
 use crate::bench::{Candidates, Found};
@@ -10,37 +10,48 @@ pub(super) fn sections(tables: &Tables) -> Vec<Section> {
     vec![curve(&tables.candidates), found(&tables.found)]
 }
 
+/// Similarities at which the curve is shown; the report's chart has all.
+const SHOWN: std::ops::Range<f64> = 0.45..0.95;
+
 fn curve(rows: &[Candidates]) -> Section {
-    let header = [
-        "scheme",
-        "bands x rows",
-        "similarity",
-        "pairs",
-        "candidates",
-        "expected",
-        "from",
-        "to",
-        "within",
-    ];
-    let mut table = Table::new(header);
-    for row in rows {
-        let share = row.share();
-        let is_within = (row.low_share..=row.high_share).contains(&share);
-        table.push([
-            row.scheme.clone(),
-            format!("{} x {}", row.bands, row.rows),
-            format!("{:.2}", row.similarity),
-            count(row.pairs),
-            percent(share),
-            percent(row.expected_share),
-            percent(row.low_share),
-            percent(row.high_share),
-            if is_within { "yes" } else { "no" }.to_owned(),
-        ]);
+    let kind = |row: &Candidates| (row.scheme.clone(), row.num_perm, row.bands, row.rows);
+    let names = ["scheme", "K", "bands x rows", "pairs", "within the band"];
+    let rows_of =
+        |of: &(String, u32, u32, u32)| rows.iter().filter(|row| kind(row) == *of).collect();
+    let mut cells = Vec::new();
+    for of in distinct(rows.iter().map(kind)) {
+        let rows: Vec<&Candidates> = rows_of(&of);
+        let is_within =
+            |row: &&&Candidates| (row.low_share..=row.high_share).contains(&row.share());
+        let within = format!(
+            "{} of {}",
+            rows.iter().filter(is_within).count(),
+            rows.len()
+        );
+        let (scheme, num_perm, bands, slots) = of;
+        let pairs = count(rows.first().map_or(0, |row| row.pairs));
+        let bands = format!("{bands} x {slots}");
+        let name = vec![scheme, num_perm.to_string(), bands, pairs, within];
+        for row in rows.iter().filter(|row| SHOWN.contains(&row.similarity)) {
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "similarities are from 0 to 1"
+            )]
+            let hundredths = (row.similarity * 100.0).round() as u64;
+            let shares = format!("{} ({})", percent(row.share()), percent(row.expected_share));
+            cells.push((name.clone(), hundredths, shares));
+        }
+    }
+    let mut table = pivot(&names, cells.into_iter());
+    for size in table.header.iter_mut().skip(names.len()) {
+        *size = format!("J = 0.{size}");
     }
     Section {
         topic: Topic::Curve,
-        note: "Pairs that become candidates, beside 1 - (1 - s^rows)^bands and the range that has 95 % of the binomial.".to_owned(),
+        note: "Pairs of random sets that become candidates, by similarity J, and in brackets 1 - (1 - J^rows)^bands. Within the band says at how \
+               many of all similarities from 0.05 to 0.96 the share is in the range that has 95 % of the binomial."
+            .to_owned(),
         table,
     }
 }
@@ -74,6 +85,7 @@ fn found(rows: &[Found]) -> Section {
         false_found: 0,
         expected_recall: 0.0,
         kept: None,
+        kept_by_truth: None,
         ..row.clone()
     };
     for group in distinct(rows.iter().map(key)) {
@@ -86,6 +98,7 @@ fn found(rows: &[Found]) -> Section {
             _ => percent(mean(share)),
         };
         let kept: Vec<u64> = rows.iter().filter_map(|row| row.kept).collect();
+        let kept_by_truth: Vec<u64> = rows.iter().filter_map(|row| row.kept_by_truth).collect();
         table.push([
             group.tool.clone(),
             group.corpus.clone(),
@@ -100,13 +113,14 @@ fn found(rows: &[Found]) -> Section {
                 row.true_found as f64 / (row.true_found + row.false_found).max(1) as f64
             }),
             range(&kept),
-            group.kept_by_truth.map(count).unwrap_or_default(),
+            range(&kept_by_truth),
         ]);
     }
     Section {
         topic: Topic::Found,
         note: "Whole pipelines on a corpus, beside all pairs that there are. Recall and precision are means over seeds; expected is the mean of \
-               1 - (1 - s^rows)^bands over true pairs."
+               1 - (1 - s^rows)^bands over true pairs. By signature, a pair is given out if its estimate reaches the threshold, so that of the \
+               pairs about the threshold some are lost and some are false."
             .to_owned(),
         table,
     }

@@ -90,6 +90,23 @@ impl Topic {
     }
 }
 
+impl Topic {
+    /// Whether it belongs to what is read first.
+    pub fn is_brief(self) -> bool {
+        !matches!(
+            self,
+            Topic::Machine
+                | Topic::Lengths
+                | Topic::Slots
+                | Topic::Threads
+                | Topic::Growth
+                | Topic::ErrorSlots
+                | Topic::Bits
+                | Topic::Curve
+        )
+    }
+}
+
 /// A table under its heading, with what has to be known to read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {

@@ -67,8 +67,8 @@ pub struct Rounds {
 /// Passes of a run at most, for those that have next to nothing to do.
 const MOST_PASSES: u32 = 1 << 20;
 
-/// Measures all entrants in rounds, and gives a record for each run as it ends. In each round they come in
-/// another order, the same whenever it is measured.
+/// Measures all entrants in rounds, and gives a record for each run as it ends. In the first round they come as
+/// they are, and then in another order each time, the same whenever it is measured.
 ///
 /// # Errors
 /// [`Error::Disagreement`] when two entrants that compute one thing give different checksums, before any of them
@@ -105,10 +105,12 @@ pub fn run_rounds(
     Ok(())
 }
 
-/// The numbers of all entrants as they come in a round.
+/// The numbers of all entrants as they come in a round. Tables show cases in the order of the first one.
 fn order(entrants: usize, round: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..entrants).collect();
-    order.sort_by_key(|i| fmix64(u64::from(round) << 32 | *i as u64));
+    if round > 1 {
+        order.sort_by_key(|i| fmix64(u64::from(round) << 32 | *i as u64));
+    }
     order
 }
 
@@ -128,7 +130,7 @@ fn warm_up(entrants: &mut [Entrant<'_>], pools: &mut Pools) -> Result<()> {
         }
         let (first, whose) = known
             .entry(run.case().anywhere())
-            .or_insert_with(|| (checksum, named(run)));
+            .or_insert_with(|| (checksum, run.case().describe()));
         check(run, checksum, *first, whose)?;
         run.checksum = format!("{checksum:016x}");
     }
@@ -141,25 +143,8 @@ fn check(run: &Run, checksum: u64, expected: u64, whose: &str) -> Result<()> {
     }
     Err(Error::Disagreement(format!(
         "{} gives other results than {whose}",
-        named(run)
+        run.case().describe()
     )))
-}
-
-/// A run's case in words.
-fn named(run: &Run) -> String {
-    let stage = match serde_json::to_value(run.stage) {
-        Ok(serde_json::Value::String(stage)) => stage,
-        _ => format!("{:?}", run.stage),
-    };
-    let words = [&run.scheme, &run.backend, &run.hardware];
-    let words = words.into_iter().filter(|word| !word.is_empty());
-    let words: Vec<&str> = words.map(String::as_str).collect();
-    let threads = run.threads;
-    format!(
-        "{stage} ({}, {}, {threads} threads)",
-        words.join(" "),
-        run.input
-    )
 }
 
 /// How many passes make a run.
@@ -224,7 +209,7 @@ fn measure_run(
     if measured.checksum != run.checksum {
         return Err(Error::Disagreement(format!(
             "{} gave other results in round {round} than at first",
-            named(run)
+            run.case().describe()
         )));
     }
     Ok(measured)
