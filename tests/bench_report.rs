@@ -378,7 +378,7 @@ fn a_clock_that_is_slower_slows_no_case_down() {
     assert!(
         comparison
             .to_string()
-            .contains("That loop took 1.30 times as long in B."),
+            .contains("A fixed loop took 1.30 times as long in B;"),
         "{comparison}"
     );
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::throughput;
 use crate::backend::Backend;
 use crate::error::{Error, Result};
-use crate::scheme::Scheme;
+use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
 use crate::simd::Isa;
 
 /// How long a measurement may take.
@@ -72,6 +73,17 @@ impl Plan {
     /// Whether a part is measured.
     pub fn has(&self, part: Part) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
+    }
+
+    /// Refuses what no part can measure.
+    ///
+    /// # Errors
+    /// As of [`Plan::schemes`], and [`Error::Parameter`] for lengths and threads out of their range.
+    pub fn check(&self) -> Result<()> {
+        for num_perm in self.num_perms.iter().copied().chain([DEFAULT_NUM_PERM]) {
+            self.schemes(num_perm)?;
+        }
+        throughput::check(self)
     }
 
     /// The schemes, with so many slots.

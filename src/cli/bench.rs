@@ -13,7 +13,6 @@ use simgpu::bench::{
     Corpus, Effort, Part, Plan, Record, compare, environment, error, lsh, throughput,
 };
 use simgpu::pipeline::Progress as _;
-use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
 
 use super::progress::Terminal;
@@ -178,10 +177,7 @@ impl MeasureArguments {
         }
         let isas = self.isas.iter().map(|name| Isa::named(name));
         let isas = isas.collect::<simgpu::Result<_>>().map_err(usage)?;
-        for name in &self.schemes {
-            Scheme::named(name).map_err(usage)?;
-        }
-        Ok(Plan {
+        let plan = Plan {
             effort,
             parts: named::<Part>(&self.parts)?,
             backends,
@@ -196,7 +192,9 @@ impl MeasureArguments {
             threads: self.threads.iter().map(|number| number.get()).collect(),
             input: self.input.clone(),
             device: self.device,
-        })
+        };
+        plan.check().map_err(usage)?;
+        Ok(plan)
     }
 }
 

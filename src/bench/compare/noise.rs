@@ -1,104 +1,69 @@
-//! How sure a median is of runs on a machine that others share.
+//! How sure a time is on a machine that others share.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::CONFIDENCE;
 use crate::bench::cases::Measured;
-use crate::bench::statistics::{median, median_absolute_deviation};
+use crate::bench::statistics::median;
 use crate::bench::{ErrorCell, Run};
 
-/// Standard deviation of a normal distribution over its median absolute deviation.
-const DEVIATION: f64 = 1.482_6;
+/// Stretches of neighbouring rounds.
+const STRETCHES: usize = 6;
 
-/// Standard error of the median of normal values over that of their mean: sqrt(pi / 2).
-const OF_MEDIAN: f64 = 1.253_314;
+/// Which of their least times confirms the least of all, from 0.
+const CONFIRMS: usize = 2;
 
-/// Blocks of neighbouring rounds.
-const BLOCKS: usize = 3;
+/// How far a ratio may be off, as so many times the noise of both cases.
+const REACH: f64 = 2.0;
 
-/// Runs of a case from which on their noise can be told.
-const LEAST_RUNS: usize = 3;
-
-/// The share of its folder's usual noise that every case has at least.
-const LEAST_SHARE: f64 = 0.5;
-
-/// How long a case takes, as a logarithm, and how sure that is.
+/// How long a case takes where nothing disturbs it, as a logarithm, and how sure that is.
+///
+/// What others do on a machine only adds to a time, and it comes in stretches: the median of a case can be half above that of
+/// the next measurement, while the least times agree to a hundredth. How sure a least time is, other stretches of the
+/// measurement tell, which came near it or did not.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
-    /// Median of the logarithms of the seconds of a pass.
-    pub(super) center: f64,
-    /// Its standard error; NaN of fewer than [`LEAST_RUNS`] runs.
-    pub(super) error: f64,
-    /// Degrees of freedom of that.
-    freedom: f64,
+    /// The logarithm of the least seconds of a pass.
+    pub(super) least: f64,
+    /// By how much the third least of what the stretches came to is above that; NaN of fewer runs than that.
+    noise: f64,
 }
 
 impl Level {
-    /// The level of a case, of seconds over those of the reference if they are
-    /// divided by it.
-    pub(super) fn of(case: &Measured<'_>, divides: bool) -> Self {
-        let references = case.runs.iter().filter_map(|run| run.reference_s);
-        // The median: a reference is so short that a single one may well be disturbed.
-        let reference = match divides {
-            true => median(&references.collect::<Vec<f64>>()),
-            false => 1.0,
-        };
-        let logs = case.runs.iter().map(|run| (run.pass_s() / reference).ln());
-        let logs: Vec<f64> = logs.collect();
-        let error = match logs.len() {
-            0..LEAST_RUNS => f64::NAN,
-            _ => within(&logs).max(between(&logs)),
-        };
+    pub(super) fn of(case: &Measured<'_>) -> Self {
+        let logs: Vec<f64> = case.pass_s().iter().map(|pass_s| pass_s.ln()).collect();
+        let stretches = STRETCHES.min(logs.len());
+        let bound = |stretch: usize| stretch * logs.len() / stretches.max(1);
+        let mut leasts: Vec<f64> = (0..stretches)
+            .filter_map(|i| logs.get(bound(i)..bound(i + 1)))
+            .filter_map(|stretch| stretch.iter().copied().min_by(f64::total_cmp))
+            .collect();
+        leasts.sort_by(f64::total_cmp);
+        let least = leasts.first().copied().unwrap_or(f64::NAN);
+        let confirmed = leasts.get(CONFIRMS).copied().unwrap_or(f64::NAN);
         Level {
-            center: median(&logs),
-            error,
-            freedom: (logs.len() as f64 - 1.0).max(1.0),
+            least,
+            noise: confirmed - least,
         }
     }
 }
 
-/// The standard error of a median by what single values differ by.
-fn within(logs: &[f64]) -> f64 {
-    OF_MEDIAN * DEVIATION * median_absolute_deviation(logs) / (logs.len() as f64).sqrt()
-}
-
-/// The standard error of the mean of blocks of neighbours, by what their medians differ by; 0 where blocks would be
-/// single values.
-fn between(logs: &[f64]) -> f64 {
-    if logs.len() < 2 * BLOCKS {
-        return 0.0;
-    }
-    let bound = |block: usize| block * logs.len() / BLOCKS;
-    let medians: Vec<f64> = (0..BLOCKS)
-        .filter_map(|i| logs.get(bound(i)..bound(i + 1)))
-        .map(median)
-        .collect();
-    let mean = medians.iter().sum::<f64>() / BLOCKS as f64;
-    let squares: f64 = medians.iter().map(|median| (median - mean).powi(2)).sum();
-    (squares / (BLOCKS as f64 - 1.0) / BLOCKS as f64).sqrt()
-}
-
-/// Levels of a folder, none of which is much surer than is usual there.
+/// Levels of a folder, none of which is surer than is usual there.
 pub(super) fn at_least_usual(mut levels: Vec<Level>) -> Vec<Level> {
-    let errors: Vec<f64> = levels
-        .iter()
-        .map(|level| level.error)
-        .filter(|error| !error.is_nan())
-        .collect();
-    let least = LEAST_SHARE * median(&errors);
+    let known = levels.iter().map(|level| level.noise);
+    let known: Vec<f64> = known.filter(|noise| !noise.is_nan()).collect();
+    let usual = median(&known);
     for level in &mut levels {
-        if !level.error.is_nan() {
-            level.error = level.error.max(least);
+        if !level.noise.is_nan() {
+            level.noise = level.noise.max(usual);
         }
     }
     levels
 }
 
-/// How far the difference of two levels may be off, by Student's distribution; NaN where it is not known.
+/// How far the difference of two levels may be off; NaN where it is not known.
 pub(super) fn reach(a: Level, b: Level) -> f64 {
-    let quantile = StudentsT::new(0.0, 1.0, a.freedom + b.freedom);
-    let quantile = quantile.map(|student| student.inverse_cdf(0.5 + CONFIDENCE / 2.0));
-    quantile.unwrap_or(f64::NAN) * a.error.hypot(b.error)
+    REACH * a.noise.hypot(b.noise)
 }
 
 /// How many standard errors an error may differ by.
@@ -114,13 +79,12 @@ pub(super) fn log_error(cell: &ErrorCell) -> Option<f64> {
     (low > 0.0 && width > 0.0).then_some(width / 3.919_928)
 }
 
-/// How long the reference loop took in B, over A.
+/// How long the reference loop took at least in B, over A: the ratio of their clocks.
 pub(super) fn reference_ratio(a: &[Run], b: &[Run]) -> Option<f64> {
-    let references = |runs: &[Run]| {
-        runs.iter()
-            .filter_map(|run| run.reference_s)
-            .collect::<Vec<f64>>()
+    let least = |runs: &[Run]| {
+        let references = runs.iter().filter_map(|run| run.reference_s);
+        references.min_by(f64::total_cmp)
     };
-    let ratio = median(&references(b)) / median(&references(a));
-    ratio.is_finite().then_some(ratio)
+    let ratio = least(b)? / least(a)?;
+    (ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{CONFIDENCE, Comparison, LEAST_DIFFERENCE, Timed, Verdict};
+use super::{Comparison, LEAST_DIFFERENCE, Timed, Verdict};
 use crate::bench::record::Case;
 use crate::bench::summary::table::{Table, digits, percent, seconds};
 
@@ -85,19 +85,22 @@ impl Comparison {
         }
         writeln!(
             f,
-            "\nRule: slower or faster if the {} interval of the time of B over that of A excludes 1 and the ratio is {} or more away from 1; \
-             times are divided by the median of those of a fixed loop that ran next to them.",
-            percent(CONFIDENCE),
+            "\nRule: A and B are the least times of a case, for what others do on a machine only adds to them. From and to are how far their \
+             ratio may be off by what the measurements show of noise. Slower or faster is what excludes 1 and is {} or more away from it.",
             percent(LEAST_DIFFERENCE)
         )?;
         if let Some(ratio) = self.reference_ratio {
-            writeln!(f, "That loop took {} times as long in B.", digits(ratio, 3))?;
+            writeln!(
+                f,
+                "A fixed loop took {} times as long in B; ratios are divided by that.",
+                digits(ratio, 3)
+            )?;
         }
         let mut table = Table::new(["case", "A", "B", "B / A", "from", "to", "verdict"]);
         for timed in self.in_order() {
             let Timed {
                 case,
-                median_s: [a, b],
+                least_s: [a, b],
                 ratio,
                 interval: [low, high],
                 verdict,

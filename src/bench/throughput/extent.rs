@@ -38,37 +38,37 @@ pub(super) struct Scope {
 
 const QUICK: Scope = Scope {
     rounds: Rounds {
-        rounds: 8,
-        run_s: 0.015,
+        rounds: 18,
+        run_s: 0.006,
     },
     lengths: &[30, 300, 10_000],
     num_perms: &[64, 512],
     bucketed: &[100_000],
-    signed: &[10_000],
+    signed: &[1_000],
     parts: 1,
 };
 
 const USUAL: Scope = Scope {
     rounds: Rounds {
-        rounds: 16,
-        run_s: 0.02,
+        rounds: 30,
+        run_s: 0.01,
     },
     lengths: &[30, 100, 300, 1000, 3000, 10_000, 50_000],
     num_perms: &[64, 128, 256, 512, 1024],
     bucketed: &[10_000, 100_000, 1_000_000],
-    signed: &[10_000, 100_000],
+    signed: &[1_000, 10_000, 100_000],
     parts: 3,
 };
 
 const FULL: Scope = Scope {
     rounds: Rounds {
-        rounds: 20,
-        run_s: 0.02,
+        rounds: 30,
+        run_s: 0.01,
     },
     lengths: &[30, 100, 300, 500, 700, 1000, 2000, 5000, 10_000, 50_000],
     num_perms: &[64, 128, 256, 512, 1024],
     bucketed: &[10_000, 100_000, 1_000_000, 10_000_000],
-    signed: &[10_000, 100_000],
+    signed: &[1_000, 10_000, 100_000],
     parts: 4,
 };
 

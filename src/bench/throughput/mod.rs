@@ -63,6 +63,11 @@ pub fn measure(
     run_rounds(&mut entrants, rounds, &Monotonic::start(), progress, take)
 }
 
+/// Refuses lengths and threads that are out of their range.
+pub(super) fn check(plan: &Plan) -> Result<()> {
+    extent::Extent::of(plan).map(drop)
+}
+
 /// The least similarity that is looked for: what `simgpu dedup` takes if nothing else is asked for.
 const THRESHOLD: f64 = 0.8;
 

@@ -67,8 +67,15 @@ pub struct Rounds {
 /// Passes of a run at most, for those that have next to nothing to do.
 const MOST_PASSES: u32 = 1 << 20;
 
+/// Seconds from which on a pass is long: it is a run of its own, before which nothing is warmed up.
+const LONG_S: f64 = 0.05;
+
+/// Of so many rounds, long passes are in the first.
+const ROUNDS_OF_LONG: u32 = 3;
+
 /// Measures all entrants in rounds, and gives a record for each run as it ends. In the first round they come as
-/// they are, and then in another order each time, the same whenever it is measured.
+/// they are, and then in another order each time, the same whenever it is measured. Long passes are in every third
+/// round.
 ///
 /// # Errors
 /// [`Error::Disagreement`] when two entrants that compute one thing give different checksums, before any of them
@@ -81,26 +88,25 @@ pub fn run_rounds(
     take: &mut dyn FnMut(Record) -> Result<()>,
 ) -> Result<()> {
     let mut pools = Pools::default();
-    let total = u64::from(rounds.rounds) * entrants.len() as u64;
-    progress.begin("throughput", total);
+    progress.begin("throughput", u64::from(rounds.rounds));
     warm_up(entrants, &mut pools)?;
+    let mut paces = Vec::new();
     for entrant in entrants.iter_mut() {
-        entrant.run.passes = pools.of(entrant.run.threads)?.install(|| {
-            let workload = &mut *entrant.workload;
-            passes_of_run(workload, rounds.run_s, clock)
-        })?;
+        let workload = &mut *entrant.workload;
+        let pool = pools.of(entrant.run.threads)?;
+        paces.push(pool.install(|| Pace::of(workload, rounds.run_s, clock))?);
     }
-    let mut done = 0;
     for round in 1..=rounds.rounds {
         for i in order(entrants.len(), round) {
-            let Some(entrant) = entrants.get_mut(i) else {
+            let (Some(entrant), Some(pace)) = (entrants.get_mut(i), paces.get(i)) else {
                 continue;
             };
-            let run = measure_run(entrant, round, clock, &mut pools)?;
-            take(Record::Run(run))?;
-            done += 1;
-            progress.advance(done, 0, 0);
+            if !pace.is_long || round % ROUNDS_OF_LONG == 1 {
+                let run = measure_run(entrant, *pace, round, clock, &mut pools)?;
+                take(Record::Run(run))?;
+            }
         }
+        progress.advance(round.into(), 0, 0);
     }
     Ok(())
 }
@@ -147,43 +153,56 @@ fn check(run: &Run, checksum: u64, expected: u64, whose: &str) -> Result<()> {
     )))
 }
 
-/// How many passes make a run.
-fn passes_of_run(workload: &mut dyn Workload, run_s: f64, clock: &dyn Clock) -> Result<u32> {
-    let mut passes = 1;
-    loop {
-        let start = clock.now_s();
-        workload.passes(passes)?;
-        let elapsed_s = clock.now_s() - start;
-        // A quarter of a run is long enough to tell the rest from.
-        if elapsed_s >= run_s / 4.0 || passes >= MOST_PASSES {
-            let wanted = (f64::from(passes) * run_s / elapsed_s).ceil();
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "it is cut to what fits"
-            )]
-            let wanted = wanted.clamp(1.0, f64::from(MOST_PASSES)) as u32;
-            return Ok(wanted);
+/// How a case is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Pace {
+    /// Passes that make a run.
+    passes: u32,
+    is_long: bool,
+}
+
+impl Pace {
+    fn of(workload: &mut dyn Workload, run_s: f64, clock: &dyn Clock) -> Result<Self> {
+        let mut passes = 1;
+        loop {
+            let start = clock.now_s();
+            workload.passes(passes)?;
+            let elapsed_s = clock.now_s() - start;
+            // A quarter of a run is long enough to tell the rest from.
+            if elapsed_s >= run_s / 4.0 || passes >= MOST_PASSES {
+                let wanted = (f64::from(passes) * run_s / elapsed_s).ceil();
+                #[allow(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "it is cut to what fits"
+                )]
+                let wanted = wanted.clamp(1.0, f64::from(MOST_PASSES)) as u32;
+                return Ok(Pace {
+                    passes: wanted,
+                    is_long: elapsed_s / f64::from(passes) >= LONG_S,
+                });
+            }
+            passes *= 4;
         }
-        passes *= 4;
     }
 }
 
 fn measure_run(
     entrant: &mut Entrant<'_>,
+    pace: Pace,
     round: u32,
     clock: &dyn Clock,
     pools: &mut Pools,
 ) -> Result<Run> {
     let run = &entrant.run;
     let workload = &mut *entrant.workload;
-    let (passes, has_ceiling) = (run.passes, run.threads == 1);
+    let (passes, has_ceiling) = (pace.passes, run.threads == 1);
     let ceiling = |workload: &dyn Workload| match has_ceiling {
         true => workload.ceiling_updates_per_s(),
         false => None,
     };
     let mut measured = pools.of(run.threads)?.install(|| {
-        if passes > 1 {
+        if !pace.is_long {
             // Others have had the caches since.
             workload.pass()?;
         }
@@ -196,6 +215,7 @@ fn measure_run(
         let reference_after_s = clock.reference_s();
         Ok::<_, Error>(Run {
             round,
+            passes,
             elapsed_s,
             reference_s: Some(reference_before_s + reference_after_s),
             // The clock moves with the load.
