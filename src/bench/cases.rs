@@ -7,6 +7,9 @@ use super::record::Case;
 use super::statistics::{median, median_absolute_deviation};
 use super::{Run, Stage};
 
+/// How the inputs end that simgpu and other tools worked on in turns.
+const BESIDE_PEERS: &str = ", beside peers";
+
 /// The runs of one case, of which there is at least one, in the order in which they were measured.
 #[derive(Clone, Debug)]
 pub struct Measured<'a> {
@@ -98,6 +101,11 @@ impl Measured<'_> {
     /// Whether simgpu did it.
     pub fn is_ours(&self) -> bool {
         self.case.tool == "simgpu"
+    }
+
+    /// Whether simgpu did it, and not in turns with other tools (benches/peers).
+    pub fn is_own(&self) -> bool {
+        self.is_ours() && !self.case.input.ends_with(BESIDE_PEERS)
     }
 
     /// What computed: the backend and its instructions or device.

@@ -32,22 +32,6 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     }
 }
 
-/// An interval that holds the median of what values were drawn from with probability `confidence` or more,
-/// whatever the distribution: from one order statistic to another (Conover 1999, *Practical Nonparametric
-/// Statistics*, 3.2). None where there are too few values, which is so below 6 at 95 %.
-pub fn median_interval(values: &[f64], confidence: f64) -> Option<(f64, f64)> {
-    let below_median = Binomial::new(0.5, values.len() as u64).ok()?;
-    let tail = (1.0 - confidence) / 2.0;
-    // Values that may be cut off at each end.
-    let cut = (0..values.len())
-        .take_while(|cut| below_median.cdf(*cut as u64) <= tail)
-        .count();
-    let sorted = sorted(values);
-    let low = sorted.get(cut.checked_sub(1)?)?;
-    let high = sorted.get(sorted.len().checked_sub(cut)?)?;
-    Some((*low, *high))
-}
-
 fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -145,42 +129,6 @@ pub fn normal_reach(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence))
 }
 
-/// By how much values of `b` are above those of `a`: the median of all differences (Hodges and Lehmann 1963);
-/// NaN where either is empty.
-pub fn median_shift(a: &[f64], b: &[f64]) -> f64 {
-    let differences = b.iter().flat_map(|b| a.iter().map(move |a| b - a));
-    median(&differences.collect::<Vec<f64>>())
-}
-
-/// The probability that two samples of one distribution are as unlike in rank as these (Mann and Whitney 1947),
-/// by the normal approximation, corrected for ties and for continuity; NaN where either is empty. It is 1 where
-/// all values are equal.
-pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> f64 {
-    let (in_a, in_b) = (a.len() as f64, b.len() as f64);
-    let all = in_a + in_b;
-    if a.is_empty() || b.is_empty() {
-        return f64::NAN;
-    }
-    let mut values: Vec<(f64, bool)> = a.iter().map(|value| (*value, true)).collect();
-    values.extend(b.iter().map(|value| (*value, false)));
-    values.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let (mut rank_sum, mut ties, mut before) = (0.0, 0.0, 0.0);
-    for equals in values.chunk_by(|x, y| x.0 == y.0) {
-        let len = equals.len() as f64;
-        let of_a = equals.iter().filter(|(_, is_of_a)| *is_of_a).count() as f64;
-        rank_sum += of_a * (before + (len + 1.0) / 2.0);
-        ties += len * (len * len - 1.0);
-        before += len;
-    }
-    let above = rank_sum - in_a * (in_a + 1.0) / 2.0;
-    let distance = (above - in_a * in_b / 2.0).abs() - 0.5;
-    let variance = in_a * in_b / 12.0 * (all + 1.0 - ties / (all * (all - 1.0)));
-    if variance <= 0.0 {
-        return 1.0;
-    }
-    (2.0 * Normal::standard().sf(distance / variance.sqrt())).min(1.0)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
@@ -228,24 +176,8 @@ mod tests {
                 assert_close(variance(&values), number(&case["variance"]));
                 assert_close(standard_error(&values), number(&case["standard_error"]));
             }
-            let interval = median_interval(&values, 0.95);
-            let theirs = case["median_interval"].as_array();
-            let theirs = theirs.map(|ends| (number(&ends[0]), number(&ends[1])));
-            assert_eq!(interval, theirs, "{values:?}");
         }
         assert!(median(&[]).is_nan() && mean(&[]).is_nan() && variance(&[1.0]).is_nan());
-        assert_eq!(median_interval(&[], 0.95), None);
-    }
-
-    #[test]
-    fn two_samples() {
-        for case in golden("pairs_of_samples") {
-            let (a, b) = (numbers(&case["a"]), numbers(&case["b"]));
-            assert_close(median_shift(&a, &b), number(&case["median_shift"]));
-            assert_close(mann_whitney_p(&a, &b), number(&case["mann_whitney_p"]));
-        }
-        assert_eq!(mann_whitney_p(&[2.0, 2.0], &[2.0]), 1.0);
-        assert!(mann_whitney_p(&[], &[2.0]).is_nan() && median_shift(&[], &[2.0]).is_nan());
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn chart(topic: Topic, cases: &[Measured<'_>], tables: &Tables) -> Option<Markup
         | Topic::Dedup
         | Topic::Device
         | Topic::Errors
+        | Topic::ErrorInputs
         | Topic::Bits
         | Topic::Found
         | Topic::Warnings
@@ -162,7 +163,7 @@ fn headlines(cases: &[Measured<'_>]) -> Markup {
     let fastest = |stage: Stage, speed: &dyn Fn(&Measured<'_>) -> Option<f64>| {
         let ours = cases
             .iter()
-            .filter(|case| case.is_ours() && case.case.stage == stage);
+            .filter(|case| case.is_own() && case.case.stage == stage);
         let speeds = ours.filter_map(|case| Some((speed(case)?, case)));
         let finite = speeds.filter(|(speed, _)| speed.is_finite());
         finite.max_by(|a, b| a.0.total_cmp(&b.0))

@@ -75,19 +75,16 @@ pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
 pub(super) fn texts(cases: &[Measured<'_>]) -> Option<Markup> {
     let texts = cases
         .iter()
-        .filter(|case| case.is_ours() && case.case.stage == Stage::SignTexts);
+        .filter(|case| case.is_own() && case.case.stage == Stage::SignTexts);
     let bar = |case: &Measured<'_>| {
         let Case {
-            scheme,
-            num_perm,
-            threads,
-            ..
+            scheme, threads, ..
         } = &case.case;
         let threads = match threads {
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         };
-        let name = format!("{scheme}, {num_perm}, {threads}");
+        let name = format!("{scheme}, {}, {threads}", case.computer());
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
         (case.case.input.clone(), bar(name, case, speed, "MB/s"))
     };
@@ -210,7 +207,7 @@ pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
 
 /// Speed by threads, over that on the fewest.
 pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
-    let named = cases.iter().filter(|case| case.is_ours()).map(|case| {
+    let named = cases.iter().filter(|case| case.is_own()).map(|case| {
         let mut alike = case.case.clone();
         alike.threads = 0;
         let Case {
@@ -265,7 +262,7 @@ pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
     let stages = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup];
     let grown = cases
         .iter()
-        .filter(|case| case.is_ours() && stages.contains(&case.case.stage));
+        .filter(|case| case.is_own() && stages.contains(&case.case.stage));
     let growth = Growth {
         title: "Cost by documents".to_owned(),
         x: "documents",

@@ -6,6 +6,7 @@ use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::ErrorCell;
 use crate::bench::folder::Tables;
+use crate::scheme::DEFAULT_NUM_PERM;
 
 /// Slots keep all their bits from so many on; those of fewer are packed.
 const WHOLE_SLOT_BITS: u32 = 32;
@@ -18,6 +19,7 @@ pub(super) fn sections(tables: &Tables) -> Vec<Section> {
     vec![
         errors(cells().collect()),
         error_sizes(cells().collect()),
+        error_inputs(&cells().collect::<Vec<_>>()),
         error_slots(cells().collect()),
         bits(&tables.errors),
     ]
@@ -239,6 +241,14 @@ fn error_slots(cells: Vec<&ErrorCell>) -> Section {
 }
 
 impl ErrorCell {
+    /// Whether both measured pairs of one kind, of about the same similarity: that of real texts is not always attained.
+    fn has_similarity_near(&self, other: &ErrorCell) -> bool {
+        self.input == other.input
+            && self.varied == other.varied
+            && self.set_size == other.set_size
+            && (self.similarity - other.similarity).abs() < 0.01
+    }
+
     /// Whether both measured pairs of one kind, but for scheme and slots.
     pub(in crate::bench) fn is_pair_of(&self, other: &ErrorCell) -> bool {
         self.input == other.input
@@ -264,35 +274,104 @@ pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCe
     cells.iter().find(is_most).copied()
 }
 
-fn bits(cells: &[ErrorCell]) -> Section {
-    let header = [
-        "scheme",
-        "bits",
-        "K",
-        "J",
-        "bias",
-        "z",
-        "RMS error",
-        "ratio",
-        "95 % intervals cover",
-    ];
+/// The bias of pairs of one kind on each input, scheme by scheme.
+fn error_inputs(cells: &[&ErrorCell]) -> Section {
+    let swept = swept(cells);
+    let is_shown = |cell: &&&ErrorCell| {
+        swept.is_some_and(|swept| {
+            let of_input = ErrorCell {
+                input: cell.input.clone(),
+                ..swept.clone()
+            };
+            cell.num_perm == DEFAULT_NUM_PERM && cell.has_similarity_near(&of_input)
+        })
+    };
+    let shown: Vec<&&ErrorCell> = cells.iter().filter(is_shown).collect();
+    let inputs = distinct(shown.iter().map(|cell| cell.input.as_str()));
+    let header = ["scheme", "mixed"]
+        .into_iter()
+        .chain(inputs.iter().copied());
     let mut table = Table::new(header);
-    for cell in cells.iter().filter(|cell| !cell.is_whole()) {
-        table.push([
-            cell.name(),
-            cell.slot_bits.to_string(),
-            cell.num_perm.to_string(),
-            format!("{:.2}", cell.similarity),
-            format!("{:+.4}", cell.bias),
-            format!("{:+.1}", cell.z()),
-            digits(cell.root_mean_square_error, 3),
-            digits_if(cell.error_ratio, 3),
-            percent(cell.coverage),
-        ]);
+    for name in distinct(shown.iter().map(|cell| cell.name())) {
+        let of_scheme = || shown.iter().filter(|cell| cell.name() == name);
+        let is_mixed = of_scheme().any(|cell| cell.is_mixed);
+        let bias = |input: &&str| {
+            let mut here = of_scheme().filter(|cell| cell.input == *input);
+            let bias = |cell: &&&ErrorCell| format!("{:+.4} ({:+.1})", cell.bias, cell.z());
+            here.next().map(bias).unwrap_or_default()
+        };
+        let is_mixed = if is_mixed { "yes" } else { "no" };
+        let names = [name.clone(), is_mixed.to_owned()];
+        table.push(names.into_iter().chain(inputs.iter().map(bias)));
     }
+    let size = swept.map_or(0, |swept| swept.set_size);
+    let similarity = swept.map_or(0.0, |swept| swept.similarity);
+    Section {
+        topic: Topic::ErrorInputs,
+        note: format!(
+            "Estimate - exact similarity at J = {similarity:.2}, and in brackets that over its standard error: sets of {} elements, K = {DEFAULT_NUM_PERM}, \
+             over seeds. Schemes that do not mix are biased where shingle hashes are integers in a row; real hashes are not.",
+            count(size)
+        ),
+        table,
+    }
+}
+
+/// What is kept of slots, scheme by scheme.
+fn bits(cells: &[ErrorCell]) -> Section {
+    let packed: Vec<&ErrorCell> = cells.iter().filter(|cell| !cell.is_whole()).collect();
+    let kind = |cell: &ErrorCell| (cell.name(), cell.slot_bits, cell.num_perm);
+    let mut shown = Vec::new();
+    for of in distinct(packed.iter().map(|cell| kind(cell))) {
+        let of_kind = || packed.iter().filter(|cell| kind(cell) == of).copied();
+        let z = of_kind()
+            .map(|cell| cell.z())
+            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let (covered, _) = coverage(&of_kind().collect::<Vec<_>>());
+        let (name, slot_bits, num_perm) = &of;
+        let names = vec![
+            name.clone(),
+            slot_bits.to_string(),
+            num_perm.to_string(),
+            z.map(|z| format!("{z:+.1}")).unwrap_or_default(),
+            covered.map(percent).unwrap_or_default(),
+        ];
+        for cell in of_kind() {
+            let error = digits(cell.root_mean_square_error, 3);
+            let ratio = digits_if(cell.error_ratio, 3);
+            shown.push((
+                names.clone(),
+                hundredths(cell.similarity),
+                format!("{error} ({ratio})"),
+            ));
+        }
+    }
+    let names = ["scheme", "bits", "K", "worst z", "95 % intervals cover"];
+    let mut table = pivot(&names, shown.into_iter());
+    name_similarities(&mut table, names.len());
     Section {
         topic: Topic::Bits,
-        note: "Estimates from the low bits of slots. The ratio is to what independent slots of so many bits b come to: sqrt(P (1 - P) / K) / (1 - 2^-b) with P = J + (1 - J) / 2^b, the probability that such slots agree.".to_owned(),
+        note: "Root mean square error of estimates from the low bits of slots, by similarity J, and in brackets its ratio to what independent slots of b bits \
+               come to: sqrt(P (1 - P) / K) / (1 - 2^-b) with P = J + (1 - J) / 2^b, the probability that such slots agree. Worst z is the \
+               greatest bias of all similarities over its standard error."
+            .to_owned(),
         table,
+    }
+}
+
+/// A similarity as the size of a column.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "similarities are from 0 to 1"
+)]
+pub(super) fn hundredths(similarity: f64) -> u64 {
+    (similarity * 100.0).round() as u64
+}
+
+/// Names the columns from one on, which are hundredths of a similarity.
+pub(super) fn name_similarities(table: &mut Table, from: usize) {
+    for size in table.header.iter_mut().skip(from) {
+        *size = format!("J = 0.{size:0>2}");
     }
 }

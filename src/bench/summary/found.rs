@@ -1,6 +1,6 @@
 //! Which pairs are found, as tables.
 
-use super::errors::distinct;
+use super::errors::{distinct, hundredths, name_similarities};
 use super::table::{Table, count, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::folder::Tables;
@@ -33,20 +33,12 @@ fn curve(rows: &[Candidates]) -> Section {
         let bands = format!("{bands} x {slots}");
         let name = vec![scheme, num_perm.to_string(), bands, pairs, within];
         for row in rows.iter().filter(|row| SHOWN.contains(&row.similarity)) {
-            #[allow(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "similarities are from 0 to 1"
-            )]
-            let hundredths = (row.similarity * 100.0).round() as u64;
             let shares = format!("{} ({})", percent(row.share()), percent(row.expected_share));
-            cells.push((name.clone(), hundredths, shares));
+            cells.push((name.clone(), hundredths(row.similarity), shares));
         }
     }
     let mut table = pivot(&names, cells.into_iter());
-    for size in table.header.iter_mut().skip(names.len()) {
-        *size = format!("J = 0.{size}");
-    }
+    name_similarities(&mut table, names.len());
     Section {
         topic: Topic::Curve,
         note: "Pairs of random sets that become candidates, by similarity J, and in brackets 1 - (1 - J^rows)^bands. Within the band says at how \
@@ -73,7 +65,7 @@ fn found(rows: &[Found]) -> Section {
         "threshold",
         "seeds",
         "recall",
-        "expected",
+        "become candidates",
         "precision",
         "kept",
         "kept by truth",
@@ -118,8 +110,8 @@ fn found(rows: &[Found]) -> Section {
     }
     Section {
         topic: Topic::Found,
-        note: "Whole pipelines on a corpus, beside all pairs that there are. Recall and precision are means over seeds; expected is the mean of \
-               1 - (1 - s^rows)^bands over true pairs. By signature, a pair is given out if its estimate reaches the threshold, so that of the \
+        note: "Whole pipelines on a corpus, beside all pairs that there are. Recall and precision are means over seeds. Become candidates is the mean of \
+               1 - (1 - s^rows)^bands over true pairs, which is the recall that is expected of exact verification. By signature, a pair is given out if its estimate reaches the threshold, so that of the \
                pairs about the threshold some are lost and some are false."
             .to_owned(),
         table,

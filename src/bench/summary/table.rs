@@ -117,7 +117,7 @@ fn escape(cell: &str) -> String {
 }
 
 /// Whole numbers from here on have commas.
-const GROUPED: f64 = 10_000.0;
+const GROUPED: f64 = 1_000.0;
 
 /// A number with so many digits that count, without an exponent; `-` for one that is none.
 pub fn digits(value: f64, count: u32) -> String {

@@ -34,7 +34,7 @@ impl Base {
 
 /// The size at which simgpu signed in most ways; none where nothing was signed.
 pub fn base(cases: &[Measured<'_>]) -> Option<Base> {
-    let is_sign = |case: &&Measured<'_>| case.is_ours() && case.case.stage == Stage::Sign;
+    let is_sign = |case: &&Measured<'_>| case.is_own() && case.case.stage == Stage::Sign;
     let signed: Vec<Base> = cases
         .iter()
         .filter(is_sign)
@@ -49,7 +49,7 @@ pub fn base(cases: &[Measured<'_>]) -> Option<Base> {
 pub fn is_sign_at(case: &Measured<'_>, base: &Base, varies: impl Fn(&mut Base, &Case)) -> bool {
     let mut base = base.clone();
     varies(&mut base, &case.case);
-    case.is_ours() && case.case.stage == Stage::Sign && Base::of(&case.case) == base
+    case.is_own() && case.case.stage == Stage::Sign && Base::of(&case.case) == base
 }
 
 pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
@@ -117,7 +117,8 @@ fn backends(cases: &[Measured<'_>], base: &Base) -> Section {
         topic: Topic::Backends,
         note: format!(
             "{}, {} to a document, K = {} slots, threads: {}. Medians over runs; ± is the median absolute deviation. \
-             An update is one shingle in one slot. The ceiling is what the vector units of this core allow. Backends with one \
+             An update is one shingle in one slot. The ceiling is what the vector units of this core allow the loop over \
+             shingles; mersenne61 of long sets has that of affine32, and then has to find the shingles of the least values. Backends with one \
              checksum computed the same signatures.",
             capital(&base.input),
             count(base.shingles),
@@ -203,7 +204,7 @@ fn threads(cases: &[Measured<'_>]) -> Section {
         )
     };
     // Peers are measured on one thread.
-    let ours = cases.iter().filter(|case| case.is_ours());
+    let ours = cases.iter().filter(|case| case.is_own());
     Section {
         topic: Topic::Threads,
         note: "Thousand documents/s by threads. Medians.".to_owned(),
@@ -250,13 +251,14 @@ fn ours<'a>(
     cases: &'a [Measured<'a>],
     stages: &'static [Stage],
 ) -> impl Iterator<Item = &'a Measured<'a>> {
-    let is_one = |case: &&Measured<'_>| case.is_ours() && stages.contains(&case.case.stage);
+    let is_one = |case: &&Measured<'_>| case.is_own() && stages.contains(&case.case.stage);
     cases.iter().filter(is_one)
 }
 
 fn stages(cases: &[Measured<'_>]) -> Section {
     let header = [
         "stage",
+        "computed by",
         "input",
         "K",
         "documents",
@@ -277,6 +279,7 @@ fn stages(cases: &[Measured<'_>]) -> Section {
         };
         table.push([
             case.case.stage.name().to_owned(),
+            case.computer(),
             case.case.input.clone(),
             num_perm,
             count(case.case.documents),
