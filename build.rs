@@ -6,7 +6,14 @@ use std::path::Path;
 use std::process::Command;
 
 /// What decides the program, beside the compiler.
-const SOURCES: [&str; 5] = ["src", "shaders", "build.rs", "Cargo.toml", "Cargo.lock"];
+const SOURCES: [&str; 6] = [
+    "src",
+    "shaders",
+    "examples",
+    "build.rs",
+    "Cargo.toml",
+    "Cargo.lock",
+];
 
 fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();

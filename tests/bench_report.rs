@@ -365,7 +365,7 @@ fn a_case_that_is_a_fifth_slower_is_called_by_name() {
     });
     let expected = "sign affine32 simd avx2 on random hashes, 1000 shingles, K = 128, 4000 documents, 1 thread slower";
     assert_eq!(called(&comparison), [expected]);
-    assert!(comparison.to_string().contains(", 1 slower, 0 faster"));
+    assert!(comparison.to_string().contains("; 1 slower, 0 faster"));
 }
 
 #[test]
@@ -398,7 +398,6 @@ fn other_computations_come_first() {
             run.checksum = "bad".to_owned();
         }
     });
-    assert!(!comparison.is_equal());
     let text = comparison.to_string();
     let (before, _) = text.split_once("Rule:").unwrap();
     assert!(

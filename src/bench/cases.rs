@@ -123,6 +123,11 @@ impl Case {
         }
     }
 
+    /// Whether a GPU computes, in whole or in part.
+    pub fn is_on_device(&self) -> bool {
+        matches!(self.backend.as_str(), "gpu" | "hybrid")
+    }
+
     /// The case in words that tell it from all others.
     pub fn describe(&self) -> String {
         let mut words = vec![self.stage.name().to_owned()];

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::simd::Isa;
 
-/// This machine, and of what this program was built: `date`, `cpu`, `isas`, `cores`, `memory_bytes`, `os`,
+/// This machine, and of what this program was built: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`,
 /// `architecture`, `gpus` (each with `name`, `kind`, `api` and `driver`), `simgpu`, `rustc`, `target`, `flags`,
 /// `target_features`, `optimization`, `commit`, `uncommitted_changes`. What cannot be known is null.
 pub fn environment() -> Value {
@@ -16,6 +16,7 @@ pub fn environment() -> Value {
     json!({
         "date": date(),
         "cpu": cpu_name(),
+        "cpu_version": cpu_version(),
         "isas": isas,
         "cores": std::thread::available_parallelism().map_or(0, usize::from),
         "memory_bytes": memory_bytes(),
@@ -50,6 +51,21 @@ pub fn cpu_name() -> Option<String> {
     let model = info.lines().find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
     model.or_else(|| said("sysctl", &["-n", "machdep.cpu.brand_string"]))
+}
+
+/// Family, model and stepping of the CPU, where the system tells: names leave out which generation it is.
+fn cpu_version() -> Option<String> {
+    let info = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let number = |what: &str| {
+        let mut lines = info.lines().filter_map(|line| line.split_once(':'));
+        let line = lines.find(|(name, _)| name.trim() == what);
+        line.map(|(_, number)| number.trim())
+    };
+    let (family, model) = (number("cpu family")?, number("model")?);
+    let stepping = number("stepping").unwrap_or("unknown");
+    Some(format!(
+        "family {family}, model {model}, stepping {stepping}"
+    ))
 }
 
 /// All memory of the machine, where the system tells.

@@ -82,7 +82,8 @@ pub struct Run {
     /// Seconds of a fixed loop of dependent instructions that ran next to this run: how fast the clock of the core was
     /// then. Empty where none ran.
     pub reference_s: Option<f64>,
-    /// Updates a second that the vector units allow (`src/simd/ceiling.rs`), measured next to this run.
+    /// Updates a second that the vector units allow (`src/simd/ceiling.rs`), measured next to this run; of a GPU, what its data
+    /// sheet says, where that is known.
     pub ceiling_updates_per_s: Option<f64>,
     /// Of what came out, in hexadecimal. Cases that compute the same things have the same; other tools may have
     /// none.

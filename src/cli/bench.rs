@@ -15,6 +15,7 @@ use simgpu::bench::{
 use simgpu::pipeline::Progress as _;
 use simgpu::simd::Isa;
 
+use super::environment::command;
 use super::progress::Terminal;
 use super::usage;
 
@@ -60,7 +61,7 @@ struct MeasureArguments {
     #[arg(long, conflicts_with = "full", help_heading = "Effort")]
     quick: bool,
 
-    /// Every cell, for as long as it takes
+    /// All schemes at all lengths and slots, with more trials: for as long as it takes
     #[arg(long, help_heading = "Effort")]
     full: bool,
 
@@ -92,7 +93,8 @@ struct MeasureArguments {
     )]
     isas: Vec<String>,
 
-    /// Schemes, presets among them [default: the families, fast and rensa]
+    /// Schemes, presets among them [default: affine32, affine32-even, mersenne31, mersenne61, affine64,
+    /// mersenne61-wide, fast, rensa]
     #[arg(
         long,
         value_name = "NAMES",
@@ -101,7 +103,8 @@ struct MeasureArguments {
     )]
     schemes: Vec<String>,
 
-    /// Numbers of permutations
+    /// Slots of a signature, in all parts; where something else varies, the first [default: 64 to 1024 for
+    /// throughput, 16 to 1024 for error, 128 for lsh]
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -110,7 +113,8 @@ struct MeasureArguments {
     )]
     num_perm: Vec<NonZeroU32>,
 
-    /// Shingles of a document
+    /// Shingles of a document, and elements of the sets whose error is measured [default: 30 to 50000, and 1 to
+    /// 10000]
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -119,7 +123,7 @@ struct MeasureArguments {
     )]
     lengths: Vec<NonZeroU32>,
 
-    /// Numbers of threads
+    /// Numbers of threads [default: 1, 2, 4, ... and one a core]
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -177,6 +181,12 @@ impl MeasureArguments {
         }
         let isas = self.isas.iter().map(|name| Isa::named(name));
         let isas = isas.collect::<simgpu::Result<_>>().map_err(usage)?;
+        let needs_device = |backend: &Backend| matches!(backend, Backend::Gpu | Backend::Hybrid);
+        if self.device.is_some() && !backends.is_empty() && !backends.iter().any(needs_device) {
+            return Err(conflict(
+                "--device is for the backends gpu and hybrid; add one to --backends, or leave --device out",
+            ));
+        }
         let plan = Plan {
             effort,
             parts: named::<Part>(&self.parts)?,
@@ -215,7 +225,7 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     let terminal = Terminal::new(arguments.quiet);
     let corpus = Corpus::read(plan.input.as_deref())?;
     let mut environment = environment::environment();
-    environment["command"] = std::env::args().collect::<Vec<_>>().join(" ").into();
+    environment["command"] = command().join(" ").into();
     let path = match &arguments.results {
         Some(path) => path.clone(),
         None => free(&Path::new("results").join(environment::folder_name(&environment))),

@@ -24,7 +24,7 @@ pub(super) fn of_run(run: &Run, timings: &Timings, start: Instant) -> Value {
         "simgpu": env!("CARGO_PKG_VERSION"),
         "backend": run.signing.signer.describe(),
         "threads": run.threads,
-        "command": std::env::args().collect::<Vec<_>>(),
+        "command": command(),
         "machine": {
             "cpu": cpu_name(),
             "cores": std::thread::available_parallelism().map_or(0, usize::from),
@@ -36,4 +36,11 @@ pub(super) fn of_run(run: &Run, timings: &Timings, start: Instant) -> Value {
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,
     })
+}
+
+/// The command line, as far as it is text.
+pub(super) fn command() -> Vec<String> {
+    let arguments = std::env::args_os();
+    let text = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    text.collect()
 }

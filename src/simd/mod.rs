@@ -9,7 +9,8 @@
 mod isa;
 mod lanes;
 
-pub mod ceiling;
+#[cfg(feature = "bench")]
+pub(crate) mod ceiling;
 
 mod portable;
 

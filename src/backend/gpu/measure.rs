@@ -18,7 +18,7 @@ use crate::simd::Isa;
 
 /// A load that lies on a device: as many of the first documents as are sent at a time.
 #[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
-pub struct DeviceLoad {
+pub(crate) struct DeviceLoad {
     gpu: Gpu,
     slot: Slot,
     input_kind: Input,
@@ -34,7 +34,11 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, it cannot compute the scheme, or it fails.
-    pub fn of_sets(scheme: &Scheme, options: &GpuOptions, sets: &ShingleSets<'_>) -> Result<Self> {
+    pub(crate) fn of_sets(
+        scheme: &Scheme,
+        options: &GpuOptions,
+        sets: &ShingleSets<'_>,
+    ) -> Result<Self> {
         DeviceLoad::new(scheme, options, &HashedSets(sets), Input::Hashes)
     }
 
@@ -42,7 +46,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// The same, and for other shingles than windows of bytes.
-    pub fn of_texts(
+    pub(crate) fn of_texts(
         scheme: &Scheme,
         options: &GpuOptions,
         texts: &TextBatch,
@@ -126,22 +130,17 @@ impl DeviceLoad {
     }
 
     /// Documents of the load.
-    pub fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.documents.last().map_or(0, |last| last + 1)
     }
 
     /// Shingles of the load.
-    pub fn shingles(&self) -> u64 {
+    pub(crate) fn shingles(&self) -> u64 {
         self.shingles
     }
 
-    /// Bytes of its input.
-    pub fn input_bytes(&self) -> usize {
-        self.input.len()
-    }
-
     /// Bytes of the rows that come back, one for each piece of a document.
-    pub fn row_bytes(&self) -> usize {
+    pub(crate) fn row_bytes(&self) -> usize {
         self.documents.len() * self.gpu.shape.row_bytes()
     }
 
@@ -149,7 +148,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub fn upload(&self) -> Result<()> {
+    pub(crate) fn upload(&self) -> Result<()> {
         let device = &*self.gpu.device;
         let (say_done, done) = channel();
         let uploaded = device
@@ -171,7 +170,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub fn run_kernel(&self, times: u32) -> Result<()> {
+    pub(crate) fn run_kernel(&self, times: u32) -> Result<()> {
         self.explain(self.try_kernel(times))
     }
 
@@ -202,7 +201,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
         rows.clear();
         let timeout = self.gpu.shape.bounds.timeout;
         let read = self
@@ -214,7 +213,7 @@ impl DeviceLoad {
     }
 
     /// The signatures that rows come to.
-    pub fn signatures(&self, rows: &[u8]) -> Signatures {
+    pub(crate) fn signatures(&self, rows: &[u8]) -> Signatures {
         let Gpu {
             num_perm,
             family,
@@ -250,7 +249,7 @@ impl DeviceLoad {
 
     /// Updates a second that the integer units of the device allow, where that is known: an H200 has 132
     /// multiprocessors at 1.98 GHz, and each begins 64 multiply-adds a cycle.
-    pub fn ceiling_updates_per_s(&self) -> Option<f64> {
+    pub(crate) fn ceiling_updates_per_s(&self) -> Option<f64> {
         let device = &*self.gpu.device;
         let multiply_adds = match &*device.name {
             "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,

@@ -19,6 +19,7 @@ mod output;
 
 mod worker;
 
+#[cfg(feature = "bench")]
 mod measure;
 
 pub(super) mod auto;
@@ -35,7 +36,8 @@ pub use self::kernel::Integers;
 use self::kernel::{Input, LANES, SignKernel};
 pub use self::load::Bounds;
 use self::load::Shape;
-pub use self::measure::DeviceLoad;
+#[cfg(feature = "bench")]
+pub(crate) use self::measure::DeviceLoad;
 use self::output::{KeyRows, Output, SignatureRows};
 use self::slot::Banded;
 use self::slot::Slots as Pool;

@@ -2,9 +2,8 @@
 //!
 //! Of each case the least time is compared, since what others do on a shared machine only adds to it. Its noise is by how
 //! much the third least of six stretches of rounds exceeds it, and never less than is usual in its folder: twice that of both
-//! is how far a ratio may be off. On 30 ordered pairs of short measurements of one machine, which others used at the same
-//! time, 1.2 % of cases came out different, and 77 % of slowdowns by a fifth were seen. Medians, divided by the reference loop
-//! or not, moved by a third from one measurement to the next.
+//! is how far a ratio may be off.
+//! Medians, divided by the reference loop or not, can move by a third from one short measurement to the next.
 
 mod noise;
 
@@ -18,13 +17,17 @@ use self::noise::{Level, reach};
 use super::cases::{Measured, cases};
 use super::folder::Folder;
 use super::record::Case;
+use super::statistics::normal_reach;
 use super::{ErrorCell, Found};
 
-/// Biases and errors of estimates are equal if they differ by less than chance makes them with this probability.
-pub const CONFIDENCE: f64 = 0.999;
+/// How probable it may be that chance alone makes any cell of errors differ. Cells of the same seeds are equal.
+const SIGNIFICANCE: f64 = 0.01;
 
 /// No ratio that is nearer to 1 than this is called a difference.
 pub const LEAST_DIFFERENCE: f64 = 0.05;
+
+/// A case whose ratio may be off by more than this shows no change that is worth a look.
+const WORTH: f64 = 1.2;
 
 /// What became of a case from A to B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,14 @@ pub fn compare(a: &Folder, b: &Folder) -> Comparison {
     }
 }
 
+impl Timed {
+    /// Whether noise would hide a slowdown by a fifth.
+    pub fn is_noisy(&self) -> bool {
+        let [low, high] = self.interval;
+        self.verdict == Verdict::Equal && high / low > WORTH * WORTH
+    }
+}
+
 impl Comparison {
     /// How many cases came to a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
@@ -119,14 +130,6 @@ impl Comparison {
             .iter()
             .filter(|timed| timed.verdict == verdict)
             .count()
-    }
-
-    /// Whether everything that is in both folders is equal within its noise, and computes the same.
-    pub fn is_equal(&self) -> bool {
-        let is_same = |timed: &Timed| timed.verdict == Verdict::Equal && !timed.has_other_checksum;
-        self.timed.iter().all(is_same)
-            && self.erred.iter().all(|erred| erred.is_equal)
-            && self.found.is_empty()
     }
 }
 
@@ -137,8 +140,11 @@ fn timed(a: &[Measured<'_>], b: &[Measured<'_>], clock: f64) -> (Vec<Timed>, [Ve
         .iter()
         .filter_map(|case| Some((case, *of_b.get(&case.case)?)))
         .collect();
-    let a_levels = noise::at_least_usual(pairs.iter().map(|pair| Level::of(pair.0)).collect());
-    let b_levels = noise::at_least_usual(pairs.iter().map(|pair| Level::of(pair.1)).collect());
+    let levels = |of: fn(&(&Measured<'_>, &Measured<'_>)) -> Level| {
+        noise::at_least_usual(pairs.iter().map(of).collect())
+    };
+    let a_levels = levels(|(a, b)| Level::of(a, a.runs.len().min(b.runs.len())));
+    let b_levels = levels(|(a, b)| Level::of(b, a.runs.len().min(b.runs.len())));
     let levels = a_levels.into_iter().zip(b_levels);
     let timed = pairs
         .iter()
@@ -158,6 +164,8 @@ fn timed(a: &[Measured<'_>], b: &[Measured<'_>], clock: f64) -> (Vec<Timed>, [Ve
 
 fn timed_pair([a, b]: [&Measured<'_>; 2], levels: [Level; 2], clock: f64) -> Timed {
     let [level_a, level_b] = levels;
+    // A device has a clock of its own.
+    let clock = if a.case.is_on_device() { 1.0 } else { clock };
     let difference = level_b.least - level_a.least - clock.ln();
     let reach = reach(level_a, level_b);
     let ratio = difference.exp();
@@ -204,13 +212,15 @@ fn key(cell: &ErrorCell) -> Cell<'_> {
 fn erred(a: &[ErrorCell], b: &[ErrorCell]) -> (Vec<Erred>, [usize; 2]) {
     let of_b: BTreeMap<Cell<'_>, &ErrorCell> = b.iter().map(|cell| (key(cell), cell)).collect();
     let of_a: BTreeMap<Cell<'_>, &ErrorCell> = a.iter().map(|cell| (key(cell), cell)).collect();
-    let pair = |a: &ErrorCell| Some(erred_pair(a, of_b.get(&key(a))?));
+    // Two tests a cell.
+    let reach = normal_reach(1.0 - SIGNIFICANCE / (2 * a.len().max(1)) as f64);
+    let pair = |a: &ErrorCell| Some(erred_pair(a, of_b.get(&key(a))?, reach));
     let only_a = of_a.keys().filter(|key| !of_b.contains_key(*key)).count();
     let only_b = of_b.keys().filter(|key| !of_a.contains_key(*key)).count();
     (a.iter().filter_map(pair).collect(), [only_a, only_b])
 }
 
-fn erred_pair(a: &ErrorCell, b: &ErrorCell) -> Erred {
+fn erred_pair(a: &ErrorCell, b: &ErrorCell, reach: f64) -> Erred {
     let standard_error = a.bias_standard_error.hypot(b.bias_standard_error);
     let over = |difference: f64, standard_error: f64| match difference {
         0.0 => 0.0,
@@ -222,7 +232,7 @@ fn erred_pair(a: &ErrorCell, b: &ErrorCell) -> Erred {
         Some((of_a, of_b)) => over(error_ratio.ln(), of_a.hypot(of_b)),
         None => 0.0,
     };
-    let is_within = |z: f64| z.abs() <= noise::normal_reach();
+    let is_within = |z: f64| z.abs() <= reach;
     Erred {
         cell: a.clone(),
         bias: [a.bias, b.bias],

@@ -1,10 +1,7 @@
 //! How sure a time is on a machine that others share.
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
-use super::CONFIDENCE;
 use crate::bench::cases::Measured;
-use crate::bench::statistics::median;
+use crate::bench::statistics::{median, normal_reach};
 use crate::bench::{ErrorCell, Run};
 
 /// Stretches of neighbouring rounds.
@@ -30,8 +27,10 @@ pub(super) struct Level {
 }
 
 impl Level {
-    pub(super) fn of(case: &Measured<'_>) -> Self {
-        let logs: Vec<f64> = case.pass_s().iter().map(|pass_s| pass_s.ln()).collect();
+    /// That of the first `runs` of a case: the least of more runs is less.
+    pub(super) fn of(case: &Measured<'_>, runs: usize) -> Self {
+        let pass_s = case.pass_s();
+        let logs: Vec<f64> = pass_s.iter().take(runs).map(|pass_s| pass_s.ln()).collect();
         let stretches = STRETCHES.min(logs.len());
         let bound = |stretch: usize| stretch * logs.len() / stretches.max(1);
         let mut leasts: Vec<f64> = (0..stretches)
@@ -66,17 +65,11 @@ pub(super) fn reach(a: Level, b: Level) -> f64 {
     REACH * a.noise.hypot(b.noise)
 }
 
-/// How many standard errors an error may differ by.
-pub(super) fn normal_reach() -> f64 {
-    Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
-}
-
 /// The standard error of the logarithm of a root mean square error, by the interval of its ratio.
 pub(super) fn log_error(cell: &ErrorCell) -> Option<f64> {
     let (low, high) = cell.error_ratio_low.zip(cell.error_ratio_high)?;
     let width = (high / low).ln();
-    // An interval of 95 % is so many standard errors wide.
-    (low > 0.0 && width > 0.0).then_some(width / 3.919_928)
+    (low > 0.0 && width > 0.0).then_some(width / (2.0 * normal_reach(0.95)))
 }
 
 /// How long the reference loop took at least in B, over A: the ratio of their clocks.

@@ -116,7 +116,10 @@ impl Comparison {
                 ratio,
                 low,
                 high,
-                verdict.to_string(),
+                match timed.is_noisy() {
+                    true => format!("{verdict}, noisy"),
+                    false => verdict.to_string(),
+                },
             ]);
         }
         write!(f, "\n{}", table.markdown())?;
@@ -124,9 +127,10 @@ impl Comparison {
         let count = |verdict| self.count(verdict);
         writeln!(
             f,
-            "\n{all} cases: {} equal ({}), {} slower, {} faster, {} with too few runs.",
+            "\n{all} cases: {} equal ({}), {} of them so noisy that a fifth more or less would not show; {} slower, {} faster, {} with too few runs.",
             count(Verdict::Equal),
             percent(count(Verdict::Equal) as f64 / all as f64),
+            self.timed.iter().filter(|timed| timed.is_noisy()).count(),
             count(Verdict::Slower),
             count(Verdict::Faster),
             count(Verdict::Unknown)

@@ -32,9 +32,11 @@ pub use signing::Signing;
 pub use verdict::{Fault, Finding, findings};
 
 use super::{Absence, Corpus, Plan, Record};
-use crate::error::Result;
-use crate::pipeline::Progress;
-use crate::scheme::DEFAULT_NUM_PERM;
+use crate::backend::Backend;
+use crate::error::{Error, Result};
+use crate::pipeline::{Progress, Signatures, Signer};
+use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
+use crate::simd::Isa;
 use extent::{Extent, MAX_SET_SIZE};
 
 /// Measures the errors of the schemes that are planned, and gives a record for each cell when its series ends.
@@ -58,15 +60,45 @@ pub fn measure(
     if plan.schemes.is_empty() && !extent.few.is_empty() {
         schemes.retain(|scheme| extent.few.contains(&&*scheme.to_string()));
     }
+    agree(&schemes)?;
     let signings: Vec<Signing> = schemes.into_iter().map(Signing::of).collect();
     let inputs = Input::all(corpus);
     let series = extent.series(&inputs);
     progress.begin("error", series.len() as u64);
     for (done, series) in (1..).zip(&series) {
-        for cell in series.measure(&signings)? {
+        let cells = series.measure(&signings)?;
+        if cells.is_empty() {
+            take(Record::Absence(series.absence()))?;
+        }
+        for cell in cells {
             take(Record::Error(cell))?;
         }
         progress.advance(done, 0, 0);
+    }
+    Ok(())
+}
+
+/// Shows that all instructions compute the definition, so that errors belong to the scheme alone.
+fn agree(schemes: &[Scheme]) -> Result<()> {
+    /// Elements of each set, and those that it shares with the first.
+    const SETS: (usize, [usize; 3]) = (1000, [1, 500, 999]);
+    let Some(pairs) = Input::Random.draw(SETS.0, &SETS.1, &mut Random::of(&[0])) else {
+        return Ok(());
+    };
+    for scheme in schemes {
+        let sets = pairs.sets(scheme.family().hash_width())?;
+        let signed = |signer: &dyn Signer| {
+            let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+            signatures.sign(signer, &sets).map(|()| signatures)
+        };
+        let definition = signed(&*Backend::Scalar.signer(scheme)?)?;
+        for isa in Isa::available() {
+            if signed(&*Backend::Simd.signer_on(scheme, *isa)?)? != definition {
+                return Err(Error::Disagreement(format!(
+                    "{scheme} on {isa} gives other signatures than the definition"
+                )));
+            }
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::cell::{Errors, Estimates, Outcome};
 use super::input::{Input, Pairs, shared_sizes};
 use super::random::Random;
 use super::signing::Signing;
-use crate::bench::{ErrorCell, Varied};
+use crate::bench::{Absence, ErrorCell, Varied};
 use crate::error::Result;
 use crate::pipeline::{PackedSignatures, Signatures, Signer, SlotBits};
 
@@ -74,7 +74,16 @@ impl Series<'_> {
         self.cells(signings, &results?)
     }
 
-    /// The seed of a trial, another in each series.
+    /// Says that nothing came of it.
+    pub(super) fn absence(&self) -> Absence {
+        Absence {
+            what: format!("errors of {}, sets of {}", self.input.name(), self.set_size),
+            why: "the corpus has too few shingles for such a set; name a larger one with --input"
+                .to_owned(),
+        }
+    }
+
+    /// The seed of a trial, another for each input, set size and number of slots.
     #[allow(clippy::cast_possible_truncation, reason = "a seed has 32 bits")]
     fn seed(&self, trial: u64) -> u32 {
         let name = self.input.name().bytes().map(u64::from);
@@ -119,11 +128,22 @@ impl Series<'_> {
         let estimates = |bits| Ok((bits, Estimates::new(self.num_perm, bits)?));
         let kept = self.kept().map(estimates).collect::<Result<Vec<_>>>()?;
         let pairs = trials.first().map_or(0, |trial| trial.similarities.len());
+        // What was asked for can come to the same.
+        let is_repeat = |pair: usize| {
+            let is_same = |earlier: usize| {
+                let of = |trial: &Trial, pair: usize| trial.similarities.get(pair).copied();
+                trials
+                    .iter()
+                    .all(|trial| of(trial, earlier) == of(trial, pair))
+            };
+            (0..pair).any(is_same)
+        };
+        let shown: Vec<usize> = (0..pairs).filter(|pair| !is_repeat(*pair)).collect();
         let mut cells = Vec::new();
-        for signing in signings {
-            for (bits, estimates) in &kept {
-                for pair in 0..pairs {
-                    let column = cells.len();
+        for (scheme, signing) in signings.iter().enumerate() {
+            for (of_kept, (bits, estimates)) in kept.iter().enumerate() {
+                for pair in shown.iter().copied() {
+                    let column = (scheme * kept.len() + of_kept) * pairs + pair;
                     let outcome = |trial: &Trial| {
                         Some(Outcome {
                             matches: *trial.matches.get(column)?,

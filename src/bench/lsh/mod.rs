@@ -13,7 +13,7 @@ pub mod truth;
 pub mod found;
 
 use super::error::Signing;
-use super::{Corpus, Effort, Plan, Record};
+use super::{Absence, Corpus, Effort, Plan, Record};
 use crate::error::Result;
 use crate::pipeline::{Banding, ErrorWeights, Progress, Verification};
 use crate::scheme::{DEFAULT_NUM_PERM, Scheme};
@@ -37,10 +37,20 @@ pub fn measure(
         [] => vec![DEFAULT_NUM_PERM],
         asked => asked.to_vec(),
     };
+    let documents = Documents::of(corpus)?;
+    let thresholds = extent.thresholds.iter();
+    let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
     for num_perm in num_perms {
         let schemes = extent.schemes(plan, num_perm)?;
         measure_candidates(&extent, &schemes, progress, take)?;
-        measure_found(&extent, &schemes, corpus, progress, take)?;
+        if corpus.texts.is_empty() {
+            take(Record::Absence(Absence {
+                what: "recall and precision".to_owned(),
+                why: "the corpus has no document; name another with --input".to_owned(),
+            }))?;
+            continue;
+        }
+        measure_found(&extent, &schemes, (&documents, &truths), progress, take)?;
     }
     Ok(())
 }
@@ -118,13 +128,10 @@ fn measure_candidates(
 fn measure_found(
     extent: &Extent,
     schemes: &[Scheme],
-    corpus: &Corpus,
+    (documents, truths): (&Documents, &[Truth]),
     progress: &dyn Progress,
     take: &mut dyn FnMut(Record) -> Result<()>,
 ) -> Result<()> {
-    let documents = Documents::of(corpus)?;
-    let thresholds = extent.thresholds.iter();
-    let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
     progress.begin("found", schemes.len() as u64 * u64::from(extent.seeds));
     let mut done = 0;
     for scheme in schemes {
@@ -134,7 +141,7 @@ fn measure_found(
                 1 => &[Verification::Exact, Verification::Signature][..],
                 _ => &[Verification::Exact],
             };
-            for truth in &truths {
+            for truth in truths {
                 for verification in verifications {
                     let pipeline = Pipeline {
                         scheme: scheme.clone(),

@@ -6,6 +6,7 @@ use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::ErrorCell;
 use crate::bench::folder::Tables;
+use crate::bench::statistics::mean;
 use crate::scheme::DEFAULT_NUM_PERM;
 
 /// Slots keep all their bits from so many on; those of fewer are packed.
@@ -84,6 +85,7 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
         "at",
         "95 % intervals cover",
         "expected",
+        "dispersion",
         "least fit p",
         "x cells",
     ];
@@ -117,6 +119,7 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
             place(worst),
             coverage.map(percent).unwrap_or_default(),
             expected.map(percent).unwrap_or_default(),
+            digits_if(dispersion(&cells), 3),
             digits_if(fit_p, 2),
             digits_if(fit_p.map(|p| (p * fitted as f64).min(1.0)), 2),
         ]);
@@ -125,7 +128,8 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
         topic: Topic::Errors,
         note: format!(
             "Estimate - exact similarity, over all cells of a scheme. z is the bias over its standard error, of the cell where that is \
-             greatest. Coverage is over all trials with 0 < J < 1 and K of {LEAST_SLOTS_OF_COVERAGE} or more. fit p is the probability of matches that fit a \
+             greatest. Coverage is over all trials with 0 < J < 1 and K of {LEAST_SLOTS_OF_COVERAGE} or more. Dispersion is the variance of matches over that of \
+             independent slots, in the mean of these cells: fast and rensa are below 1. fit p is the probability of matches that fit a \
              binomial as badly or worse, in the worst of all cells, and x cells is the bound of Bonferroni for that."
         ),
         table,
@@ -149,6 +153,15 @@ fn place(cell: &ErrorCell) -> String {
         "{input}, n = {}, J = {similarity:.2}, K = {num_perm}, {varied} varied",
         count(*set_size)
     )
+}
+
+/// The mean variance of matches over that of a binomial.
+fn dispersion(cells: &[&ErrorCell]) -> Option<f64> {
+    let counted = cells
+        .iter()
+        .filter(|cell| cell.num_perm >= LEAST_SLOTS_OF_COVERAGE);
+    let dispersions: Vec<f64> = counted.filter_map(|cell| cell.dispersion).collect();
+    (!dispersions.is_empty()).then(|| mean(&dispersions))
 }
 
 /// Coverage and its expected value, over all trials.

@@ -151,8 +151,11 @@ pub fn markdown(sections: &[Section]) -> String {
 fn findings(tables: &Tables) -> Section {
     let mut table = Table::new(["finding"]);
     for finding in error::findings(&tables.errors) {
-        let known = if finding.is_known { " (known)" } else { "" };
-        table.push([format!("{finding}{known}")]);
+        let expected = match finding.is_known {
+            true => ", as is expected of a scheme that does not mix",
+            false => "",
+        };
+        table.push([format!("{finding}{expected}")]);
     }
     Section {
         topic: Topic::Findings,

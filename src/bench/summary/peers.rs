@@ -64,8 +64,10 @@ fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a M
     let size = |case: &Case| (case.stage, case.shingles, case.num_perm, case.threads);
     let is_alike = |case: &&Measured<'_>| {
         let (ours, theirs) = (&case.case, &peer.case);
-        let is_on_device = matches!(ours.backend.as_str(), "gpu" | "hybrid");
-        case.is_ours() && !is_on_device && size(ours) == size(theirs) && ours.input == theirs.input
+        case.is_ours()
+            && !ours.is_on_device()
+            && size(ours) == size(theirs)
+            && ours.input == theirs.input
     };
     let is_nearer = |case: &Measured<'_>, other: &Measured<'_>| {
         let rank = |case: &Measured<'_>| {

@@ -177,38 +177,32 @@ fn slots(cases: &[Measured<'_>], base: &Base) -> Section {
 }
 
 fn threads(cases: &[Measured<'_>]) -> Section {
-    let names = ["stage", "scheme", "computed by", "input", "shingles", "K"];
+    let names = ["stage", "scheme", "computed by", "input", "documents", "K"];
     let cell = |case: &Measured<'_>| {
         let Case {
             stage,
             scheme,
             input,
-            shingles,
+            documents,
             num_perm,
             ..
         } = &case.case;
-        let (shingles, num_perm) = (count(*shingles), num_perm.to_string());
-        let stage = stage.name().to_owned();
         let names = vec![
-            stage,
+            stage.name().to_owned(),
             scheme.clone(),
             case.computer(),
             input.clone(),
-            shingles,
-            num_perm,
+            count(*documents),
+            num_perm.to_string(),
         ];
-        (
-            names,
-            case.case.threads.into(),
-            digits(case.documents_per_s() / 1e3, 3),
-        )
+        let speed = digits(case.documents_per_s() / 1e3, 3);
+        (names, case.case.threads.into(), speed)
     };
-    // Peers are measured on one thread.
-    let ours = cases.iter().filter(|case| case.is_own());
+    let own = cases.iter().filter(|case| case.is_own());
     Section {
         topic: Topic::Threads,
         note: "Thousand documents/s by threads. Medians.".to_owned(),
-        table: pivot_of_several(&names, ours.map(cell), 2),
+        table: pivot_of_several(&names, own.map(cell), 2),
     }
 }
 

@@ -62,8 +62,8 @@ impl Place {
 /// The places of a plan, the CPU's first, from slow to fast, and those that are missing.
 ///
 /// # Errors
-/// [`Error::Conflict`] for `auto`, which is a choice among the others; [`Error::Unsupported`] when a backend is named that
-/// needs a device, and there is none.
+/// [`Error::Conflict`] for `auto`, which is a choice among the others; [`Error::Unsupported`] when a device is named
+/// that is not there, or a backend that needs one.
 pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absence>)> {
     if plan.backends.contains(&Backend::Auto) {
         return Err(Error::Conflict(
@@ -92,6 +92,7 @@ pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absen
             ),
         }),
         (Ok(device), true) => places.push(device),
+        (Err(error), true) if plan.device.is_some() => return Err(error),
         (Err(error), true) => absences.push(Absence {
             what: "gpu".to_owned(),
             why: error.to_string(),

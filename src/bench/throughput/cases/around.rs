@@ -12,12 +12,23 @@ use crate::error::Result;
 use crate::pipeline::{Banding, Shingling};
 use crate::scheme::Scheme;
 
+/// Slots of all signatures that are banded at most: 256 MiB.
+const MOST_SLOTS: u64 = 1 << 26;
+
 impl<'a> Builder<'a> {
     pub(super) fn add_stages(&mut self) -> Result<()> {
         let scheme = Scheme::default().with_num_perm(self.extent.num_perm)?;
         let banding = Banding::for_scheme(THRESHOLD, &scheme)?;
         let threads = self.extent.least_threads();
         for documents in self.extent.scope.signed {
+            let slots = u64::from(*documents) * u64::from(self.extent.num_perm);
+            if slots > MOST_SLOTS {
+                self.absent(
+                    format!("{documents} signatures of {} slots", self.extent.num_perm),
+                    "they would take too much memory; give a smaller --num-perm".to_owned(),
+                );
+                continue;
+            }
             let signatures = Arc::new(random_signatures(*documents, scheme.num_perm()));
             let run = Run {
                 num_perm: self.extent.num_perm,
