@@ -4,4 +4,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-SIMGPU_COPY_TABLES=1 cargo test --quiet --test readme -- --nocapture tables_are_those_of_the_results
+SIMGPU_COPY_TABLES=1 cargo test --quiet --test readme tables_are_those_of_the_results

@@ -175,11 +175,13 @@ impl Slot {
     }
 
     /// Has the input written by the next submission.
+    #[cfg(feature = "bench")]
     pub(super) fn write_input(&self, device: &Device, input: &[u8]) {
         device.queue.write_buffer(&self.input, 0, input);
     }
 
     /// Brings back the rows that lie on the device, and gives them to `take`.
+    #[cfg(feature = "bench")]
     pub(super) fn read_rows(
         &self,
         device: &Device,
