@@ -63,7 +63,11 @@ fn newest() -> Option<PathBuf> {
     let folders = fs::read_dir(results).ok()?;
     let paths = folders.filter_map(|folder| Some(folder.ok()?.path()));
     paths
-        .filter(|path| ["report.html", "runs.csv"].iter().all(|file| path.join(file).is_file()))
+        .filter(|path| {
+            ["report.html", "runs.csv"]
+                .iter()
+                .all(|file| path.join(file).is_file())
+        })
         .max()
 }
 

@@ -110,7 +110,9 @@ fn caption(topic: Topic) -> &'static str {
         Topic::ErrorSizes => {
             "The maps show the root of that, over all inputs whose similarity is within 0.03 of the column's: blue is below 1, orange above."
         }
-        Topic::ErrorSlots => "Whiskers are 95 % intervals; schemes stand side by side at each K.",
+        Topic::ErrorSlots => {
+            "Whiskers are 95 % intervals; on the left schemes stand side by side at each K."
+        }
         Topic::Curve => "A marker is a scheme: those that agree with theory lie on each other.",
         Topic::Peers | Topic::PeersDedup => {
             "A dot is a cell; right of the line simgpu is ahead, and a square is a cell in which it is behind."

@@ -50,6 +50,12 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         .collect();
     ideal.sort_by(|a, b| a[0].total_cmp(&b[0]));
     ideal.dedup();
+    // From edge to edge: schemes stand beside their number of slots.
+    let ends = [ideal.first(), ideal.last()].into_iter().flatten();
+    let level = ends
+        .zip([0.5, 2.0])
+        .map(|([at, _], reach)| [at * reach, 1.0])
+        .collect();
     let ratios = Plot {
         title: "Ratio".to_owned(),
         description: "Root mean square error over that of independent permutations, by slots, with 95 % intervals"
@@ -57,10 +63,12 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         x: x.clone(),
         y: Axis::new(
             "error / sqrt(J (1 - J) / K)",
-            Scale::log(alike.iter().flat_map(interval)).wider(0.06),
+            Scale::log(alike.iter().flat_map(interval))
+                .wider(0.06)
+                .with_ticks((1..=40_u8).map(|tenths| f64::from(tenths) / 10.0)),
         ),
-        marks: theory(ideal.iter().map(|[at, _]| [*at, 1.0]).collect())
-            .chain(slot_marks(&names, &alike, |_| 1.0))
+        marks: theory(level)
+            .chain(slot_marks(&names, &alike, BESIDE, |_| 1.0))
             .collect(),
     };
     let ends = |cell: &&ErrorCell| interval(cell).map(|ratio| ratio * cell.ideal());
@@ -75,7 +83,7 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
             Scale::log(alike.iter().flat_map(ends)).wider(0.06),
         ),
         marks: theory(ideal)
-            .chain(slot_marks(&names, &alike, ErrorCell::ideal))
+            .chain(slot_marks(&names, &alike, 1.0, ErrorCell::ideal))
             .collect(),
     };
     let beside = [(Sample::Theory, "independent permutations")];
@@ -99,10 +107,12 @@ fn theory(points: Vec<[f64; 2]>) -> impl Iterator<Item = Mark> {
     std::iter::once(Mark::Theory { points })
 }
 
-/// Ratios in some unit, over slots. Schemes stand beside each other, so that none hides another.
+/// Ratios in some unit, over slots, each scheme a factor beside the one before, so that none hides another. On a line that
+/// is not level that would look like an error, and the factor is 1.
 fn slot_marks(
     names: &[String],
     cells: &[&ErrorCell],
+    beside: f64,
     unit: impl Fn(&ErrorCell) -> f64,
 ) -> Vec<Mark> {
     let middle = (names.len() as f64 - 1.0) / 2.0;
@@ -111,7 +121,7 @@ fn slot_marks(
         let Some(look) = names.iter().position(|name| *name == cell.name()) else {
             continue;
         };
-        let at = f64::from(cell.num_perm) * BESIDE.powf(look as f64 - middle);
+        let at = f64::from(cell.num_perm) * beside.powf(look as f64 - middle);
         let [low, value, high] = interval(cell).map(|ratio| ratio * unit(cell));
         marks.push(Mark::Whisker {
             look,
@@ -158,12 +168,6 @@ pub(super) fn curves(tables: &Tables) -> Option<Markup> {
 
 /// The candidates of one banding: what theory says is the same for all schemes.
 fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
-    let mut band: Vec<[f64; 3]> = rows
-        .iter()
-        .map(|row| [row.similarity, row.low_share, row.high_share])
-        .collect();
-    band.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    band.dedup_by(|a, b| a[0] == b[0]);
     let point = |row: &&Candidates| {
         let look = names.iter().position(|name| *name == row.scheme)?;
         Some(Mark::Point {
@@ -178,10 +182,11 @@ fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
             ),
         })
     };
-    let mut marks = vec![Mark::Band { points: band }];
-    marks.extend(rows.first().map(|row| Mark::Theory {
-        points: expected(row),
-    }));
+    let curve = rows.first().map(|row| expected(row)).unwrap_or_default();
+    let mut marks = vec![Mark::Band {
+        points: around(&curve, rows),
+    }];
+    marks.push(Mark::Theory { points: curve });
     marks.extend(rows.iter().filter_map(point));
     let plot = Plot {
         title: title.to_owned(),
@@ -197,6 +202,50 @@ fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
         marks,
     };
     plot.draw()
+}
+
+/// The range that has most of the binomial, along the whole curve: how far it reaches to both sides is known where it
+/// was measured, and taken to be on a line between.
+fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
+    let mut reaches: Vec<[f64; 3]> = rows
+        .iter()
+        .map(|row| {
+            let expected = row.expected_share;
+            [
+                row.similarity,
+                expected - row.low_share,
+                row.high_share - expected,
+            ]
+        })
+        .collect();
+    reaches.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    reaches.dedup_by(|a, b| a[0] == b[0]);
+    let reach = |at: f64| {
+        let after = reaches.partition_point(|reach| reach[0] < at);
+        let [before, after] = [after.saturating_sub(1), after].map(|i| {
+            reaches
+                .get(i)
+                .or(reaches.last())
+                .copied()
+                .unwrap_or_default()
+        });
+        let share = (at - before[0]) / (after[0] - before[0]);
+        let share = if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        [1, 2].map(|side| before[side] + share * (after[side] - before[side]))
+    };
+    let point = |[at, expected]: &[f64; 2]| {
+        let [below, above] = reach(*at);
+        [
+            *at,
+            (expected - below).max(0.0),
+            (expected + above).min(1.0),
+        ]
+    };
+    curve.iter().map(point).collect()
 }
 
 /// Names in the order in which they come first.
