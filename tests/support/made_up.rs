@@ -333,16 +333,23 @@ impl MadeUp {
     }
 
     fn candidates(&self) -> Vec<Candidates> {
+        let schemes = self.schemes.iter().enumerate();
+        let rows = schemes.flat_map(|(i, scheme)| self.candidates_of(scheme, i as u64));
+        rows.collect()
+    }
+
+    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<Candidates> {
         let mut rows = Vec::new();
         for (bands, in_band) in [(16_u32, 8_u32), (32, 4), (9, 13), (20, 5)] {
             for step in 1..=19_u32 {
                 let similarity = f64::from(step) / 20.0;
                 let share = 1.0 - (1.0 - similarity.powf(in_band.into())).powf(bands.into());
                 let reach = 1.96 * (share * (1.0 - share) / 2000.0).sqrt();
-                let mut noise = Noise(self.seed + u64::from(step) * 13 + u64::from(bands));
+                let mut noise =
+                    Noise(self.seed + u64::from(step) * 13 + u64::from(bands) + number * 1009);
                 let measured = (share + reach * 0.5 * noise.normal()).clamp(0.0, 1.0);
                 rows.push(Candidates {
-                    scheme: "affine32".to_owned(),
+                    scheme: scheme.to_owned(),
                     num_perm: 128,
                     bands,
                     rows: in_band,

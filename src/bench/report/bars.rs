@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Scale, WIDTH, figure, marker, px};
+use super::chart::{Scale, WIDTH, figure, px};
+use super::mark::marker;
 use crate::bench::summary::table::digits;
 
 /// Height of a row: a line of text, and the picture below it.

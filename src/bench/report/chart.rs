@@ -1,10 +1,11 @@
 //! Charts as SVG: scales, axes, and what is drawn between them.
 //!
-//! All are as wide as a narrow screen, and stand side by side on a wide one, so that a letter is as large as that
-//! of the text around it on both.
+//! All are drawn as wide as a narrow screen. A wide one stretches them, and the style sheet takes from the letters
+//! what that gives, so that they are as large as the text around them on both.
 
 use maud::{Markup, html};
 
+use super::mark::Mark;
 use crate::bench::summary::table::{count, digits};
 
 /// Width of every chart. A unit is a CSS pixel on the narrowest screen.
@@ -21,9 +22,6 @@ const BOTTOM: f64 = 42.0;
 
 /// About the width of a letter of a label.
 const LETTER: f64 = 7.0;
-
-/// Series that look different from each other. More of them begin again.
-pub(super) const LOOKS: usize = 8;
 
 /// Where numbers are on a line.
 #[derive(Clone, Debug)]
@@ -209,25 +207,6 @@ impl Axis {
     }
 }
 
-/// Something that is drawn between two axes.
-#[derive(Clone, Debug)]
-pub(super) enum Mark {
-    /// A line through points.
-    Line { look: usize, points: Vec<[f64; 2]> },
-    /// What theory says: a thin dashed line.
-    Theory { points: Vec<[f64; 2]> },
-    /// The area between two lines over the same places: x, low, high.
-    Band { points: Vec<[f64; 3]> },
-    /// A marker, and what it says when it is pointed at.
-    Point {
-        look: usize,
-        at: [f64; 2],
-        says: String,
-    },
-    /// An interval: x, low, high.
-    Whisker { look: usize, at: [f64; 3] },
-}
-
 /// Marks between two axes.
 #[derive(Clone, Debug)]
 pub(super) struct Plot {
@@ -262,76 +241,6 @@ impl Plot {
             @for mark in &self.marks { (mark.draw(&x, &y)) }
         };
         figure(&self.title, &self.description, HEIGHT, &content)
-    }
-}
-
-impl Mark {
-    fn draw(&self, x: &Scale, y: &Scale) -> Markup {
-        let place = |[a, b]: &[f64; 2]| format!("{},{}", px(x.at(*a)), px(y.at(*b)));
-        let path = |points: &[[f64; 2]]| points.iter().map(place).collect::<Vec<_>>().join(" ");
-        match self {
-            Mark::Line { look, points } => html! {
-                polyline class={ "line look" (look % LOOKS) } points=(path(points)) {}
-            },
-            Mark::Theory { points } => html! { polyline.theory points=(path(points)) {} },
-            Mark::Band { points } => {
-                let lows = points.iter().map(|[x, low, _]| [*x, *low]);
-                let highs = points.iter().rev().map(|[x, _, high]| [*x, *high]);
-                let around: Vec<[f64; 2]> = lows.chain(highs).collect();
-                html! { polygon.band points=(path(&around)) {} }
-            }
-            Mark::Point {
-                look,
-                at: [a, b],
-                says,
-            } => marker(*look, x.at(*a), y.at(*b), says),
-            Mark::Whisker {
-                look,
-                at: [at, low, high],
-            } => {
-                let (at, low, high) = (x.at(*at), y.at(*low), y.at(*high));
-                html! {
-                    line class={ "whisker look" (look % LOOKS) } x1=(px(at)) x2=(px(at)) y1=(px(low)) y2=(px(high)) {}
-                }
-            }
-        }
-    }
-}
-
-/// A marker: each look has its own shape, so that none is told by its colour alone.
-pub(super) fn marker(look: usize, x: f64, y: f64, says: &str) -> Markup {
-    let look = look % LOOKS;
-    let path = match look {
-        0 => "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
-        1 => "M-3.5,-3.5h7v7h-7z",
-        2 => "M0,-5l4.6,8h-9.2z",
-        3 => "M0,-5l5,5l-5,5l-5,-5z",
-        4 => "M0,5l4.6,-8h-9.2z",
-        5 => "M-4,-1.3h2.7v-2.7h2.6v2.7h2.7v2.6h-2.7v2.7h-2.6v-2.7h-2.7z",
-        6 => "M-5,-2h10v4h-10z",
-        _ => "M-2,-5h4v10h-4z",
-    };
-    html! {
-        path class={ "marker look" (look) } transform={ "translate(" (px(x)) " " (px(y)) ")" } d=(path) {
-            @if !says.is_empty() { title { (says) } }
-        }
-    }
-}
-
-/// Names of series, with what they look like.
-pub(super) fn legend(names: &[String]) -> Markup {
-    html! {
-        ul.legend {
-            @for (look, name) in names.iter().enumerate() {
-                li {
-                    svg width="30" height="14" viewBox="0 0 30 14" aria-hidden="true" {
-                        polyline class={ "line look" (look % LOOKS) } points="0,7 30,7" {}
-                        (marker(look, 15.0, 7.0, ""))
-                    }
-                    span { (name) }
-                }
-            }
-        }
     }
 }
 

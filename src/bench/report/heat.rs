@@ -1,13 +1,19 @@
 //! Error ratios by set size and similarity, as a map in colours.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use maud::{Markup, html};
 
 use super::chart::{WIDTH, figure, px, tick_label};
-use crate::bench::ErrorCell;
-use crate::bench::summary::table::digits;
+use crate::bench::summary::table::{count, digits};
+use crate::bench::{ErrorCell, Varied};
 
-/// Similarities that are asked for. Cells stand where the nearest is.
-const SIMILARITIES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+/// Similarities that have a column: those that are asked for, and the only one between 0 and 1 that two sets of two
+/// elements have.
+const SIMILARITIES: [f64; 8] = [0.1, 0.3, 1.0 / 3.0, 0.5, 0.7, 0.8, 0.9, 0.95];
+
+/// A cell stands in no column whose similarity is farther from its own. Small sets have few similarities.
+const NEAR: f64 = 0.03;
 
 const LEFT: f64 = 54.0;
 const TOP: f64 = 20.0;
@@ -19,25 +25,24 @@ const STRONGEST: f64 = 2.0;
 
 /// The map of some cells, which have an error ratio each.
 pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Markup {
-    let mut sizes: Vec<u64> = cells.iter().map(|cell| cell.set_size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let width = (WIDTH - LEFT) / SIMILARITIES.len() as f64;
-    let bottom = TOP + ROW * sizes.len() as f64;
+    let tiles = tiles(cells);
+    let rows: BTreeSet<u64> = tiles.keys().map(|(size, _)| *size).collect();
+    let columns: BTreeSet<usize> = tiles.keys().map(|(_, column)| *column).collect();
+    let width = (WIDTH - LEFT) / columns.len().max(1) as f64;
+    let left = |column: usize| LEFT + width * columns.range(..column).count() as f64;
+    let top = |size: u64| TOP + ROW * rows.range(..size).count() as f64;
+    let bottom = TOP + ROW * rows.len() as f64;
     let content = html! {
         text x="2" y="13" { "elements of each set" }
-        @for (row, size) in sizes.iter().enumerate() {
-            @let top = TOP + ROW * row as f64;
-            text.end x=(px(LEFT - 6.0)) y=(px(top + 16.0)) { (tick_label(*size as f64)) }
-            @for (column, similarity) in SIMILARITIES.iter().enumerate() {
-                @let left = LEFT + width * column as f64;
-                @if let Some(ratio) = pooled(cells, *size, *similarity) {
-                    (tile([left, top], width, ratio, &format!("{size} elements, J about {similarity}")))
-                }
-            }
+        @for size in &rows {
+            text.end x=(px(LEFT - 6.0)) y=(px(top(*size) + 16.0)) { (tick_label(*size as f64)) }
         }
-        @for (column, similarity) in SIMILARITIES.iter().enumerate() {
-            text.middle x=(px(LEFT + width * (column as f64 + 0.5))) y=(px(bottom + 16.0)) { (similarity) }
+        @for ((size, column), pooled) in &tiles {
+            (tile([left(*column), top(*size)], width, *size, pooled))
+        }
+        @for column in &columns {
+            @let similarity = SIMILARITIES.get(*column).copied().unwrap_or_default();
+            text.middle x=(px(left(*column) + width * 0.5)) y=(px(bottom + 16.0)) { (digits(similarity, 2).trim_end_matches('0')) }
         }
         text.middle x=(px(f64::midpoint(LEFT, WIDTH))) y=(px(bottom + 33.0)) { "Jaccard similarity" }
     };
@@ -46,8 +51,74 @@ pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Markup {
     figure(title, description, bottom + BOTTOM, &content)
 }
 
+/// Cells of one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Pooled {
+    squares: f64,
+    cells: u32,
+    /// The least similarity that was measured, and the greatest.
+    similarity: [f64; 2],
+}
+
+impl Pooled {
+    /// The root of the mean squared ratio.
+    fn ratio(&self) -> f64 {
+        (self.squares / f64::from(self.cells)).sqrt()
+    }
+
+    /// The similarities that were measured.
+    fn measured(&self) -> String {
+        let [least, most] = self.similarity.map(|similarity| format!("{similarity:.3}"));
+        match least == most {
+            true => least,
+            false => format!("{least} to {most}"),
+        }
+    }
+}
+
+/// What stands where, by set size and column.
+fn tiles(cells: &[&ErrorCell]) -> BTreeMap<(u64, usize), Pooled> {
+    let mut tiles: BTreeMap<(u64, usize), Pooled> = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| has_one_similarity(cell)) {
+        let ratio = cell.error_ratio.filter(|ratio| ratio.is_finite());
+        let (Some(ratio), Some(column)) = (ratio, column(cell.similarity)) else {
+            continue;
+        };
+        let tile = tiles.entry((cell.set_size, column)).or_insert(Pooled {
+            squares: 0.0,
+            cells: 0,
+            similarity: [cell.similarity; 2],
+        });
+        let [least, most] = tile.similarity;
+        tile.squares += ratio * ratio;
+        tile.cells += 1;
+        tile.similarity = [least.min(cell.similarity), most.max(cell.similarity)];
+    }
+    tiles
+}
+
+/// Whether all pairs of a cell are of one similarity. Texts that are drawn anew for each trial are not: their mean is
+/// none that two sets of so many elements have.
+fn has_one_similarity(cell: &ErrorCell) -> bool {
+    let shared = 2.0 * cell.set_size as f64 * cell.similarity / (1.0 + cell.similarity);
+    cell.varied == Varied::Seeds || (shared - shared.round()).abs() < 1e-6 * shared.max(1.0)
+}
+
+/// The nearest column, if that is near.
+fn column(similarity: f64) -> Option<usize> {
+    let distances = SIMILARITIES.map(|asked| (asked - similarity).abs());
+    let nearest = distances
+        .into_iter()
+        .enumerate()
+        .min_by(|a, b| a.1.total_cmp(&b.1));
+    nearest
+        .filter(|(_, distance)| *distance <= NEAR)
+        .map(|(column, _)| column)
+}
+
 /// Below 1 in one colour and above in another, the stronger the farther.
-fn tile([left, top]: [f64; 2], width: f64, ratio: f64, says: &str) -> Markup {
+fn tile([left, top]: [f64; 2], width: f64, size: u64, pooled: &Pooled) -> Markup {
+    let ratio = pooled.ratio();
     let strength = (ratio.ln() / STRONGEST.ln()).abs().min(1.0);
     let side = if ratio < 1.0 { "below" } else { "above" };
     let shown = if ratio < 9.995 {
@@ -58,32 +129,25 @@ fn tile([left, top]: [f64; 2], width: f64, ratio: f64, says: &str) -> Markup {
     html! {
         rect class={ "tile " (side) } x=(px(left + 1.0)) y=(px(top + 1.0)) width=(px(width - 2.0)) height=(px(ROW - 2.0))
             fill-opacity=(format!("{:.2}", 0.05 + 0.6 * strength)) {
-            title { (says) ": " (digits(ratio, 3)) }
+            title { (count(size)) " elements, J = " (pooled.measured()) ", cells: " (pooled.cells) "; " (digits(ratio, 3)) }
         }
         text.middle x=(px(left + width / 2.0)) y=(px(top + 16.0)) { (shown) }
     }
 }
 
-/// The root of the mean squared ratio of all cells at one place.
-fn pooled(cells: &[&ErrorCell], size: u64, similarity: f64) -> Option<f64> {
-    let is_here =
-        |cell: &&&ErrorCell| cell.set_size == size && nearest(cell.similarity) == similarity;
-    let ratios = cells
-        .iter()
-        .filter(is_here)
-        .filter_map(|cell| cell.error_ratio);
-    let squares: Vec<f64> = ratios
-        .filter(|ratio| ratio.is_finite())
-        .map(|ratio| ratio * ratio)
-        .collect();
-    let mean = squares.iter().sum::<f64>() / squares.len() as f64;
-    (!squares.is_empty()).then(|| mean.sqrt())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn nearest(similarity: f64) -> f64 {
-    let distance = |asked: &f64| (asked - similarity).abs();
-    let nearest = SIMILARITIES
-        .into_iter()
-        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    nearest.unwrap_or(similarity)
+    #[test]
+    fn columns_hold_what_is_near() {
+        assert_eq!(column(0.1), Some(0));
+        assert_eq!(column(0.306), Some(1));
+        assert_eq!(column(1.0 / 3.0), Some(2));
+        assert_eq!(column(0.778), Some(5));
+        assert_eq!(column(0.94), Some(7));
+        for none in [0.0, 1.0 / 15.0, 5.0 / 11.0, 0.6, 0.99, 1.0, f64::NAN] {
+            assert_eq!(column(none), None, "{none}");
+        }
+    }
 }

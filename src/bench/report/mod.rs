@@ -1,14 +1,18 @@
 //! A folder as a page: report.html, with charts that need no script.
 //!
 //! ```text
-//! chart     scales, axes, marks between them, legends
+//! chart     scales and axes
+//! mark      what is between them, and legends
 //! bars      rows of a name, a number and a picture of it
 //! heat      a map in colours
 //! speed     which charts there are of throughput
 //! quality   which charts there are of errors, and of what is found
+//! shown     tables, and lists of sentences
 //! ```
 
 mod chart;
+
+mod mark;
 
 mod bars;
 
@@ -18,13 +22,16 @@ mod speed;
 
 mod quality;
 
+mod shown;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde_json::Value;
 
+use self::shown::shown;
 use super::Stage;
 use super::cases::{Measured, cases};
 use super::folder::Tables;
-use super::summary::table::{Table, digits};
+use super::summary::table::digits;
 use super::summary::{Section, Topic, beside};
 
 const STYLE: &str = include_str!("style.css");
@@ -101,10 +108,12 @@ fn caption(topic: Topic) -> &'static str {
             "Bars are million shingles/s, all on one scale; whiskers are ± one median absolute deviation."
         }
         Topic::ErrorSizes => {
-            "The maps show the root mean square error over that of independent permutations, over all inputs: blue is below 1, orange above."
+            "The maps show the root of that, over all inputs whose similarity is within 0.03 of the column's: blue is below 1, orange above."
         }
-        Topic::ErrorSlots => "Dashed is sqrt(J (1 - J) / K); whiskers are 95 % intervals.",
-        Topic::Curve => "Dashed is 1 - (1 - s^rows)^bands.",
+        Topic::ErrorSlots => {
+            "Whiskers are 95 % intervals; on the left schemes stand side by side at each K."
+        }
+        Topic::Curve => "A marker is a scheme: those that agree with theory lie on each other.",
         Topic::Peers | Topic::PeersDedup => {
             "A dot is a cell; right of the line simgpu is ahead, and a square is a cell in which it is behind."
         }
@@ -120,40 +129,10 @@ fn section(Section { topic, note, table }: &Section, chart: Option<Markup>) -> M
             @match chart {
                 Some(chart) => {
                     (chart)
-                    details { summary { "Table" } (shown(table)) }
+                    details { summary { "Table" } (shown(*topic, table)) }
                 }
-                None => (shown(table)),
+                None => (shown(*topic, table)),
             }
-        }
-    }
-}
-
-fn shown(table: &Table) -> Markup {
-    let is_number: Vec<bool> = (0..table.header.len())
-        .map(|column| table.is_number(column))
-        .collect();
-    let class = |is_number: &bool| is_number.then_some("number");
-    html! {
-        div.scroll {
-            table {
-                thead { tr { @for (name, number) in table.header.iter().zip(&is_number) { th class=[class(number)] { (name) } } } }
-                tbody {
-                    @for row in &table.rows {
-                        tr { @for (cell, number) in row.iter().zip(&is_number) { td class=[class(number)] { (emphasised(cell)) } } }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Markdown's stars as what they mean.
-fn emphasised(cell: &str) -> Markup {
-    let parts: Vec<&str> = cell.split("**").collect();
-    html! {
-        @match parts.as_slice() {
-            [before, strong, after] => { (before) strong { (strong) } (after) }
-            _ => (cell),
         }
     }
 }

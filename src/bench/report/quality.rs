@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::chart::{Axis, Mark, Plot, Scale};
+use super::chart::{Axis, Plot, Scale};
 use super::heat::heat_map;
+use super::mark::{Mark, Sample, legend_of_markers};
 use super::speed::by_name;
 use crate::bench::folder::Tables;
 use crate::bench::summary::table::{digits, percent};
@@ -12,6 +13,9 @@ use crate::bench::{Candidates, ErrorCell};
 
 /// Points of a curve that theory gives.
 const STEPS: u32 = 100;
+
+/// How far a scheme stands from the next, as a factor of the slots.
+const BESIDE: f64 = 1.06;
 
 /// A map for each scheme, of the number of slots that most cells have.
 pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
@@ -22,7 +26,7 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     Some(html! { div.figures { @for (name, cells) in &schemes { (heat_map(name, cells)) } } })
 }
 
-/// Root mean square error by slots, scheme by scheme, beside what independent permutations come to.
+/// Root mean square error by slots, beside what independent permutations come to: their ratio, and both.
 pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
     let whole: Vec<&ErrorCell> = tables
         .errors
@@ -34,108 +38,220 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         .into_iter()
         .filter(|cell| kind.is_pair_of(cell))
         .collect();
+    let names: Vec<String> = distinct(alike.iter().map(|cell| cell.name()));
     let slots = || alike.iter().map(|cell| f64::from(cell.num_perm));
-    let ends = |cell: &&ErrorCell| {
-        [cell.error_ratio_low, cell.error_ratio_high]
-            .map(|ratio| ratio.unwrap_or(1.0) * cell.ideal())
-    };
     let x = Axis::new(
         "slots (K)",
-        Scale::log(slots()).wider(0.04).with_ticks(slots()),
-    );
-    let y = Axis::new(
-        "root mean square error",
-        Scale::log(alike.iter().flat_map(ends)).wider(0.06),
+        Scale::log(slots()).wider(0.08).with_ticks(slots()),
     );
     let mut ideal: Vec<[f64; 2]> = alike
         .iter()
         .map(|cell| [f64::from(cell.num_perm), cell.ideal()])
         .collect();
     ideal.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    let plot = |(name, cells): &(String, Vec<&ErrorCell>)| {
-        let mut marks = vec![Mark::Theory {
-            points: ideal.clone(),
-        }];
-        for cell in cells {
-            let (at, error) = (f64::from(cell.num_perm), cell.root_mean_square_error);
-            let [low, high] = ends(cell);
-            let says = format!("K = {}: {}", cell.num_perm, digits(error, 3));
-            marks.push(Mark::Whisker {
-                look: 0,
-                at: [at, low, high],
-            });
-            marks.push(Mark::Point {
-                look: 0,
-                at: [at, error],
-                says,
-            });
-        }
-        let plot = Plot {
-            title: name.clone(),
-            description:
-                "Root mean square error by slots, with 95 % intervals; dashed: sqrt(J (1 - J) / K)"
-                    .to_owned(),
-            x: x.clone(),
-            y: y.clone(),
-            marks,
-        };
-        plot.draw()
+    ideal.dedup();
+    // From edge to edge: schemes stand beside their number of slots.
+    let ends = [ideal.first(), ideal.last()].into_iter().flatten();
+    let level = ends
+        .zip([0.5, 2.0])
+        .map(|([at, _], reach)| [at * reach, 1.0])
+        .collect();
+    let ratios = Plot {
+        title: "Ratio".to_owned(),
+        description: "Root mean square error over that of independent permutations, by slots, with 95 % intervals"
+            .to_owned(),
+        x: x.clone(),
+        y: Axis::new(
+            "error / sqrt(J (1 - J) / K)",
+            Scale::log(alike.iter().flat_map(interval))
+                .wider(0.06)
+                .with_ticks((1..=40_u8).map(|tenths| f64::from(tenths) / 10.0)),
+        ),
+        marks: theory(level)
+            .chain(slot_marks(&names, &alike, BESIDE, |_| 1.0))
+            .collect(),
     };
-    let schemes = by_name(alike.iter().map(|cell| (cell.name(), *cell)));
-    Some(html! { div.figures { @for scheme in &schemes { (plot(scheme)) } } })
+    let ends = |cell: &&ErrorCell| interval(cell).map(|ratio| ratio * cell.ideal());
+    let errors = Plot {
+        title: "Error".to_owned(),
+        description:
+            "Root mean square error by slots, with 95 % intervals; dashed: sqrt(J (1 - J) / K)"
+                .to_owned(),
+        x,
+        y: Axis::new(
+            "root mean square error",
+            Scale::log(alike.iter().flat_map(ends)).wider(0.06),
+        ),
+        marks: theory(ideal)
+            .chain(slot_marks(&names, &alike, 1.0, ErrorCell::ideal))
+            .collect(),
+    };
+    let beside = [(Sample::Theory, "independent permutations")];
+    Some(html! {
+        div.figures.pairs { (ratios.draw()) (errors.draw()) }
+        (legend_of_markers(&names, &beside))
+    })
+}
+
+/// The ratio of a cell to what independent permutations come to, and the ends of its interval.
+fn interval(cell: &&ErrorCell) -> [f64; 3] {
+    [
+        cell.error_ratio_low,
+        cell.error_ratio,
+        cell.error_ratio_high,
+    ]
+    .map(|ratio| ratio.unwrap_or(1.0))
+}
+
+fn theory(points: Vec<[f64; 2]>) -> impl Iterator<Item = Mark> {
+    std::iter::once(Mark::Theory { points })
+}
+
+/// Ratios in some unit, over slots, each scheme a factor beside the one before, so that none hides another. On a line that
+/// is not level that would look like an error, and the factor is 1.
+fn slot_marks(
+    names: &[String],
+    cells: &[&ErrorCell],
+    beside: f64,
+    unit: impl Fn(&ErrorCell) -> f64,
+) -> Vec<Mark> {
+    let middle = (names.len() as f64 - 1.0) / 2.0;
+    let mut marks = Vec::new();
+    for cell in cells {
+        let Some(look) = names.iter().position(|name| *name == cell.name()) else {
+            continue;
+        };
+        let at = f64::from(cell.num_perm) * beside.powf(look as f64 - middle);
+        let [low, value, high] = interval(cell).map(|ratio| ratio * unit(cell));
+        marks.push(Mark::Whisker {
+            look,
+            at: [at, low, high],
+        });
+        marks.push(Mark::Point {
+            look,
+            at: [at, value],
+            says: format!(
+                "{}, K = {}: {}",
+                cell.name(),
+                cell.num_perm,
+                digits(value, 3)
+            ),
+        });
+    }
+    marks
 }
 
 /// The share of pairs that become candidates, banding by banding.
 pub(super) fn curves(tables: &Tables) -> Option<Markup> {
+    let names: Vec<String> = distinct(tables.candidates.iter().map(|row| row.scheme.clone()));
     let bandings = by_name(tables.candidates.iter().map(|row| {
         let Candidates {
-            scheme,
             num_perm,
             bands,
             rows,
             ..
         } = row;
-        (
-            format!("{scheme}, K = {num_perm}: {bands} bands of {rows}"),
-            row,
-        )
+        (format!("{bands} bands of {rows}, K = {num_perm}"), row)
     }));
-    let plot = |(title, rows): &(String, Vec<&Candidates>)| {
-        let mut rows = rows.clone();
-        rows.sort_by(|a, b| a.similarity.total_cmp(&b.similarity));
-        let point = |row: &&Candidates| Mark::Point {
-            look: 0,
+    let beside = [
+        (Sample::Theory, "1 - (1 - s^rows)^bands"),
+        (Sample::Band, "95 % of the binomial"),
+    ];
+    let is_some = !bandings.is_empty();
+    is_some.then(|| {
+        html! {
+            div.figures.pairs { @for (title, rows) in &bandings { (curve(title, rows, &names)) } }
+            (legend_of_markers(&names, &beside))
+        }
+    })
+}
+
+/// The candidates of one banding: what theory says is the same for all schemes.
+fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
+    let point = |row: &&Candidates| {
+        let look = names.iter().position(|name| *name == row.scheme)?;
+        Some(Mark::Point {
+            look,
             at: [row.similarity, row.share()],
             says: format!(
-                "similarity {:.2}: {} of {} pairs",
+                "{}, similarity {:.2}: {} of {} pairs",
+                row.scheme,
                 row.similarity,
                 percent(row.share()),
                 row.pairs
             ),
-        };
-        let band = rows
-            .iter()
-            .map(|row| [row.similarity, row.low_share, row.high_share]);
-        let mut marks = vec![Mark::Band {
-            points: band.collect(),
-        }];
-        marks.extend(rows.first().map(|row| Mark::Theory {
-            points: expected(row),
-        }));
-        marks.extend(rows.iter().map(point));
-        let plot = Plot {
-            title: title.clone(),
-            description: "Share of pairs that become candidates by similarity; dashed: 1 - (1 - s^rows)^bands; \
-                          area: the range that has 95 % of the binomial"
-                .to_owned(),
-            x: Axis::new("Jaccard similarity", Scale::linear([1.0].into_iter())),
-            y: Axis::new("share of pairs that are candidates", Scale::linear([1.0].into_iter())),
-            marks,
-        };
-        plot.draw()
+        })
     };
-    let is_some = !bandings.is_empty();
-    is_some.then(|| html! { div.figures { @for banding in &bandings { (plot(banding)) } } })
+    let curve = rows.first().map(|row| expected(row)).unwrap_or_default();
+    let mut marks = vec![Mark::Band {
+        points: around(&curve, rows),
+    }];
+    marks.push(Mark::Theory { points: curve });
+    marks.extend(rows.iter().filter_map(point));
+    let plot = Plot {
+        title: title.to_owned(),
+        description:
+            "Share of pairs that become candidates by similarity; dashed: 1 - (1 - s^rows)^bands; \
+                      area: the range that has 95 % of the binomial"
+                .to_owned(),
+        x: Axis::new("Jaccard similarity", Scale::linear([1.0].into_iter())),
+        y: Axis::new(
+            "share of pairs that are candidates",
+            Scale::linear([1.0].into_iter()),
+        ),
+        marks,
+    };
+    plot.draw()
+}
+
+/// The range that has most of the binomial, along the whole curve: how far it reaches to both sides is known where it
+/// was measured, and taken to be on a line between.
+fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
+    let mut reaches: Vec<[f64; 3]> = rows
+        .iter()
+        .map(|row| {
+            let expected = row.expected_share;
+            [
+                row.similarity,
+                expected - row.low_share,
+                row.high_share - expected,
+            ]
+        })
+        .collect();
+    reaches.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    reaches.dedup_by(|a, b| a[0] == b[0]);
+    let reach = |at: f64| {
+        let after = reaches.partition_point(|reach| reach[0] < at);
+        let [before, after] = [after.saturating_sub(1), after].map(|i| {
+            reaches
+                .get(i)
+                .or(reaches.last())
+                .copied()
+                .unwrap_or_default()
+        });
+        let share = (at - before[0]) / (after[0] - before[0]);
+        let share = if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        [1, 2].map(|side| before[side] + share * (after[side] - before[side]))
+    };
+    let point = |[at, expected]: &[f64; 2]| {
+        let [below, above] = reach(*at);
+        [
+            *at,
+            (expected - below).max(0.0),
+            (expected + above).min(1.0),
+        ]
+    };
+    curve.iter().map(point).collect()
+}
+
+/// Names in the order in which they come first.
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let named = by_name(names.map(|name| (name, ())));
+    named.into_iter().map(|(name, _)| name).collect()
 }
 
 fn expected(row: &Candidates) -> Vec<[f64; 2]> {

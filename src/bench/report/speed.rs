@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::bars::{Bar, Dots, bars, dots};
-use super::chart::{Axis, LOOKS, Mark, Plot, Scale, legend};
+use super::chart::{Axis, Plot, Scale};
+use super::mark::{LOOKS, Mark, legend};
 use crate::bench::Stage;
 use crate::bench::cases::Measured;
 use crate::bench::record::Case;
