@@ -169,7 +169,8 @@ fn machine(environment: &Value) -> Section {
     let mut table = Table::new(["what", "value"]);
     for (what, value) in environment.as_object().into_iter().flatten() {
         let shown = match (what.as_str(), value) {
-            (_, Value::Null) => continue,
+            // How each of them was called would fill a screen.
+            ("peers", _) | (_, Value::Null) => continue,
             ("memory_bytes", Value::Number(bytes)) => {
                 let gib = bytes.as_f64().unwrap_or_default() / f64::from(1 << 30);
                 format!("{} GiB", table::digits(gib, 3))

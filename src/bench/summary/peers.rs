@@ -246,9 +246,10 @@ fn end_to_end(cases: &[Measured<'_>], found: &[Found]) -> Section {
     }
 }
 
-/// Whether a row says how many documents such a run kept.
+/// Whether a row says how many documents such a run kept, and no more: rows with pairs are of other runs.
 fn is_result(found: &Found, case: &Case) -> bool {
     found.kept.is_some()
+        && found.true_pairs == 0
         && found.tool == case.tool
         && found.scheme == case.scheme
         && found.documents == case.documents
