@@ -73,7 +73,7 @@ fn all_of_a_folder_is_written_and_can_be_rendered_again_and_compared() {
 }
 
 #[test]
-fn a_case_that_is_a_fifth_slower_is_called_by_name() {
+fn a_case_that_is_slower_is_called_by_name() {
     let place = place();
     place
         .run(&format!("{LITTLE} --parts throughput --results a"))

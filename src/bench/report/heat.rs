@@ -23,9 +23,12 @@ const BOTTOM: f64 = 40.0;
 /// A ratio of so much, or of one over it, has the strongest colour.
 const STRONGEST: f64 = 2.0;
 
-/// The map of some cells, which have an error ratio each.
-pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Markup {
+/// The map of some cells, which have an error ratio each; none if no column is near the similarities of any.
+pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Option<Markup> {
     let tiles = tiles(cells);
+    if tiles.is_empty() {
+        return None;
+    }
     let rows: BTreeSet<u64> = tiles.keys().map(|(size, _)| *size).collect();
     let columns: BTreeSet<usize> = tiles.keys().map(|(_, column)| *column).collect();
     let width = (WIDTH - LEFT) / columns.len().max(1) as f64;
@@ -48,7 +51,7 @@ pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Markup {
     };
     let description =
         "Root mean square error over that of independent permutations, by set size and similarity";
-    figure(title, description, bottom + BOTTOM, &content)
+    Some(figure(title, description, bottom + BOTTOM, &content))
 }
 
 /// Cells of one place.

@@ -23,7 +23,11 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     let num_perm = usual(whole().map(|cell| cell.num_perm))?;
     let is_shown = |cell: &&ErrorCell| cell.num_perm == num_perm && cell.error_ratio.is_some();
     let schemes = by_name(whole().filter(is_shown).map(|cell| (cell.name(), cell)));
-    Some(html! { div.figures { @for (name, cells) in &schemes { (heat_map(name, cells)) } } })
+    let maps: Vec<Markup> = schemes
+        .iter()
+        .filter_map(|(name, cells)| heat_map(name, cells))
+        .collect();
+    (!maps.is_empty()).then(|| html! { div.figures { @for map in &maps { (map) } } })
 }
 
 /// Root mean square error by slots, beside what independent permutations come to: their ratio, and both.
