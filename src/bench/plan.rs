@@ -24,7 +24,7 @@ pub enum Effort {
 /// A part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// [`throughput`](super::throughput).
+    /// [`throughput`].
     Throughput,
     /// [`error`](super::error).
     Error,
