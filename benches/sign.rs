@@ -14,21 +14,12 @@ mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use simgpu::backend::Backend;
+use simgpu::bench::plan::SCHEMES;
 use simgpu::pipeline::Signatures;
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
 use stages::{Documents, chosen};
 
-const SCHEMES: [&str; 8] = [
-    "affine32",
-    "affine32-even",
-    "mersenne31",
-    "mersenne61",
-    "affine64",
-    "mersenne61-wide",
-    "fast",
-    "rensa",
-];
 const SHINGLES: [usize; 6] = [30, 100, 300, 1000, 5000, 50_000];
 const NUM_PERMS: [u32; 4] = [64, 128, 256, 1024];
 

@@ -59,5 +59,6 @@ export NODEVICE_SELECT=1
 cargo check --quiet --no-default-features --lib
 cargo check --quiet --no-default-features --features io --lib
 cargo check --quiet --no-default-features --features gpu --lib
+cargo check --quiet --no-default-features --features bench --lib
 cargo test --quiet --all-targets
 cargo test --quiet --doc

@@ -128,6 +128,14 @@ impl Case {
         matches!(self.backend.as_str(), "gpu" | "hybrid")
     }
 
+    /// The threads in words.
+    pub fn threads(&self) -> String {
+        match self.threads {
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        }
+    }
+
     /// The case in words that tell it from all others.
     pub fn describe(&self) -> String {
         let mut words = vec![self.stage.name().to_owned()];
@@ -147,10 +155,7 @@ impl Case {
             sizes.push(format!("K = {}", self.num_perm));
         }
         sizes.push(format!("{} documents", self.documents));
-        sizes.push(match self.threads {
-            1 => "1 thread".to_owned(),
-            threads => format!("{threads} threads"),
-        });
+        sizes.push(self.threads());
         format!("{}, {}", words.join(" "), sizes.join(", "))
     }
 }

@@ -1,8 +1,10 @@
 //! The corpus that is measured: real texts, and the file that they are in.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
@@ -37,8 +39,7 @@ impl Corpus {
         match path {
             Some(path) => Corpus::of_file(path, None),
             None => {
-                let folder = tempfile::tempdir()
-                    .map_err(Error::io("make a folder in", std::env::temp_dir()))?;
+                let folder = temporary_folder()?;
                 let path = folder.path().join("driver-docs.jsonl.zst");
                 fs::write(&path, EXAMPLE).map_err(Error::io("write", &path))?;
                 Corpus::of_file(&path, Some(folder))
@@ -64,6 +65,23 @@ impl Corpus {
     pub fn text_bytes(&self) -> usize {
         self.texts.iter().map(str::len).sum()
     }
+}
+
+/// A folder that goes when it is dropped.
+pub(super) fn temporary_folder() -> Result<TempDir> {
+    tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))
+}
+
+/// Writes texts as JSON Lines, compressed by zstd, each with its number as id.
+pub(super) fn write_texts<'a>(path: &Path, texts: impl Iterator<Item = &'a str>) -> Result<()> {
+    let write = || {
+        let mut lines = zstd::Encoder::new(BufWriter::new(File::create(path)?), 3)?;
+        for (id, text) in texts.enumerate() {
+            writeln!(lines, "{}", json!({"id": id, "text": text}))?;
+        }
+        lines.finish()?.flush()
+    };
+    write().map_err(Error::io("write", path))
 }
 
 fn read_texts(inputs: &Inputs) -> Result<TextBatch> {

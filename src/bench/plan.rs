@@ -91,12 +91,21 @@ impl Plan {
     /// # Errors
     /// [`Error::UnknownName`] for a name that is no scheme's, [`Error::Parameter`] for slots that it cannot have.
     pub fn schemes(&self, num_perm: u32) -> Result<Vec<Scheme>> {
-        let named: Vec<&str> = match self.schemes.as_slice() {
-            [] => SCHEMES.to_vec(),
+        self.schemes_or(&SCHEMES, num_perm)
+    }
+
+    /// The schemes that are named, or else those of `unnamed`, with so many slots.
+    pub(super) fn schemes_or(&self, unnamed: &[&str], num_perm: u32) -> Result<Vec<Scheme>> {
+        let scheme = |name: &str| Scheme::named(name)?.with_num_perm(num_perm);
+        self.scheme_names(unnamed).into_iter().map(scheme).collect()
+    }
+
+    /// The names of the same.
+    pub(super) fn scheme_names<'a>(&'a self, unnamed: &[&'a str]) -> Vec<&'a str> {
+        match self.schemes.as_slice() {
+            [] => unnamed.to_vec(),
             named => named.iter().map(String::as_str).collect(),
-        };
-        let scheme = |name: &&str| Scheme::named(name)?.with_num_perm(num_perm);
-        named.iter().map(scheme).collect()
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::series::Series;
+use crate::bench::plan::SCHEMES;
 use crate::bench::{Effort, Plan, Varied};
 use crate::pipeline::SlotBits;
 use crate::scheme::DEFAULT_NUM_PERM;
@@ -22,8 +23,8 @@ const SWEPT_SIMILARITIES: [f64; 1] = [0.5];
 
 /// What is measured.
 pub(super) struct Extent {
-    /// Schemes that are measured if none are named; all if empty.
-    pub(super) few: &'static [&'static str],
+    /// Schemes that are measured if none are named.
+    pub(super) schemes: &'static [&'static str],
     /// Elements of each set.
     pub(super) set_sizes: Vec<usize>,
     similarities: &'static [f64],
@@ -40,7 +41,7 @@ impl Extent {
     /// That of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         let usual = Extent {
-            few: &[],
+            schemes: &SCHEMES,
             set_sizes: SET_SIZES.to_vec(),
             similarities: &SIMILARITIES,
             inputs: &["random", "interval", "progression", "zipf", "edits"],
@@ -52,7 +53,7 @@ impl Extent {
         };
         let mut extent = match plan.effort {
             Effort::Quick => Extent {
-                few: &["affine32", "affine32-even", "mersenne31", "fast"],
+                schemes: &["affine32", "affine32-even", "mersenne31", "fast"],
                 set_sizes: vec![8, 128, SWEPT_SET_SIZE],
                 similarities: &[0.5, 0.9],
                 inputs: &["random", "progression", "edits"],

@@ -56,10 +56,7 @@ pub fn measure(
             why: format!("they are too large to be drawn often; give up to {MAX_SET_SIZE}"),
         }))?;
     }
-    let mut schemes = plan.schemes(DEFAULT_NUM_PERM)?;
-    if plan.schemes.is_empty() && !extent.few.is_empty() {
-        schemes.retain(|scheme| extent.few.contains(&&*scheme.to_string()));
-    }
+    let schemes = plan.schemes_or(extent.schemes, DEFAULT_NUM_PERM)?;
     agree(&schemes)?;
     let signings: Vec<Signing> = schemes.into_iter().map(Signing::of).collect();
     let inputs = Input::all(corpus);

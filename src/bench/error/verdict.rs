@@ -210,64 +210,51 @@ fn significant(
     flagged.into_values().filter_map(finding).collect()
 }
 
-/// The schemes whose pooled coverage is not about 95 %.
+/// The schemes that mix and have independent slots whose pooled coverage is not about 95 %.
 fn coverages(cells: &[ErrorCell]) -> Vec<Finding> {
-    pooled_coverages(cells)
-        .into_iter()
-        .filter(|pooled| !COVERAGE.contains(&pooled.coverage))
-        .map(|pooled| Finding {
-            fault: Fault::Coverage,
-            scheme: pooled.worst.scheme.clone(),
-            is_known: false,
-            figure: pooled.coverage,
-            cells: pooled.cells,
-            worst: pooled.worst,
-        })
-        .collect()
-}
-
-/// How many of all stated 95 % intervals of a scheme hold the similarity.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PooledCoverage {
-    /// The share of all trials.
-    pub coverage: f64,
-    /// What it is for binomial matches.
-    pub expected: f64,
-    /// Cells that were pooled.
-    pub cells: usize,
-    /// The one that is furthest from what is expected of it.
-    pub worst: ErrorCell,
-}
-
-/// The pooled coverage of each scheme that mixes and has independent slots, over cells of 128 slots and more with a
-/// similarity that is neither 0 nor 1: what those cover is no chance.
-pub fn pooled_coverages(cells: &[ErrorCell]) -> Vec<PooledCoverage> {
     let mut schemes: BTreeMap<(&str, &str), Vec<&ErrorCell>> = BTreeMap::new();
-    for cell in cells {
-        let counts = cell.is_mixed
-            && cell.has_independent_slots
-            && cell.num_perm >= 128
-            && cell.similarity > 0.0
-            && cell.similarity < 1.0;
-        if counts {
-            let key = (&*cell.tool, &*cell.scheme);
-            schemes.entry(key).or_default().push(cell);
-        }
+    let is_tested = |cell: &&ErrorCell| cell.is_mixed && cell.has_independent_slots;
+    for cell in cells.iter().filter(is_tested).filter(is_pooled) {
+        let key = (&*cell.tool, &*cell.scheme);
+        schemes.entry(key).or_default().push(cell);
     }
-    let pooled = |cells: Vec<&ErrorCell>| {
-        let trials: f64 = cells.iter().map(|cell| cell.trials as f64).sum();
-        let mean = |of: &dyn Fn(&ErrorCell) -> f64| {
-            let shares = cells.iter().map(|cell| cell.trials as f64 * of(cell));
-            shares.sum::<f64>() / trials
-        };
+    let finding = |cells: Vec<&ErrorCell>| {
+        let (coverage, _) = pooled_coverage(&cells)?;
         let off = |cell: &ErrorCell| (cell.coverage - cell.coverage_expected).abs();
         let worst = cells.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
-        Some(PooledCoverage {
-            coverage: mean(&|cell| cell.coverage),
-            expected: mean(&|cell| cell.coverage_expected),
+        (!COVERAGE.contains(&coverage)).then(|| Finding {
+            fault: Fault::Coverage,
+            scheme: worst.scheme.clone(),
+            is_known: false,
+            figure: coverage,
             cells: cells.len(),
             worst: (*worst).clone(),
         })
     };
-    schemes.into_values().filter_map(pooled).collect()
+    schemes.into_values().filter_map(finding).collect()
+}
+
+/// Slots from which on stated intervals are expected to cover what they state.
+pub(in crate::bench) const LEAST_SLOTS_OF_COVERAGE: u32 = 128;
+
+/// Whether what the intervals of a cell cover counts. At similarities of 0 and 1 that is no chance.
+fn is_pooled(cell: &&ErrorCell) -> bool {
+    cell.num_perm >= LEAST_SLOTS_OF_COVERAGE && cell.similarity > 0.0 && cell.similarity < 1.0
+}
+
+/// The share of all trials whose stated 95 % interval holds the similarity, over cells of 128 slots and more with a
+/// similarity that is neither 0 nor 1, and what it is for binomial matches; none without such a cell.
+pub(in crate::bench) fn pooled_coverage(cells: &[&ErrorCell]) -> Option<(f64, f64)> {
+    let pooled = || cells.iter().copied().filter(is_pooled);
+    let trials: f64 = pooled().map(|cell| cell.trials as f64).sum();
+    let mean = |of: fn(&ErrorCell) -> f64| {
+        let shares = pooled().map(|cell| cell.trials as f64 * of(cell));
+        shares.sum::<f64>() / trials
+    };
+    (trials > 0.0).then(|| {
+        (
+            mean(|cell| cell.coverage),
+            mean(|cell| cell.coverage_expected),
+        )
+    })
 }

@@ -1,14 +1,15 @@
 //! What whole pipelines find of what there is.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tempfile::TempDir;
 
 use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
 use crate::backend::Backend;
+use crate::bench::corpus::{temporary_folder, write_texts};
 use crate::bench::{Corpus, Found};
 use crate::error::{Error, Result};
 use crate::io::{Fields, Inputs, OnBadRecord, OutputFolder};
@@ -62,22 +63,9 @@ impl Documents {
     /// # Errors
     /// [`Error::Io`] when a temporary file cannot be written.
     pub fn of(corpus: &Corpus) -> Result<Self> {
-        #[derive(Serialize)]
-        struct Record<'a> {
-            text: &'a str,
-        }
-        let folder = tempfile::tempdir();
-        let folder = folder.map_err(Error::io("make a folder in", std::env::temp_dir()))?;
-        let path = folder.path().join("documents.jsonl");
-        let write = || {
-            let mut file = BufWriter::new(File::create(&path)?);
-            for text in corpus.texts.iter() {
-                serde_json::to_writer(&mut file, &Record { text })?;
-                file.write_all(b"\n")?;
-            }
-            file.flush()
-        };
-        write().map_err(Error::io("write", &path))?;
+        let folder = temporary_folder()?;
+        let path = folder.path().join("documents.jsonl.zst");
+        write_texts(&path, corpus.texts.iter())?;
         Ok(Documents {
             name: corpus.name.clone(),
             len: corpus.texts.len(),

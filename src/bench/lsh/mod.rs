@@ -13,6 +13,7 @@ pub mod truth;
 pub mod found;
 
 use super::error::Signing;
+use super::plan::SCHEMES;
 use super::{Absence, Corpus, Effort, Plan, Record};
 use crate::error::Result;
 use crate::pipeline::{Banding, ErrorWeights, Progress, Verification};
@@ -41,7 +42,7 @@ pub fn measure(
     let thresholds = extent.thresholds.iter();
     let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
     for num_perm in num_perms {
-        let schemes = extent.schemes(plan, num_perm)?;
+        let schemes = plan.schemes_or(extent.schemes, num_perm)?;
         measure_candidates(&extent, &schemes, progress, take)?;
         if corpus.texts.is_empty() {
             take(Record::Absence(Absence {
@@ -57,8 +58,8 @@ pub fn measure(
 
 /// How much is measured.
 struct Extent {
-    /// Schemes that are measured if none are named; all if empty.
-    few: &'static [&'static str],
+    /// Schemes that are measured if none are named.
+    schemes: &'static [&'static str],
     /// Pairs of each similarity.
     pairs: usize,
     /// The least similarities of pairs that pipelines look for.
@@ -71,32 +72,24 @@ impl Extent {
     fn of(plan: &Plan) -> Self {
         match plan.effort {
             Effort::Quick => Extent {
-                few: &["affine32"],
+                schemes: &["affine32"],
                 pairs: 500,
                 thresholds: &[0.8],
                 seeds: 1,
             },
             Effort::Usual => Extent {
-                few: &[],
+                schemes: &SCHEMES,
                 pairs: 1000,
                 thresholds: &[0.8, 0.5],
                 seeds: 2,
             },
             Effort::Full => Extent {
-                few: &[],
+                schemes: &SCHEMES,
                 pairs: 20_000,
                 thresholds: &[0.8, 0.5],
                 seeds: 20,
             },
         }
-    }
-
-    fn schemes(&self, plan: &Plan, num_perm: u32) -> Result<Vec<Scheme>> {
-        let mut schemes = plan.schemes(num_perm)?;
-        if plan.schemes.is_empty() && !self.few.is_empty() {
-            schemes.retain(|scheme| self.few.contains(&&*scheme.to_string()));
-        }
-        Ok(schemes)
     }
 }
 

@@ -8,7 +8,7 @@ use super::mark::{Mark, Sample, legend_of_markers};
 use super::speed::by_name;
 use crate::bench::folder::Tables;
 use crate::bench::summary::table::{digits, percent};
-use crate::bench::summary::{swept, usual};
+use crate::bench::summary::{distinct, swept, usual};
 use crate::bench::{Candidates, ErrorCell};
 
 /// Points of a curve that theory gives.
@@ -250,12 +250,6 @@ fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
         ]
     };
     curve.iter().map(point).collect()
-}
-
-/// Names in the order in which they come first.
-fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
-    let named = by_name(names.map(|name| (name, ())));
-    named.into_iter().map(|(name, _)| name).collect()
 }
 
 fn expected(row: &Candidates) -> Vec<[f64; 2]> {

@@ -11,7 +11,7 @@ use crate::bench::Stage;
 use crate::bench::cases::Measured;
 use crate::bench::record::Case;
 use crate::bench::summary::table::{digits, percent};
-use crate::bench::summary::{Base, base, beside, is_sign_at};
+use crate::bench::summary::{Base, base, beside, growing, is_sign_at, signed_at};
 
 /// Things by their name, in the order in which names come first.
 pub(super) fn by_name<T>(things: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
@@ -52,9 +52,6 @@ fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
 /// How fast each backend signs, scheme by scheme.
 pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
     let base = base(cases)?;
-    let at_base = cases
-        .iter()
-        .filter(|case| is_sign_at(case, &base, |_, _| ()));
     let bar = |case: &Measured<'_>| {
         let mut bar = bar(case.computer(), case, case.shingles_per_s() / 1e6, "M/s");
         bar.look = match case.case.backend.as_str() {
@@ -65,10 +62,7 @@ pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
         };
         (case.case.scheme.clone(), bar)
     };
-    let mut groups = by_name(at_base.map(bar));
-    for (_, bars) in &mut groups {
-        bars.dedup_by(|a, b| a.name == b.name);
-    }
+    let groups = by_name(signed_at(cases, &base).into_iter().map(bar));
     Some(panels(&groups, "Million shingles a second by backend"))
 }
 
@@ -78,14 +72,8 @@ pub(super) fn texts(cases: &[Measured<'_>]) -> Option<Markup> {
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::SignTexts);
     let bar = |case: &Measured<'_>| {
-        let Case {
-            scheme, threads, ..
-        } = &case.case;
-        let threads = match threads {
-            1 => "1 thread".to_owned(),
-            threads => format!("{threads} threads"),
-        };
-        let name = format!("{scheme}, {}, {threads}", case.computer());
+        let Case { scheme, .. } = &case.case;
+        let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
         (case.case.input.clone(), bar(name, case, speed, "MB/s"))
     };
@@ -260,15 +248,11 @@ pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
 }
 
 pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
-    let stages = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup];
-    let grown = cases
-        .iter()
-        .filter(|case| case.is_own() && stages.contains(&case.case.stage));
     let growth = Growth {
         title: "Cost by documents".to_owned(),
         x: "documents",
         y: "ns a document",
-        series: by_name(grown.map(|case| {
+        series: by_name(growing(cases).map(|case| {
             let Case {
                 stage,
                 scheme,

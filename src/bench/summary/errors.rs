@@ -5,15 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::ErrorCell;
+use crate::bench::error::verdict::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
 use crate::bench::folder::Tables;
 use crate::bench::statistics::mean;
 use crate::scheme::DEFAULT_NUM_PERM;
 
 /// Slots keep all their bits from so many on; those of fewer are packed.
 const WHOLE_SLOT_BITS: u32 = 32;
-
-/// Slots from which on stated intervals are expected to cover what they state.
-const LEAST_SLOTS_OF_COVERAGE: u32 = 128;
 
 pub(super) fn sections(tables: &Tables) -> Vec<Section> {
     let cells = || tables.errors.iter().filter(|cell| cell.is_whole());
@@ -56,7 +54,7 @@ impl ErrorCell {
 }
 
 /// Values in the order in which they come first.
-pub(super) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(in crate::bench) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for value in values {
         if !distinct.contains(&value) {
@@ -107,7 +105,7 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
             .filter_map(|cell| cell.fit_p)
             .min_by(f64::total_cmp);
         let fitted = cells.iter().filter(|cell| cell.fit_p.is_some()).count();
-        let (coverage, expected) = coverage(&cells);
+        let (coverage, expected) = pooled_coverage(&cells).unzip();
         let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
         table.push([
             name,
@@ -162,25 +160,6 @@ fn dispersion(cells: &[&ErrorCell]) -> Option<f64> {
         .filter(|cell| cell.num_perm >= LEAST_SLOTS_OF_COVERAGE);
     let dispersions: Vec<f64> = counted.filter_map(|cell| cell.dispersion).collect();
     (!dispersions.is_empty()).then(|| mean(&dispersions))
-}
-
-/// Coverage and its expected value, over all trials.
-fn coverage(cells: &[&ErrorCell]) -> (Option<f64>, Option<f64>) {
-    let is_counted =
-        |cell: &&&ErrorCell| cell.num_perm >= LEAST_SLOTS_OF_COVERAGE && cell.ideal() > 0.0;
-    let counted: Vec<&&ErrorCell> = cells.iter().filter(is_counted).collect();
-    let trials: f64 = counted.iter().map(|cell| cell.trials as f64).sum();
-    let mean = |share: fn(&ErrorCell) -> f64| {
-        let sum: f64 = counted
-            .iter()
-            .map(|cell| share(cell) * cell.trials as f64)
-            .sum();
-        (trials > 0.0).then_some(sum / trials)
-    };
-    (
-        mean(|cell| cell.coverage),
-        mean(|cell| cell.coverage_expected),
-    )
 }
 
 /// The mean of squared error over what independent permutations come to, over all similarities.
@@ -254,20 +233,16 @@ fn error_slots(cells: Vec<&ErrorCell>) -> Section {
 }
 
 impl ErrorCell {
-    /// Whether both measured pairs of one kind, of about the same similarity: that of real texts is not always attained.
-    fn has_similarity_near(&self, other: &ErrorCell) -> bool {
-        self.input == other.input
-            && self.varied == other.varied
-            && self.set_size == other.set_size
-            && (self.similarity - other.similarity).abs() < 0.01
-    }
-
     /// Whether both measured pairs of one kind, but for scheme and slots.
     pub(in crate::bench) fn is_pair_of(&self, other: &ErrorCell) -> bool {
-        self.input == other.input
-            && self.varied == other.varied
+        self.input == other.input && self.is_alike(other, 1e-6)
+    }
+
+    /// Whether sets are of one size and varied alike, and their similarities differ by less than that.
+    fn is_alike(&self, other: &ErrorCell, least: f64) -> bool {
+        self.varied == other.varied
             && self.set_size == other.set_size
-            && (self.similarity - other.similarity).abs() < 1e-6
+            && (self.similarity - other.similarity).abs() < least
     }
 }
 
@@ -290,14 +265,9 @@ pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCe
 /// The bias of pairs of one kind on each input, scheme by scheme.
 fn error_inputs(cells: &[&ErrorCell]) -> Section {
     let swept = swept(cells);
+    // What real texts come to is near what was asked for.
     let is_shown = |cell: &&&ErrorCell| {
-        swept.is_some_and(|swept| {
-            let of_input = ErrorCell {
-                input: cell.input.clone(),
-                ..swept.clone()
-            };
-            cell.num_perm == DEFAULT_NUM_PERM && cell.has_similarity_near(&of_input)
-        })
+        cell.num_perm == DEFAULT_NUM_PERM && swept.is_some_and(|swept| cell.is_alike(swept, 0.01))
     };
     let shown: Vec<&&ErrorCell> = cells.iter().filter(is_shown).collect();
     let inputs = distinct(shown.iter().map(|cell| cell.input.as_str()));
@@ -340,7 +310,7 @@ fn bits(cells: &[ErrorCell]) -> Section {
         let z = of_kind()
             .map(|cell| cell.z())
             .max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let (covered, _) = coverage(&of_kind().collect::<Vec<_>>());
+        let (covered, _) = pooled_coverage(&of_kind().collect::<Vec<_>>()).unzip();
         let (name, slot_bits, num_perm) = &of;
         let names = vec![
             name.clone(),

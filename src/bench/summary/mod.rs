@@ -30,9 +30,9 @@ use super::cases::cases;
 use super::error;
 use super::folder::Tables;
 
-pub(super) use self::errors::{swept, usual};
+pub(super) use self::errors::{distinct, swept, usual};
 pub use self::peers::{Beside, beside};
-pub use self::throughput::{Base, base, is_sign_at};
+pub use self::throughput::{Base, base, growing, is_sign_at, signed_at};
 
 /// What a section is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

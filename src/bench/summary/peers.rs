@@ -112,7 +112,8 @@ fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
 }
 
 pub(super) fn sections(cases: &[Measured<'_>], tables: &Tables) -> Vec<Section> {
-    vec![speeds(&beside(cases)), end_to_end(cases, &tables.found)]
+    let all = beside(cases);
+    vec![speeds(&all), end_to_end(cases, &all, &tables.found)]
 }
 
 fn shown(ratio: f64) -> String {
@@ -145,7 +146,7 @@ fn speeds(all: &[Beside]) -> Section {
         ];
         (names, u64::from(*num_perm), shown(beside.ratio))
     };
-    let mut cells: Vec<&Beside> = compared.clone();
+    let mut cells = compared.clone();
     // What belongs together stands together: tools take turns in each cell, and cells follow each other.
     let order = |beside: &&Beside| {
         let Case {
@@ -181,7 +182,7 @@ fn speeds(all: &[Beside]) -> Section {
     }
 }
 
-fn end_to_end(cases: &[Measured<'_>], found: &[Found]) -> Section {
+fn end_to_end(cases: &[Measured<'_>], all: &[Beside], found: &[Found]) -> Section {
     let header = [
         "tool",
         "scheme",
@@ -197,7 +198,6 @@ fn end_to_end(cases: &[Measured<'_>], found: &[Found]) -> Section {
         "kept by truth",
     ];
     let mut table = Table::new(header);
-    let all = beside(cases);
     let dedup: Vec<&Measured<'_>> = cases
         .iter()
         .filter(|case| case.case.stage == Stage::Dedup)

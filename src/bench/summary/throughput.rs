@@ -65,6 +65,17 @@ pub fn is_sign_at(case: &Measured<'_>, base: &Base, varies: impl Fn(&mut Base, &
     case.is_own() && case.case.stage == Stage::Sign && Base::of(&case.case) == base
 }
 
+/// What simgpu signed at that size, each scheme once by whatever computed it.
+pub fn signed_at<'a>(cases: &'a [Measured<'a>], base: &Base) -> Vec<&'a Measured<'a>> {
+    let mut seen = BTreeSet::new();
+    let at_base = cases
+        .iter()
+        .filter(|case| is_sign_at(case, base, |_, _| ()));
+    at_base
+        .filter(|case| seen.insert((&case.case.scheme, case.computer())))
+        .collect()
+}
+
 pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
     let mut sections = Vec::new();
     if let Some(base) = base(cases) {
@@ -101,16 +112,9 @@ fn backends(cases: &[Measured<'_>], base: &Base) -> Section {
         "checksum",
     ];
     let mut table = Table::new(header);
-    let at_base: Vec<_> = cases
-        .iter()
-        .filter(|case| is_sign_at(case, base, |_, _| ()))
-        .collect();
-    let mut seen = BTreeSet::new();
+    let at_base = signed_at(cases, base);
     for case in &at_base {
         let scheme = &case.case.scheme;
-        if !seen.insert((scheme, case.computer())) {
-            continue;
-        }
         let is_scalar =
             |other: &&&Measured<'_>| other.case.scheme == *scheme && other.case.backend == "scalar";
         let scalar = at_base.iter().find(is_scalar);
@@ -253,6 +257,14 @@ fn texts(cases: &[Measured<'_>]) -> Section {
     }
 }
 
+/// Stages that are measured with several numbers of documents.
+const GROWING: [Stage; 4] = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup];
+
+/// What is measured of simgpu by numbers of documents.
+pub fn growing<'a>(cases: &'a [Measured<'a>]) -> impl Iterator<Item = &'a Measured<'a>> {
+    ours(cases, &GROWING)
+}
+
 /// The cases of some stages, of simgpu.
 fn ours<'a>(
     cases: &'a [Measured<'a>],
@@ -326,10 +338,7 @@ fn growth(cases: &[Measured<'_>]) -> Section {
             digits(1e9 / case.documents_per_s(), 3),
         )
     };
-    let grown = ours(
-        cases,
-        &[Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup],
-    );
+    let grown = growing(cases);
     Section {
         topic: Topic::Growth,
         note: "Nanoseconds a document, by documents. Medians.".to_owned(),

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// What runs are timed by. Tests have one that goes by itself.
-pub trait Clock: Sync {
+pub(super) trait Clock: Sync {
     /// Seconds since a moment that stays the same.
     fn now_s(&self) -> f64;
 
@@ -15,13 +15,13 @@ pub trait Clock: Sync {
 
 /// The clock of the system, which never goes back.
 #[derive(Clone, Copy, Debug)]
-pub struct Monotonic {
+pub(super) struct Monotonic {
     start: Instant,
 }
 
 impl Monotonic {
     /// A clock that begins at 0.
-    pub fn start() -> Self {
+    pub(super) fn start() -> Self {
         Monotonic {
             start: Instant::now(),
         }

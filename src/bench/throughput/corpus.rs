@@ -1,7 +1,6 @@
 //! Whole runs: a corpus in files to the documents that are kept.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +10,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::THRESHOLD;
 use super::runner::Workload;
+use super::sign::check_notices;
+use crate::bench::corpus::{temporary_folder, write_texts};
 use crate::error::{Error, Result};
 use crate::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use crate::pipeline::{
@@ -40,14 +41,7 @@ impl Files<'_> {
     pub(super) fn of_texts<'t>(texts: impl Iterator<Item = &'t str>) -> Result<Self> {
         let folder = temporary_folder()?;
         let path = folder.path().join("part.jsonl.zst");
-        let failed = || Error::io("write", &path);
-        let file = File::create(&path).map_err(failed())?;
-        let mut lines = zstd::Encoder::new(BufWriter::new(file), 3).map_err(failed())?;
-        for (id, text) in texts.enumerate() {
-            writeln!(lines, "{}", json!({"id": id, "text": text})).map_err(failed())?;
-        }
-        let written = lines.finish().and_then(|mut file| file.flush());
-        written.map_err(failed())?;
+        write_texts(&path, texts)?;
         let none = Path::new("");
         Ok(Files::Part {
             inputs: Inputs::find(std::slice::from_ref(&path), None, none)?,
@@ -61,10 +55,6 @@ impl Files<'_> {
             Files::Part { inputs, .. } => inputs,
         }
     }
-}
-
-fn temporary_folder() -> Result<TempDir> {
-    tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))
 }
 
 /// Files to files without near-duplicates, with what `simgpu dedup` does if nothing else is asked for.
@@ -123,11 +113,7 @@ impl Workload for Dedup<'_> {
     }
 
     fn checksum(&mut self) -> Result<u64> {
-        if let Some(notice) = self.signer.notices().pop() {
-            return Err(Error::Unsupported(format!(
-                "{notice}; leave the backend out of --backends"
-            )));
-        }
+        check_notices(&*self.signer)?;
         let mut hash = Xxh3::new();
         let kept = self.files.inputs().files.iter();
         let kept = kept.map(|file| format!("kept/{}", file.relative));

@@ -105,10 +105,8 @@ impl Extent {
         let shingles = |length: &u64| in_range("lengths", *length, MOST_SHINGLES);
         let lengths = named_or(&plan.lengths, scope.lengths).iter().map(shingles);
         let lengths = lengths.collect::<Result<Vec<_>>>()?;
-        let schemes = match plan.schemes.as_slice() {
-            [] => SCHEMES.map(str::to_owned).to_vec(),
-            named => named.to_vec(),
-        };
+        let schemes = plan.scheme_names(&SCHEMES);
+        let schemes: Vec<String> = schemes.into_iter().map(str::to_owned).collect();
         Ok(Extent {
             effort: plan.effort,
             scope,

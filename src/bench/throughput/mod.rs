@@ -31,10 +31,9 @@ mod corpus;
 #[cfg(feature = "gpu")]
 mod device;
 
-pub use clock::{Clock, Monotonic};
-pub use runner::{Entrant, Rounds, Workload, run_rounds};
-
 use self::cases::Cases;
+use self::clock::Monotonic;
+use self::runner::run_rounds;
 use super::{Corpus, Plan, Record, Run, Stage};
 use crate::error::Result;
 use crate::pipeline::{Progress, Slots};

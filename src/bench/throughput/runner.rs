@@ -14,7 +14,7 @@ use crate::pipeline::Progress;
 use crate::scheme::fmix64;
 
 /// What is measured: a pass over some documents.
-pub trait Workload: Send {
+pub(super) trait Workload: Send {
     /// Works through the documents once.
     ///
     /// # Errors
@@ -46,22 +46,22 @@ pub trait Workload: Send {
     missing_debug_implementations,
     reason = "a workload has nothing to show"
 )]
-pub struct Entrant<'a> {
+pub(super) struct Entrant<'a> {
     /// A run that has not been measured yet: `round`, `passes` and what follows of time and checksum are empty.
-    pub run: Run,
+    pub(super) run: Run,
     /// What a run repeats.
-    pub workload: Box<dyn Workload + 'a>,
+    pub(super) workload: Box<dyn Workload + 'a>,
     /// The checksum by the definition, where there is one.
-    pub expected: Option<u64>,
+    pub(super) expected: Option<u64>,
 }
 
 /// How often and how long is measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Rounds {
+pub(super) struct Rounds {
     /// Runs of each case.
-    pub rounds: u32,
+    pub(super) rounds: u32,
     /// Seconds of a run at least, about; a pass that takes longer is a run of its own.
-    pub run_s: f64,
+    pub(super) run_s: f64,
 }
 
 /// Passes of a run at most, for those that have next to nothing to do.
@@ -80,7 +80,7 @@ const ROUNDS_OF_LONG: u32 = 3;
 /// # Errors
 /// [`Error::Disagreement`] when two entrants that compute one thing give different checksums, before any of them
 /// is timed, or when one gives another checksum than at first; else what a workload or `take` fails with.
-pub fn run_rounds(
+pub(super) fn run_rounds(
     entrants: &mut [Entrant<'_>],
     rounds: Rounds,
     clock: &dyn Clock,

@@ -70,13 +70,18 @@ impl Signing {
     }
 
     fn checksum(&self) -> Result<u64> {
-        match self.signer.notices().pop() {
-            // Something else signed, and was timed.
-            Some(notice) => Err(Error::Unsupported(format!(
-                "{notice}; leave the backend out of --backends"
-            ))),
-            None => Ok(checksum_of_slots(self.signatures.slots())),
-        }
+        check_notices(&*self.signer)?;
+        Ok(checksum_of_slots(self.signatures.slots()))
+    }
+}
+
+/// Refuses what a signer did otherwise than it was to: something else signed, and was timed.
+pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
+    match signer.notices().pop() {
+        Some(notice) => Err(Error::Unsupported(format!(
+            "{notice}; leave the backend out of --backends"
+        ))),
+        None => Ok(()),
     }
 }
 

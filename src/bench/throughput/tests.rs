@@ -1,5 +1,7 @@
 use std::sync::{Arc, Mutex};
 
+use super::clock::Clock;
+use super::runner::{Entrant, Rounds, Workload};
 use super::sign::{RandomHashes, SignHashes, Signing, by_definition};
 use super::*;
 use crate::backend::Backend;
