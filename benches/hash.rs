@@ -11,7 +11,7 @@ mod stages;
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use simgpu::pipeline::for_each_word;
+use simgpu::internals::for_each_word;
 use simgpu::scheme::{BaseHash, HashValue, Width, words_v1};
 
 fn main() {

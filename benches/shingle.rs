@@ -9,7 +9,8 @@
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use simgpu::pipeline::{Shingler, Shingling, StopWords, TextBatch, Unit};
+use simgpu::documents::TextBatch;
+use simgpu::pipeline::{Shingler, Shingling, StopWords, Unit};
 use simgpu::scheme::Scheme;
 
 /// Frequent ones, which can be written in either alphabet.

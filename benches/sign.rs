@@ -14,7 +14,6 @@ mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use simgpu::backend::Backend;
-use simgpu::bench::plan::SCHEMES;
 use simgpu::pipeline::Signatures;
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
@@ -33,7 +32,7 @@ fn main() {
 
 fn bench_sign(criterion: &mut Criterion) {
     let instructions = || std::iter::once(None).chain(Isa::available().iter().copied().map(Some));
-    for name in SCHEMES {
+    for name in schemes() {
         let mut group = criterion.benchmark_group(name);
         for isa in instructions() {
             let shown = isa.map_or("scalar".to_owned(), |isa| isa.to_string());
@@ -64,4 +63,13 @@ fn bench_sign(criterion: &mut Criterion) {
         }
         group.finish();
     }
+}
+
+/// Every family, and `rensa`, whose family only its preset has.
+fn schemes() -> impl Iterator<Item = &'static str> {
+    let families = Scheme::names().filter(|name| {
+        let scheme = Scheme::named(name);
+        scheme.is_ok_and(|scheme| scheme.preset().is_none())
+    });
+    families.chain(["rensa"])
 }

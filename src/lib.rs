@@ -42,20 +42,28 @@
 //! The core (schemes, shingling, signing, banding, clustering) is always there. `io` adds readers,
 //! writers and the runs over files, `bench` the measurements, `cli` the `simgpu` command. A feature never changes a result.
 
+pub mod error;
+
+pub mod documents;
+
+pub mod progress;
+
 pub mod scheme;
+
+pub mod simd;
 
 pub mod pipeline;
 
 pub mod backend;
 
-pub mod simd;
-
 #[cfg(feature = "io")]
 pub mod io;
 
-#[cfg(feature = "bench")]
-pub mod bench;
+#[cfg(feature = "io")]
+pub mod jobs;
 
-pub mod error;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals;
 
 pub use error::{Error, Result};

@@ -1,9 +1,8 @@
 //! A batch is signed in memory that the caller gave: once a thread is warm, nothing is allocated.
 
 use simgpu::backend::Backend;
-use simgpu::pipeline::{
-    Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut, TextBatch, Unit,
-};
+use simgpu::documents::TextBatch;
+use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut, Unit};
 use simgpu::scheme::{Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 

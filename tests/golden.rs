@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 use simgpu::backend::Backend;
+use simgpu::documents::{DocumentBatch, TokenBatch};
 use simgpu::pipeline::{
-    Banding, DocumentBatch, ErrorWeights, Hashes, Scratch, ShingleBatch, ShingleSets, Shingler,
-    Shingling, Signatures, Signer, Slots, TokenBatch, Unit, band_key,
+    Banding, ErrorWeights, Hashes, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling,
+    Signatures, Signer, Slots, Unit, band_key,
 };
 use simgpu::scheme::{
     BaseHash, Family, HashValue, Scheme, Width, affine32_even, fx_64, mersenne61_wide, murmur3_32,

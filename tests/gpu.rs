@@ -7,7 +7,8 @@ mod support;
 
 use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
-use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, TextBatch, Unit};
+use simgpu::documents::TextBatch;
+use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit};
 use simgpu::scheme::{Scheme, fmix64};
 use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny};
 

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use simgpu::backend::Backend;
+use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
     BandKeys, Banding, Buckets, ErrorWeights, Hashes, LargeBuckets, ShingleSets, Shingler,
-    Shingling, Signatures, StopWords, TextBatch, Unit, jaccard, similar_pairs,
+    Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
 };
 use simgpu::scheme::{BaseHash, HashValue, Scheme, Width};
 

@@ -7,9 +7,8 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use simgpu::backend::Backend;
-use simgpu::pipeline::{
-    Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, TextBatch, Unit,
-};
+use simgpu::documents::TextBatch;
+use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
 

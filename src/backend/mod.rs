@@ -83,7 +83,8 @@ impl Backend {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::pipeline::{Shingler, Shingling, Signatures, TextBatch};
+    /// use simgpu::documents::TextBatch;
+    /// use simgpu::pipeline::{Shingler, Shingling, Signatures};
     /// use simgpu::scheme::Scheme;
     /// use simgpu::simd::Isa;
     ///

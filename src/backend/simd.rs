@@ -6,9 +6,10 @@ use rayon::prelude::*;
 
 use super::rows::{rows_at_a_time, sign_rows};
 use super::unfit;
+use crate::documents::TextBatch;
 use crate::error::Result;
 use crate::pipeline::{
-    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, TextBatch, lower,
+    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, lower,
 };
 use crate::scheme::{Family, Permutations, Width};
 use crate::simd::Isa;

@@ -117,6 +117,12 @@ impl Inputs {
         Ok(inputs)
     }
 
+    /// The names of the files in reports and outputs, in order: their paths relative to the inputs' common
+    /// parent, with `/`.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| &*file.relative)
+    }
+
     /// Bytes of all files as they are stored.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let size = |file: &InputFile| file.path.metadata().map_or(0, |metadata| metadata.len());

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 use serde_json::value::RawValue;
 
 use super::{FieldPath, Fields};
-use crate::pipeline::{DocumentBatch, TokenBatch};
+use crate::documents::{DocumentBatch, TokenBatch};
 
 /// A line that holds a record.
 #[derive(Clone, Copy, Debug)]

@@ -22,13 +22,14 @@ pub use input::{Format, InputFile, Inputs, check_output_outside, read_text};
 pub(crate) use jsonl::json_string;
 pub(crate) use npy::{HEADER, MatrixDigest, bytes_of, header, read_slots};
 pub use output::{OutputFile, OutputFolder};
+pub use read::read_documents;
 pub(crate) use read::{Chunk, Columns, Contents, Event, Fingerprint, Record, read_all};
 pub(crate) use signatures::{REPORT_KEY, SignatureReader, damaged, description_of, misdescribed};
 pub(crate) use table::{
     ColumnWriter, IdColumn, KeptTable, f64s, signature_column, signature_field, strings, u64s,
 };
 
-use crate::pipeline::{DocumentBatch, TextBatch, TokenBatch};
+use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 /// Where a record holds what is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]

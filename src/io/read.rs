@@ -19,11 +19,14 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::compression::Compression;
 use super::input::{Format, InputFile, Inputs};
 use super::{Fields, jsonl, table};
-use crate::error::{Error, Result};
-use crate::pipeline::DocumentBatch;
+use crate::documents::DocumentBatch;
+use crate::error::{BadRecord, Error, Result};
 
 /// Bytes of lines in a chunk, about: what one thread parses at a time.
 const CHUNK: usize = 1 << 20;
+
+/// Bytes of chunks that wait to be parsed when all documents are read at once.
+const WAITING: usize = 16 << 20;
 
 /// A piece of a file.
 #[derive(Debug)]
@@ -249,6 +252,39 @@ pub(crate) fn read_all<T>(
         });
         consume(receiver, consumed)
     })
+}
+
+/// Reads all documents of the inputs into memory, in order.
+///
+/// # Errors
+/// [`Error::BadRecord`] for the first record that cannot be read; [`Error::Input`] and [`Error::Io`] for a
+/// file that cannot.
+pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
+    let mut all = fields.empty_batch();
+    read_all(inputs, fields, Columns::Needed, WAITING, |events, _| {
+        let mut batch = fields.empty_batch();
+        let mut rows = vec![0; inputs.files.len()];
+        for event in events {
+            let Event::Chunk(chunk) = event? else {
+                continue;
+            };
+            for record in chunk.parse(fields, |_| true, &mut batch) {
+                let row = rows[chunk.file];
+                rows[chunk.file] += 1;
+                if let Record::Bad { line, problem } = record {
+                    return Err(Error::BadRecord(BadRecord {
+                        file: inputs.files[chunk.file].named.clone(),
+                        row,
+                        line,
+                        problem,
+                    }));
+                }
+            }
+            all.append(&batch);
+        }
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// Why reading ends before its time.

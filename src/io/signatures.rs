@@ -15,7 +15,8 @@ use super::jsonl::json_string;
 use super::npy::{self, Matrix, MatrixDigest, bytes_of};
 use super::table;
 use crate::error::{Error, Result};
-use crate::pipeline::{Signatures, SignaturesFormat, SlotsMut};
+use crate::jobs::SignaturesFormat;
+use crate::pipeline::{Signatures, SlotsMut};
 use crate::scheme::Width;
 
 /// The entry of a table's metadata that describes it.

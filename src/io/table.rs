@@ -22,7 +22,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::jsonl::json_string;
 use super::{FieldPath, Fields};
-use crate::pipeline::{DocumentBatch, Signatures, Slots};
+use crate::documents::DocumentBatch;
+use crate::pipeline::{Signatures, Slots};
 
 /// Bytes of a batch of rows, about: what one thread parses at a time.
 const BATCH: i64 = 1 << 20;

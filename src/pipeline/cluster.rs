@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::pair::{SimilarPair, SimilarPairs};
+use super::candidates::{SimilarPair, SimilarPairs};
 use super::verify::Similarity;
 use crate::error::Result;
 

@@ -1,9 +1,9 @@
 //! Two texts -> how similar they are, exactly and by their signatures.
 
-use super::document::{DocumentBatch, TextBatch};
 use super::estimate::JaccardEstimate;
 use super::shingle::{Scratch, Shingler};
 use super::sign::{Signatures, Signer};
+use crate::documents::{DocumentBatch, TextBatch};
 use crate::error::Result;
 
 /// What two texts have in common.

@@ -1,8 +1,8 @@
 //! shingle sets -> signatures (MMDS 3.3): what every backend implements.
 
 use super::band::{Banding, check_keys, signed_keys};
-use super::document::TextBatch;
 use super::shingle::{Hashes, ShingleSets, Shingler};
+use crate::documents::TextBatch;
 use crate::error::{Error, Result};
 use crate::scheme::Width;
 
@@ -24,9 +24,7 @@ use crate::scheme::Width;
 ///
 /// ```
 /// use simgpu::backend::Backend;
-/// use simgpu::pipeline::{
-///     Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut,
-/// };
+/// use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut};
 /// use simgpu::scheme::Scheme;
 ///
 /// let scheme = Scheme::default().with_num_perm(64)?;

@@ -11,7 +11,7 @@
 //! shingle     = fmix64(word(w_1)*STEP^(n-1) + word(w_2)*STEP^(n-2) + .. + word(w_n))
 //! ```
 //!
-//! 32 bits of it are the high half. The values are frozen by tests/golden/words_v1.json, and what a
+//! 32 bits of it are the high half. The values are frozen by vectors/words_v1.json, and what a
 //! word is by the version of Unicode that [`UNICODE_VERSION`] names. On real words and on counters
 //! in decimal and hexadecimal it loses as many keys as a random function would; the product that is
 //! folded, not a truncated one, is what keeps keys apart that differ in the last byte of a chunk.

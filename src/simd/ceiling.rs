@@ -12,7 +12,7 @@ use crate::scheme::Family;
 /// its clock moves with the load. `None` where no loop is known. It takes less than half a millisecond.
 ///
 /// `mersenne61` of long sets takes its low part, which needs the instructions of `affine32`.
-pub(crate) fn updates_per_s(family: Family, isa: Isa, shingles: usize) -> Option<f64> {
+pub fn updates_per_s(family: Family, isa: Isa, shingles: usize) -> Option<f64> {
     let is_low_part = family == Family::Mersenne61 && shingles >= low_part::from(isa);
     let family = match is_low_part {
         true => Family::Affine32,

@@ -9,8 +9,8 @@
 mod isa;
 mod lanes;
 
-#[cfg(feature = "bench")]
-pub(crate) mod ceiling;
+#[cfg(feature = "internals")]
+pub mod ceiling;
 
 mod portable;
 

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::device::{adapters, lock};
 use super::{Gpu, GpuOptions, Integers, kernel};
+use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{
-    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, TextBatch,
-};
+use crate::pipeline::{Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer};
 use crate::scheme::{Family, Permutations, Width, fmix64};
 
 /// What decides who is faster.

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::load::Document;
+use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, TextBatch};
+use crate::pipeline::{Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
 
 /// The documents of a call.
 pub(super) trait Documents: Sync {

@@ -2,25 +2,24 @@
 
 use std::sync::mpsc::channel;
 
+use super::buffers::{Buffers, Work};
 use super::device::{Attempt, Failure};
 use super::documents::{ByteTexts, Documents, HashedSets};
 use super::kernel::{Input, Integers};
 use super::load::Load;
-use super::slot::{Slot, Work};
 use super::{Gpu, GpuOptions};
 use crate::backend::simd::Simd;
+use crate::documents::TextBatch;
 use crate::error::{Error, Result};
-use crate::pipeline::{
-    Scratch, ShingleSets, Shingler, Signatures, Signer, SlotsMut, TextBatch, lower,
-};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, SlotsMut, lower};
 use crate::scheme::{Family, Scheme};
 use crate::simd::Isa;
 
 /// A load that lies on a device: as many of the first documents as are sent at a time.
 #[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
-pub(crate) struct DeviceLoad {
+pub struct DeviceLoad {
     gpu: Gpu,
-    slot: Slot,
+    slot: Buffers,
     input_kind: Input,
     input: Vec<u8>,
     /// The document of each row.
@@ -34,11 +33,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, it cannot compute the scheme, or it fails.
-    pub(crate) fn of_sets(
-        scheme: &Scheme,
-        options: &GpuOptions,
-        sets: &ShingleSets<'_>,
-    ) -> Result<Self> {
+    pub fn of_sets(scheme: &Scheme, options: &GpuOptions, sets: &ShingleSets<'_>) -> Result<Self> {
         DeviceLoad::new(scheme, options, &HashedSets(sets), Input::Hashes)
     }
 
@@ -46,7 +41,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// The same, and for other shingles than windows of bytes.
-    pub(crate) fn of_texts(
+    pub fn of_texts(
         scheme: &Scheme,
         options: &GpuOptions,
         texts: &TextBatch,
@@ -115,7 +110,7 @@ impl DeviceLoad {
             blocks: gpu.blocks(),
             banded: None,
         };
-        let slot = Slot::new(device, shape, &gpu.coefficients)?;
+        let slot = Buffers::new(device, shape, &gpu.coefficients)?;
         let sent = slot.send(device, shape, &input, load, &work)?;
         let slot = sent.receive(device, shape.bounds.timeout, |_, _, _| {})?;
         Ok(DeviceLoad {
@@ -130,17 +125,17 @@ impl DeviceLoad {
     }
 
     /// Documents of the load.
-    pub(crate) fn documents(&self) -> usize {
+    pub fn documents(&self) -> usize {
         self.documents.last().map_or(0, |last| last + 1)
     }
 
     /// Shingles of the load.
-    pub(crate) fn shingles(&self) -> u64 {
+    pub fn shingles(&self) -> u64 {
         self.shingles
     }
 
     /// Bytes of the rows that come back, one for each piece of a document.
-    pub(crate) fn row_bytes(&self) -> usize {
+    pub fn row_bytes(&self) -> usize {
         self.documents.len() * self.gpu.shape.row_bytes()
     }
 
@@ -148,7 +143,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub(crate) fn upload(&self) -> Result<()> {
+    pub fn upload(&self) -> Result<()> {
         let device = &*self.gpu.device;
         let (say_done, done) = channel();
         let uploaded = device
@@ -170,7 +165,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub(crate) fn run_kernel(&self, times: u32) -> Result<()> {
+    pub fn run_kernel(&self, times: u32) -> Result<()> {
         self.explain(self.try_kernel(times))
     }
 
@@ -201,7 +196,7 @@ impl DeviceLoad {
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
-    pub(crate) fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
+    pub fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
         rows.clear();
         let timeout = self.gpu.shape.bounds.timeout;
         let read = self
@@ -213,7 +208,7 @@ impl DeviceLoad {
     }
 
     /// The signatures that rows come to.
-    pub(crate) fn signatures(&self, rows: &[u8]) -> Signatures {
+    pub fn signatures(&self, rows: &[u8]) -> Signatures {
         let Gpu {
             num_perm,
             family,
@@ -249,7 +244,7 @@ impl DeviceLoad {
 
     /// Updates a second that the integer units of the device allow, where that is known: an H200 has 132
     /// multiprocessors at 1.98 GHz, and each begins 64 multiply-adds a cycle.
-    pub(crate) fn ceiling_updates_per_s(&self) -> Option<f64> {
+    pub fn ceiling_updates_per_s(&self) -> Option<f64> {
         let device = &*self.gpu.device;
         let multiply_adds = match &*device.name {
             "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,

@@ -11,7 +11,7 @@ mod kernel;
 
 mod load;
 
-mod slot;
+mod buffers;
 
 mod documents;
 
@@ -19,7 +19,7 @@ mod output;
 
 mod worker;
 
-#[cfg(feature = "bench")]
+#[cfg(feature = "internals")]
 mod measure;
 
 pub(super) mod auto;
@@ -29,6 +29,8 @@ use std::sync::{Arc, Mutex};
 
 use rayon::prelude::*;
 
+use self::buffers::Banded;
+use self::buffers::Pool;
 pub use self::device::{Adapter, adapters};
 use self::device::{Attempt, Device, Failure, Pipeline, lock};
 use self::documents::{ByteTexts, Documents, HashedSets};
@@ -36,17 +38,17 @@ pub use self::kernel::Integers;
 use self::kernel::{Input, LANES, SignKernel};
 pub use self::load::Bounds;
 use self::load::Shape;
-#[cfg(feature = "bench")]
-pub(crate) use self::measure::DeviceLoad;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use self::measure::DeviceLoad;
 use self::output::{KeyRows, Output, SignatureRows};
-use self::slot::Banded;
-use self::slot::Slots as Pool;
 use self::worker::Worker;
 use super::unfit;
+use crate::documents::TextBatch;
 use crate::error::{Error, Result};
 use crate::pipeline::{
     Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, Slots, SlotsMut,
-    TextBatch, check_keys, keys_of_row, keys_of_rows, signed_keys,
+    check_keys, keys_of_row, keys_of_rows, signed_keys,
 };
 use crate::scheme::{Family, Permutations, Width};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Slot;
+use super::buffers::Banded;
 use super::documents::Documents;
-use super::slot::Banded;
 use crate::error::Result;
 use crate::pipeline::{Banding, Signatures, SignaturesMut, Signer, keys_of_rows};
 

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::buffers::{Buffers, Sent, Work};
 use super::device::{Attempt, Failure};
 use super::documents::Documents;
 use super::load::{Document, Load};
 use super::output::Output;
-use super::slot::{Sent, Slot as Buffers, Work};
 use super::{Gpu, Slot};
 use crate::error::Result;
 use crate::pipeline::Scratch;

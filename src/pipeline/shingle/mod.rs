@@ -38,7 +38,7 @@ pub use stop_words::StopWords;
 pub use words::for_each_word;
 use words::{Each, Words};
 
-use super::document::{DocumentBatch, digest};
+use crate::documents::{DocumentBatch, TextBatch, digest};
 use crate::error::{Error, Result};
 use crate::scheme::{BaseHash, Grams, Scheme, Shingles, Width, words_v1};
 use crate::simd::Isa;
@@ -59,7 +59,7 @@ pub enum Unit {
     /// such characters alone has no shingle. With a lowercased text and white space as it is, text-dedup's
     /// tokens, of which its preset takes five or more ([`Grams::FromFivePieces`]).
     Pieces,
-    /// Tokens that the documents bring along ([`TokenBatch`](super::TokenBatch)); with a size of 1, every
+    /// Tokens that the documents bring along ([`TokenBatch`](crate::documents::TokenBatch)); with a size of 1, every
     /// token is an element of the set. It is no unit of texts: [`Shingler::check_texts`].
     Tokens,
 }
@@ -269,7 +269,8 @@ impl Shingler {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::pipeline::{DocumentBatch, Shingler, Shingling, Signatures, TokenBatch, Unit};
+    /// use simgpu::documents::{DocumentBatch, TokenBatch};
+    /// use simgpu::pipeline::{Shingler, Shingling, Signatures, Unit};
     /// use simgpu::scheme::Scheme;
     ///
     /// // What datasketch computes when it is given these tokens.
@@ -315,7 +316,7 @@ impl Shingler {
 
     /// The shingle sets of a batch of texts. A shingler of [`Unit::Tokens`] takes each text for one token
     /// ([`Shingler::check_texts`]), here and wherever texts are shingled without an error.
-    pub fn shingle(&self, texts: &super::TextBatch) -> ShingleBatch {
+    pub fn shingle(&self, texts: &TextBatch) -> ShingleBatch {
         let mut batch = ShingleBatch::new(self.width);
         let mut scratch = Scratch::default();
         for text in texts.iter() {
@@ -639,8 +640,8 @@ impl Scratch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{TextBatch, TokenBatch};
     use super::*;
+    use crate::documents::{TextBatch, TokenBatch};
     use crate::scheme::{HashValue, murmur3_32};
 
     fn windows(text: &str, size: usize) -> Vec<String> {

@@ -1,0 +1,299 @@
+//! Signs the documents of a file on one thread and says how long each pass took: simgpu's part of the
+//! comparison in `run.py`, which starts it.
+//!
+//!     cargo bench --bench peers -- FILE --scheme affine32 [--num-perm 128] [--docs N] [--repeats R]
+//!     cargo bench --bench peers -- FILE --texts [--unit bytes] ...
+//!
+//! A file of hashed documents is little-endian: the 8 bytes `SGHASHES`, the number of documents and that of
+//! hashes as u64, an offset more than there are documents as i64, the hashes as u64. Schemes of 32 bits take
+//! their low halves. A file of texts is JSON Lines with a field `text`. One line of JSON comes out.
+
+#![allow(clippy::print_stdout, reason = "a measurement prints its result")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use clap::Parser;
+use serde::Deserialize;
+use serde_json::json;
+use sha1::{Digest, Sha1};
+use simgpu::backend::Backend;
+use simgpu::documents::TextBatch;
+use simgpu::pipeline::{
+    Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, Signer, SlotsMut, Unit,
+};
+use simgpu::scheme::{Scheme, Width};
+use simgpu::simd::Isa;
+
+/// Measures how fast documents are signed on one thread
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Hashed documents or texts, as the head of the source describes them
+    file: Option<PathBuf>,
+
+    /// The file holds texts
+    #[arg(long)]
+    texts: bool,
+
+    /// What texts are cut into: bytes or words [default: words, or the scheme's]
+    #[arg(long, value_name = "UNIT", requires = "texts")]
+    unit: Option<String>,
+
+    /// Scheme of the signatures
+    #[arg(long, default_value = "affine32")]
+    scheme: String,
+
+    /// Number of permutations
+    #[arg(long, default_value = "128")]
+    num_perm: u32,
+
+    /// Seed of the scheme's draws
+    #[arg(long, default_value = "1")]
+    seed: u32,
+
+    /// Only the first documents [default: all]
+    #[arg(long, value_name = "N")]
+    docs: Option<usize>,
+
+    /// Timed passes over the documents, after one that is not
+    #[arg(long, default_value = "1")]
+    repeats: u32,
+
+    /// Instructions to use [default: the best there are]
+    #[arg(long, value_name = "NAME")]
+    isa: Option<String>,
+
+    /// Writes the signatures, row by row, little-endian
+    #[arg(long, value_name = "FILE")]
+    signatures: Option<PathBuf>,
+
+    /// What cargo bench passes, and cargo test does not
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let Some(file) = &arguments.file else {
+        println!("benches/peers/run.py measures simgpu beside its peers; this is its part of it");
+        return Ok(());
+    };
+    let scheme = Scheme::named(&arguments.scheme)?
+        .with_num_perm(arguments.num_perm)?
+        .with_seed(arguments.seed);
+    let isa = arguments.isa.as_deref();
+    let isa = isa.map_or_else(|| Ok(Isa::best()), Isa::named)?;
+    let signer = Backend::Simd.signer_on(&scheme, isa)?;
+    let work = if arguments.texts {
+        let texts = read_texts(file, arguments.docs)?;
+        let shingling = shingling(&scheme, arguments.unit.as_deref())?;
+        let shingler = Shingler::new(shingling, &scheme, None)?.with_isa(isa);
+        Work::Texts { texts, shingler }
+    } else {
+        let documents = Documents::read(file, arguments.docs)?;
+        Work::Hashed(documents.of_width(scheme.family().hash_width()))
+    };
+    let signed = work.sign(&*signer, arguments.repeats)?;
+    if let Some(path) = &arguments.signatures {
+        fs::write(path, &signed.slots)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let line = json!({
+        "isa": isa.to_string(),
+        "documents": work.len(),
+        "shingles": work.shingles(),
+        "slot_bytes": signer.slot_width().bytes(),
+        "elapsed_s": signed.elapsed_s,
+        "sha1": hex(&Sha1::digest(&signed.slots)),
+    });
+    println!("{line}");
+    Ok(())
+}
+
+fn shingling(scheme: &Scheme, unit: Option<&str>) -> anyhow::Result<Shingling> {
+    Ok(match unit {
+        None => Shingling::of_scheme(scheme),
+        Some("words") => Shingling::of(Unit::Words),
+        Some("bytes") => Shingling::of(Unit::Bytes),
+        Some(other) => bail!("there is no unit {other} here; choose bytes or words"),
+    })
+}
+
+/// The first `docs` texts of a file, or all.
+fn read_texts(path: &Path, docs: Option<usize>) -> anyhow::Result<TextBatch> {
+    #[derive(Deserialize)]
+    struct Record {
+        text: String,
+    }
+    let shown = path.display();
+    let file = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let mut texts = TextBatch::default();
+    for line in file.lines().take(docs.unwrap_or(usize::MAX)) {
+        let record: Record = serde_json::from_str(line)
+            .with_context(|| format!("{shown} is no JSON Lines with texts"))?;
+        texts.push(&record.text);
+    }
+    Ok(texts)
+}
+
+/// What is signed.
+enum Work {
+    Hashed(Documents),
+    Texts {
+        texts: TextBatch,
+        shingler: Shingler,
+    },
+}
+
+/// What came of all passes.
+struct Signed {
+    /// Seconds of each pass.
+    elapsed_s: Vec<f64>,
+    /// The signatures of the last one, little-endian.
+    slots: Vec<u8>,
+}
+
+impl Work {
+    /// Documents.
+    fn len(&self) -> usize {
+        match self {
+            Work::Hashed(documents) => documents.offsets.len() - 1,
+            Work::Texts { texts, .. } => texts.len(),
+        }
+    }
+
+    /// Shingles of all documents.
+    fn shingles(&self) -> usize {
+        match self {
+            Work::Hashed(documents) => documents.hashes.borrow().len(),
+            Work::Texts { texts, shingler } => shingler.shingle(texts).sets().hashes().len(),
+        }
+    }
+
+    /// Signs all documents once to warm up, and then as often as asked for, each time into the same memory.
+    fn sign(&self, signer: &dyn Signer, repeats: u32) -> anyhow::Result<Signed> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+        let len = self.len() * signer.num_perm();
+        let mut slots = match signer.slot_width() {
+            Width::U32 => Numbers::U32(vec![0; len]),
+            Width::U64 => Numbers::U64(vec![0; len]),
+        };
+        let mut elapsed_s = Vec::new();
+        for _ in 0..=repeats {
+            let signatures = SignaturesMut::new(signer.num_perm(), slots.borrow_mut())?;
+            let elapsed = pool.install(|| -> simgpu::Result<_> {
+                let start = Instant::now();
+                match self {
+                    Work::Hashed(documents) => signer.sign_sets(&documents.sets()?, signatures)?,
+                    Work::Texts { texts, shingler } => {
+                        signer.sign_texts(texts, shingler, signatures)?;
+                    }
+                }
+                Ok(start.elapsed())
+            })?;
+            elapsed_s.push(elapsed.as_secs_f64());
+        }
+        elapsed_s.remove(0);
+        Ok(Signed {
+            elapsed_s,
+            slots: slots.to_bytes(),
+        })
+    }
+}
+
+/// Hashed documents: the hashes of document `i` are `hashes[offsets[i]..offsets[i + 1]]`.
+struct Documents {
+    offsets: Vec<i64>,
+    hashes: Numbers,
+}
+
+impl Documents {
+    /// The first `docs` documents of a file, or all.
+    fn read(path: &Path, docs: Option<usize>) -> anyhow::Result<Self> {
+        let shown = path.display();
+        let bytes = fs::read(path).with_context(|| format!("cannot read {shown}"))?;
+        ensure!(
+            bytes.len() >= 24 && bytes.starts_with(b"SGHASHES"),
+            "{shown} holds no hashed documents; run.py writes such files"
+        );
+        let (words, rest) = bytes.as_chunks::<8>();
+        ensure!(rest.is_empty(), "{shown} ends in the middle of a number");
+        let mut words = words[1..].iter().map(|word| u64::from_le_bytes(*word));
+        let mut count = || words.next().and_then(|count| usize::try_from(count).ok());
+        let counts = count().zip(count());
+        let Some((documents, len)) = counts.filter(|(documents, len)| {
+            documents.checked_add(*len) == Some((bytes.len() / 8).wrapping_sub(4))
+        }) else {
+            bail!("{shown} is not as long as its head says");
+        };
+        let taken = docs.unwrap_or(documents);
+        ensure!(
+            taken <= documents,
+            "{shown} has {documents} documents and not {taken}; lower --docs"
+        );
+        let offsets = words.by_ref().take(documents + 1);
+        let offsets: Vec<i64> = offsets.map(u64::cast_signed).take(taken + 1).collect();
+        let mut hashes: Vec<u64> = words.skip(documents - taken).collect();
+        let end = offsets.last().and_then(|&end| usize::try_from(end).ok());
+        let Some(end) = end.filter(|&end| end <= len) else {
+            bail!("{shown} has offsets beyond its hashes");
+        };
+        hashes.truncate(end);
+        Ok(Documents {
+            offsets,
+            hashes: Numbers::U64(hashes),
+        })
+    }
+
+    /// The same with hashes of the width that a scheme takes.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "schemes of 32 bits take the low halves"
+    )]
+    fn of_width(mut self, width: Width) -> Self {
+        if let (Width::U32, Numbers::U64(hashes)) = (width, &self.hashes) {
+            let low = hashes.iter().map(|&hash| hash as u32);
+            self.hashes = Numbers::U32(low.collect());
+        }
+        self
+    }
+
+    fn sets(&self) -> simgpu::Result<ShingleSets<'_>> {
+        ShingleSets::new(self.hashes.borrow(), &self.offsets)
+    }
+}
+
+/// Hashes or slots.
+enum Numbers {
+    U32(Vec<u32>),
+    U64(Vec<u64>),
+}
+
+impl Numbers {
+    fn borrow(&self) -> Hashes<'_> {
+        match self {
+            Numbers::U32(hashes) => Hashes::U32(hashes),
+            Numbers::U64(hashes) => Hashes::U64(hashes),
+        }
+    }
+
+    fn borrow_mut(&mut self) -> SlotsMut<'_> {
+        match self {
+            Numbers::U32(slots) => SlotsMut::U32(slots),
+            Numbers::U64(slots) => SlotsMut::U64(slots),
+        }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Numbers::U32(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+            Numbers::U64(slots) => slots.iter().flat_map(|slot| slot.to_le_bytes()).collect(),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

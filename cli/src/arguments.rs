@@ -1,0 +1,650 @@
+//! Arguments that several commands share, and what they are resolved into.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+#[cfg(feature = "gpu")]
+use simgpu::backend::gpu::GpuOptions;
+use simgpu::backend::{Backend, Hardware};
+use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
+use simgpu::jobs::{Search, Source, Verification};
+use simgpu::pipeline::{Banding, Normalise, Shingler, Shingling, Signer, StopWords, Unit};
+use simgpu::scheme::{BaseHash, Grams, Scheme};
+use simgpu::simd::Isa;
+
+use crate::terminal::Terminal;
+use crate::usage;
+
+/// The files, and where a record holds what.
+#[derive(Debug, Args)]
+pub(crate) struct InputArguments {
+    /// Files, folders, globs, or - for stdin: JSON Lines, Parquet or text, plain, gzip or zstd
+    #[arg(value_name = "INPUT", required = true)]
+    inputs: Vec<PathBuf>,
+
+    /// The format of the inputs; auto goes by their names
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
+    format: FormatArgument,
+
+    /// Field that holds the text; a.b reaches into objects
+    #[arg(
+        long,
+        value_name = "FIELD",
+        default_value = "text",
+        help_heading = "Input"
+    )]
+    text_field: String,
+
+    /// Field that holds the array of tokens, with --unit tokens [default: tokens]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    tokens_field: Option<String>,
+
+    /// Field that holds the id, which every record must then have [default: id, if every record has
+    /// one, else FILE:ROW]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    id_field: Option<String>,
+
+    /// Fail if two documents have one id, or one has none
+    #[arg(long, help_heading = "Input")]
+    unique_ids: bool,
+
+    /// What to do about a record that cannot be read
+    #[arg(long, value_enum, default_value = "fail", help_heading = "Input")]
+    on_bad_record: OnBadRecordArgument,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum FormatArgument {
+    Auto,
+    Jsonl,
+    Parquet,
+    Text,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnBadRecordArgument {
+    /// Stop with an error
+    Fail,
+    /// Leave it out, count it and list it in the report
+    Skip,
+}
+
+impl InputArguments {
+    /// Finds the files; stdin is copied to `stdin_spool`.
+    pub(crate) fn find(&self, stdin_spool: &Path) -> anyhow::Result<Inputs> {
+        let format = match self.format {
+            FormatArgument::Auto => None,
+            FormatArgument::Jsonl => Some(Format::JsonLines),
+            FormatArgument::Parquet => Some(Format::Parquet),
+            FormatArgument::Text => Some(Format::Text),
+        };
+        Ok(Inputs::find(&self.inputs, format, stdin_spool)?)
+    }
+
+    /// The inputs as they were named.
+    pub(crate) fn names(&self) -> &[PathBuf] {
+        &self.inputs
+    }
+
+    /// Refuses a field that would not be read.
+    fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
+        if self.tokens_field.is_some() && !is_tokens {
+            return Err(usage(simgpu::Error::Conflict(
+                "--tokens-field needs --unit tokens; pass that too, or leave --tokens-field out"
+                    .to_owned(),
+            )));
+        }
+        Ok(())
+    }
+
+    fn fields(&self, is_tokens: bool) -> Fields {
+        let content = if is_tokens {
+            self.tokens_field.as_deref().unwrap_or("tokens")
+        } else {
+            &self.text_field
+        };
+        Fields {
+            content: FieldPath::new(content),
+            is_tokens,
+            id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
+            // Ids can be unique only if there are any.
+            id_required: self.id_field.is_some() || self.unique_ids,
+        }
+    }
+}
+
+/// Where stdin lies while a file is written: beside it, or, for stdout, among temporary files. It goes
+/// with the run; what a killed run leaves, the next one replaces.
+pub(crate) struct Spool {
+    path: PathBuf,
+    is_used: bool,
+}
+
+impl Spool {
+    pub(crate) fn beside(output: &Path, inputs: &[PathBuf]) -> Self {
+        let path = if output.as_os_str() == "-" {
+            std::env::temp_dir().join(format!("simgpu-{}.stdin", std::process::id()))
+        } else {
+            OutputFile::beside(output, "stdin")
+        };
+        Spool {
+            path,
+            is_used: inputs.iter().any(|input| input.as_os_str() == "-"),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if self.is_used {
+            // What cannot be removed, the next run replaces.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Checks that there is a folder for the output.
+pub(crate) fn check_folder_of(output: &Path) -> anyhow::Result<()> {
+    let folder = output.parent().unwrap_or(Path::new(""));
+    if folder.as_os_str().is_empty() || folder.exists() {
+        return Ok(());
+    }
+    Err(anyhow::Error::new(simgpu::Error::Output {
+        path: output.to_owned(),
+        problem: format!("there is no folder {}", folder.display()),
+        remedy: "create it, or name another".to_owned(),
+    }))
+}
+
+/// What computes.
+#[derive(Debug, Args)]
+pub(crate) struct BackendArguments {
+    /// What computes the signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto, which is simd, or gpu
+    /// where that is measured to be faster; the values are the same
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "auto",
+        help_heading = "Machine"
+    )]
+    backend: String,
+
+    /// Vector instructions of simd: portable, avx2, avx512, neon; the values are the same [default: the
+    /// fastest that this CPU has]
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    isa: Option<String>,
+
+    /// Device of gpu and hybrid, by its number in `simgpu devices` [default: 0]
+    #[cfg(feature = "gpu")]
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    device: Option<usize>,
+
+    /// Lose the device after so many loads, to see what happens then
+    #[cfg(feature = "gpu")]
+    #[arg(long, value_name = "N", hide = true)]
+    lose_device_after: Option<u32>,
+}
+
+impl BackendArguments {
+    /// The backend, and the hardware on which shingles and signatures are computed: portable instructions
+    /// with scalar.
+    pub(crate) fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
+        let backend: Backend = self.backend.parse().map_err(usage)?;
+        let isa = match (&self.isa, backend) {
+            (None, Backend::Scalar) => Isa::named("portable")?,
+            (None, _) => Isa::best(),
+            (Some(_), Backend::Scalar) => {
+                return Err(usage(simgpu::Error::Conflict(
+                    "--isa is for the simd backend; leave --isa out".to_owned(),
+                )));
+            }
+            (Some(name), _) => Isa::named(name).map_err(usage)?,
+        };
+        let hardware = Hardware {
+            isa,
+            #[cfg(feature = "gpu")]
+            gpu: self.gpu_options(backend)?,
+        };
+        Ok((backend, hardware))
+    }
+
+    #[cfg(feature = "gpu")]
+    fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
+        if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
+            return Err(usage(simgpu::Error::Conflict(format!(
+                "--device is for the backends gpu and hybrid, not {backend}; add --backend gpu, or leave --device out"
+            ))));
+        }
+        Ok(GpuOptions {
+            device: self.device,
+            lose_after: self.lose_device_after,
+            ..GpuOptions::default()
+        })
+    }
+
+    /// Whether one set of instructions was asked for.
+    pub(crate) fn names_isa(&self) -> bool {
+        self.isa.is_some()
+    }
+}
+
+/// How documents become signatures.
+#[derive(Debug, Args)]
+pub(crate) struct SignArguments {
+    /// What a document is cut into [default: words, or the scheme's]
+    #[arg(long, value_enum, help_heading = "Shingles")]
+    unit: Option<UnitArgument>,
+
+    /// Units in a shingle [default: words 5, bytes 9, chars 9, pieces 5, tokens 1, or the scheme's, which
+    /// is 5 tokens for datatrove]; words, pieces and tokens are joined by one blank
+    #[arg(long, value_name = "N", help_heading = "Shingles")]
+    size: Option<NonZeroUsize>,
+
+    /// File of stop words, separated by white space, with --unit stopwords [default: English]
+    #[arg(long, value_name = "FILE", help_heading = "Shingles")]
+    stop_words: Option<PathBuf>,
+
+    /// Lowercase the text
+    #[arg(long, help_heading = "Shingles")]
+    lowercase: bool,
+
+    /// Delete punctuation
+    #[arg(long, help_heading = "Shingles")]
+    strip_punctuation: bool,
+
+    /// Keep runs of white space, which otherwise become one blank
+    #[arg(long, help_heading = "Shingles")]
+    keep_whitespace: bool,
+
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "affine32",
+        help = scheme_help(),
+        help_heading = "Signatures"
+    )]
+    scheme: String,
+
+    #[arg(long, value_name = "NAME", help = hash_help(), help_heading = "Signatures")]
+    hash: Option<String>,
+
+    /// Number of permutations, which is the number of slots of a signature [default: 128, or the
+    /// scheme's]
+    #[arg(long, value_name = "K", value_parser = num_perm_range(), help_heading = "Signatures")]
+    num_perm: Option<u32>,
+
+    /// Seed of the permutations [default: 1, or the scheme's]
+    #[arg(long, value_name = "N", help_heading = "Signatures")]
+    seed: Option<u32>,
+
+    #[command(flatten)]
+    machine: BackendArguments,
+}
+
+/// How documents become signatures, and how many at a time.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    sign: SignArguments,
+
+    /// Threads [default: one a core]
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    threads: Option<NonZeroUsize>,
+
+    /// MiB of text that are worked on at a time; the results are the same
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value = "16",
+        help_heading = "Machine"
+    )]
+    batch_mib: NonZeroUsize,
+
+    /// Say nothing but errors
+    #[arg(long, short, help_heading = "Machine")]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UnitArgument {
+    /// UTF-8 bytes
+    Bytes,
+    /// Unicode characters
+    Chars,
+    /// Unicode words
+    Words,
+    /// A stop word and the next two words
+    Stopwords,
+    /// What stands between characters that are no letter, number or underscore
+    Pieces,
+    /// The tokens that the record brings along
+    Tokens,
+}
+
+/// The help of --scheme: families, and presets with their tools.
+fn scheme_help() -> String {
+    let (presets, families): (Vec<_>, Vec<_>) = Scheme::names()
+        .filter_map(|name| Scheme::named(name).ok())
+        .partition(|scheme| scheme.preset().is_some());
+    let families: Vec<_> = families.iter().map(Scheme::to_string).collect();
+    let presets = presets.iter().filter_map(Scheme::preset);
+    let presets: Vec<_> = presets
+        .map(|preset| format!("{} ({})", preset.name, preset.tool))
+        .collect();
+    format!(
+        "Signature scheme: {}; or another tool's, with its defaults: {}",
+        families.join(", "),
+        presets.join(", ")
+    )
+}
+
+/// The help of --hash.
+fn hash_help() -> String {
+    let names: Vec<_> = BaseHash::names().collect();
+    format!(
+        "Base hash of a shingle: {} [default: words-v1 for words, murmur3 for the rest, or the scheme's]",
+        names.join(", ")
+    )
+}
+
+/// The scheme of that name, with what is asked for in place of its defaults.
+pub(crate) fn scheme_of(
+    name: &str,
+    num_perm: Option<u32>,
+    seed: Option<u32>,
+) -> anyhow::Result<Scheme> {
+    let mut scheme = Scheme::named(name).map_err(usage)?;
+    if let Some(num_perm) = num_perm {
+        scheme = scheme.with_num_perm(num_perm).map_err(usage)?;
+    }
+    if let Some(seed) = seed {
+        scheme = scheme.with_seed(seed);
+    }
+    Ok(scheme)
+}
+
+/// Numbers of permutations that are accepted.
+pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
+}
+
+/// What the arguments of signing are resolved into.
+pub(crate) struct Signing {
+    pub(crate) scheme: Scheme,
+    pub(crate) shingler: Shingler,
+    pub(crate) signer: Box<dyn Signer>,
+    pub(crate) is_tokens: bool,
+}
+
+/// What the arguments of a run over files are resolved into.
+pub(crate) struct Run {
+    pub(crate) signing: Signing,
+    pub(crate) threads: usize,
+    pub(crate) terminal: Terminal,
+    batch_bytes: usize,
+}
+
+impl RunArguments {
+    pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<Run> {
+        let signing = self.sign.resolve()?;
+        input.check_fields(signing.is_tokens)?;
+        Ok(Run {
+            signing,
+            threads: self.threads(),
+            terminal: self.terminal(),
+            batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
+        })
+    }
+
+    /// How many threads work.
+    pub(crate) fn threads(&self) -> usize {
+        let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        self.threads.map_or(available, NonZeroUsize::get)
+    }
+
+    /// Who talks to the user.
+    pub(crate) fn terminal(&self) -> Terminal {
+        Terminal::new(self.quiet)
+    }
+}
+
+impl SignArguments {
+    pub(crate) fn resolve(&self) -> anyhow::Result<Signing> {
+        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
+        let hash: Option<BaseHash> = match &self.hash {
+            Some(name) => Some(name.parse().map_err(usage)?),
+            None => None,
+        };
+        let (backend, hardware) = self.machine.resolve()?;
+        let shingler = Shingler::new(self.shingling(&scheme)?, &scheme, hash).map_err(usage)?;
+        Ok(Signing {
+            signer: backend.signer_with(&scheme, &hardware)?,
+            scheme,
+            is_tokens: shingler.shingling().unit == Unit::Tokens,
+            shingler: shingler.with_isa(hardware.isa),
+        })
+    }
+
+    fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
+        let conflict = |text: &str| usage(simgpu::Error::Conflict(text.to_owned()));
+        if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
+            return Err(conflict("--stop-words needs --unit stopwords"));
+        }
+        let unit = self.unit.map(|unit| {
+            anyhow::Ok(match unit {
+                UnitArgument::Bytes => Unit::Bytes,
+                UnitArgument::Chars => Unit::Chars,
+                UnitArgument::Words => Unit::Words,
+                UnitArgument::Pieces => Unit::Pieces,
+                UnitArgument::Tokens => Unit::Tokens,
+                UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
+                    None => StopWords::english(),
+                    Some(path) => read_stop_words(path)?,
+                }),
+            })
+        });
+        // What a preset says of size and letters belongs to its unit; but a tool that makes shingles of
+        // the words it is given makes them as large of tokens.
+        let of_scheme = Shingling::of_scheme(scheme);
+        let makes_shingles = scheme.preset().is_some_and(|p| p.grams == Grams::FullOnly);
+        let mut shingling = match unit.transpose()? {
+            Some(Unit::Tokens) if makes_shingles => Shingling {
+                size: of_scheme.size,
+                ..Shingling::of(Unit::Tokens)
+            },
+            Some(unit) if unit != of_scheme.unit => Shingling::of(unit),
+            _ => of_scheme,
+        };
+        if let Some(size) = self.size {
+            if !shingling.unit.takes_size() {
+                let unit = &shingling.unit;
+                return Err(conflict(&format!(
+                    "--unit {unit} takes no --size; leave it out"
+                )));
+            }
+            shingling.size = size;
+        }
+        let default = shingling.normalise;
+        shingling.normalise = Normalise {
+            lowercase: self.lowercase || default.lowercase,
+            strip_punctuation: self.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: self.keep_whitespace || default.keep_whitespace,
+        };
+        Ok(shingling)
+    }
+}
+
+fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
+    let text = std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
+    let stop_words: StopWords = text.split_whitespace().collect();
+    if stop_words.is_empty() {
+        anyhow::bail!(
+            "{} holds no stop words; list some, separated by white space",
+            path.display()
+        );
+    }
+    Ok(stop_words)
+}
+
+impl Run {
+    /// Brings files and signing together and hands them to `run`, on the threads asked for.
+    pub(crate) fn over<T: Send>(
+        &self,
+        arguments: &InputArguments,
+        inputs: &Inputs,
+        run: impl FnOnce(&Source<'_>) -> simgpu::Result<T> + Send,
+    ) -> anyhow::Result<T> {
+        let fields = arguments.fields(self.signing.is_tokens);
+        let source = Source {
+            inputs,
+            fields: &fields,
+            on_bad_record: match arguments.on_bad_record {
+                OnBadRecordArgument::Fail => OnBadRecord::Fail,
+                OnBadRecordArgument::Skip => OnBadRecord::Skip,
+            },
+            unique_ids: arguments.unique_ids,
+            batch_bytes: self.batch_bytes,
+            shingler: &self.signing.shingler,
+            signer: &*self.signing.signer,
+            progress: &self.terminal,
+        };
+        on_threads(self.threads, || run(&source))
+    }
+}
+
+/// Runs on so many threads.
+pub(crate) fn on_threads<T: Send>(
+    threads: usize,
+    run: impl FnOnce() -> simgpu::Result<T> + Send,
+) -> anyhow::Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()?;
+    Ok(pool.install(run)?)
+}
+
+/// Which pairs become candidates.
+#[derive(Debug, Args)]
+pub(crate) struct BandingArguments {
+    /// The least Jaccard similarity of near-duplicates, above 0 and up to 1
+    #[arg(
+        long,
+        short,
+        value_name = "S",
+        default_value_t = 0.8,
+        help_heading = "Search"
+    )]
+    threshold: f64,
+
+    /// Number of bands, with --rows [default: chosen for the threshold, or the scheme's]
+    #[arg(long, value_name = "B", requires = "rows", help_heading = "Search")]
+    bands: Option<usize>,
+
+    /// Slots of a band, with --bands
+    #[arg(long, value_name = "R", requires = "bands", help_heading = "Search")]
+    rows: Option<usize>,
+}
+
+impl BandingArguments {
+    /// The threshold, and the banding for it.
+    pub(crate) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<(f64, Banding)> {
+        simgpu::pipeline::check_threshold(self.threshold).map_err(usage)?;
+        let banding = match (self.bands, self.rows) {
+            (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
+            _ => Banding::for_scheme(self.threshold, scheme),
+        };
+        Ok((self.threshold, banding.map_err(usage)?))
+    }
+}
+
+/// Which pairs are looked for.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    #[command(flatten)]
+    banding: BandingArguments,
+
+    /// How candidate pairs are verified
+    #[arg(long, value_enum, default_value = "signature", help_heading = "Search")]
+    verify: VerifyArgument,
+
+    /// Documents in a bucket above which it is not compared pair by pair
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "4096",
+        help_heading = "Search"
+    )]
+    max_bucket: NonZeroUsize,
+
+    /// MiB of decompressed files that stay in memory instead of being read twice; larger ones are
+    /// read twice, and the results are the same
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value = "128",
+        help_heading = "Machine"
+    )]
+    hold_mib: u32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VerifyArgument {
+    /// Not at all: every candidate pair counts
+    None,
+    /// By the estimate from the signatures
+    Signature,
+    /// By the Jaccard similarity of the documents, which are read again
+    Exact,
+}
+
+impl SearchArguments {
+    pub(crate) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<Search> {
+        let (threshold, banding) = self.banding.resolve(scheme)?;
+        Ok(Search {
+            threshold,
+            banding,
+            verification: match self.verify {
+                VerifyArgument::None => Verification::None,
+                VerifyArgument::Signature => Verification::Signature,
+                VerifyArgument::Exact => Verification::Exact,
+            },
+            max_bucket: self.max_bucket.get(),
+            held_bytes: u64::from(self.hold_mib) << 20,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        sign: SignArguments,
+    }
+
+    #[test]
+    fn shingles_are_made_on_the_instructions_asked_for() {
+        let isa_of = |options: &[&str]| {
+            let command = Command::parse_from([&["simgpu"], options].concat());
+            let shingler = command.sign.resolve().unwrap().shingler;
+            // The instructions show nowhere else, for the values are the same.
+            let shown = format!("{shingler:?}");
+            let is = |isa: &&Isa| shown.contains(&format!("{isa:?}"));
+            *Isa::available().iter().find(is).unwrap()
+        };
+        assert_eq!(isa_of(&[]), Isa::best());
+        assert_eq!(isa_of(&["--backend", "scalar"]), Isa::available()[0]);
+        for isa in Isa::available() {
+            assert_eq!(isa_of(&["--isa", &isa.to_string()]), *isa);
+        }
+    }
+}

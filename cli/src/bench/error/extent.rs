@@ -1,0 +1,168 @@
+//! Which cells there are, and how many trials each of them gets.
+
+use super::input::Input;
+use super::series::Series;
+use crate::bench::plan::SCHEMES;
+use crate::bench::{Effort, Plan, Varied};
+use simgpu::pipeline::SlotBits;
+use simgpu::scheme::DEFAULT_NUM_PERM;
+
+/// Similarities that are asked for.
+const SIMILARITIES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+
+/// Elements of each set.
+const SET_SIZES: [usize; 7] = [1, 2, 8, 32, 128, 1000, 10_000];
+
+/// The most elements of a set that are drawn: integers below 2^32 have a progression of more with a random stride, but
+/// a trial takes half a second.
+pub(super) const MAX_SET_SIZE: usize = 1 << 24;
+
+/// The set size at which numbers of slots, and of bits, are compared, and their similarity.
+const SWEPT_SET_SIZE: usize = 1000;
+const SWEPT_SIMILARITIES: [f64; 1] = [0.5];
+
+/// What is measured.
+pub(super) struct Extent {
+    /// Schemes that are measured if none are named.
+    pub(super) schemes: &'static [&'static str],
+    /// Elements of each set.
+    pub(super) set_sizes: Vec<usize>,
+    similarities: &'static [f64],
+    inputs: &'static [&'static str],
+    num_perms: Vec<u32>,
+    swept_num_perms: &'static [u32],
+    /// Values that a scheme computes in a series, within the bounds of its trials.
+    updates: u64,
+    least_trials: u64,
+    most_trials: u64,
+}
+
+impl Extent {
+    /// That of a plan.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let usual = Extent {
+            schemes: &SCHEMES,
+            set_sizes: SET_SIZES.to_vec(),
+            similarities: &SIMILARITIES,
+            inputs: &["random", "interval", "progression", "zipf", "edits"],
+            num_perms: vec![DEFAULT_NUM_PERM],
+            swept_num_perms: &[16, 64, 256, 1024],
+            updates: 3_000_000_000,
+            least_trials: 200,
+            most_trials: 2000,
+        };
+        let mut extent = match plan.effort {
+            Effort::Quick => Extent {
+                schemes: &["affine32", "affine32-even", "mersenne31", "fast"],
+                set_sizes: vec![8, 128, SWEPT_SET_SIZE],
+                similarities: &[0.5, 0.9],
+                inputs: &["random", "progression", "edits"],
+                updates: 600_000_000,
+                most_trials: 1000,
+                ..usual
+            },
+            Effort::Usual => usual,
+            Effort::Full => Extent {
+                updates: 20_000_000_000,
+                least_trials: 1000,
+                most_trials: 10_000,
+                ..usual
+            },
+        };
+        if !plan.lengths.is_empty() {
+            let lengths = plan.lengths.iter();
+            let sizes = lengths.map(|len| usize::try_from(*len).unwrap_or(usize::MAX));
+            extent.set_sizes = sizes.collect();
+        }
+        if !plan.num_perms.is_empty() {
+            extent.num_perms.clone_from(&plan.num_perms);
+            extent.swept_num_perms = &[];
+        }
+        extent
+    }
+
+    /// All series of sets that can be drawn, small sets first, and then those over numbers of slots.
+    pub(super) fn series<'a>(&self, inputs: &'a [Input]) -> Vec<Series<'a>> {
+        let mut series = Vec::new();
+        let can_be_drawn = |size: &&usize| (1..=MAX_SET_SIZE).contains(*size);
+        for set_size in self.set_sizes.iter().filter(can_be_drawn) {
+            for input in inputs.iter().filter(|it| self.inputs.contains(&it.name())) {
+                for varied in [Varied::Seeds, Varied::Data] {
+                    for num_perm in &self.num_perms {
+                        let over_seeds =
+                            self.over_seeds(input, *set_size, *num_perm, self.similarities);
+                        let is_swept = matches!(input, Input::Random)
+                            && varied == Varied::Seeds
+                            && *set_size == SWEPT_SET_SIZE;
+                        series.push(Series {
+                            varied,
+                            slot_bits: if is_swept { &SlotBits::ALL } else { &[] },
+                            ..over_seeds
+                        });
+                    }
+                }
+            }
+        }
+        for input in inputs.iter().filter(|it| matches!(it, Input::Random)) {
+            let sweep = self.swept_num_perms.iter();
+            series.extend(sweep.map(|num_perm| {
+                self.over_seeds(input, SWEPT_SET_SIZE, *num_perm, &SWEPT_SIMILARITIES)
+            }));
+        }
+        series
+    }
+
+    /// A series over seeds.
+    fn over_seeds<'a>(
+        &self,
+        input: &'a Input,
+        set_size: usize,
+        num_perm: u32,
+        similarities: &'a [f64],
+    ) -> Series<'a> {
+        let hashes = (1 + similarities.len()) as u64 * set_size as u64;
+        let trials = self.updates / (hashes * u64::from(num_perm)).max(1);
+        let trials = trials.clamp(self.least_trials, self.most_trials);
+        Series {
+            input,
+            varied: Varied::Seeds,
+            set_size,
+            similarities,
+            num_perm,
+            slot_bits: &[],
+            trials: usize::try_from(trials).unwrap_or(usize::MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_measured() {
+        let plan = Plan {
+            lengths: vec![0, 7, u64::MAX],
+            num_perms: vec![32, 64],
+            ..Plan::default()
+        };
+        let inputs = [Input::Random, Input::Interval];
+        let series = Extent::of(&plan).series(&inputs);
+        assert_eq!(series.len(), 2 * 2 * 2);
+        assert!(
+            series
+                .iter()
+                .all(|it| it.set_size == 7 && it.trials == 2000)
+        );
+    }
+
+    #[test]
+    fn large_sets_get_fewer_trials() {
+        let series = Extent::of(&Plan::default()).series(&[Input::Random]);
+        let trials: Vec<usize> = series.iter().step_by(2).map(|it| it.trials).collect();
+        assert_eq!(trials[..5], [2000; 5]);
+        assert!(trials[5..7].is_sorted_by(|a, b| a > b), "{trials:?}");
+        let swept = series.iter().filter(|it| !it.slot_bits.is_empty());
+        assert_eq!(swept.count(), 1);
+    }
+}

@@ -1,0 +1,300 @@
+//! Pairs of sets whose exact similarity is known.
+//!
+//! Each draw gives one set A and, for each similarity that is asked for, a set B. But for edited texts all are windows
+//! of one sequence of distinct shingle hashes: A is its first n, and B the n that begin where i of A are left, so that
+//! J = i / (2n - i).
+
+use std::collections::HashSet;
+
+use super::edits::Edits;
+use super::random::Random;
+use crate::bench::Corpus;
+use simgpu::Result;
+use simgpu::pipeline::{Hashes, ShingleSets};
+use simgpu::scheme::{HashValue, Width, words_v1};
+
+/// What sets are made of.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// Random hashes.
+    Random,
+    /// Integers without a gap, which begin anywhere below 2^31.
+    Interval,
+    /// Integers below 2^32 with one odd difference.
+    Progression,
+    /// Shingles of five words, which are drawn by Zipf's law from 10,000.
+    Zipf,
+    /// Shingles of five words of a real text, in which words are replaced.
+    Edits(Edits),
+}
+
+/// A and each B, for one trial.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    wide: Vec<u64>,
+    narrow: Vec<u32>,
+    offsets: Vec<i64>,
+    /// The exact Jaccard similarity of A and each B.
+    pub similarities: Vec<f64>,
+}
+
+impl Pairs {
+    /// The sets, A first, as hashes of that width.
+    ///
+    /// # Errors
+    /// None that can occur: offsets fit hashes.
+    pub fn sets(&self, width: Width) -> Result<ShingleSets<'_>> {
+        let hashes = match width {
+            Width::U32 => Hashes::U32(&self.narrow),
+            Width::U64 => Hashes::U64(&self.wide),
+        };
+        ShingleSets::new(hashes, &self.offsets)
+    }
+
+    /// Of sets in a row, A first, which share so many elements with A.
+    fn of(sets: &[&[u64]], similarities: Vec<f64>, narrow: impl Fn(u64) -> u32) -> Self {
+        let wide = sets.concat();
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for set in sets {
+            end += set.len() as i64;
+            offsets.push(end);
+        }
+        Pairs {
+            narrow: wide.iter().map(|hash| narrow(*hash)).collect(),
+            wide,
+            offsets,
+            similarities,
+        }
+    }
+}
+
+/// The elements that two sets of `set_size` share for a similarity nearest to each that is asked for, without
+/// repeats.
+pub fn shared_sizes(set_size: usize, similarities: &[f64]) -> Vec<usize> {
+    let mut sizes: Vec<usize> = Vec::new();
+    for asked in similarities {
+        let distance = |shared: &usize| (similarity_of(set_size, *shared) - asked).abs();
+        let nearest = (0..=set_size).min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        sizes.extend(nearest);
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// The Jaccard similarity of two sets of `set_size` that share `shared` elements.
+pub fn similarity_of(set_size: usize, shared: usize) -> f64 {
+    shared as f64 / (2 * set_size - shared) as f64
+}
+
+impl Input {
+    /// All of them.
+    pub fn all(corpus: &Corpus) -> [Input; 5] {
+        [
+            Input::Random,
+            Input::Interval,
+            Input::Progression,
+            Input::Zipf,
+            Input::Edits(Edits::of(corpus)),
+        ]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Input::Random => "random",
+            Input::Interval => "interval",
+            Input::Progression => "progression",
+            Input::Zipf => "zipf",
+            Input::Edits(_) => "edits",
+        }
+    }
+
+    /// Draws A of `set_size` elements, and a B for each number of elements to share with it. None if the corpus is too
+    /// small for such a set.
+    pub fn draw(&self, set_size: usize, shared: &[usize], random: &mut Random) -> Option<Pairs> {
+        let least = shared.iter().min().copied().unwrap_or(set_size);
+        let len = 2 * set_size - least;
+        let elements = match self {
+            Input::Random => random_hashes(len, random),
+            Input::Interval => progression(random.next_u64() >> 33, 1, len),
+            Input::Progression => {
+                let start = random.next_u64() >> 33;
+                // The last element stays below 2^32, so that it is one progression for every width and modulus.
+                let steps = (1 << 30) / len.max(1);
+                progression(start, 2 * random.below(steps) as u64 + 1, len)
+            }
+            Input::Zipf => zipf_shingles(len, random),
+            Input::Edits(edits) => {
+                let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
+                let edited = edits.draw(set_size, &similarities.collect::<Vec<_>>(), random)?;
+                let sets: Vec<&[u64]> = edited.sets.iter().map(Vec::as_slice).collect();
+                return Some(Pairs::of(&sets, edited.similarities, u32::of_words));
+            }
+        };
+        let others = shared.iter().map(|shared| set_size - shared);
+        let starts = std::iter::once(0).chain(others);
+        let windows: Vec<&[u64]> = starts
+            .filter_map(|start| elements.get(start..start + set_size))
+            .collect();
+        let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
+        let narrow = match self {
+            Input::Zipf => u32::of_words,
+            _ => low_half,
+        };
+        Some(Pairs::of(&windows, similarities.collect(), narrow))
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the low half is what is wanted"
+)]
+fn low_half(hash: u64) -> u32 {
+    hash as u32
+}
+
+/// Hashes whose low halves are distinct, too.
+fn random_hashes(len: usize, random: &mut Random) -> Vec<u64> {
+    let mut seen = HashSet::with_capacity(len);
+    let hashes = std::iter::repeat_with(|| random.next_u64());
+    let distinct = hashes.filter(|hash| seen.insert(low_half(*hash)));
+    distinct.take(len).collect()
+}
+
+fn progression(start: u64, stride: u64, len: usize) -> Vec<u64> {
+    (0..len as u64).map(|i| start + i * stride).collect()
+}
+
+/// The first distinct shingles of a text without end.
+fn zipf_shingles(len: usize, random: &mut Random) -> Vec<u64> {
+    let mut draws = std::iter::repeat_with(|| zipf_word(random));
+    let mut text: Vec<u64> = draws.by_ref().take(len + SHINGLE_WORDS - 1).collect();
+    loop {
+        let mut shingles = distinct_shingles(&text);
+        if shingles.len() >= len {
+            shingles.truncate(len);
+            return shingles;
+        }
+        text.extend(draws.by_ref().take(len - shingles.len()));
+    }
+}
+
+/// The hash of a word: of 10,000, each about as frequent as one over its rank.
+fn zipf_word(random: &mut Random) -> u64 {
+    const WORDS: f64 = 10_000.0;
+    // The share of the first r words is about ln(r) / ln(WORDS), so that r = WORDS^u, with u uniform.
+    let u = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    let rank = WORDS.powf(u).floor();
+    words_v1::word(format!("w{rank}").as_bytes())
+}
+
+/// Words of a shingle, as without a choice.
+pub(super) const SHINGLE_WORDS: usize = 5;
+
+/// The hashes of a text's shingles, each once, in order, from the hashes of its words.
+pub(super) fn distinct_shingles(words: &[u64]) -> Vec<u64> {
+    let mut seen = HashSet::with_capacity(words.len());
+    let mut shingles = Vec::with_capacity(words.len());
+    words_v1::for_each_shingle(words, SHINGLE_WORDS, |shingle| {
+        if seen.insert(shingle) {
+            shingles.push(shingle);
+        }
+    });
+    shingles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simgpu::pipeline::jaccard;
+
+    fn sorted<H: Copy + Ord>(hashes: &[H], sets: &ShingleSets<'_>) -> Vec<Vec<H>> {
+        let sorted = |i| {
+            let mut set = hashes[sets.range(i)].to_vec();
+            set.sort_unstable();
+            set.dedup();
+            set
+        };
+        (0..sets.len()).map(sorted).collect()
+    }
+
+    /// Similarities are those of the sets, in both widths.
+    #[test]
+    fn similarities_are_exact() {
+        for input in [
+            Input::Random,
+            Input::Interval,
+            Input::Progression,
+            Input::Zipf,
+        ] {
+            for set_size in [1, 2, 8, 1000] {
+                let shared = shared_sizes(set_size, &[0.1, 0.5, 0.9]);
+                let mut random = Random::of(&[3]);
+                let pairs = input.draw(set_size, &shared, &mut random).unwrap();
+                assert_eq!(pairs.similarities.len(), shared.len());
+                for width in [Width::U32, Width::U64] {
+                    let sets = pairs.sets(width).unwrap();
+                    let similarities: Vec<f64> = match sets.hashes() {
+                        Hashes::U32(hashes) => similarities(&sorted(hashes, &sets)),
+                        Hashes::U64(hashes) => similarities(&sorted(hashes, &sets)),
+                    };
+                    assert_eq!(similarities, pairs.similarities, "{input:?}");
+                }
+            }
+        }
+    }
+
+    fn similarities<H: Ord>(sets: &[Vec<H>]) -> Vec<f64> {
+        assert!(sets.iter().all(|set| set.len() == sets[0].len()));
+        sets[1..].iter().map(|set| jaccard(&sets[0], set)).collect()
+    }
+
+    #[test]
+    fn the_nearest_similarity_that_a_size_has() {
+        let asked = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+        assert_eq!(shared_sizes(1, &asked), [0, 1]);
+        assert_eq!(shared_sizes(2, &asked), [0, 1, 2]);
+        assert_eq!(shared_sizes(128, &asked).len(), 7);
+        assert_eq!(similarity_of(9, 6), 0.5);
+        assert_eq!(shared_sizes(9, &[0.5]), [6]);
+    }
+
+    #[test]
+    fn progressions_have_one_odd_stride() {
+        let mut random = Random::of(&[4]);
+        for (input, is_interval) in [(Input::Interval, true), (Input::Progression, false)] {
+            let pairs = input.draw(5000, &[2500], &mut random).unwrap();
+            let set = &pairs.wide[..5000];
+            let stride = set[1] - set[0];
+            assert!(set.windows(2).all(|pair| pair[1] - pair[0] == stride));
+            assert!(stride % 2 == 1 && (stride == 1) == is_interval);
+            assert!(
+                pairs
+                    .wide
+                    .iter()
+                    .zip(&pairs.narrow)
+                    .all(|(wide, narrow)| *wide == u64::from(*narrow))
+            );
+        }
+    }
+
+    /// P(r) = ln((r + 1) / r) / ln(10,000).
+    #[test]
+    fn words_are_those_of_zipf() {
+        let word = |rank: u32| words_v1::word(format!("w{rank}").as_bytes());
+        let mut random = Random::of(&[5]);
+        let words: Vec<u64> = std::iter::repeat_with(|| zipf_word(&mut random))
+            .take(100_000)
+            .collect();
+        let count = |rank| words.iter().filter(|it| **it == word(rank)).count() as f64;
+        assert!(
+            (count(1) / count(2) - 1.7).abs() < 0.1,
+            "{} {}",
+            count(1),
+            count(2)
+        );
+        assert!((count(1) / count(10) - 7.27).abs() < 0.8);
+    }
+}

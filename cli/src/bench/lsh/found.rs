@@ -1,0 +1,186 @@
+//! What whole pipelines find of what there is.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
+use crate::bench::corpus::{temporary_folder, write_texts};
+use crate::bench::{Corpus, Found};
+use simgpu::backend::Backend;
+use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
+use simgpu::jobs::{Dedup, Search, Source, Verification, dedup, find_pairs};
+use simgpu::pipeline::{Banding, Clustering, ErrorWeights, KeepPolicy, Shingler, Shingling};
+use simgpu::progress::Silent;
+use simgpu::scheme::Scheme;
+use simgpu::{Error, Result};
+
+/// A corpus in one file, in which a document's row is its number, and its exact sets.
+#[derive(Debug)]
+pub struct Documents {
+    name: String,
+    len: usize,
+    sets: Vec<Vec<u64>>,
+    inputs: Inputs,
+    folder: TempDir,
+}
+
+/// The pairs that there are.
+#[derive(Debug)]
+pub struct Truth {
+    threshold: f64,
+    pairs: Vec<TruePair>,
+    kept: u64,
+}
+
+/// How pairs are looked for.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The seed of its coefficients.
+    pub seed: u32,
+    /// How candidates are verified.
+    pub verification: Verification,
+    /// Whether near-duplicates are removed, too, and those that are kept counted.
+    pub removes: bool,
+}
+
+/// A pair of find_pairs' output.
+#[derive(Deserialize)]
+struct Line {
+    row_a: u32,
+    row_b: u32,
+}
+
+impl Documents {
+    /// Those of a corpus.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when a temporary file cannot be written.
+    pub fn of(corpus: &Corpus) -> Result<Self> {
+        let folder = temporary_folder()?;
+        let path = folder.path().join("documents.jsonl.zst");
+        write_texts(&path, corpus.texts.iter())?;
+        Ok(Documents {
+            name: corpus.name.clone(),
+            len: corpus.texts.len(),
+            sets: exact_sets(&corpus.texts, &Shingling::default())?,
+            inputs: Inputs::find(&[path], None, Path::new(""))?,
+            folder,
+        })
+    }
+
+    /// The pairs that there are at a threshold.
+    pub fn truth(&self, threshold: f64) -> Truth {
+        let pairs = similar_pairs(&self.sets, threshold);
+        Truth {
+            threshold,
+            kept: kept_greedily(self.len, &pairs),
+            pairs,
+        }
+    }
+
+    /// Runs a pipeline and compares what it finds with the truth.
+    ///
+    /// # Errors
+    /// What the stages fail with.
+    pub fn find(&self, truth: &Truth, pipeline: &Pipeline) -> Result<Found> {
+        let scheme = pipeline.scheme.clone().with_seed(pipeline.seed);
+        // One banding for all schemes, so that they can be compared.
+        let banding =
+            Banding::for_threshold(truth.threshold, scheme.num_perm(), ErrorWeights::VERIFIED)?;
+        let search = Search {
+            threshold: truth.threshold,
+            banding,
+            verification: pipeline.verification,
+            // Nothing is left out for the size of a bucket.
+            max_bucket: usize::MAX,
+            held_bytes: u64::MAX,
+        };
+        let signer = Backend::Simd.signer(&scheme)?;
+        let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
+        let source = Source {
+            inputs: &self.inputs,
+            fields: &Fields::default(),
+            on_bad_record: OnBadRecord::Fail,
+            unique_ids: false,
+            batch_bytes: 16 << 20,
+            shingler: &shingler,
+            signer: &*signer,
+            progress: &Silent,
+        };
+        let (true_found, false_found) = self.found_pairs(&source, &search, truth)?;
+        let kept = pipeline
+            .removes
+            .then(|| self.kept(&source, &scheme, &search))
+            .transpose()?;
+        let chances = truth.pairs.iter();
+        let chances = chances.map(|pair| banding.candidate_probability(pair.similarity));
+        Ok(Found {
+            tool: "simgpu".to_owned(),
+            corpus: self.name.clone(),
+            scheme: scheme.to_string(),
+            num_perm: u32::try_from(scheme.num_perm()).unwrap_or(u32::MAX),
+            bands: u32::try_from(banding.bands()).unwrap_or(u32::MAX),
+            rows: u32::try_from(banding.rows()).unwrap_or(u32::MAX),
+            verification: pipeline.verification.name().to_owned(),
+            threshold: truth.threshold,
+            seed: pipeline.seed,
+            documents: self.len as u64,
+            true_pairs: truth.pairs.len() as u64,
+            true_found,
+            false_found,
+            // Of no pairs all are expected.
+            expected_recall: match truth.pairs.len() {
+                0 => 1.0,
+                len => chances.sum::<f64>() / len as f64,
+            },
+            kept,
+            kept_by_truth: kept.map(|_| truth.kept),
+        })
+    }
+
+    /// How many of the pairs that are found are true, and how many are not.
+    fn found_pairs(
+        &self,
+        source: &Source<'_>,
+        search: &Search,
+        truth: &Truth,
+    ) -> Result<(u64, u64)> {
+        let output = self.folder.path().join("pairs.jsonl");
+        find_pairs(source, search, &output, true)?;
+        let file = File::open(&output).map_err(Error::io("open", &output))?;
+        let (mut true_found, mut false_found) = (0, 0);
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(Error::io("read", &output))?;
+            let pair: Line = serde_json::from_str(&line)
+                .map_err(|error| Error::io("read", &output)(error.into()))?;
+            let rows = (pair.row_a, pair.row_b);
+            match truth
+                .pairs
+                .binary_search_by_key(&rows, |pair| (pair.lo, pair.hi))
+            {
+                Ok(_) => true_found += 1,
+                Err(_) => false_found += 1,
+            }
+        }
+        Ok((true_found, false_found))
+    }
+
+    /// How many documents stay when near-duplicates go, the first of each group being kept.
+    fn kept(&self, source: &Source<'_>, scheme: &Scheme, search: &Search) -> Result<u64> {
+        let task = Dedup {
+            search: search.clone(),
+            clustering: Clustering::Greedy,
+            keep: KeepPolicy::First,
+        };
+        let path = self.folder.path().join("kept");
+        let folder = OutputFolder::open(&path, true)?;
+        let outcome = dedup(source, scheme, &task, folder, &|_| serde_json::Value::Null)?;
+        Ok(outcome.counts.kept)
+    }
+}

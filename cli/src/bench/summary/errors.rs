@@ -1,0 +1,360 @@
+//! How far estimates are off, as tables.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::table::{Table, count, digits, digits_if, percent, pivot};
+use super::{Section, Topic};
+use crate::bench::ErrorCell;
+use crate::bench::error::verdict::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
+use crate::bench::folder::Tables;
+use crate::bench::statistics::mean;
+use simgpu::scheme::DEFAULT_NUM_PERM;
+
+/// Slots keep all their bits from so many on; those of fewer are packed.
+const WHOLE_SLOT_BITS: u32 = 32;
+
+pub(super) fn sections(tables: &Tables) -> Vec<Section> {
+    let cells = || tables.errors.iter().filter(|cell| cell.is_whole());
+    vec![
+        errors(cells().collect()),
+        error_sizes(cells().collect()),
+        error_inputs(&cells().collect::<Vec<_>>()),
+        error_slots(cells().collect()),
+        bits(&tables.errors),
+    ]
+}
+
+impl ErrorCell {
+    /// Whether slots keep all their bits.
+    pub fn is_whole(&self) -> bool {
+        self.slot_bits >= WHOLE_SLOT_BITS
+    }
+
+    /// The scheme, with the tool if that is not simgpu.
+    pub fn name(&self) -> String {
+        match self.tool.as_str() {
+            "simgpu" => self.scheme.clone(),
+            tool => format!("{tool} {}", self.scheme).trim().to_owned(),
+        }
+    }
+
+    /// The bias over its standard error; 0 where there is none.
+    pub fn z(&self) -> f64 {
+        match self.bias {
+            0.0 => 0.0,
+            bias => bias / self.bias_standard_error,
+        }
+    }
+
+    /// What the root mean square error of independent permutations is.
+    pub fn ideal(&self) -> f64 {
+        let similarity = self.similarity;
+        (similarity * (1.0 - similarity) / f64::from(self.num_perm.max(1))).sqrt()
+    }
+}
+
+/// Values in the order in which they come first.
+pub(in crate::bench) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
+        }
+    }
+    distinct
+}
+
+/// The value that most cells have, of those the greatest.
+pub(in crate::bench) fn usual<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    let longest = values.chunk_by(T::eq).max_by_key(|equal| equal.len());
+    longest.and_then(|equal| equal.first().copied())
+}
+
+fn errors(cells: Vec<&ErrorCell>) -> Section {
+    let header = [
+        "scheme",
+        "slots",
+        "mixed",
+        "cells",
+        "worst bias",
+        "z",
+        "at",
+        "95 % intervals cover",
+        "expected",
+        "dispersion",
+        "least fit p",
+        "x cells",
+    ];
+    let mut table = Table::new(header);
+    for name in distinct(cells.iter().map(|cell| cell.name())) {
+        let cells: Vec<&ErrorCell> = cells
+            .iter()
+            .filter(|cell| cell.name() == name)
+            .copied()
+            .collect();
+        let Some(worst) = cells
+            .iter()
+            .max_by(|a, b| a.z().abs().total_cmp(&b.z().abs()))
+        else {
+            continue;
+        };
+        let fit_p = cells
+            .iter()
+            .filter_map(|cell| cell.fit_p)
+            .min_by(f64::total_cmp);
+        let fitted = cells.iter().filter(|cell| cell.fit_p.is_some()).count();
+        let (coverage, expected) = pooled_coverage(&cells).unzip();
+        let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
+        table.push([
+            name,
+            yes_no(worst.has_independent_slots, "independent", "dependent"),
+            yes_no(worst.is_mixed, "yes", "no"),
+            cells.len().to_string(),
+            format!("{:+.4}", worst.bias),
+            format!("{:+.1}", worst.z()),
+            place(worst),
+            coverage.map(percent).unwrap_or_default(),
+            expected.map(percent).unwrap_or_default(),
+            digits_if(dispersion(&cells), 3),
+            digits_if(fit_p, 2),
+            digits_if(fit_p.map(|p| (p * fitted as f64).min(1.0)), 2),
+        ]);
+    }
+    Section {
+        topic: Topic::Errors,
+        note: format!(
+            "Estimate - exact similarity, over all cells of a scheme. z is the bias over its standard error, of the cell where that is \
+             greatest. Coverage is over all trials with 0 < J < 1 and K of {LEAST_SLOTS_OF_COVERAGE} or more. Dispersion is the variance of matches over that of \
+             independent slots, in the mean of these cells: fast and rensa are below 1. fit p is the probability of matches that fit a \
+             binomial as badly or worse, in the worst of all cells, and x cells is the bound of Bonferroni for that."
+        ),
+        table,
+    }
+}
+
+/// Where a cell is, in words.
+fn place(cell: &ErrorCell) -> String {
+    let ErrorCell {
+        input,
+        set_size,
+        similarity,
+        num_perm,
+        ..
+    } = cell;
+    let varied = match cell.varied {
+        crate::bench::Varied::Seeds => "seeds",
+        crate::bench::Varied::Data => "data",
+    };
+    format!(
+        "{input}, n = {}, J = {similarity:.2}, K = {num_perm}, {varied} varied",
+        count(*set_size)
+    )
+}
+
+/// The mean variance of matches over that of a binomial.
+fn dispersion(cells: &[&ErrorCell]) -> Option<f64> {
+    let counted = cells
+        .iter()
+        .filter(|cell| cell.num_perm >= LEAST_SLOTS_OF_COVERAGE);
+    let dispersions: Vec<f64> = counted.filter_map(|cell| cell.dispersion).collect();
+    (!dispersions.is_empty()).then(|| mean(&dispersions))
+}
+
+/// The mean of squared error over what independent permutations come to, over all similarities.
+fn squared_ratio(cells: &[&ErrorCell]) -> Option<f64> {
+    let ratios: Vec<f64> = cells.iter().filter_map(|cell| cell.error_ratio).collect();
+    let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
+    (!ratios.is_empty()).then(|| squares / ratios.len() as f64)
+}
+
+fn error_sizes(cells: Vec<&ErrorCell>) -> Section {
+    let num_perm = usual(cells.iter().map(|cell| cell.num_perm)).unwrap_or_default();
+    let cells: Vec<&ErrorCell> = cells
+        .into_iter()
+        .filter(|cell| cell.num_perm == num_perm)
+        .collect();
+    let rows = distinct(cells.iter().map(|cell| (cell.name(), cell.input.clone())));
+    let sizes: BTreeSet<u64> = cells.iter().map(|cell| cell.set_size).collect();
+    let cell = |(name, input): &(String, String), size: u64| {
+        let is_here = |cell: &&&ErrorCell| {
+            cell.set_size == size && cell.input == *input && cell.name() == *name
+        };
+        let here: Vec<&ErrorCell> = cells.iter().filter(is_here).copied().collect();
+        let ratio = digits(squared_ratio(&here)?, 3);
+        Some((vec![name.clone(), input.clone()], size, ratio))
+    };
+    let cells = rows
+        .iter()
+        .flat_map(|row| sizes.iter().filter_map(move |size| cell(row, *size)));
+    Section {
+        topic: Topic::ErrorSizes,
+        note: format!(
+            "Squared error over J (1 - J) / K, which independent permutations come to, by elements of each set: the mean over similarities, K = {num_perm}."
+        ),
+        table: pivot(&["scheme", "input"], cells),
+    }
+}
+
+fn error_slots(cells: Vec<&ErrorCell>) -> Section {
+    let Some(swept) = swept(&cells) else {
+        return Section {
+            topic: Topic::ErrorSlots,
+            note: String::new(),
+            table: Table::default(),
+        };
+    };
+    let cell = |cell: &&ErrorCell| {
+        let error = digits(cell.root_mean_square_error, 3);
+        let ratio = digits_if(cell.error_ratio, 3);
+        (
+            vec![cell.name()],
+            cell.num_perm.into(),
+            format!("{error} ({ratio})"),
+        )
+    };
+    Section {
+        topic: Topic::ErrorSlots,
+        note: format!(
+            "Root mean square error by slots, and in brackets its ratio to sqrt(J (1 - J) / K), on {} sets of {} elements, J = {:.2}.",
+            swept.input,
+            count(swept.set_size),
+            swept.similarity
+        ),
+        table: pivot(
+            &["scheme"],
+            cells
+                .iter()
+                .filter(|other| swept.is_pair_of(other))
+                .map(cell),
+        ),
+    }
+}
+
+impl ErrorCell {
+    /// Whether both measured pairs of one kind, but for scheme and slots.
+    pub(in crate::bench) fn is_pair_of(&self, other: &ErrorCell) -> bool {
+        self.input == other.input && self.is_alike(other, 1e-6)
+    }
+
+    /// Whether sets are of one size and varied alike, and their similarities differ by less than that.
+    fn is_alike(&self, other: &ErrorCell, least: f64) -> bool {
+        self.varied == other.varied
+            && self.set_size == other.set_size
+            && (self.similarity - other.similarity).abs() < least
+    }
+}
+
+/// A cell of those that differ in nothing but scheme and slots, of as many numbers of slots as there are.
+pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCell> {
+    let kind = |cell: &&'a ErrorCell| {
+        let similarity = cell.similarity.to_bits();
+        (cell.input.as_str(), cell.varied, cell.set_size, similarity)
+    };
+    let mut slots: HashMap<_, BTreeSet<u32>> = HashMap::new();
+    for cell in cells {
+        slots.entry(kind(cell)).or_default().insert(cell.num_perm);
+    }
+    let most = slots.values().map(BTreeSet::len).max();
+    let most = most.filter(|most| *most > 1)?;
+    let is_most = |cell: &&&'a ErrorCell| slots.get(&kind(cell)).map(BTreeSet::len) == Some(most);
+    cells.iter().find(is_most).copied()
+}
+
+/// The bias of pairs of one kind on each input, scheme by scheme.
+fn error_inputs(cells: &[&ErrorCell]) -> Section {
+    let swept = swept(cells);
+    // What real texts come to is near what was asked for.
+    let is_shown = |cell: &&&ErrorCell| {
+        cell.num_perm == DEFAULT_NUM_PERM && swept.is_some_and(|swept| cell.is_alike(swept, 0.01))
+    };
+    let shown: Vec<&&ErrorCell> = cells.iter().filter(is_shown).collect();
+    let inputs = distinct(shown.iter().map(|cell| cell.input.as_str()));
+    let header = ["scheme", "mixed"]
+        .into_iter()
+        .chain(inputs.iter().copied());
+    let mut table = Table::new(header);
+    for name in distinct(shown.iter().map(|cell| cell.name())) {
+        let of_scheme = || shown.iter().filter(|cell| cell.name() == name);
+        let is_mixed = of_scheme().any(|cell| cell.is_mixed);
+        let bias = |input: &&str| {
+            let mut here = of_scheme().filter(|cell| cell.input == *input);
+            let bias = |cell: &&&ErrorCell| format!("{:+.4} ({:+.1})", cell.bias, cell.z());
+            here.next().map(bias).unwrap_or_default()
+        };
+        let is_mixed = if is_mixed { "yes" } else { "no" };
+        let names = [name.clone(), is_mixed.to_owned()];
+        table.push(names.into_iter().chain(inputs.iter().map(bias)));
+    }
+    let size = swept.map_or(0, |swept| swept.set_size);
+    let similarity = swept.map_or(0.0, |swept| swept.similarity);
+    Section {
+        topic: Topic::ErrorInputs,
+        note: format!(
+            "Estimate - exact similarity at J = {similarity:.2}, and in brackets that over its standard error: sets of {} elements, K = {DEFAULT_NUM_PERM}, \
+             over seeds. Schemes that do not mix are biased where shingle hashes are integers in a row; real hashes are not.",
+            count(size)
+        ),
+        table,
+    }
+}
+
+/// What is kept of slots, scheme by scheme.
+fn bits(cells: &[ErrorCell]) -> Section {
+    let packed: Vec<&ErrorCell> = cells.iter().filter(|cell| !cell.is_whole()).collect();
+    let kind = |cell: &ErrorCell| (cell.name(), cell.slot_bits, cell.num_perm);
+    let mut shown = Vec::new();
+    for of in distinct(packed.iter().map(|cell| kind(cell))) {
+        let of_kind = || packed.iter().filter(|cell| kind(cell) == of).copied();
+        let z = of_kind()
+            .map(|cell| cell.z())
+            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let (covered, _) = pooled_coverage(&of_kind().collect::<Vec<_>>()).unzip();
+        let (name, slot_bits, num_perm) = &of;
+        let names = vec![
+            name.clone(),
+            slot_bits.to_string(),
+            num_perm.to_string(),
+            z.map(|z| format!("{z:+.1}")).unwrap_or_default(),
+            covered.map(percent).unwrap_or_default(),
+        ];
+        for cell in of_kind() {
+            let error = digits(cell.root_mean_square_error, 3);
+            let ratio = digits_if(cell.error_ratio, 3);
+            shown.push((
+                names.clone(),
+                hundredths(cell.similarity),
+                format!("{error} ({ratio})"),
+            ));
+        }
+    }
+    let names = ["scheme", "bits", "K", "worst z", "95 % intervals cover"];
+    let mut table = pivot(&names, shown.into_iter());
+    name_similarities(&mut table, names.len());
+    Section {
+        topic: Topic::Bits,
+        note: "Root mean square error of estimates from the low bits of slots, by similarity J, and in brackets its ratio to what independent slots of b bits \
+               come to: sqrt(P (1 - P) / K) / (1 - 2^-b) with P = J + (1 - J) / 2^b, the probability that such slots agree. Worst z is the \
+               greatest bias of all similarities over its standard error."
+            .to_owned(),
+        table,
+    }
+}
+
+/// A similarity as the size of a column.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "similarities are from 0 to 1"
+)]
+pub(super) fn hundredths(similarity: f64) -> u64 {
+    (similarity * 100.0).round() as u64
+}
+
+/// Names the columns from one on, which are hundredths of a similarity.
+pub(super) fn name_similarities(table: &mut Table, from: usize) {
+    for size in table.header.iter_mut().skip(from) {
+        *size = format!("J = 0.{size:0>2}");
+    }
+}

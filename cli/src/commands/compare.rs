@@ -1,0 +1,194 @@
+//! `simgpu compare`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+use simgpu::io::read_text;
+use simgpu::pipeline::{Banding, Comparison, compare};
+
+use crate::arguments::{BandingArguments, SignArguments, Signing};
+use crate::usage;
+
+/// Compare two texts: their exact similarity, its estimate, the shingles they share
+///
+/// Prints, and as JSON keys: A and B, their numbers of distinct shingles (shingles_a, shingles_b); shared,
+/// how many are in both, of those in either (shared, union); Jaccard, the one by the other (jaccard);
+/// estimate, the share of slots in which the signatures agree (estimate, standard_error, matches of
+/// num_perm); interval, where the similarity lies by the signatures alone (interval, confidence);
+/// candidate, how probable it is that dedup and pairs compare two texts this similar
+/// (candidate_probability, threshold, bands, rows). What is undefined is null.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// A text file, plain, gzip or zstd; - is stdin
+    #[arg(value_name = "A")]
+    a: PathBuf,
+
+    /// Another one
+    #[arg(value_name = "B")]
+    b: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    banding: BandingArguments,
+
+    #[command(flatten)]
+    sign: SignArguments,
+}
+
+/// How sure the interval is.
+const CONFIDENCE: f64 = 0.95;
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let names = [&*arguments.a, &*arguments.b];
+    let conflict = |text: &str| usage(simgpu::Error::Conflict(text.to_owned()));
+    if names.iter().all(|name| name.as_os_str() == "-") {
+        return Err(conflict("only one of the two texts can be stdin"));
+    }
+    let signing = arguments.sign.resolve()?;
+    let banding = arguments.banding.resolve(&signing.scheme)?;
+    if signing.is_tokens {
+        return Err(conflict(
+            "a text file holds no tokens; choose another --unit",
+        ));
+    }
+    let texts = [read_text(names[0])?, read_text(names[1])?];
+    let texts = [&*texts[0], &*texts[1]];
+    let compared = compare(texts, &signing.shingler, &*signing.signer)?;
+    for notice in signing.signer.notices() {
+        writeln!(std::io::stderr(), "warning: {notice}")?;
+    }
+    let report = Report::of(names, &compared, &signing, banding)?;
+    let mut page = String::new();
+    if arguments.json {
+        page = serde_json::to_string(&report)?;
+        page.push('\n');
+    } else {
+        report.write(&mut page, &signing)?;
+    }
+    std::io::stdout().write_all(page.as_bytes())?;
+    Ok(())
+}
+
+/// What is printed: as it stands with `--json`. A similarity that is undefined is null.
+#[derive(Serialize)]
+struct Report {
+    a: String,
+    b: String,
+    shingles_a: usize,
+    shingles_b: usize,
+    shared: usize,
+    union: usize,
+    jaccard: Option<f64>,
+    estimate: Option<f64>,
+    standard_error: Option<f64>,
+    confidence: f64,
+    interval: Option<(f64, f64)>,
+    matches: Option<usize>,
+    num_perm: usize,
+    threshold: f64,
+    bands: usize,
+    rows: usize,
+    candidate_probability: Option<f64>,
+    scheme: String,
+    hash: String,
+    seed: u32,
+    unit: String,
+    size: Option<usize>,
+}
+
+impl Report {
+    fn of(
+        names: [&Path; 2],
+        compared: &Comparison,
+        signing: &Signing,
+        (threshold, banding): (f64, Banding),
+    ) -> anyhow::Result<Self> {
+        let (scheme, shingling) = (&signing.scheme, signing.shingler.shingling());
+        let name = |path: &Path| match path.display().to_string() {
+            stdin if stdin == "-" => "stdin".to_owned(),
+            path => path,
+        };
+        let estimate = compared.estimate();
+        let interval = estimate.map(|estimate| estimate.interval(CONFIDENCE));
+        Ok(Report {
+            a: name(names[0]),
+            b: name(names[1]),
+            shingles_a: compared.shingles[0],
+            shingles_b: compared.shingles[1],
+            shared: compared.shared,
+            union: compared.union(),
+            jaccard: compared.jaccard(),
+            estimate: estimate.map(|estimate| estimate.jaccard()),
+            standard_error: estimate.map(|estimate| estimate.standard_error()),
+            confidence: CONFIDENCE,
+            interval: interval.transpose()?,
+            matches: estimate.map(|estimate| estimate.matches()),
+            num_perm: scheme.num_perm(),
+            threshold,
+            bands: banding.bands(),
+            rows: banding.rows(),
+            candidate_probability: compared
+                .jaccard()
+                .map(|jaccard| banding.candidate_probability(jaccard)),
+            scheme: scheme.to_string(),
+            hash: signing.shingler.hash().to_string(),
+            seed: scheme.seed(),
+            unit: shingling.unit.to_string(),
+            size: shingling.unit.takes_size().then(|| shingling.size.get()),
+        })
+    }
+
+    fn write(&self, page: &mut String, signing: &Signing) -> std::fmt::Result {
+        let unit = crate::terminal::shingle_name(signing.shingler.shingling());
+        let digits = self.shingles_a.max(self.shingles_b).max(self.union);
+        let digits = digits.to_string().len();
+        writeln!(
+            page,
+            "        A  {:>digits$} shingles of {unit}, {}",
+            self.shingles_a, self.a
+        )?;
+        writeln!(
+            page,
+            "        B  {:>digits$} shingles of {unit}, {}",
+            self.shingles_b, self.b
+        )?;
+        writeln!(
+            page,
+            "   shared  {:>digits$} of {}",
+            self.shared, self.union
+        )?;
+        let (Some(jaccard), Some(estimate)) = (self.jaccard, self.estimate) else {
+            return writeln!(
+                page,
+                "  Jaccard  undefined: neither text has a shingle; such documents are never a pair"
+            );
+        };
+        writeln!(page, "  Jaccard  {jaccard:.4}")?;
+        let standard_error = self.standard_error.unwrap_or_default();
+        let (low, high) = self.interval.unwrap_or_default();
+        writeln!(
+            page,
+            " estimate  {estimate:.4} with a standard error of {standard_error:.4}: {} of {} slots agree ({})",
+            self.matches.unwrap_or_default(),
+            self.num_perm,
+            self.scheme
+        )?;
+        writeln!(
+            page,
+            " interval  {low:.4} to {high:.4}, at {:.0} % confidence",
+            100.0 * self.confidence
+        )?;
+        let percent = 100.0 * self.candidate_probability.unwrap_or_default();
+        writeln!(
+            page,
+            "candidate  with a probability of {percent:.1} %, by {} bands of {} (threshold {})",
+            self.bands, self.rows, self.threshold
+        )
+    }
+}

@@ -1,0 +1,78 @@
+//! `simgpu devices`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use clap::Args;
+use simgpu::backend::gpu::{Adapter, Integers, adapters, computes};
+use simgpu::scheme::Scheme;
+
+/// List the devices that --backend gpu can use
+///
+/// Signatures are the same on all of them. A software device is a program on the CPU: good for tests, and never
+/// what --backend auto takes.
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {}
+
+pub(crate) fn run(_: &Arguments) -> anyhow::Result<()> {
+    let adapters = adapters();
+    let mut page = String::new();
+    for adapter in &adapters {
+        write_adapter(&mut page, adapter)?;
+    }
+    if adapters.is_empty() {
+        page.push_str("no device: no driver for Vulkan, Metal or DX12 was found; install that of the graphics card\n");
+    }
+    std::io::stdout().write_all(page.as_bytes())?;
+    Ok(())
+}
+
+fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
+    let Adapter {
+        number,
+        name,
+        kind,
+        driver,
+        api,
+        has_u64,
+        has_subgroups,
+        max_buffer_bytes,
+        max_binding_bytes,
+        workgroup_bytes,
+        ..
+    } = adapter;
+    let yes_no = |is: &bool| if *is { "yes" } else { "no" };
+    writeln!(page, "{number}  {name} ({kind}, {api})")?;
+    let lines = [
+        ("driver", driver.clone()),
+        ("largest buffer", format!("{} MiB", max_buffer_bytes >> 20)),
+        (
+            "largest binding",
+            format!("{} MiB", max_binding_bytes >> 20),
+        ),
+        ("workgroup memory", format!("{} KiB", workgroup_bytes >> 10)),
+        ("64-bit integers", yes_no(has_u64).to_owned()),
+        ("subgroups", yes_no(has_subgroups).to_owned()),
+        ("kernels", kernels(adapter)),
+    ];
+    for (what, value) in lines {
+        writeln!(page, "   {what:16}  {value}")?;
+    }
+    Ok(())
+}
+
+/// Which schemes it computes, and in which form.
+fn kernels(adapter: &Adapter) -> String {
+    let integers = adapter.integers();
+    let form = match integers {
+        Integers::U32 => "32-bit integers",
+        Integers::U64 => "64-bit integers",
+    };
+    let families = Scheme::names().filter_map(|name| Scheme::named(name).ok());
+    let families = families.filter(|scheme| scheme.preset().is_none());
+    let names: Vec<String> = families
+        .filter(|scheme| computes(scheme.family(), integers))
+        .map(|scheme| scheme.to_string())
+        .collect();
+    format!("{} with {form}", names.join(", "))
+}

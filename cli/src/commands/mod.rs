@@ -1,0 +1,16 @@
+//! One file a subcommand.
+
+pub(crate) mod bench;
+
+pub(crate) mod compare;
+
+pub(crate) mod dedup;
+
+#[cfg(feature = "gpu")]
+pub(crate) mod devices;
+
+pub(crate) mod pairs;
+
+pub(crate) mod sign;
+
+pub(crate) mod tune;

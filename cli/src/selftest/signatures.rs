@@ -1,0 +1,191 @@
+//! Signatures of sets that are known.
+
+use anyhow::Context;
+use serde_json::Value;
+use simgpu::backend::Backend;
+use simgpu::pipeline::{Hashes, Shingler, Shingling, SlotsMut};
+use simgpu::scheme::{HashValue, Scheme, Width, fmix64};
+use simgpu::simd::Isa;
+
+use super::golden::{list, number, numbers, scheme_of, string};
+use super::{Machine, on_its_own, wide_hashes, wrong_slot};
+
+const FAMILIES: &str = include_str!("../../../vectors/families.json");
+const PEERS: &str = include_str!("../../../vectors/peer_signatures.json");
+const TEXT_DEDUP: &str = include_str!("../../../vectors/text_dedup.json");
+
+/// Presets by the names of their values among those of the peers.
+const PRESETS: [(&str, &str); 6] = [
+    ("datasketch affine32", "datasketch"),
+    ("datasketch affine64", "datasketch64"),
+    ("datasketch-legacy", "datasketch-legacy"),
+    ("datatrove xxhash precision 64", "datatrove"),
+    ("datatrove xxhash precision 32", "datatrove32"),
+    ("rensa 0.5 R-MinHash", "rensa"),
+];
+
+/// A signature that is known.
+pub(crate) struct SignatureCase {
+    scheme: Scheme,
+    set: Vec<u64>,
+    slots: Vec<u64>,
+}
+
+impl SignatureCase {
+    /// What is wrong with the signature that a machine computes.
+    pub(crate) fn wrong_on(&self, machine: &Machine) -> Option<String> {
+        let computed = match self.sign(machine) {
+            Ok(computed) => computed,
+            Err(error) => return Some(error.to_string()),
+        };
+        let wrong = wrong_slot(&self.slots, &computed)?;
+        Some(format!(
+            "{wrong} (set of {}, num_perm {}, seed {})",
+            self.set.len(),
+            self.scheme.num_perm(),
+            self.scheme.seed()
+        ))
+    }
+
+    fn sign(&self, machine: &Machine) -> simgpu::Result<Vec<u64>> {
+        let signer = (machine.open)(&self.scheme)?;
+        let family = self.scheme.family();
+        // A 32-bit family takes its hashes modulo 2^32.
+        #[allow(clippy::cast_possible_truncation, reason = "that is what modulo does")]
+        let narrow: Vec<u32> = self.set.iter().map(|hash| *hash as u32).collect();
+        let set = match family.hash_width() {
+            Width::U32 => Hashes::U32(&narrow),
+            Width::U64 => Hashes::U64(&self.set),
+        };
+        let slots = match family.slot_width() {
+            Width::U32 => {
+                let mut slots = vec![0; self.slots.len()];
+                signer.sign_set(set, SlotsMut::U32(&mut slots))?;
+                slots.into_iter().map(u64::from).collect()
+            }
+            Width::U64 => {
+                let mut slots = vec![0; self.slots.len()];
+                signer.sign_set(set, SlotsMut::U64(&mut slots))?;
+                slots
+            }
+        };
+        on_its_own(&*signer)?;
+        Ok(slots)
+    }
+}
+
+/// Lengths of sets by a formula: the empty set, less and more than the lanes of a register, and more
+/// than where long sets take another way.
+const LENGTHS: [u64; 5] = [0, 1, 33, 800, 6_000];
+
+/// The known signatures by scheme, families first; of sets by a formula, those of scalar.
+pub(crate) fn groups() -> anyhow::Result<Vec<(String, Vec<SignatureCase>)>> {
+    let mut groups: Vec<(String, Vec<SignatureCase>)> = Vec::new();
+    let families: Value = serde_json::from_str(FAMILIES)?;
+    for case in list(&families)? {
+        let scheme = scheme_of(case, string(&case["family"])?)?;
+        for (set, slots) in list(&case["inputs"])?
+            .iter()
+            .zip(list(&case["signatures"])?)
+        {
+            let known = SignatureCase {
+                scheme: scheme.clone(),
+                set: numbers(set)?,
+                slots: numbers(slots)?,
+            };
+            add(&mut groups, known);
+        }
+    }
+    let peers: Value = serde_json::from_str(PEERS)?;
+    for (peer, preset) in PRESETS {
+        let of_peer = list(&peers["schemes"])?.iter();
+        for case in of_peer.filter(|case| case["name"] == peer) {
+            let scheme = scheme_of(case, preset)?;
+            let documents = list(&peers["documents"])?.iter();
+            for (tokens, slots) in documents.zip(list(&case["signatures"])?) {
+                let known = SignatureCase {
+                    scheme: scheme.clone(),
+                    set: hashes(&scheme, tokens)?,
+                    slots: numbers(slots)?,
+                };
+                add(&mut groups, known);
+            }
+        }
+    }
+    let text_dedup: Value = serde_json::from_str(TEXT_DEDUP)?;
+    for case in list(&text_dedup["cases"])? {
+        // Its seed is always that of the preset.
+        let scheme = Scheme::named("text-dedup")?;
+        let scheme = scheme.with_num_perm(u32::try_from(number(&case["num_perm"])?)?)?;
+        let mut shingling = Shingling::of_scheme(&scheme);
+        shingling.size = usize::try_from(number(&case["size"])?)?.try_into()?;
+        let shingler = Shingler::new(shingling, &scheme, None)?;
+        let texts = list(&text_dedup["texts"])?.iter();
+        for (text, slots) in texts.zip(list(&case["signatures"])?) {
+            let shingles = shingler.shingle(&[string(text)?].into_iter().collect());
+            let known = SignatureCase {
+                scheme: scheme.clone(),
+                set: wide_hashes(shingles.sets().hashes()),
+                slots: numbers(slots)?,
+            };
+            add(&mut groups, known);
+        }
+    }
+    let scalar = Machine {
+        name: "scalar".to_owned(),
+        isa: Isa::named("portable")?,
+        open: Box::new(|scheme| Backend::Scalar.signer(scheme)),
+    };
+    for name in Scheme::names() {
+        let scheme = Scheme::named(name)?;
+        for length in LENGTHS {
+            let mut known = SignatureCase {
+                scheme: scheme.clone(),
+                set: (0..length).map(fmix64).collect(),
+                slots: vec![0; scheme.num_perm()],
+            };
+            known.slots = known.sign(&scalar)?;
+            add(&mut groups, known);
+        }
+    }
+    Ok(groups)
+}
+
+fn add(groups: &mut Vec<(String, Vec<SignatureCase>)>, known: SignatureCase) {
+    let name = known.scheme.to_string();
+    match groups.iter_mut().find(|(group, _)| *group == name) {
+        Some((_, cases)) => cases.push(known),
+        None => groups.push((name, vec![known])),
+    }
+}
+
+/// The hashes of tokens by a preset's own base hash.
+fn hashes(preset: &Scheme, tokens: &Value) -> anyhow::Result<Vec<u64>> {
+    let hash = preset.prescribed_hash().context("a preset has a hash")?;
+    let of_token = |token: &Value| {
+        let token = string(token)?.as_bytes();
+        Ok(match preset.family().hash_width() {
+            Width::U32 => u32::of_bytes(hash, token).into(),
+            Width::U64 => u64::of_bytes(hash, token),
+        })
+    };
+    list(tokens)?.iter().map(of_token).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_has_values() {
+        let groups = groups().unwrap();
+        for name in Scheme::names() {
+            let group = groups.iter().find(|(group, _)| group == name);
+            let (_, cases) = group.unwrap_or_else(|| panic!("no values of {name}"));
+            assert!(cases.iter().any(|case| case.set.len() >= 5_000), "{name}");
+            // NeMo's published values have other coefficients; they are checked by definition.
+            let has_published = cases.len() > LENGTHS.len();
+            assert_eq!(has_published, !name.starts_with("nemo"), "{name}");
+        }
+    }
+}

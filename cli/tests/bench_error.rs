@@ -1,0 +1,259 @@
+//! What the measurement of errors says of schemes that are broken, and of one that is not.
+
+use simgpu::Result;
+use simgpu::backend::Backend;
+use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
+use simgpu::scheme::{Scheme, Width, fmix32};
+use simgpu_cli::bench::error::{Fault, Finding, Input, Series, Signing, findings};
+use simgpu_cli::bench::{ErrorCell, Varied};
+
+/// `affine32`, with something done to each signature.
+struct Broken {
+    intact: Box<dyn Signer>,
+    damage: fn(&mut [u32]),
+}
+
+impl Signer for Broken {
+    fn describe(&self) -> String {
+        "broken".to_owned()
+    }
+
+    fn num_perm(&self) -> usize {
+        self.intact.num_perm()
+    }
+
+    fn slot_width(&self) -> Width {
+        Width::U32
+    }
+
+    fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+        let mut slots = signatures.into_slots();
+        let all = SignaturesMut::new(self.num_perm(), slots.reborrow())?;
+        self.intact.sign_sets(sets, all)?;
+        if let SlotsMut::U32(slots) = slots {
+            slots.chunks_mut(self.num_perm()).for_each(self.damage);
+        }
+        Ok(())
+    }
+}
+
+/// `a*fmix32(x) + b_k`, with one `a` in all slots.
+struct SharedMultiplier {
+    a: u32,
+    b: Vec<u32>,
+}
+
+impl Signer for SharedMultiplier {
+    fn describe(&self) -> String {
+        "one multiplier".to_owned()
+    }
+
+    fn num_perm(&self) -> usize {
+        self.b.len()
+    }
+
+    fn slot_width(&self) -> Width {
+        Width::U32
+    }
+
+    fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+        let (Hashes::U32(hashes), SlotsMut::U32(slots)) = (sets.hashes(), signatures.into_slots())
+        else {
+            panic!("32 bits are taken");
+        };
+        for (i, row) in slots.chunks_mut(self.num_perm()).enumerate() {
+            for (slot, b) in row.iter_mut().zip(&self.b) {
+                let values = hashes[sets.range(i)].iter();
+                let values = values.map(|x| fmix32(*x).wrapping_mul(self.a).wrapping_add(*b));
+                *slot = values.min().unwrap_or(u32::MAX);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn affine32(num_perm: u32, seed: u32) -> Result<Scheme> {
+    Ok(Scheme::default().with_num_perm(num_perm)?.with_seed(seed))
+}
+
+/// A signing function that says of itself what `affine32` does.
+fn like_affine32(
+    name: &str,
+    open: impl Fn(u32, u32) -> Result<Box<dyn Signer>> + Send + Sync + 'static,
+) -> Signing {
+    Signing {
+        name: name.to_owned(),
+        open: Box::new(open),
+        ..Signing::of(Scheme::default())
+    }
+}
+
+fn broken(name: &str, damage: fn(&mut [u32])) -> Signing {
+    like_affine32(name, move |num_perm, seed| {
+        let intact = Backend::Simd.signer(&affine32(num_perm, seed)?)?;
+        Ok(Box::new(Broken { intact, damage }))
+    })
+}
+
+fn of(findings: &[Finding], scheme: &str) -> Vec<Fault> {
+    let of_scheme = findings.iter().filter(|finding| finding.scheme == scheme);
+    of_scheme.map(|finding| finding.fault).collect()
+}
+
+fn series<'a>(input: &'a Input, set_size: usize, similarities: &'a [f64]) -> Series<'a> {
+    Series {
+        input,
+        varied: Varied::Seeds,
+        set_size,
+        similarities,
+        num_perm: 128,
+        slot_bits: &[],
+        trials: 400,
+    }
+}
+
+#[test]
+fn schemes_that_share_coefficients_are_flagged_by_name() {
+    let signings = [
+        Signing::of(Scheme::default()),
+        like_affine32("one multiplier", |num_perm, seed| {
+            let drawn = affine32(num_perm, seed)?.permutations();
+            let narrow = |value: &u64| u32::try_from(*value).unwrap();
+            Ok(Box::new(SharedMultiplier {
+                a: narrow(&drawn.a()[0]),
+                b: drawn.b().iter().map(narrow).collect(),
+            }))
+        }),
+        broken("one permutation", |row| row.fill(row[0])),
+        broken("pairs of slots", |row| {
+            row.chunks_mut(2).for_each(|slots| slots.fill(slots[0]));
+        }),
+    ];
+    let mut cells: Vec<ErrorCell> = Vec::new();
+    for input in [Input::Random, Input::Progression, Input::Zipf] {
+        for set_size in [8, 32] {
+            let series = series(&input, set_size, &[0.5, 0.9]);
+            cells.extend(series.measure(&signings).unwrap());
+        }
+    }
+    let findings = findings(&cells);
+    assert_eq!(of(&findings, "affine32"), []);
+    for name in ["one multiplier", "one permutation", "pairs of slots"] {
+        for fault in [Fault::Dispersion, Fault::Fit, Fault::Coverage] {
+            assert!(
+                of(&findings, name).contains(&fault),
+                "{name}: {findings:#?}"
+            );
+        }
+    }
+    assert!(findings.iter().all(|finding| !finding.is_known));
+    let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter()
+            .any(|it| it.starts_with("matches of pairs of slots vary too much on random hashes: "))
+    );
+    assert!(
+        said.iter()
+            .any(|it| it.starts_with("the 95 % intervals of pairs of slots cover "))
+    );
+}
+
+/// The least of many values of 22 bits is often that of two elements at once, which takes large sets to be seen.
+#[test]
+fn values_of_22_bits_are_flagged_by_name() {
+    let signings = [
+        Signing::of(Scheme::default()),
+        broken("22 bits", |row| {
+            row.iter_mut().for_each(|slot| *slot >>= 10)
+        }),
+    ];
+    let similarities = [0.1, 0.5];
+    let series = Series {
+        trials: 200,
+        ..series(&Input::Random, 100_000, &similarities)
+    };
+    let findings = findings(&series.measure(&signings).unwrap());
+    assert_eq!(of(&findings, "affine32"), []);
+    assert_eq!(of(&findings, "22 bits"), [Fault::Bias]);
+    let said = findings[0].to_string();
+    assert!(
+        said.starts_with("22 bits is biased on random hashes: +0.01"),
+        "{said}"
+    );
+}
+
+/// What is known of linear permutations without mixing, and what mixing does about it.
+#[test]
+fn a_linear_scheme_that_does_not_mix_is_biased_on_progressions() {
+    let schemes = ["affine32", "affine32-even", "mersenne31", "mersenne61"];
+    let signings = schemes.map(|name| Signing::of(Scheme::named(name).unwrap()));
+    let cells = series(&Input::Progression, 1000, &[0.5])
+        .measure(&signings)
+        .unwrap();
+    let findings = findings(&cells);
+    for name in &schemes[1..] {
+        assert_eq!(of(&findings, name), [Fault::Bias]);
+    }
+    for finding in &findings {
+        assert!(
+            (finding.figure + 0.067).abs() < 0.01 && finding.is_known,
+            "{finding}"
+        );
+    }
+    let affine32 = &cells[0];
+    assert!(
+        affine32.bias.abs() < 2.0 * affine32.bias_standard_error,
+        "{affine32:?}"
+    );
+}
+
+/// Fast sketching draws slots without replacement.
+#[test]
+fn fast_has_about_half_the_squared_error_on_small_sets() {
+    let signings = [Signing::of(Scheme::named("fast").unwrap())];
+    for input in [Input::Random, Input::Progression] {
+        let cells = series(&input, 32, &[0.5]).measure(&signings).unwrap();
+        let squared = cells[0].error_ratio.unwrap().powi(2);
+        assert!((0.4..0.6).contains(&squared), "{squared}");
+        assert_eq!(cells[0].fit_p, None);
+    }
+}
+
+#[test]
+fn cells_do_not_depend_on_threads() {
+    let signings =
+        ["fast", "mersenne61-wide"].map(|name| Signing::of(Scheme::named(name).unwrap()));
+    let input = Input::Zipf;
+    let series = Series {
+        varied: Varied::Data,
+        trials: 20,
+        ..series(&input, 8, &[0.1, 0.5, 0.9])
+    };
+    let one = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
+    let one = one.install(|| series.measure(&signings)).unwrap();
+    let five = rayon::ThreadPoolBuilder::new()
+        .num_threads(5)
+        .build()
+        .unwrap();
+    assert_eq!(one, five.install(|| series.measure(&signings)).unwrap());
+}
+
+#[test]
+fn sets_of_one_leave_nothing_to_chance() {
+    let signings = ["affine32", "fast"].map(|name| Signing::of(Scheme::named(name).unwrap()));
+    for input in [Input::Random, Input::Interval, Input::Zipf] {
+        let asked = [0.1, 0.3, 0.5, 0.7, 0.9];
+        let cells = series(&input, 1, &asked).measure(&signings).unwrap();
+        let similarities: Vec<f64> = cells.iter().map(|cell| cell.similarity).collect();
+        assert_eq!(similarities, [0.0, 1.0, 0.0, 1.0]);
+        assert!(
+            cells
+                .iter()
+                .all(|cell| cell.bias == 0.0 && cell.error_ratio.is_none())
+        );
+        assert_eq!(findings(&cells), []);
+    }
+}

@@ -1,0 +1,70 @@
+//! The exact join of the measurement against an independent one, and what pipelines find of it.
+
+#[allow(dead_code, reason = "recall has more use for it")]
+#[path = "support/truth.rs"]
+mod truth;
+
+use std::path::Path;
+
+use simgpu::jobs::Verification;
+use simgpu::pipeline::{Banding, Shingling};
+use simgpu::scheme::Scheme;
+use simgpu_cli::bench::lsh::found::{Documents, Pipeline};
+use simgpu_cli::bench::lsh::s_curve;
+use simgpu_cli::bench::lsh::truth::{exact_sets, similar_pairs};
+use simgpu_cli::bench::{Corpus, error::Signing};
+
+#[test]
+fn truth_is_that_of_strings() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
+    let strings = truth::Sets::read(&file).unwrap();
+    let corpus = Corpus::read(None).unwrap();
+    let hashes = exact_sets(&corpus.texts, &Shingling::default()).unwrap();
+    for threshold in [0.8, 0.5] {
+        let pairs = similar_pairs(&hashes, threshold);
+        let ours = pairs.iter().map(|pair| (pair.lo, pair.hi, pair.similarity));
+        let theirs = truth::similar_pairs(&strings, threshold);
+        let theirs = theirs
+            .iter()
+            .map(|pair| (pair.lo, pair.hi, pair.similarity));
+        assert!(pairs.len() > 100 && ours.eq(theirs), "{threshold}");
+    }
+}
+
+#[test]
+fn a_pipeline_finds_most_of_the_truth_and_nothing_else() {
+    let documents = Documents::of(&Corpus::read(None).unwrap()).unwrap();
+    let truth = documents.truth(0.8);
+    let pipeline = Pipeline {
+        scheme: Scheme::default(),
+        seed: 1,
+        verification: Verification::Exact,
+        removes: true,
+    };
+    let found = documents.find(&truth, &pipeline).unwrap();
+    let recall = found.true_found as f64 / found.true_pairs as f64;
+    assert!((recall - found.expected_recall).abs() < 0.01, "{found:?}");
+    assert_eq!(found.false_found, 0);
+    let (kept, of_truth) = (found.kept.unwrap(), found.kept_by_truth.unwrap());
+    assert!(
+        kept >= of_truth && kept - of_truth < found.documents / 100,
+        "{found:?}"
+    );
+}
+
+#[test]
+fn candidates_follow_the_s_curve() {
+    let banding = Banding::new(16, 8, 128).unwrap();
+    let signing = Signing::of(Scheme::default());
+    let rows = s_curve::measure(&signing, 128, &[banding], 500).unwrap();
+    assert_eq!(rows.len(), 11);
+    for row in &rows {
+        let share = row.candidates as f64 / row.pairs as f64;
+        // Within twice the band, beyond which one row in ten thousand is.
+        let reach = row.high_share - row.low_share;
+        assert!(
+            (share - row.expected_share).abs() <= reach.max(0.005),
+            "{row:?}"
+        );
+    }
+}

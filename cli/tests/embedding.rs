@@ -1,0 +1,388 @@
+//! The crate as others embed it, and the commands that look at single texts and at the machine.
+
+mod support;
+
+use std::sync::Mutex;
+
+use serde_json::Value;
+use simgpu::backend::Backend;
+use simgpu::documents::{DocumentBatch, TextBatch, TokenBatch};
+use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
+use simgpu::jobs::{Dedup, Search, Source, Verification};
+use simgpu::pipeline::{
+    Banding, Clustering, ErrorWeights, Hashes, KeepPolicy, PackedSignatures, ShingleSets, Shingler,
+    Shingling, Signatures, SignaturesMut, SlotBits, Slots, SlotsMut, Unit,
+};
+use simgpu::progress::Progress;
+use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
+use simgpu::simd::Isa;
+
+use support::{Place, edited, families, gzip, json_lines, text};
+
+/// Hashes of either width, some of them the same.
+struct Pool {
+    narrow: Vec<u32>,
+    wide: Vec<u64>,
+}
+
+impl Pool {
+    fn new(len: u64) -> Self {
+        let wide: Vec<u64> = (0..len).map(|i| fmix64(i % 300)).collect();
+        let low = |hash: &u64| u32::try_from(hash & u64::from(u32::MAX)).unwrap();
+        Pool {
+            narrow: wide.iter().map(low).collect(),
+            wide,
+        }
+    }
+
+    fn part(&self, width: Width, range: std::ops::Range<usize>) -> Hashes<'_> {
+        match width {
+            Width::U32 => Hashes::U32(&self.narrow[range]),
+            Width::U64 => Hashes::U64(&self.wide[range]),
+        }
+    }
+}
+
+#[test]
+fn one_set_and_many_give_the_same_and_a_union_is_the_merged_signature() {
+    let pool = Pool::new(500);
+    for name in Scheme::names() {
+        let scheme = Scheme::named(name).unwrap().with_num_perm(33).unwrap();
+        let width = scheme.family().hash_width();
+        for backend in [Backend::Scalar, Backend::Simd] {
+            let signer = backend.signer(&scheme).unwrap();
+            let one = |range| {
+                let mut signatures = Signatures::new(33, signer.slot_width());
+                let slots = signatures.push_rows(1).into_slots();
+                signer.sign_set(pool.part(width, range), slots).unwrap();
+                signatures
+            };
+            let offsets = [0, 200, 200, 500];
+            let sets = ShingleSets::new(pool.part(width, 0..500), &offsets).unwrap();
+            let mut many = Signatures::new(33, signer.slot_width());
+            many.sign(&*signer, &sets).unwrap();
+            for (i, range) in [0..200, 200..200, 200..500].into_iter().enumerate() {
+                assert_eq!(many.row(i), one(range).row(0), "{name} {backend}");
+            }
+            let mut union = one(0..200);
+            union.merge(&one(200..500)).unwrap();
+            assert_eq!(union, one(0..500), "{name} {backend}");
+            // NeMo's empty set is all zeros.
+            if scheme.empty_slot() == scheme.family().empty_slot() {
+                union.merge(&one(0..0)).unwrap();
+                assert_eq!(union, one(0..500), "{name} {backend}");
+            }
+        }
+    }
+}
+
+/// Notes of each stage how far it was to go, and how far it said that it had come.
+#[derive(Default)]
+struct Noted(Mutex<Vec<(&'static str, u64, u64)>>);
+
+impl Progress for Noted {
+    fn begin(&self, stage: &'static str, total: u64) {
+        self.0.lock().unwrap().push((stage, total, 0));
+    }
+
+    fn advance(&self, done: u64, _: u64, _: u64) {
+        let mut stages = self.0.lock().unwrap();
+        stages.last_mut().unwrap().2 = done;
+    }
+
+    fn tell(&self, _: &str) {}
+
+    fn warn(&self, _: &str) {}
+}
+
+#[test]
+fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
+    let place = Place::new();
+    place.write("docs/a.jsonl", json_lines(families(20, 3, 40)));
+    place.write("docs/b.jsonl.gz", gzip(&json_lines(families(10, 2, 40))));
+    let scheme = Scheme::default();
+    let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
+    let inputs = Inputs::find(&[place.path("docs")], None, &place.path("stdin")).unwrap();
+    for held_bytes in [0, 1 << 20] {
+        let noted = Noted::default();
+        let source = Source {
+            inputs: &inputs,
+            fields: &Fields::default(),
+            on_bad_record: OnBadRecord::Fail,
+            unique_ids: false,
+            batch_bytes: 1 << 20,
+            shingler: &shingler,
+            signer: &*Backend::Auto.signer(&scheme).unwrap(),
+            progress: &noted,
+        };
+        let task = Dedup {
+            search: Search {
+                threshold: 0.8,
+                banding: Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap(),
+                verification: Verification::Exact,
+                max_bucket: 4096,
+                held_bytes,
+            },
+            clustering: Clustering::Greedy,
+            keep: KeepPolicy::First,
+        };
+        let folder = OutputFolder::open(&place.path("out"), true).unwrap();
+        simgpu::jobs::dedup(&source, &scheme, &task, folder, &|_| Value::Null).unwrap();
+        let stages = noted.0.into_inner().unwrap();
+        let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
+        assert_eq!(names, ["read", "read again", "compare", "write"]);
+        for (stage, total, done) in stages {
+            assert!(total > 0 && done == total, "{stage}: {done} of {total}");
+        }
+    }
+}
+
+#[test]
+fn threads_share_a_signer_and_write_into_the_callers_memory() {
+    let texts: Vec<String> = (0..64).map(|seed| text(seed, 30)).collect();
+    let scheme = Scheme::default();
+    let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
+    let signer = Backend::Auto.signer(&scheme).unwrap();
+    let all: TextBatch = texts.iter().map(|text| &**text).collect();
+    let expected = Signatures::of_texts(&*signer, &all, &shingler).unwrap();
+    let mut slots = vec![0; 64 * 128];
+    std::thread::scope(|scope| {
+        for (texts, rows) in texts.chunks(9).zip(slots.chunks_mut(9 * 128)) {
+            let (signer, shingler) = (&signer, &shingler);
+            scope.spawn(move || {
+                let texts = texts.iter().map(|text| &**text).collect();
+                let rows = SignaturesMut::new(128, SlotsMut::U32(rows)).unwrap();
+                signer.sign_texts(&texts, shingler, rows).unwrap();
+            });
+        }
+    });
+    assert_eq!(expected.slots(), Slots::U32(&slots));
+    let packed = PackedSignatures::of(&expected, SlotBits::Eight);
+    assert_eq!(packed.jaccard_estimate(3, 3).jaccard(), 1.0);
+    assert!(packed.jaccard_estimate(3, 4).jaccard() < 0.1);
+}
+
+#[test]
+fn a_shingler_of_tokens_takes_documents_of_tokens_and_no_texts() {
+    let scheme = Scheme::named("datasketch").unwrap();
+    let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None).unwrap();
+    let texts: TextBatch = ["one two", ""].into_iter().collect();
+    let mut tokens = TokenBatch::default();
+    for token in ["one", "two"] {
+        tokens.push_token(token.as_bytes());
+    }
+    tokens.finish_document();
+    tokens.finish_document();
+    let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
+    let words = ["one", "two"].map(|token| sha1_32(token.as_bytes()));
+    for backend in [Backend::Scalar, Backend::Simd] {
+        let signer = backend.signer(&scheme).unwrap();
+        let error = Signatures::of_texts(&*signer, &texts, &shingler).unwrap_err();
+        assert!(error.to_string().contains("; give token documents"));
+        let mut signatures = Signatures::new(128, Width::U32);
+        signatures.sign(&*signer, &shingles.sets()).unwrap();
+        let mut expected = [0; 128];
+        signer
+            .sign_set(Hashes::U32(&words), SlotsMut::U32(&mut expected))
+            .unwrap();
+        assert_eq!(signatures.row(0), Slots::U32(&expected));
+        assert_eq!(signatures.row(1), Slots::U32(&[u32::MAX; 128]));
+    }
+}
+
+// compare
+
+/// 96 shingles, of which 91 are left after an edit in the middle and 5 come new.
+fn two_texts() -> Place {
+    let place = Place::new();
+    let one = text(1, 100);
+    let mut words: Vec<&str> = one.split(' ').collect();
+    words[50] = "another";
+    place.write("one.txt", &one);
+    place.write("two.txt", words.join(" "));
+    place
+}
+
+#[test]
+fn compare_says_what_is_exact_and_what_is_estimated() {
+    let place = two_texts();
+    let json = |command: &str| -> Value {
+        let run = place.run(&format!("compare {command} --json")).succeeded();
+        assert_eq!(run.stderr, "");
+        serde_json::from_slice(&run.stdout).unwrap()
+    };
+    let report = json("one.txt two.txt");
+    for (name, expected) in [
+        ("shingles_a", 96.0),
+        ("shingles_b", 96.0),
+        ("shared", 91.0),
+        ("union", 101.0),
+        ("jaccard", 91.0 / 101.0),
+        ("num_perm", 128.0),
+        (
+            "candidate_probability",
+            1.0 - (1.0 - (91.0f64 / 101.0).powi(8)).powi(16),
+        ),
+    ] {
+        let number = report[name].as_f64().unwrap();
+        assert!((number - expected).abs() < 1e-9, "{name}: {number}");
+    }
+    let of = |name: &str| report[name].as_f64().unwrap();
+    assert_eq!(of("estimate"), of("matches") / 128.0);
+    assert!((of("estimate") - of("jaccard")).abs() < 4.0 * 0.027);
+    let bound = |i: usize| report["interval"][i].as_f64().unwrap();
+    assert!(bound(0) < of("estimate") && of("estimate") < bound(1));
+    let (estimate, slots) = (of("estimate"), 128.0);
+    let standard_error = (estimate * (1.0 - estimate) / slots).sqrt();
+    assert!((of("standard_error") - standard_error).abs() < 1e-12);
+    // Options are those of the other commands.
+    let other = json("one.txt two.txt --unit chars --size 3 --scheme affine64 --num-perm 64");
+    assert_eq!(
+        (&other["num_perm"], &other["size"]),
+        (&64.into(), &3.into())
+    );
+    assert_eq!(json("one.txt one.txt")["estimate"], 1.0);
+    let page = place.run("compare one.txt two.txt").succeeded().stdout;
+    let page = String::from_utf8(page).unwrap();
+    for part in [
+        "Jaccard  0.9010",
+        "91 of 101",
+        "95 % confidence",
+        "16 bands of 8 (threshold 0.8)",
+    ] {
+        assert!(page.contains(part), "{page}");
+    }
+    let asked = json("one.txt two.txt --threshold 0.5 --bands 20 --rows 4");
+    let shape = ["threshold", "bands", "rows"].map(|name| asked[name].as_f64().unwrap());
+    assert_eq!(shape, [0.5, 20.0, 4.0]);
+    assert!(json("one.txt two.txt -t 0.5")["rows"].as_u64().unwrap() < 8);
+    // What only runs over files have, it does not take.
+    for option in ["--threads 2", "--batch-mib 1", "--quiet"] {
+        place
+            .run(&format!("compare one.txt two.txt {option}"))
+            .refused(2, &["unexpected argument"]);
+    }
+}
+
+#[test]
+fn compare_reads_stdin_and_compressed_files() {
+    let place = two_texts();
+    let expected = place.run("compare one.txt two.txt").succeeded().stdout;
+    place.write("two.txt", gzip(&place.read("two.txt")));
+    assert_eq!(
+        place.run("compare one.txt two.txt").succeeded().stdout,
+        expected
+    );
+    let one = place.read("one.txt");
+    let run = place.run_with_stdin("compare - two.txt", &one).succeeded();
+    let expected = String::from_utf8(expected).unwrap();
+    let actual = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(actual, expected.replace("one.txt", "stdin"));
+}
+
+#[test]
+fn the_similarity_of_two_empty_texts_is_undefined() {
+    let place = Place::new();
+    place.write("a.txt", "");
+    place.write("b.txt", " ?\n");
+    place.write("c.txt", "a word");
+    let page = place.run("compare a.txt b.txt").succeeded().stdout;
+    assert!(String::from_utf8(page).unwrap().contains("undefined"));
+    let run = place.run("compare a.txt b.txt --json").succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    for name in ["jaccard", "estimate", "interval", "candidate_probability"] {
+        assert_eq!(report[name], Value::Null, "{name}");
+    }
+    let run = place.run("compare a.txt c.txt --json").succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(
+        (&report["jaccard"], &report["matches"]),
+        (&0.0.into(), &0.into())
+    );
+}
+
+#[test]
+fn texts_that_cannot_be_compared_are_errors() {
+    let place = two_texts();
+    place.write("latin.txt", b"caf\xE9");
+    let mut cut = gzip(&place.read("one.txt"));
+    cut.truncate(60);
+    place.write("cut.gz", cut);
+    for (command, code, said) in [
+        ("one.txt none.txt", 1, ["none.txt", "check the name"]),
+        ("one.txt latin.txt", 1, ["latin.txt", "UTF-8 at byte 3"]),
+        ("cut.gz one.txt", 1, ["cut.gz", "damaged"]),
+        (". one.txt", 1, [".", "check the path"]),
+        ("- -", 2, ["one of the two", "stdin"]),
+        ("one.txt", 2, ["<B>", "required"]),
+        ("one.txt two.txt --unit tokens", 2, ["tokens", "--unit"]),
+        ("one.txt two.txt --scheme md5", 2, ["md5", "affine32"]),
+        ("one.txt two.txt -t 1.5", 2, ["threshold", "1.5"]),
+    ] {
+        place
+            .run(&format!("compare {command}"))
+            .refused(code, &said);
+    }
+}
+
+// selftest
+
+#[test]
+fn selftest_finds_the_published_values() {
+    let place = Place::new();
+    let lines = |command: &str| -> Vec<String> {
+        let run = place.run(command).succeeded();
+        assert_eq!(run.stderr, "");
+        let page = String::from_utf8(run.stdout).unwrap();
+        page.lines().map(str::to_owned).collect()
+    };
+    let mut all = lines("selftest");
+    let last = all.pop().unwrap();
+    let isas = Isa::available().iter().map(|isa| format!(", simd ({isa})"));
+    // Devices, where there are some, come behind the CPU.
+    let unsupported = all.iter().filter(|line| line.contains("unsupported"));
+    let unsupported = unsupported.count();
+    let passed = format!("all {} checks passed on: scalar", all.len() - unsupported);
+    assert!(last.starts_with(&(passed + &isas.collect::<String>())));
+    all.retain(|line| !line.starts_with("gpu"));
+    assert!(
+        all.iter()
+            .all(|line| line.contains("  ok  ") && line.len() <= 80)
+    );
+    for backend in ["scalar", "simd"] {
+        for scheme in Scheme::names().chain(["texts"]) {
+            let found = all.iter().any(|line| {
+                let mut words = line.split_whitespace();
+                words.next() == Some(backend) && words.any(|word| word == scheme)
+            });
+            assert!(found, "{backend} {scheme}: {all:?}");
+        }
+    }
+    let words = |line: &String| line.split_whitespace().map(str::to_owned).collect();
+    let all: Vec<Vec<String>> = all.iter().map(words).collect();
+    let mut scalar = lines("selftest --backend scalar");
+    assert!(scalar.pop().unwrap().ends_with("passed on: scalar"));
+    let scalar: Vec<Vec<String>> = scalar.iter().map(words).collect();
+    assert!(scalar.len() < all.len());
+    assert!(scalar.iter().all(|line| all.contains(line)));
+    place
+        .run("selftest --backend abacus")
+        .refused(2, &["abacus", "scalar"]);
+    let help = place.run("selftest --help").succeeded().stdout;
+    let help = String::from_utf8(help).unwrap();
+    // As wide as it may be, it is wrapped.
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        help.contains("scalar and simd on every instruction set"),
+        "{help}"
+    );
+}
+
+#[test]
+fn edits_show_in_a_comparison() {
+    let place = two_texts();
+    place.write("two.txt", edited(&text(1, 100), 3, 40));
+    let run = place.run("compare one.txt two.txt --json").succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert!(report["jaccard"].as_f64().unwrap() < 0.5);
+}

@@ -1,0 +1,164 @@
+//! The report page in a real browser: no two labels overlap, none is cut off, all can be read, on a wide screen and
+//! on a narrow one.
+
+#[path = "support/made_up.rs"]
+mod made_up;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use made_up::MadeUp;
+use serde_json::Value;
+use simgpu_cli::bench::folder::Folder;
+use simgpu_cli::bench::{report, summary};
+
+/// Measures the page when it is loaded, and leaves what it found in the element `measured`.
+const MEASURE: &str = include_str!("support/measure_page.js");
+
+/// A wide screen, and a narrow one.
+const WIDTHS: [u32; 2] = [1280, 400];
+
+fn browser() -> Option<PathBuf> {
+    let named = std::env::var_os("CHROME").map(PathBuf::from);
+    let names = [
+        "chromium",
+        "google-chrome",
+        "chromium-browser",
+        "google-chrome-stable",
+    ];
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
+    let known = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    named.or_else(|| known.into_iter().find(|path| path.is_file()))
+}
+
+/// Pages with their names: everything, as long measurements give it, and the newest that was measured.
+fn pages() -> Vec<(String, String)> {
+    let mut folders = vec![(
+        "made up".to_owned(),
+        made_up::environment(),
+        MadeUp::realistic().tables(),
+    )];
+    if let Some(path) = newest() {
+        let Folder {
+            environment,
+            tables,
+            ..
+        } = Folder::read(&path).unwrap();
+        folders.push((path.display().to_string(), environment, tables));
+    }
+    let page = |(name, environment, tables)| {
+        let sections = summary::sections(&environment, &tables);
+        (name, report::page(&environment, &tables, &sections))
+    };
+    folders.into_iter().map(page).collect()
+}
+
+/// The newest folder of results that simgpu bench wrote. Their names begin with dates.
+fn newest() -> Option<PathBuf> {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let folders = fs::read_dir(results).ok()?;
+    let paths = folders.filter_map(|folder| Some(folder.ok()?.path()));
+    paths
+        .filter(|path| {
+            ["report.html", "runs.csv"]
+                .iter()
+                .all(|file| path.join(file).is_file())
+        })
+        .max()
+}
+
+/// What the script finds on the page at some width, in a frame, since windows have a least width.
+fn measured(browser: &Path, page: &str, width: u32) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let inner = page.replace("</body>", &format!("<script>{MEASURE}</script></body>"));
+    fs::write(folder.path().join("report.html"), inner).unwrap();
+    let outer = format!(
+        "<!DOCTYPE html><body style='margin:0'><pre id='measured'></pre>\
+         <iframe src='report.html' style='border:0;width:{width}px;height:900px'></iframe>\
+         <script>addEventListener('message', event => {{ document.getElementById('measured').textContent = event.data }})</script>"
+    );
+    let frame = folder.path().join("frame.html");
+    fs::write(&frame, outer).unwrap();
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ])
+        .args([
+            "--no-first-run",
+            "--allow-file-access-from-files",
+            "--virtual-time-budget=10000",
+            "--window-size=1400,1000",
+        ])
+        .arg(format!(
+            "--user-data-dir={}",
+            folder.path().join("profile").display()
+        ))
+        .arg("--dump-dom")
+        .arg(format!("file://{}", frame.display()))
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let found = dom
+        .split_once("<pre id=\"measured\">")
+        .and_then(|(_, rest)| rest.split_once("</pre>"));
+    let (found, _) =
+        found.unwrap_or_else(|| panic!("{dom}\n{}", String::from_utf8_lossy(&output.stderr)));
+    let found = found
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&");
+    serde_json::from_str(&found)
+        .unwrap_or_else(|_| panic!("{found:?}\n{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn labels_can_be_read() {
+    let Some(browser) = browser() else {
+        let is_required = std::env::var("SIMGPU_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
+        assert!(
+            !is_required,
+            "no browser; install Chromium or name one by CHROME"
+        );
+        eprintln!("skipped: no browser");
+        return;
+    };
+    for (name, page) in pages() {
+        for width in WIDTHS {
+            let found = measured(&browser, &page, width);
+            assert_eq!(found["width"], width);
+            assert!(found["labels"].as_u64() > Some(100), "{name}: {found}");
+            for problem in ["overlapping", "cut_off", "small", "too_wide"] {
+                assert_eq!(
+                    found[problem],
+                    serde_json::json!([]),
+                    "{problem} at {width} pixels: {name}"
+                );
+            }
+        }
+    }
+}
+
+/// A page on which labels do overlap is not taken for one that can be read.
+#[test]
+fn the_measure_finds_what_is_wrong() {
+    let Some(browser) = browser() else {
+        return;
+    };
+    let page = "<!DOCTYPE html><html><body style='margin:0'><svg width='300' height='100'>\
+        <text x='10' y='50' style='font-size:20px'>one label</text><text x='20' y='52' style='font-size:20px'>another</text>\
+        <text x='250' y='20' style='font-size:20px'>is cut off</text><text x='10' y='90' style='font-size:5px'>small</text></svg>\
+        <p style='width:2000px;font-size:16px'>wide</p></body></html>";
+    let found = measured(&browser, page, 400);
+    for problem in ["overlapping", "cut_off", "small", "too_wide"] {
+        assert_ne!(found[problem], serde_json::json!([]), "{problem}: {found}");
+    }
+}

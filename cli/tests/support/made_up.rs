@@ -1,0 +1,497 @@
+//! Results that nobody measured: tables by formula, as large and as noisy as real ones.
+
+#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(clippy::cast_possible_truncation, reason = "numbers are small")]
+
+use serde_json::{Value, json};
+use simgpu_cli::bench::folder::Tables;
+use simgpu_cli::bench::{Absence, Candidates, ErrorCell, Found, Run, Stage, Varied};
+
+/// How large a folder is, and how noisy.
+#[derive(Clone, Debug)]
+pub(crate) struct MadeUp {
+    pub(crate) schemes: Vec<&'static str>,
+    pub(crate) rounds: u32,
+    /// Of a run, as a share.
+    pub(crate) noise: f64,
+    /// Another one gives other noise.
+    pub(crate) seed: u64,
+}
+
+impl MadeUp {
+    /// Enough of everything to see each table.
+    pub(crate) fn small() -> Self {
+        MadeUp {
+            schemes: vec!["affine32", "fast"],
+            rounds: 6,
+            noise: 0.02,
+            seed: 1,
+        }
+    }
+
+    /// As much as a long measurement gives.
+    pub(crate) fn realistic() -> Self {
+        MadeUp {
+            schemes: simgpu_cli::bench::plan::SCHEMES.to_vec(),
+            rounds: 12,
+            ..MadeUp::small()
+        }
+    }
+
+    pub(crate) fn tables(&self) -> Tables {
+        Tables {
+            runs: self.runs(),
+            errors: self.errors(),
+            candidates: self.candidates(),
+            found: self.found(),
+            absent: vec![Absence {
+                what: "gpu rensa".to_owned(),
+                why: "the scheme has no kernel; use simd".to_owned(),
+            }],
+        }
+    }
+
+    fn runs(&self) -> Vec<Run> {
+        let mut cases = self.signing();
+        cases.extend(self.stages());
+        cases.extend(self.peers());
+        let rounds = 1..=self.rounds;
+        let runs = rounds.flat_map(|round| cases.iter().map(move |case| (round, case)));
+        let measured = runs.enumerate().map(|(number, (round, case))| {
+            let mut noise = Noise(self.seed.wrapping_mul(1_000_003) + number as u64);
+            Run {
+                round,
+                elapsed_s: case.elapsed_s * (1.0 + self.noise * noise.normal()),
+                reference_s: Some(0.001 * (1.0 + 0.01 * noise.normal())),
+                ..case.clone()
+            }
+        });
+        measured.collect()
+    }
+
+    fn signing(&self) -> Vec<Run> {
+        let computers = [
+            ("scalar", "scalar", 0.12),
+            ("simd", "portable", 0.3),
+            ("simd", "avx2", 0.55),
+            ("simd", "avx512", 1.0),
+            ("gpu", "NVIDIA H200 NVL (vulkan)", 9.0),
+        ];
+        let mut cases = Vec::new();
+        for (i, scheme) in self.schemes.iter().enumerate() {
+            let speed = 250e6 / (1.0 + i as f64);
+            for (backend, hardware, factor) in computers {
+                let mut case = sign(scheme, 1000, 128, speed * factor);
+                (case.backend, case.hardware) = (backend.to_owned(), hardware.to_owned());
+                if backend == "gpu" {
+                    case.ceiling_updates_per_s = None;
+                }
+                cases.push(case);
+            }
+            for shingles in [30, 100, 300, 5000, 50_000] {
+                let speed = speed * (1.0 - 0.3 * (30.0 / shingles as f64));
+                cases.push(sign(scheme, shingles, 128, speed));
+            }
+            for num_perm in [64, 256, 512, 1024] {
+                let speed = speed * 128.0 / f64::from(num_perm);
+                cases.push(sign(scheme, 1000, num_perm, speed));
+            }
+            let threads = |threads: u32| Run {
+                threads,
+                ..sign(scheme, 1000, 128, speed * f64::from(threads).powf(0.93))
+            };
+            cases.extend([2, 4, 8, 16].map(threads));
+        }
+        cases
+    }
+
+    fn stages(&self) -> Vec<Run> {
+        let mut cases = Vec::new();
+        let sized = |stage, input: &str, documents: u64, ns: f64| Run {
+            stage,
+            input: input.to_owned(),
+            documents,
+            elapsed_s: documents as f64 * ns * 1e-9,
+            ..blank()
+        };
+        for (input, ns) in [
+            ("words 5 of driver-docs", 4_600.0),
+            ("bytes 9 of driver-docs", 15_400.0),
+        ] {
+            for (threads, speed) in [(1, 1.0), (2, 1.8), (4, 3.4)] {
+                cases.push(Run {
+                    threads,
+                    backend: "simd".to_owned(),
+                    hardware: "avx512".to_owned(),
+                    scheme: "affine32".to_owned(),
+                    num_perm: 128,
+                    text_bytes: 23_400_000,
+                    checksum: "1f3a".to_owned(),
+                    ..sized(Stage::SignTexts, input, 7200, ns / speed)
+                });
+            }
+            let shingle = sized(Stage::Shingle, input, 7200, ns * 0.8);
+            cases.push(Run {
+                text_bytes: 23_400_000,
+                ..shingle
+            });
+        }
+        for documents in [10_000, 100_000, 1_000_000] {
+            let log = (documents as f64).log10();
+            for (stage, ns) in [
+                (Stage::Band, 90.0),
+                (Stage::Bucket, 60.0 * log),
+                (Stage::Verify, 45.0),
+            ] {
+                cases.push(Run {
+                    num_perm: 128,
+                    ..sized(stage, "random signatures", documents, ns)
+                });
+            }
+        }
+        for (documents, threads) in [(1800, 1), (3600, 1), (7200, 1), (7200, 2)] {
+            cases.push(Run {
+                scheme: "affine32".to_owned(),
+                num_perm: 128,
+                threads,
+                text_bytes: documents * 3_250,
+                ..sized(
+                    Stage::Dedup,
+                    "driver-docs",
+                    documents,
+                    30_000.0 / f64::from(threads),
+                )
+            });
+        }
+        for (stage, ns) in [
+            (Stage::Upload, 90.0),
+            (Stage::Kernel, 14.0),
+            (Stage::Readback, 30.0),
+        ] {
+            cases.push(Run {
+                backend: "gpu".to_owned(),
+                hardware: "NVIDIA H200 NVL (vulkan)".to_owned(),
+                scheme: "affine32".to_owned(),
+                num_perm: 128,
+                shingles: 1000,
+                ..sized(stage, "random hashes", 20_000, ns)
+            });
+        }
+        cases
+    }
+
+    fn peers(&self) -> Vec<Run> {
+        let peers = [
+            ("rensa 0.5.0", "rensa", 0.62, true),
+            ("FastSketchLSH 1.0.1", "fast similarity sketch", 0.25, false),
+            ("datasketch 2.0.0", "affine32", 0.03, true),
+            (
+                "stringzillas 5.3.2",
+                "rolling hashes of 8 bytes",
+                0.02,
+                false,
+            ),
+        ];
+        let mut cases = Vec::new();
+        for shingles in [30, 100, 1000, 5000] {
+            for num_perm in [64, 128, 256] {
+                for (i, (tool, scheme, share, is_batch)) in peers.into_iter().enumerate() {
+                    // Small sets are what some peers do best.
+                    let odd = (shingles + u64::from(num_perm)) as f64 % 7.0 / 10.0;
+                    let small = if is_batch && shingles == 30 { 1.8 } else { 1.0 };
+                    let speed = 250e6 * share * small * (0.8 + odd) * 128.0 / f64::from(num_perm);
+                    cases.push(Run {
+                        tool: tool.to_owned(),
+                        backend: String::new(),
+                        hardware: String::new(),
+                        checksum: if i == 2 {
+                            "00c0ffee".to_owned()
+                        } else {
+                            String::new()
+                        },
+                        ..sign(scheme, shingles, num_perm, speed)
+                    });
+                }
+            }
+        }
+        for (tool, ns) in [
+            ("text-dedup 0.4.0", 1_500_000.0),
+            ("datatrove 0.10.1", 6_000_000.0),
+        ] {
+            cases.push(Run {
+                tool: tool.to_owned(),
+                stage: Stage::Dedup,
+                input: "driver-docs".to_owned(),
+                scheme: "its own".to_owned(),
+                num_perm: 128,
+                documents: 7200,
+                text_bytes: 23_400_000,
+                elapsed_s: 7200.0 * ns * 1e-9,
+                ..blank()
+            });
+        }
+        cases
+    }
+
+    fn errors(&self) -> Vec<ErrorCell> {
+        let mut cells = Vec::new();
+        for scheme in &self.schemes {
+            for input in ["random", "interval", "progression", "zipf", "edits"] {
+                for set_size in [2, 8, 32, 128, 1000, 10_000] {
+                    for similarity in [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95] {
+                        let shared =
+                            (2.0 * set_size as f64 * similarity / (1.0 + similarity)).round();
+                        let attained = shared / (2.0 * set_size as f64 - shared);
+                        let has_repeat = cells.iter().any(|cell: &ErrorCell| {
+                            cell.scheme == *scheme
+                                && cell.input == input
+                                && cell.set_size == set_size
+                                && cell.similarity == attained
+                        });
+                        if !has_repeat {
+                            cells.push(self.error(scheme, input, set_size, attained, 128));
+                        }
+                    }
+                }
+            }
+            cells.extend(
+                [16, 64, 256, 1024]
+                    .map(|num_perm| self.error(scheme, "random", 1000, 0.5, num_perm)),
+            );
+            cells.push(self.error(scheme, "random", 1000, 0.5, 128));
+        }
+        cells.dedup();
+        cells.extend([1, 2, 4, 8, 16].map(|slot_bits| {
+            let mut cell = self.error("affine32", "random", 1000, 0.5, 128);
+            cell.slot_bits = slot_bits;
+            let worse = 1.0 + 0.5 / f64::from(slot_bits);
+            cell.root_mean_square_error *= worse;
+            cell
+        }));
+        cells
+    }
+
+    fn error(
+        &self,
+        scheme: &str,
+        input: &str,
+        set_size: u64,
+        similarity: f64,
+        num_perm: u32,
+    ) -> ErrorCell {
+        let ideal = (similarity * (1.0 - similarity) / f64::from(num_perm)).sqrt();
+        let is_mixed = matches!(scheme, "affine32" | "affine64" | "fast" | "rensa");
+        let is_dependent = matches!(scheme, "fast" | "rensa");
+        let key = set_size * 31
+            + (similarity * 1000.0) as u64
+            + input.len() as u64 * 7
+            + scheme.len() as u64 * 101;
+        let mut noise = Noise(self.seed.wrapping_mul(77) + key);
+        let bias = match is_mixed || !matches!(input, "interval" | "progression") || set_size < 8 {
+            true => ideal / 63.0 * noise.normal().clamp(-2.0, 2.0),
+            false => -0.067 * 4.0 * similarity * (1.0 - similarity),
+        };
+        let smaller = if is_dependent && set_size < 200 {
+            0.72
+        } else {
+            1.0
+        };
+        let spread = ideal * smaller * (1.0 + 0.01 * noise.normal());
+        let error = spread.hypot(bias);
+        let ratio = (ideal > 0.0).then_some(error / ideal);
+        ErrorCell {
+            tool: "simgpu".to_owned(),
+            scheme: scheme.to_owned(),
+            has_independent_slots: !is_dependent,
+            is_mixed,
+            slot_bits: if scheme.contains("64") || scheme.contains("61") {
+                64
+            } else {
+                32
+            },
+            num_perm,
+            input: input.to_owned(),
+            varied: if input == "edits" {
+                Varied::Data
+            } else {
+                Varied::Seeds
+            },
+            set_size,
+            similarity,
+            trials: 4000,
+            bias,
+            bias_standard_error: spread / 63.2,
+            root_mean_square_error: error,
+            error_ratio: ratio,
+            error_ratio_low: ratio.map(|ratio| ratio * 0.978),
+            error_ratio_high: ratio.map(|ratio| ratio * 1.022),
+            coverage: (0.957 - 2.0 * bias.abs()).clamp(0.0, 1.0),
+            coverage_expected: 0.957,
+            dispersion: ratio.map(|ratio| ratio * ratio),
+            fit_p: (!is_dependent).then(|| 0.003 + 0.9 * noise.uniform()),
+        }
+    }
+
+    fn candidates(&self) -> Vec<Candidates> {
+        let schemes = self.schemes.iter().enumerate();
+        let rows = schemes.flat_map(|(i, scheme)| self.candidates_of(scheme, i as u64));
+        rows.collect()
+    }
+
+    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<Candidates> {
+        let mut rows = Vec::new();
+        for (bands, in_band) in [(16_u32, 8_u32), (32, 4), (9, 13), (20, 5)] {
+            for step in 1..=19_u32 {
+                let similarity = f64::from(step) / 20.0;
+                let share = 1.0 - (1.0 - similarity.powf(in_band.into())).powf(bands.into());
+                let reach = 1.96 * (share * (1.0 - share) / 2000.0).sqrt();
+                let mut noise =
+                    Noise(self.seed + u64::from(step) * 13 + u64::from(bands) + number * 1009);
+                let measured = (share + reach * 0.5 * noise.normal()).clamp(0.0, 1.0);
+                rows.push(Candidates {
+                    scheme: scheme.to_owned(),
+                    num_perm: 128,
+                    bands,
+                    rows: in_band,
+                    similarity,
+                    pairs: 2000,
+                    candidates: (measured * 2000.0).round() as u64,
+                    expected_share: share,
+                    low_share: (share - reach).max(0.0),
+                    high_share: (share + reach).min(1.0),
+                });
+            }
+        }
+        rows
+    }
+
+    fn found(&self) -> Vec<Found> {
+        let mut rows = Vec::new();
+        for (verification, false_found) in [("exact", 0), ("signature", 21)] {
+            for seed in 1..=3 {
+                rows.push(Found {
+                    tool: "simgpu".to_owned(),
+                    corpus: "driver-docs".to_owned(),
+                    scheme: "affine32".to_owned(),
+                    num_perm: 128,
+                    bands: 16,
+                    rows: 8,
+                    verification: verification.to_owned(),
+                    threshold: 0.8,
+                    seed,
+                    documents: 7200,
+                    true_pairs: 1060,
+                    true_found: 1050 + u64::from(seed),
+                    false_found,
+                    expected_recall: 0.9925,
+                    kept: None,
+                    kept_by_truth: None,
+                });
+            }
+        }
+        let kept = |tool: &str, scheme: &str, kept| Found {
+            tool: tool.to_owned(),
+            scheme: scheme.to_owned(),
+            true_pairs: 0,
+            true_found: 0,
+            false_found: 0,
+            kept: Some(kept),
+            kept_by_truth: Some(6_608),
+            ..rows[3].clone()
+        };
+        let kept = [
+            kept("simgpu", "affine32", 6_612),
+            kept("text-dedup 0.4.0", "its own", 6_590),
+            kept("datatrove 0.10.1", "its own", 6_581),
+        ];
+        rows.extend(kept);
+        rows
+    }
+}
+
+/// What a machine with such results would say of itself.
+pub(crate) fn environment() -> Value {
+    json!({
+        "date": "2026-01-31",
+        "cpu": "Example CPU 9000 @ 3.00GHz",
+        "isas": ["portable", "avx2", "avx512"],
+        "cores": 16,
+        "memory_bytes": 68_719_476_736_u64,
+        "os": "linux 6.1.0",
+        "architecture": "x86_64",
+        "gpus": [{"name": "NVIDIA H200 NVL", "kind": "discrete", "api": "vulkan", "driver": "NVIDIA 570.1"}],
+        "simgpu": "0.1.0",
+        "rustc": "rustc 1.95.0",
+        "target": "x86_64-unknown-linux-gnu",
+        "flags": "",
+        "target_features": "fxsr,sse,sse2",
+        "optimization": "3",
+        "commit": "0123456789abcdef0123456789abcdef01234567",
+        "uncommitted_changes": false,
+    })
+}
+
+fn blank() -> Run {
+    Run {
+        tool: "simgpu".to_owned(),
+        stage: Stage::Sign,
+        backend: String::new(),
+        hardware: String::new(),
+        scheme: String::new(),
+        num_perm: 0,
+        input: String::new(),
+        shingles: 0,
+        documents: 0,
+        threads: 1,
+        updates: 0,
+        text_bytes: 0,
+        round: 1,
+        passes: 1,
+        elapsed_s: 1.0,
+        reference_s: None,
+        ceiling_updates_per_s: None,
+        checksum: String::new(),
+    }
+}
+
+/// Hashes signed with the best instructions, at so many shingles a second.
+fn sign(scheme: &str, shingles: u64, num_perm: u32, shingles_per_s: f64) -> Run {
+    let documents = 4_000_000 / shingles;
+    let computes_each = !matches!(scheme, "fast" | "rensa");
+    let updates = documents * shingles * u64::from(num_perm);
+    Run {
+        backend: "simd".to_owned(),
+        hardware: "avx512".to_owned(),
+        scheme: scheme.to_owned(),
+        num_perm,
+        input: "random hashes".to_owned(),
+        shingles,
+        documents,
+        updates: if computes_each { updates } else { 0 },
+        elapsed_s: (documents * shingles) as f64 / shingles_per_s,
+        ceiling_updates_per_s: computes_each.then_some(34e9),
+        checksum: format!(
+            "{:08x}",
+            scheme.len() as u64 * 977 + shingles * u64::from(num_perm)
+        ),
+        ..blank()
+    }
+}
+
+/// Numbers that look random and are always the same (SplitMix64).
+struct Noise(u64);
+
+impl Noise {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// About normal, with variance 1: the sum of twelve uniform numbers.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}

@@ -1,0 +1,200 @@
+//! Documents as they come from a reader: flat batches of text, or of tokens.
+
+/// Texts back to back, with the places where they end.
+#[derive(Clone, Debug, Default)]
+pub struct TextBatch {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl TextBatch {
+    /// Appends one document.
+    pub fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.ends.push(self.text.len());
+    }
+
+    /// Appends a document that `write` writes, or none if that fails: what it wrote is taken back.
+    #[cfg(feature = "io")]
+    pub(crate) fn push_with<T>(
+        &mut self,
+        write: impl FnOnce(&mut String) -> Option<T>,
+    ) -> Option<T> {
+        let start = self.text.len();
+        let written = write(&mut self.text);
+        match written {
+            Some(_) => self.ends.push(self.text.len()),
+            None => self.text.truncate(start),
+        }
+        written
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Document `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn get(&self, i: usize) -> &str {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.text[start..self.ends[i]]
+    }
+
+    /// The documents in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|i| self.get(i))
+    }
+}
+
+impl<'a> FromIterator<&'a str> for TextBatch {
+    fn from_iter<I: IntoIterator<Item = &'a str>>(texts: I) -> Self {
+        let mut batch = TextBatch::default();
+        texts.into_iter().for_each(|text| batch.push(text));
+        batch
+    }
+}
+
+/// Documents that are given as lists of tokens: byte strings back to back, the ends of the tokens,
+/// and for each document the end of its tokens.
+#[derive(Clone, Debug, Default)]
+pub struct TokenBatch {
+    bytes: Vec<u8>,
+    token_ends: Vec<usize>,
+    document_ends: Vec<usize>,
+}
+
+impl TokenBatch {
+    #[cfg(feature = "io")]
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.token_ends.clear();
+        self.document_ends.clear();
+    }
+
+    /// Appends a token to the document that is being built.
+    pub fn push_token(&mut self, token: &[u8]) {
+        self.bytes.extend_from_slice(token);
+        self.token_ends.push(self.bytes.len());
+    }
+
+    /// Ends the document that is being built.
+    pub fn finish_document(&mut self) {
+        self.document_ends.push(self.token_ends.len());
+    }
+
+    /// Takes back the tokens of a document that turned out to be bad before it was finished.
+    pub fn abandon_document(&mut self) {
+        let tokens = self.document_ends.last().copied().unwrap_or(0);
+        self.token_ends.truncate(tokens);
+        let bytes = self.token_ends.last().copied().unwrap_or(0);
+        self.bytes.truncate(bytes);
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.document_ends.len()
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.document_ends.is_empty()
+    }
+
+    /// The tokens of document `i` in order.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn tokens(&self, i: usize) -> impl ExactSizeIterator<Item = &[u8]> {
+        let first = if i == 0 { 0 } else { self.document_ends[i - 1] };
+        (first..self.document_ends[i]).map(|token| {
+            let start = if token == 0 {
+                0
+            } else {
+                self.token_ends[token - 1]
+            };
+            &self.bytes[start..self.token_ends[token]]
+        })
+    }
+}
+
+/// A batch of documents in either form.
+#[derive(Clone, Debug)]
+pub enum DocumentBatch {
+    /// Texts, to be cut into shingles.
+    Texts(TextBatch),
+    /// Sets that are given.
+    Tokens(TokenBatch),
+}
+
+impl DocumentBatch {
+    /// Forgets all documents and keeps the memory, of which it sees to so many bytes for texts.
+    #[cfg(feature = "io")]
+    pub(crate) fn restart(&mut self, text_bytes: usize) {
+        match self {
+            DocumentBatch::Texts(texts) => {
+                texts.text.clear();
+                texts.text.reserve(text_bytes);
+                texts.ends.clear();
+            }
+            DocumentBatch::Tokens(tokens) => tokens.clear(),
+        }
+    }
+
+    /// Appends the documents of a batch of the same form; of the other form, none.
+    #[cfg(feature = "io")]
+    pub(crate) fn append(&mut self, other: &DocumentBatch) {
+        match (self, other) {
+            (DocumentBatch::Texts(all), DocumentBatch::Texts(texts)) => {
+                texts.iter().for_each(|text| all.push(text));
+            }
+            (DocumentBatch::Tokens(all), DocumentBatch::Tokens(documents)) => {
+                for i in 0..documents.len() {
+                    documents.tokens(i).for_each(|token| all.push_token(token));
+                    all.finish_document();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        match self {
+            DocumentBatch::Texts(texts) => texts.len(),
+            DocumentBatch::Tokens(tokens) => tokens.len(),
+        }
+    }
+
+    /// Whether it holds no document.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of text, or of tokens, in document `i`.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn bytes(&self, i: usize) -> usize {
+        match self {
+            DocumentBatch::Texts(texts) => texts.get(i).len(),
+            DocumentBatch::Tokens(tokens) => tokens.tokens(i).map(<[u8]>::len).sum(),
+        }
+    }
+}
+
+/// 128 bits of BLAKE3. Documents are identical if those of their units are, or, where only signatures are
+/// left, those of their slots.
+pub(crate) fn digest(bytes: &[u8]) -> u128 {
+    let digest = blake3::hash(bytes);
+    let mut low = [0; 16];
+    low.copy_from_slice(&digest.as_bytes()[..16]);
+    u128::from_le_bytes(low)
+}

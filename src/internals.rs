@@ -1,0 +1,9 @@
+//! What this project's own benchmarks need and nobody else is promised.
+
+#[cfg(feature = "gpu")]
+pub use crate::backend::gpu::DeviceLoad;
+pub use crate::pipeline::for_each_word;
+pub use crate::simd::ceiling;
+
+/// 7,200 pages of API documentation, of which some are near-duplicates (examples/README.md).
+pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../examples/driver-docs.jsonl.zst");
