@@ -29,7 +29,6 @@ fn main() {
 /// A batch's keys of all bands.
 fn bench_keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("band");
-    let rows: Vec<u32> = (0..).take(ROWS).collect();
     for (width, shown) in [(Width::U32, "32-bit"), (Width::U64, "64-bit")] {
         let slot = |row, k| row << 32 | k;
         let signatures = stages::signatures(ROWS, NUM_PERM, width, slot);
@@ -39,7 +38,7 @@ fn bench_keys(criterion: &mut Criterion) {
             let id = BenchmarkId::new(shown, format!("{bands}x{slots}"));
             group.bench_function(id, |bencher| {
                 let push = |mut keys: BandKeys| {
-                    keys.push(&signatures, &rows);
+                    keys.push(&signatures);
                     keys
                 };
                 bencher.iter_batched(|| BandKeys::new(banding), push, BatchSize::LargeInput);
@@ -59,7 +58,7 @@ fn bench_buckets(criterion: &mut Criterion) {
             let signatures = stages::signatures(*documents as usize, 1, Width::U64, slot);
             let banding = Banding::new(1, 1, 1).expect("there is one slot");
             let mut keys = BandKeys::new(banding);
-            keys.push(&signatures, &(0..*documents).collect::<Vec<_>>());
+            keys.push(&signatures);
             keys
         });
         group.throughput(Throughput::Elements(u64::from(*documents)));

@@ -1,4 +1,6 @@
-//! Documents as they come from a reader: flat batches of text, or of tokens.
+//! Documents in memory: texts, or lists of tokens.
+
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Texts back to back, with the places where they end.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +74,6 @@ pub struct TokenBatch {
 }
 
 impl TokenBatch {
-    #[cfg(feature = "io")]
     fn clear(&mut self) {
         self.bytes.clear();
         self.token_ends.clear();
@@ -135,8 +136,7 @@ pub enum DocumentBatch {
 }
 
 impl DocumentBatch {
-    /// Forgets all documents and keeps the memory, of which it sees to so many bytes for texts.
-    #[cfg(feature = "io")]
+    /// Forgets all documents, keeps the memory and reserves so many bytes for texts.
     pub(crate) fn restart(&mut self, text_bytes: usize) {
         match self {
             DocumentBatch::Texts(texts) => {
@@ -145,23 +145,6 @@ impl DocumentBatch {
                 texts.ends.clear();
             }
             DocumentBatch::Tokens(tokens) => tokens.clear(),
-        }
-    }
-
-    /// Appends the documents of a batch of the same form; of the other form, none.
-    #[cfg(feature = "io")]
-    pub(crate) fn append(&mut self, other: &DocumentBatch) {
-        match (self, other) {
-            (DocumentBatch::Texts(all), DocumentBatch::Texts(texts)) => {
-                texts.iter().for_each(|text| all.push(text));
-            }
-            (DocumentBatch::Tokens(all), DocumentBatch::Tokens(documents)) => {
-                for i in 0..documents.len() {
-                    documents.tokens(i).for_each(|token| all.push_token(token));
-                    all.finish_document();
-                }
-            }
-            _ => {}
         }
     }
 
@@ -190,6 +173,130 @@ impl DocumentBatch {
     }
 }
 
+/// Documents in memory that a run reads from front to back, and again where it needs them: a vector of
+/// strings, a batch, or a column of a data frame.
+///
+/// ```
+/// use simgpu::documents::{Documents, DocumentBatch, TextBatch};
+///
+/// /// A column of texts, back to back.
+/// struct Column {
+///     text: String,
+///     offsets: Vec<usize>,
+/// }
+///
+/// impl Documents for Column {
+///     fn len(&self) -> usize {
+///         self.offsets.len() - 1
+///     }
+///
+///     fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+///         if let DocumentBatch::Texts(texts) = batch {
+///             texts.push(&self.text[self.offsets[row]..self.offsets[row + 1]]);
+///         }
+///     }
+/// }
+/// ```
+pub trait Documents: Sync {
+    /// Number of documents.
+    fn len(&self) -> usize;
+
+    /// Whether there is no document.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An empty batch of the form that the documents have: texts, unless an implementation says otherwise.
+    fn empty_batch(&self) -> DocumentBatch {
+        DocumentBatch::Texts(TextBatch::default())
+    }
+
+    /// Appends exactly one document, the one at `row`, to a batch that began as [`Documents::empty_batch`].
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch);
+}
+
+impl<T: AsRef<str> + Sync> Documents for [T] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        if let DocumentBatch::Texts(texts) = batch {
+            texts.push(self[row].as_ref());
+        }
+    }
+}
+
+impl<T: AsRef<str> + Sync> Documents for Vec<T> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        self.as_slice().append_to(row, batch);
+    }
+}
+
+impl<T: AsRef<str> + Sync, const N: usize> Documents for [T; N] {
+    fn len(&self) -> usize {
+        N
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        self.as_slice().append_to(row, batch);
+    }
+}
+
+impl Documents for TextBatch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        if let DocumentBatch::Texts(texts) = batch {
+            texts.push(self.get(row));
+        }
+    }
+}
+
+impl Documents for TokenBatch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn empty_batch(&self) -> DocumentBatch {
+        DocumentBatch::Tokens(TokenBatch::default())
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        if let DocumentBatch::Tokens(documents) = batch {
+            self.tokens(row)
+                .for_each(|token| documents.push_token(token));
+            documents.finish_document();
+        }
+    }
+}
+
+impl Documents for DocumentBatch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn empty_batch(&self) -> DocumentBatch {
+        match self {
+            DocumentBatch::Texts(texts) => texts.empty_batch(),
+            DocumentBatch::Tokens(documents) => documents.empty_batch(),
+        }
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        match self {
+            DocumentBatch::Texts(texts) => texts.append_to(row, batch),
+            DocumentBatch::Tokens(documents) => documents.append_to(row, batch),
+        }
+    }
+}
+
 /// 128 bits of BLAKE3. Documents are identical if those of their units are, or, where only signatures are
 /// left, those of their slots.
 pub(crate) fn digest(bytes: &[u8]) -> u128 {
@@ -197,4 +304,36 @@ pub(crate) fn digest(bytes: &[u8]) -> u128 {
     let mut low = [0; 16];
     low.copy_from_slice(&digest.as_bytes()[..16]);
     u128::from_le_bytes(low)
+}
+
+/// A map by [`digest`], whose bits are random already and are not hashed again.
+pub(crate) type DigestMap<T> = std::collections::HashMap<u128, T, BuildHasherDefault<DigestHasher>>;
+
+/// A set of digests.
+pub(crate) type DigestSet = std::collections::HashSet<u128, BuildHasherDefault<DigestHasher>>;
+
+/// Takes half of a digest as its hash.
+#[derive(Debug, Default)]
+pub(crate) struct DigestHasher(u64);
+
+impl Hasher for DigestHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 ^= u64::from_le_bytes(word);
+        }
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "half of the digest will do"
+    )]
+    fn write_u128(&mut self, digest: u128) {
+        self.0 = digest as u64;
+    }
 }

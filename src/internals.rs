@@ -2,6 +2,8 @@
 
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::DeviceLoad;
+#[cfg(feature = "io")]
+pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes};
 pub use crate::pipeline::for_each_word;
 pub use crate::simd::ceiling;
 

@@ -56,10 +56,13 @@ pub mod pipeline;
 
 pub mod backend;
 
+pub mod engine;
+
+pub mod store;
+
 #[cfg(feature = "io")]
 pub mod io;
 
-#[cfg(feature = "io")]
 pub mod jobs;
 
 #[cfg(feature = "internals")]

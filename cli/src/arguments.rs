@@ -7,14 +7,17 @@ use clap::{Args, ValueEnum};
 #[cfg(feature = "gpu")]
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
-use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord, OutputFile};
-use simgpu::jobs::{Search, Source, Verification};
-use simgpu::pipeline::{Banding, Normalise, Shingler, Shingling, Signer, StopWords, Unit};
-use simgpu::scheme::{BaseHash, Grams, Scheme};
+use simgpu::engine::Engine;
+use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord};
+use simgpu::jobs::{Run, Search, Verification};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
+use simgpu::scheme::{BaseHash, Scheme};
 use simgpu::simd::Isa;
 
+use crate::environment::command;
+use crate::streams::with_stdin;
 use crate::terminal::Terminal;
-use crate::usage;
+use crate::{Usage, usage};
 
 /// The files, and where a record holds what.
 #[derive(Debug, Args)]
@@ -71,15 +74,15 @@ enum OnBadRecordArgument {
 }
 
 impl InputArguments {
-    /// Finds the files; stdin is copied to `stdin_spool`.
-    pub(crate) fn find(&self, stdin_spool: &Path) -> anyhow::Result<Inputs> {
+    /// Finds the files.
+    pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
         let format = match self.format {
             FormatArgument::Auto => None,
             FormatArgument::Jsonl => Some(Format::JsonLines),
             FormatArgument::Parquet => Some(Format::Parquet),
             FormatArgument::Text => Some(Format::Text),
         };
-        Ok(Inputs::find(&self.inputs, format, stdin_spool)?)
+        Ok(with_stdin(Inputs::find(&self.inputs, format)?))
     }
 
     /// The inputs as they were named.
@@ -90,10 +93,9 @@ impl InputArguments {
     /// Refuses a field that would not be read.
     fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
         if self.tokens_field.is_some() && !is_tokens {
-            return Err(usage(simgpu::Error::Conflict(
-                "--tokens-field needs --unit tokens; pass that too, or leave --tokens-field out"
-                    .to_owned(),
-            )));
+            return Err(Usage::error(
+                "--tokens-field needs --unit tokens; pass that too, or leave --tokens-field out",
+            ));
         }
         Ok(())
     }
@@ -112,53 +114,6 @@ impl InputArguments {
             id_required: self.id_field.is_some() || self.unique_ids,
         }
     }
-}
-
-/// Where stdin lies while a file is written: beside it, or, for stdout, among temporary files. It goes
-/// with the run; what a killed run leaves, the next one replaces.
-pub(crate) struct Spool {
-    path: PathBuf,
-    is_used: bool,
-}
-
-impl Spool {
-    pub(crate) fn beside(output: &Path, inputs: &[PathBuf]) -> Self {
-        let path = if output.as_os_str() == "-" {
-            std::env::temp_dir().join(format!("simgpu-{}.stdin", std::process::id()))
-        } else {
-            OutputFile::beside(output, "stdin")
-        };
-        Spool {
-            path,
-            is_used: inputs.iter().any(|input| input.as_os_str() == "-"),
-        }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        if self.is_used {
-            // What cannot be removed, the next run replaces.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Checks that there is a folder for the output.
-pub(crate) fn check_folder_of(output: &Path) -> anyhow::Result<()> {
-    let folder = output.parent().unwrap_or(Path::new(""));
-    if folder.as_os_str().is_empty() || folder.exists() {
-        return Ok(());
-    }
-    Err(anyhow::Error::new(simgpu::Error::Output {
-        path: output.to_owned(),
-        problem: format!("there is no folder {}", folder.display()),
-        remedy: "create it, or name another".to_owned(),
-    }))
 }
 
 /// What computes.
@@ -199,9 +154,9 @@ impl BackendArguments {
             (None, Backend::Scalar) => Isa::named("portable")?,
             (None, _) => Isa::best(),
             (Some(_), Backend::Scalar) => {
-                return Err(usage(simgpu::Error::Conflict(
-                    "--isa is for the simd backend; leave --isa out".to_owned(),
-                )));
+                return Err(Usage::error(
+                    "--isa is for the simd backend; leave --isa out",
+                ));
             }
             (Some(name), _) => Isa::named(name).map_err(usage)?,
         };
@@ -216,9 +171,9 @@ impl BackendArguments {
     #[cfg(feature = "gpu")]
     fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
         if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
-            return Err(usage(simgpu::Error::Conflict(format!(
+            return Err(Usage::error(&format!(
                 "--device is for the backends gpu and hybrid, not {backend}; add --backend gpu, or leave --device out"
-            ))));
+            )));
         }
         Ok(GpuOptions {
             device: self.device,
@@ -373,67 +328,77 @@ pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
-/// What the arguments of signing are resolved into.
-pub(crate) struct Signing {
-    pub(crate) scheme: Scheme,
-    pub(crate) shingler: Shingler,
-    pub(crate) signer: Box<dyn Signer>,
-    pub(crate) is_tokens: bool,
-}
-
 /// What the arguments of a run over files are resolved into.
-pub(crate) struct Run {
-    pub(crate) signing: Signing,
+pub(crate) struct RunSettings {
+    pub(crate) engine: Engine,
     pub(crate) threads: usize,
     pub(crate) terminal: Terminal,
     batch_bytes: usize,
 }
 
 impl RunArguments {
-    pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<Run> {
-        let signing = self.sign.resolve()?;
-        input.check_fields(signing.is_tokens)?;
-        Ok(Run {
-            signing,
+    pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<RunSettings> {
+        let engine = self.sign.resolve()?;
+        input.check_fields(engine.takes_tokens())?;
+        Ok(RunSettings {
+            engine,
             threads: self.threads(),
             terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
 
-    /// How many threads work.
+    /// Number of threads.
     pub(crate) fn threads(&self) -> usize {
         let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         self.threads.map_or(available, NonZeroUsize::get)
     }
 
-    /// Who talks to the user.
+    /// What talks to the user.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
     }
 }
 
-impl SignArguments {
-    pub(crate) fn resolve(&self) -> anyhow::Result<Signing> {
-        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
-        let hash: Option<BaseHash> = match &self.hash {
-            Some(name) => Some(name.parse().map_err(usage)?),
-            None => None,
+impl RunSettings {
+    /// A run over inputs.
+    pub(crate) fn over<'a>(&'a self, arguments: &InputArguments, inputs: &'a Inputs) -> Run<'a> {
+        let on_bad_record = match arguments.on_bad_record {
+            OnBadRecordArgument::Fail => OnBadRecord::Fail,
+            OnBadRecordArgument::Skip => OnBadRecord::Skip,
         };
+        Run::new(&self.engine, inputs)
+            .fields(arguments.fields(self.engine.takes_tokens()))
+            .on_bad_record(on_bad_record)
+            .unique_ids(arguments.unique_ids)
+            .batch_bytes(self.batch_bytes)
+            .progress(&self.terminal)
+            .command(command())
+    }
+}
+
+impl SignArguments {
+    pub(crate) fn resolve(&self) -> anyhow::Result<Engine> {
+        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let (backend, hardware) = self.machine.resolve()?;
-        let shingler = Shingler::new(self.shingling(&scheme)?, &scheme, hash).map_err(usage)?;
-        Ok(Signing {
-            signer: backend.signer_with(&scheme, &hardware)?,
-            scheme,
-            is_tokens: shingler.shingling().unit == Unit::Tokens,
-            shingler: shingler.with_isa(hardware.isa),
+        let mut engine = Engine::builder()
+            .shingling(self.shingling(&scheme)?)
+            .scheme(scheme)
+            .backend(backend)
+            .hardware(hardware);
+        if let Some(name) = &self.hash {
+            let hash: BaseHash = name.parse().map_err(usage)?;
+            engine = engine.hash(hash);
+        }
+        engine.build().map_err(|error| match error {
+            simgpu::Error::Conflict(_) => usage(error),
+            error => error.into(),
         })
     }
 
     fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
-        let conflict = |text: &str| usage(simgpu::Error::Conflict(text.to_owned()));
         if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
-            return Err(conflict("--stop-words needs --unit stopwords"));
+            return Err(Usage::error("--stop-words needs --unit stopwords"));
         }
         let unit = self.unit.map(|unit| {
             anyhow::Ok(match unit {
@@ -448,26 +413,9 @@ impl SignArguments {
                 }),
             })
         });
-        // What a preset says of size and letters belongs to its unit; but a tool that makes shingles of
-        // the words it is given makes them as large of tokens.
-        let of_scheme = Shingling::of_scheme(scheme);
-        let makes_shingles = scheme.preset().is_some_and(|p| p.grams == Grams::FullOnly);
-        let mut shingling = match unit.transpose()? {
-            Some(Unit::Tokens) if makes_shingles => Shingling {
-                size: of_scheme.size,
-                ..Shingling::of(Unit::Tokens)
-            },
-            Some(unit) if unit != of_scheme.unit => Shingling::of(unit),
-            _ => of_scheme,
-        };
+        let mut shingling = Shingling::for_scheme(scheme, unit.transpose()?);
         if let Some(size) = self.size {
-            if !shingling.unit.takes_size() {
-                let unit = &shingling.unit;
-                return Err(conflict(&format!(
-                    "--unit {unit} takes no --size; leave it out"
-                )));
-            }
-            shingling.size = size;
+            shingling = shingling.with_size(size).map_err(usage)?;
         }
         let default = shingling.normalise;
         shingling.normalise = Normalise {
@@ -489,32 +437,6 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
         );
     }
     Ok(stop_words)
-}
-
-impl Run {
-    /// Brings files and signing together and hands them to `run`, on the threads asked for.
-    pub(crate) fn over<T: Send>(
-        &self,
-        arguments: &InputArguments,
-        inputs: &Inputs,
-        run: impl FnOnce(&Source<'_>) -> simgpu::Result<T> + Send,
-    ) -> anyhow::Result<T> {
-        let fields = arguments.fields(self.signing.is_tokens);
-        let source = Source {
-            inputs,
-            fields: &fields,
-            on_bad_record: match arguments.on_bad_record {
-                OnBadRecordArgument::Fail => OnBadRecord::Fail,
-                OnBadRecordArgument::Skip => OnBadRecord::Skip,
-            },
-            unique_ids: arguments.unique_ids,
-            batch_bytes: self.batch_bytes,
-            shingler: &self.signing.shingler,
-            signer: &*self.signing.signer,
-            progress: &self.terminal,
-        };
-        on_threads(self.threads, || run(&source))
-    }
 }
 
 /// Runs on so many threads.
@@ -614,8 +536,12 @@ impl SearchArguments {
                 VerifyArgument::Exact => Verification::Exact,
             },
             max_bucket: self.max_bucket.get(),
-            held_bytes: u64::from(self.hold_mib) << 20,
         })
+    }
+
+    /// Bytes of files that stay in memory instead of being read twice.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        u64::from(self.hold_mib) << 20
     }
 }
 
@@ -635,7 +561,8 @@ mod tests {
     fn shingles_are_made_on_the_instructions_asked_for() {
         let isa_of = |options: &[&str]| {
             let command = Command::parse_from([&["simgpu"], options].concat());
-            let shingler = command.sign.resolve().unwrap().shingler;
+            let engine = command.sign.resolve().unwrap();
+            let shingler = engine.shingler();
             // The instructions show nowhere else, for the values are the same.
             let shown = format!("{shingler:?}");
             let is = |isa: &&Isa| shown.contains(&format!("{isa:?}"));

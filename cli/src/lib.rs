@@ -9,7 +9,13 @@ mod commands;
 
 mod environment;
 
+mod parameters;
+
 mod selftest;
+
+mod stop;
+
+mod streams;
 
 mod terminal;
 
@@ -20,10 +26,16 @@ use clap::{Parser, Subcommand};
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{bench as bench_command, compare, dedup, pairs, sign, tune};
+use parameters::with_flags;
 
 /// Finds near-duplicate documents, and more generally similar sets, by MinHash and LSH.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "simgpu",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -54,17 +66,27 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
+impl Usage {
+    /// An error about usage.
+    fn error(text: &str) -> anyhow::Error {
+        anyhow::Error::new(Usage(text.to_owned()))
+    }
+}
+
 /// Turns an error about parameters into one about usage.
 fn usage(error: simgpu::Error) -> anyhow::Error {
-    anyhow::Error::new(Usage(error.to_string()))
+    Usage::error(&with_flags(&error.to_string()))
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// What [`fail`] explains: wrong usage, or what kept the command from doing its work.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
-        Command::Dedup(arguments) => dedup::run(arguments),
-        Command::Pairs(arguments) => pairs::run(arguments),
-        Command::Sign(arguments) => sign::run(arguments),
+        Command::Dedup(arguments) => dedup::run(&arguments),
+        Command::Pairs(arguments) => pairs::run(&arguments),
+        Command::Sign(arguments) => sign::run(&arguments),
         Command::Bench(arguments) => bench_command::run(&arguments),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
@@ -74,17 +96,20 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Says what went wrong: exit code 2 for usage, 1 for everything else.
+/// Says what went wrong: exit code 2 for usage, 130 or 143 for a signal, 1 for everything else.
 #[allow(clippy::print_stderr, reason = "stderr is where errors go")]
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    // The library's errors tell their causes themselves.
-    if error.is::<simgpu::Error>() {
-        eprintln!("simgpu: {error}");
-    } else {
-        eprintln!("simgpu: {error:#}");
+    let of_library = error.downcast_ref::<simgpu::Error>();
+    if let (Some(simgpu::Error::Stopped), Some(signal)) = (of_library, stop::signal()) {
+        eprintln!("simgpu: stopped by {signal} before the run was complete");
+        return ExitCode::from(signal.exit_code());
+    }
+    match of_library {
+        Some(error) => eprintln!("simgpu: {}", with_flags(&error.to_string())),
+        None => eprintln!("simgpu: {error:#}"),
     }
     if error.is::<Usage>() {
         eprintln!("For more information, try '--help'.");
@@ -94,10 +119,11 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// Whoever read our output has read enough.
+/// Whether the reader of standard output went away.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let io = cause.downcast_ref::<std::io::Error>();
-        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    let is_broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| match cause.downcast_ref() {
+        Some(simgpu::Error::Io { cause, .. }) => is_broken(cause),
+        _ => cause.downcast_ref().is_some_and(is_broken),
     })
 }

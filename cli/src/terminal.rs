@@ -2,17 +2,20 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
-use simgpu::jobs::{Counts, Outcome, Search, SignatureFile};
+use simgpu::engine::Engine;
+use simgpu::internals::peak_memory_bytes;
+use simgpu::jobs::{Outcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit};
-use simgpu::progress::Progress;
+use simgpu::progress::{Counts, Progress};
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
-use crate::arguments::Signing;
-use crate::bench::environment::peak_memory_bytes;
+use crate::parameters::with_flags;
+use crate::stop;
 
 /// Talks to the user.
 #[derive(Debug)]
@@ -43,14 +46,14 @@ impl Terminal {
     }
 
     /// Says what is about to be done.
-    pub(crate) fn announce(&self, signing: &Signing, search: Option<&Search>) {
-        let scheme = &signing.scheme;
-        let shingle = shingle_name(signing.shingler.shingling());
+    pub(crate) fn announce(&self, engine: &Engine, search: Option<&Search>) {
+        let scheme = engine.scheme();
+        let shingle = shingle_name(engine.shingler().shingling());
         let mut line = format!(
             "shingles of {shingle} ({hash}), {scheme} with {k} permutations on {backend}",
-            hash = signing.shingler.hash(),
+            hash = engine.shingler().hash(),
             k = scheme.num_perm(),
-            backend = signing.signer.describe()
+            backend = engine.signer().describe()
         );
         if let Some(search) = search {
             line.push_str(&search_line(scheme, search));
@@ -59,7 +62,7 @@ impl Terminal {
         let takes_tokens = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
         let preset = scheme.preset().filter(takes_tokens);
         if let Some(preset) = preset
-            && signing.shingler.shingling().unit.is_made_of_words()
+            && engine.shingler().shingling().unit.is_made_of_words()
         {
             self.say(&format!(
                 "values are those of {} for the same tokens only (--unit tokens)",
@@ -133,9 +136,12 @@ impl Progress for Terminal {
         }
     }
 
-    fn advance(&self, done: u64, documents: u64, bytes: u64) {
+    fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
+        if stop::signal().is_some() {
+            return ControlFlow::Break(());
+        }
         let Some(Ok(stage)) = self.stage.as_ref().map(Mutex::lock) else {
-            return;
+            return ControlFlow::Continue(());
         };
         stage.bar.set_position(done);
         if documents > 0 {
@@ -147,16 +153,23 @@ impl Progress for Terminal {
                 bytes as f64 / 1e6 / elapsed_s
             ));
         }
+        ControlFlow::Continue(())
     }
 
     fn tell(&self, message: &str) {
         self.end_stage();
-        self.say(message);
+        self.say(&with_flags(message));
     }
 
     fn warn(&self, message: &str) {
         self.end_stage();
-        self.say(&format!("warning: {message}"));
+        self.say(&format!("warning: {}", with_flags(message)));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.end_stage();
     }
 }
 
@@ -216,7 +229,7 @@ pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
 
 /// What was compared, and what came of it.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
-    let counts = &outcome.counts;
+    let counts = &outcome.report.counts;
     lines.row("identical", HumanCount(counts.identical).to_string());
     lines.row(
         "pairs",
@@ -226,7 +239,8 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             HumanCount(counts.candidate_pairs)
         ),
     );
-    if let Some(recall) = outcome.recall_at_threshold {
+    if let Some(search) = &outcome.report.parameters.search {
+        let recall = search.recall_at_threshold;
         let percent = 100.0 * recall;
         lines.row(
             "recall",
@@ -262,7 +276,7 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
         lines.row(time.stage, value);
     }
     let elapsed_s = start.elapsed().as_secs_f64();
-    let rate = outcome.counts.bytes as f64 / 1e6 / elapsed_s;
+    let rate = outcome.report.counts.bytes as f64 / 1e6 / elapsed_s;
     lines.row("in all", format!("{elapsed_s:.2} s, {rate:.0} MB/s"));
     if let Some(peak) = peak_memory_bytes() {
         lines.row("memory", format!("{} at the peak", HumanBytes(peak)));

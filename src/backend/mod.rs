@@ -13,7 +13,7 @@ mod simd;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::pipeline::Signer;
 use crate::scheme::{Family, Scheme};
 use crate::simd::Isa;
@@ -170,10 +170,9 @@ impl FromStr for Backend {
 
 /// The error of a batch whose hashes or slots have the wrong width.
 fn unfit(family: Family) -> Error {
-    let (hash, slot) = (family.hash_width().bytes(), family.slot_width().bytes());
-    Error::Conflict(format!(
-        "this scheme takes shingle hashes of {} bits and yields slots of {} bits",
-        8 * hash,
-        8 * slot
-    ))
+    Conflict::SchemeWidths {
+        hash_bits: 8 * family.hash_width().bytes(),
+        slot_bits: 8 * family.slot_width().bytes(),
+    }
+    .into()
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 
 /// How a file holds documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file name speaks of; what nothing speaks of is text.
+    /// The format that the ending of a file name says; every other file is text.
     fn of_name(name: &str) -> Self {
         let name = Compression::strip_ending(name).to_ascii_lowercase();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -34,43 +35,87 @@ impl Format {
 
 /// One file to read.
 #[derive(Clone, Debug)]
-pub struct InputFile {
-    /// The file to open.
-    pub(crate) path: PathBuf,
+pub(crate) struct InputFile {
+    place: Place,
     /// The file as it was named, for messages.
     pub(crate) named: PathBuf,
     /// Its path relative to the inputs' common parent, with `/`: its name in reports and in the output.
     pub(crate) relative: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
-    /// How it came, and how what is kept of it is written: stdin is compressed on its way.
+    /// The compression in which it arrived and in which kept records are written: a stream may be stored in
+    /// another one.
     pub(crate) arrived: Compression,
-    /// Whether it is stdin, copied.
-    pub(crate) is_spool: bool,
 }
 
-/// All files to read, in order: as they were named, a folder's and a glob's by name.
-#[derive(Debug)]
+/// Where the bytes of an input are.
+#[derive(Clone, Debug)]
+enum Place {
+    Path(PathBuf),
+    /// A copy of the stream in a file without a name.
+    Copy(Arc<File>),
+}
+
+impl InputFile {
+    /// Opens the file at its beginning. Only one reader of a stream's copy may be open at a time.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        match &self.place {
+            Place::Path(path) => File::open(path),
+            Place::Copy(file) => {
+                let mut file = file.try_clone()?;
+                file.rewind()?;
+                Ok(file)
+            }
+        }
+    }
+
+    /// Its bytes as they are stored.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        let metadata = match &self.place {
+            Place::Path(path) => path.metadata(),
+            Place::Copy(file) => file.metadata(),
+        };
+        metadata.map_or(0, |metadata| metadata.len())
+    }
+}
+
+/// All inputs of a run, in order: as they were named, those of a folder and of a glob by name.
 pub struct Inputs {
     pub(crate) files: Vec<InputFile>,
     /// Files that were named more than once, and are read once.
     pub(crate) repeated: Vec<PathBuf>,
+    /// The folders among the names.
+    folders: Vec<PathBuf>,
+    format: Option<Format>,
+    /// How many files come before the stream, if one is named.
+    stream_at: Option<usize>,
+    stream: Mutex<Option<Box<dyn Read + Send>>>,
+}
+
+impl std::fmt::Debug for Inputs {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs")
+            .field("files", &self.files)
+            .field("stream_at", &self.stream_at)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Inputs {
-    /// Finds the files behind names: files, folders (walked), globs, and `-` for stdin, which is
-    /// copied to `stdin_spool`, compressed, so that it can be read twice.
+    /// Finds the files behind names: files, folders (walked) and globs; `-` stands for the stream that
+    /// [`Inputs::with_stream`] gives. Without `format`, the ending of a name decides.
     ///
     /// # Errors
-    /// [`Error::Input`] for a name behind which there is nothing, [`Error::Io`] where the system
-    /// refuses.
-    pub fn find(names: &[PathBuf], format: Option<Format>, stdin_spool: &Path) -> Result<Self> {
+    /// [`Error::Input`] for a name behind which there is nothing, [`Error::Io`] where the system refuses.
+    pub fn find(names: &[PathBuf], format: Option<Format>) -> Result<Self> {
         let mut found = Found::default();
-        let mut stdin_at = None;
+        let mut stream_at = None;
+        let mut folders = Vec::new();
         for name in names {
             if name.as_os_str() == "-" {
-                stdin_at.get_or_insert(found.files.len());
+                stream_at.get_or_insert(found.files.len());
             } else if name.is_dir() {
+                folders.push(name.clone());
                 found.folder(name)?;
             } else if name.exists() {
                 found.file(name.clone(), parent_of(&absolute(name)?))?;
@@ -92,51 +137,98 @@ impl Inputs {
                 format: format.unwrap_or_else(|| Format::of_name(&relative)),
                 compression,
                 arrived: compression,
-                is_spool: false,
                 relative,
-                path: named.clone(),
+                place: Place::Path(named.clone()),
                 named,
             });
         }
-        let mut inputs = Inputs {
+        Ok(Inputs {
             files,
             repeated: found.repeated,
-        };
-        if let Some(at) = stdin_at {
-            inputs.check_spared_by(&[stdin_spool.to_owned()])?;
-            let file = spool_stdin(format, stdin_spool)?;
-            let mut others = inputs.files.iter();
-            if others.any(|other| other.relative == file.relative) {
-                return Err(Error::Conflict(format!(
-                    "stdin would be written as {name}, which is the name of another input; rename that file",
-                    name = file.relative
-                )));
-            }
-            inputs.files.insert(at, file);
+            folders,
+            format,
+            stream_at,
+            stream: Mutex::default(),
+        })
+    }
+
+    /// The same with a stream, such as standard input, in place of `-`. A run copies it to a temporary file,
+    /// since it reads documents twice. `WouldBlock` from the stream means that nothing has come yet; then the
+    /// run looks whether it should go on, and reads again.
+    #[must_use]
+    pub fn with_stream(self, stream: impl Read + Send + 'static) -> Self {
+        Inputs {
+            stream: Mutex::new(Some(Box::new(stream))),
+            ..self
         }
-        Ok(inputs)
+    }
+
+    /// Whether `-` is among the names.
+    pub fn names_stream(&self) -> bool {
+        self.stream_at.is_some()
     }
 
     /// The names of the files in reports and outputs, in order: their paths relative to the inputs' common
-    /// parent, with `/`.
+    /// parent, with `/`. A stream is not among them.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| &*file.relative)
     }
 
-    /// Bytes of all files as they are stored.
-    pub(crate) fn stored_bytes(&self) -> u64 {
-        let size = |file: &InputFile| file.path.metadata().map_or(0, |metadata| metadata.len());
-        self.files.iter().map(size).sum()
+    /// Refuses outputs that would take the place of an input: the same file, or a folder around it.
+    pub(crate) fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();
+        check_spared(&named, outputs)
     }
 
-    /// Refuses outputs that would take the place of an input: the same file, or a folder around it.
-    ///
-    /// # Errors
-    /// [`Error::Output`] if so.
-    pub fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
-        let named = self.files.iter().filter(|file| !file.is_spool);
-        let named: Vec<&Path> = named.map(|file| &*file.named).collect();
-        check_spared(&named, outputs)
+    /// Refuses an output inside a folder that is an input: the next run would read it.
+    pub(crate) fn check_output_outside(&self, output: &Path) -> Result<()> {
+        let output_is = real_path(output)?;
+        for folder in &self.folders {
+            if output_is.starts_with(real_path(folder)?) {
+                return Err(Error::Output {
+                    path: output.to_owned(),
+                    problem: format!("it lies inside the input folder {}", folder.display()),
+                    remedy: "choose a folder outside of the inputs".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// All files, and a copy of the stream where one is named, in a temporary file in `folder`. `go_on` is
+    /// called while it is copied, with the bytes so far.
+    pub(crate) fn with_copy_of_stream(
+        &self,
+        folder: &Path,
+        go_on: impl FnMut(u64) -> Result<()>,
+    ) -> Result<Vec<InputFile>> {
+        let mut files = self.files.clone();
+        let Some(at) = self.stream_at else {
+            return Ok(files);
+        };
+        let stream = self.stream.lock().ok().and_then(|mut stream| stream.take());
+        let Some(stream) = stream else {
+            return Err(Error::Input {
+                path: PathBuf::from("-"),
+                problem: "there is no stream to read, or it was read before".to_owned(),
+                remedy: "name a file, or give a stream".to_owned(),
+            });
+        };
+        let mut stream = Checked {
+            stream,
+            go_on,
+            bytes: 0,
+        };
+        let copied = copy_stream(&mut stream, self.format, folder);
+        let file = copied?;
+        if files.iter().any(|other| other.relative == file.relative) {
+            return Err(Conflict::StdinName {
+                name: file.relative,
+            }
+            .into());
+        }
+        files.insert(at, file);
+        Ok(files)
     }
 }
 
@@ -152,24 +244,6 @@ pub(crate) fn check_spared(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> 
                     remedy: "choose another output".to_owned(),
                 });
             }
-        }
-    }
-    Ok(())
-}
-
-/// Refuses an output inside a folder that is an input: the next run would read it.
-///
-/// # Errors
-/// [`Error::Output`] if so.
-pub fn check_output_outside(inputs: &[PathBuf], output: &Path) -> Result<()> {
-    let output_is = real_path(output)?;
-    for folder in inputs.iter().filter(|input| input.is_dir()) {
-        if output_is.starts_with(real_path(folder)?) {
-            return Err(Error::Output {
-                path: output.to_owned(),
-                problem: format!("it lies inside the input folder {}", folder.display()),
-                remedy: "choose a folder outside of the inputs".to_owned(),
-            });
         }
     }
     Ok(())
@@ -215,15 +289,12 @@ impl Found {
             .is_file()
         {
             return refuse(
-                "it is no regular file, which can be read twice",
+                "not a regular file; input is read twice",
                 "pipe it in and name -",
             );
         }
         if path.to_str().is_none() {
-            return refuse(
-                "its name is not UTF-8, in which reports are written",
-                "rename it",
-            );
+            return refuse("its name is not UTF-8, and reports are", "rename it");
         }
         // Two names of one file, a link among them, would make each document its own duplicate.
         let identity = named.canonicalize().map_err(Error::io("open", &named))?;
@@ -247,7 +318,7 @@ impl Found {
                 path: error.path().unwrap_or(folder).to_owned(),
                 problem: match error.io_error() {
                     Some(io) => io.to_string(),
-                    None => "its links go round in a circle".to_owned(),
+                    None => "its links form a circle".to_owned(),
                 },
                 remedy: "make it readable, or name the files".to_owned(),
             })?;
@@ -282,7 +353,7 @@ impl Found {
             let path = path.map_err(|error| Error::Io {
                 action: "read",
                 path: error.path().to_owned(),
-                source: error.into(),
+                cause: error.into(),
             })?;
             if path.is_file() {
                 any = true;
@@ -298,21 +369,14 @@ impl Found {
     }
 }
 
-/// Reads one text from a file, or from stdin if its name is `-`; plain, gzip or zstd.
+/// Reads one text from a stream, plain, gzip or zstd; `name` names it in messages.
 ///
 /// # Errors
 /// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not UTF-8 text.
-pub fn read_text(name: &Path) -> Result<String> {
-    let is_stdin = name.as_os_str() == "-";
-    let name = if is_stdin { Path::new("stdin") } else { name };
-    let stored = if is_stdin {
-        let mut stored = Vec::new();
-        let read = io::stdin().lock().read_to_end(&mut stored);
-        read.map(|_| stored)
-    } else {
-        std::fs::read(name)
-    };
-    let stored = stored.map_err(Error::io("read", name))?;
+pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
+    let mut stored = Vec::new();
+    let read = stream.read_to_end(&mut stored);
+    read.map_err(Error::io("read", name))?;
     let broken = |problem: String, remedy: &str| Error::Input {
         path: name.to_owned(),
         problem,
@@ -333,34 +397,68 @@ pub fn read_text(name: &Path) -> Result<String> {
     })
 }
 
-/// Copies stdin to a file beside the output: as it is if it is compressed or Parquet, which is read
-/// from its end, and compressed if it is not.
-fn spool_stdin(format: Option<Format>, spool: &Path) -> Result<InputFile> {
+/// A stream that looks now and then whether the run goes on.
+struct Checked<F> {
+    stream: Box<dyn Read + Send>,
+    go_on: F,
+    bytes: u64,
+}
+
+/// Wraps the error that stopped a run, on its way through a reader.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Stop(Error);
+
+impl<F: FnMut(u64) -> Result<()>> Read for Checked<F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.stream.read(buffer);
+            self.bytes += read.as_ref().map_or(0, |read| *read as u64);
+            (self.go_on)(self.bytes).map_err(|error| io::Error::other(Stop(error)))?;
+            match read {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+/// Copies a stream to a file without a name: as it is if it is compressed or Parquet, which is read from its
+/// end, and compressed otherwise.
+fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) -> Result<InputFile> {
     let named = PathBuf::from("stdin");
-    let mut stdin = io::stdin().lock();
+    let failed = |action, path: &Path| {
+        let path = path.to_owned();
+        move |error: io::Error| match error.downcast::<Stop>() {
+            Ok(Stop(stopped)) => stopped,
+            Err(error) => Error::io(action, path)(error),
+        }
+    };
     let mut start = Vec::new();
-    stdin
-        .by_ref()
+    stream
         .take(4)
         .read_to_end(&mut start)
-        .map_err(Error::io("read", &named))?;
+        .map_err(failed("read", &named))?;
     let arrived = Compression::of_start(&start);
     let is_parquet = format == Some(Format::Parquet) || format.is_none() && start == *b"PAR1";
-    let mut all = start.as_slice().chain(stdin);
-    let file = File::create(spool).map_err(Error::io("create", spool))?;
+    let mut all = start.as_slice().chain(stream);
+    let mut file =
+        tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
     let compression = if arrived == Compression::None && !is_parquet {
         Compression::Zstd
     } else {
         arrived
     };
     let copied = if compression == arrived {
-        let mut file = file;
         io::copy(&mut all, &mut file).map(drop)
     } else {
-        let mut writer = FrameWriter::new(file, compression);
-        io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
+        let target = file.try_clone();
+        target.and_then(|target| {
+            let mut writer = FrameWriter::new(target, compression);
+            io::copy(&mut all, &mut writer).and_then(|_| writer.finish())
+        })
     };
-    copied.map_err(Error::io("copy stdin to", spool))?;
+    copied.map_err(failed("copy stdin to a temporary file in", folder))?;
     let format = match format {
         Some(format) => format,
         None if is_parquet => Format::Parquet,
@@ -372,13 +470,12 @@ fn spool_stdin(format: Option<Format>, spool: &Path) -> Result<InputFile> {
         Format::Text => ".txt",
     };
     Ok(InputFile {
-        path: spool.to_owned(),
+        place: Place::Copy(Arc::new(file)),
         named,
         relative: format!("stdin{ending}{}", arrived.ending()),
         format,
         compression,
         arrived,
-        is_spool: true,
     })
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{FieldPath, Fields};
+use super::fields::{FieldPath, Fields};
 use crate::documents::{DocumentBatch, TokenBatch};
 
 /// A line that holds a record.

@@ -2,6 +2,8 @@
 
 mod compression;
 
+mod fields;
+
 mod input;
 
 mod jsonl;
@@ -10,89 +12,35 @@ mod table;
 
 mod read;
 
+mod report;
+
+mod places;
+
+mod output;
+
+mod kept;
+
+mod pairs;
+
 mod npy;
 
 mod signatures;
 
-mod output;
-
-pub(crate) use compression::FrameWriter;
-pub(crate) use input::check_spared;
-pub use input::{Format, InputFile, Inputs, check_output_outside, read_text};
-pub(crate) use jsonl::json_string;
-pub(crate) use npy::{HEADER, MatrixDigest, bytes_of, header, read_slots};
-pub use output::{OutputFile, OutputFolder};
+pub use fields::{FieldPath, Fields, OnBadRecord};
+pub use input::{Format, Inputs, read_text};
+pub(crate) use input::{InputFile, check_spared};
+pub(crate) use kept::{JsonLines, KeptFile, RemovedLine, TableForm};
+pub(crate) use npy::{HEADER, header};
+pub(crate) use output::{OutputFile, OutputFolder, folder_of};
+pub use pairs::PairsFormat;
+pub(crate) use pairs::{write_table as write_pairs_table, write_text as write_pairs_text};
+pub(crate) use places::{Ids, Places, Skipped, SourceFile};
 pub use read::read_documents;
-pub(crate) use read::{Chunk, Columns, Contents, Event, Fingerprint, Record, read_all};
-pub(crate) use signatures::{REPORT_KEY, SignatureReader, damaged, description_of, misdescribed};
-pub(crate) use table::{
-    ColumnWriter, IdColumn, KeptTable, f64s, signature_column, signature_field, strings, u64s,
+pub(crate) use read::{Chunk, Columns, Event, Fingerprint, Reading, Record, read_all};
+pub use report::{LargeCluster, Parameters, Report, SearchParameters, SkippedRecord};
+pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
+pub use signatures::SignaturesFormat;
+pub(crate) use signatures::{
+    SignatureReader, SlotWriter, damaged, description_of, misdescribed,
+    write_table as write_signature_table,
 };
-
-use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
-
-/// Where a record holds what is needed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fields {
-    /// The field of the text, or of the tokens; dots reach into objects.
-    pub content: FieldPath,
-    /// Whether that field is an array of tokens.
-    pub is_tokens: bool,
-    /// The field of the id.
-    pub id: FieldPath,
-    /// Whether a record without an id is bad; otherwise documents are then named by file and row.
-    pub id_required: bool,
-}
-
-impl Default for Fields {
-    fn default() -> Self {
-        Fields {
-            content: FieldPath::new("text"),
-            is_tokens: false,
-            id: FieldPath::new("id"),
-            id_required: false,
-        }
-    }
-}
-
-impl Fields {
-    /// No documents yet, in the form that these fields give.
-    pub(crate) fn empty_batch(&self) -> DocumentBatch {
-        if self.is_tokens {
-            DocumentBatch::Tokens(TokenBatch::default())
-        } else {
-            DocumentBatch::Texts(TextBatch::default())
-        }
-    }
-}
-
-/// A dotted path to a field: `a.b` is field `b` of the object in field `a`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldPath(Vec<String>);
-
-impl FieldPath {
-    /// The path as it is written.
-    pub fn new(dotted: &str) -> Self {
-        FieldPath(dotted.split('.').map(str::to_owned).collect())
-    }
-
-    pub(crate) fn segments(&self) -> &[String] {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.join("."))
-    }
-}
-
-/// What to do about a record that cannot be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnBadRecord {
-    /// The run fails.
-    #[default]
-    Fail,
-    /// The record is left out, counted and listed in the report.
-    Skip,
-}

@@ -16,7 +16,7 @@ const LOCK: &str = ".lock";
 
 /// A folder of output. Everything is written in its `.partial`, and renamed when complete.
 #[derive(Debug)]
-pub struct OutputFolder {
+pub(crate) struct OutputFolder {
     folder: PathBuf,
     /// Held until the run is over.
     lock: Option<File>,
@@ -31,7 +31,7 @@ impl OutputFolder {
     /// # Errors
     /// [`Error::Output`] when the folder is refused, or another run is writing into it; [`Error::Io`]
     /// when it cannot be written.
-    pub fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+    pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
         let refuse = |problem: String, remedy: &str| {
             Err(Error::Output {
@@ -75,7 +75,7 @@ impl OutputFolder {
         if ENTRIES.into_iter().any(holds) && !is_interrupted && !overwrite {
             return refuse(
                 "the output folder is not empty; it holds the results of a run".to_owned(),
-                "choose another folder, or pass --overwrite to replace them",
+                "choose another folder, or pass `overwrite` to replace them",
             );
         }
         output.discard_partial()?;
@@ -100,7 +100,7 @@ impl OutputFolder {
     }
 
     /// The folder in which files are written.
-    pub fn partial(&self) -> PathBuf {
+    pub(crate) fn partial(&self) -> PathBuf {
         self.folder.join(PARTIAL)
     }
 
@@ -139,7 +139,7 @@ impl Drop for OutputFolder {
 
 /// One file of output, written beside its final name.
 #[derive(Debug)]
-pub struct OutputFile {
+pub(crate) struct OutputFile {
     path: PathBuf,
     partial: PathBuf,
 }
@@ -147,6 +147,14 @@ pub struct OutputFile {
 impl OutputFile {
     /// Creates the file under a name that ends in `.partial`.
     pub(crate) fn create(path: &Path, overwrite: bool) -> Result<(Self, File)> {
+        let folder = folder_of(path);
+        if !folder.exists() {
+            return Err(Error::Output {
+                path: path.to_owned(),
+                problem: format!("there is no folder {}", folder.display()),
+                remedy: "create it, or name another".to_owned(),
+            });
+        }
         if path.is_dir() {
             return Err(Error::Output {
                 path: path.to_owned(),
@@ -158,7 +166,7 @@ impl OutputFile {
             return Err(Error::Output {
                 path: path.to_owned(),
                 problem: "the file exists".to_owned(),
-                remedy: "choose another name, or pass --overwrite to replace it".to_owned(),
+                remedy: "choose another name, or pass `overwrite` to replace it".to_owned(),
             });
         }
         let output = OutputFile {
@@ -175,23 +183,16 @@ impl OutputFile {
         Ok((output, file))
     }
 
-    /// All names that writing the file may take: its own, the one until it is complete, those of files
-    /// that live as long as the run, and the description beside a matrix.
-    pub fn names(path: &Path) -> Vec<PathBuf> {
+    /// All names that writing the file takes: its own, the one until it is complete, and the same of the
+    /// description beside a matrix.
+    pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
         let description = with_suffix(path, ".json");
         vec![
             path.to_owned(),
             with_suffix(path, PARTIAL),
-            OutputFile::beside(path, "stdin"),
-            OutputFile::beside(path, "exact-sets"),
             with_suffix(&description, PARTIAL),
             description,
         ]
-    }
-
-    /// A name for a file that lives as long as the run.
-    pub fn beside(path: &Path, what: &str) -> PathBuf {
-        with_suffix(path, &format!(".{what}{PARTIAL}"))
     }
 
     /// Where the file is written.
@@ -209,6 +210,14 @@ impl Drop for OutputFile {
     fn drop(&mut self) {
         // After a commit there is nothing left to remove; after a failure, nothing to keep.
         let _ = fs::remove_file(&self.partial);
+    }
+}
+
+/// The folder that a file lies in.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 

@@ -4,6 +4,7 @@
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -17,9 +18,10 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::compression::Compression;
+use super::fields::Fields;
 use super::input::{Format, InputFile, Inputs};
-use super::{Fields, jsonl, table};
-use crate::documents::DocumentBatch;
+use super::{jsonl, table};
+use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
 
 /// Bytes of lines in a chunk, about: what one thread parses at a time.
@@ -205,6 +207,17 @@ impl Chunk {
     }
 }
 
+/// How files are read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    pub(crate) fields: &'a Fields,
+    pub(crate) columns: Columns,
+    /// Bytes of text that are worked on at a time; as many wait.
+    pub(crate) batch_bytes: usize,
+    /// The folder for tables that must be decompressed to be read; the system's, if there is none.
+    pub(crate) temporary: Option<&'a Path>,
+}
+
 /// Which columns of tables are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Columns {
@@ -215,23 +228,20 @@ pub(crate) enum Columns {
 /// Reads all files in order on a thread of its own and has `consume` take the events, of which a
 /// few chunks wait at most; it can see how many bytes of the files have been consumed.
 pub(crate) fn read_all<T>(
-    inputs: &Inputs,
-    fields: &Fields,
-    columns: Columns,
-    waiting_bytes: usize,
+    files: &[InputFile],
+    reading: &Reading<'_>,
     consume: impl FnOnce(Receiver<Result<Event>>, &AtomicU64) -> Result<T>,
 ) -> Result<T> {
     let consumed = &AtomicU64::new(0);
-    let waiting = (waiting_bytes / CHUNK).clamp(2, 256);
+    let waiting = (reading.batch_bytes / CHUNK).clamp(2, 256);
     let (sender, receiver) = crossbeam_channel::bounded(waiting);
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            for (file, input) in inputs.files.iter().enumerate() {
+            for (file, input) in files.iter().enumerate() {
                 let reader = Reader {
                     file,
                     input,
-                    fields,
-                    columns,
+                    reading,
                     sender: &sender,
                     consumed,
                 };
@@ -254,16 +264,23 @@ pub(crate) fn read_all<T>(
     })
 }
 
-/// Reads all documents of the inputs into memory, in order.
+/// Reads all documents of the inputs into memory, in order. A stream among them is left out.
 ///
 /// # Errors
 /// [`Error::BadRecord`] for the first record that cannot be read; [`Error::Input`] and [`Error::Io`] for a
 /// file that cannot.
 pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
     let mut all = fields.empty_batch();
-    read_all(inputs, fields, Columns::Needed, WAITING, |events, _| {
+    let files = &inputs.files;
+    let reading = Reading {
+        fields,
+        columns: Columns::Needed,
+        batch_bytes: WAITING,
+        temporary: None,
+    };
+    read_all(files, &reading, |events, _| {
         let mut batch = fields.empty_batch();
-        let mut rows = vec![0; inputs.files.len()];
+        let mut rows = vec![0; files.len()];
         for event in events {
             let Event::Chunk(chunk) = event? else {
                 continue;
@@ -273,14 +290,16 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
                 rows[chunk.file] += 1;
                 if let Record::Bad { line, problem } = record {
                     return Err(Error::BadRecord(BadRecord {
-                        file: inputs.files[chunk.file].named.clone(),
+                        file: files[chunk.file].named.clone(),
                         row,
                         line,
                         problem,
                     }));
                 }
             }
-            all.append(&batch);
+            for row in 0..batch.len() {
+                batch.append_to(row, &mut all);
+            }
         }
         Ok(())
     })?;
@@ -303,8 +322,7 @@ impl From<Error> for Stop {
 struct Reader<'a> {
     file: usize,
     input: &'a InputFile,
-    fields: &'a Fields,
-    columns: Columns,
+    reading: &'a Reading<'a>,
     sender: &'a Sender<Result<Event>>,
     consumed: &'a AtomicU64,
 }
@@ -312,7 +330,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&self) -> std::result::Result<(), Stop> {
         let input = self.input;
-        let file = File::open(&input.path).map_err(Error::io("open", &input.named))?;
+        let file = input.open().map_err(Error::io("open", &input.named))?;
         let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
         if input.format == Format::Parquet {
             return self.read_table(file, &metadata);
@@ -396,7 +414,7 @@ impl Reader<'_> {
 
     fn read_table(&self, file: File, metadata: &Metadata) -> std::result::Result<(), Stop> {
         let file = self.decompressed(file)?;
-        let needed = (self.columns == Columns::Needed).then_some(self.fields);
+        let needed = (self.reading.columns == Columns::Needed).then_some(self.reading.fields);
         let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
         let source = file
             .try_clone()
@@ -408,10 +426,13 @@ impl Reader<'_> {
                 .into());
         }
         let rows = table::open(file, needed).map_err(broken)?;
-        table::check_schema(&rows.schema(), self.fields).map_err(|problem| Error::Input {
-            path: self.input.named.clone(),
-            problem,
-            remedy: "name the column with --text-field, --tokens-field or --id-field".to_owned(),
+        table::check_schema(&rows.schema(), self.reading.fields).map_err(|problem| {
+            Error::Input {
+                path: self.input.named.clone(),
+                problem,
+                remedy: "name the column with `text_field`, `tokens_field` or `id_field`"
+                    .to_owned(),
+            }
         })?;
         self.send(Event::Table {
             schema: rows.schema(),
@@ -445,7 +466,11 @@ impl Reader<'_> {
             .reader(file)
             .map_err(|error| self.broken(&error))?;
         let temporary = || Error::io("create a temporary file for", &self.input.named);
-        let mut target = tempfile::tempfile().map_err(temporary())?;
+        let target = match self.reading.temporary {
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
+        };
+        let mut target = target.map_err(temporary())?;
         io::copy(&mut stream, &mut target).map_err(|error| self.broken(&error))?;
         target.rewind().map_err(temporary())?;
         Ok(target)

@@ -1,7 +1,7 @@
-//! Files of signatures, read batch by batch: Parquet, or NumPy's format with a description beside it.
+//! Files of signatures: a table, or a matrix in NumPy's format with a description beside it.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
@@ -13,11 +13,40 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 
 use super::jsonl::json_string;
 use super::npy::{self, Matrix, MatrixDigest, bytes_of};
-use super::table;
+use super::places::Places;
+use super::report::{REPORT_VERSION, SignatureDescription};
+use super::table::{self, ColumnWriter, IdColumn, signature_column, signature_field};
 use crate::error::{Error, Result};
-use crate::jobs::SignaturesFormat;
-use crate::pipeline::{Signatures, SlotsMut};
-use crate::scheme::Width;
+use crate::pipeline::{Signatures, Slots, SlotsMut};
+use crate::scheme::{Scheme, Width};
+
+/// How signatures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignaturesFormat {
+    /// A table of ids and signatures, with the report of the run in its metadata.
+    Parquet,
+    /// NumPy's format: the matrix `(documents, num_perm)`, `<u4` or `<u8`, and beside it a `.json` with
+    /// the report of the run and the digest of the matrix.
+    Npy,
+}
+
+impl SignaturesFormat {
+    /// The format that the ending of a file name asks for.
+    ///
+    /// # Errors
+    /// [`Error::Output`] for any other ending.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("parquet" | "pq") => Ok(SignaturesFormat::Parquet),
+            Some("npy") => Ok(SignaturesFormat::Npy),
+            _ => Err(Error::Output {
+                path: path.to_owned(),
+                problem: "its name does not say in what format to write".to_owned(),
+                remedy: "let it end in .parquet or .npy".to_owned(),
+            }),
+        }
+    }
+}
 
 /// The entry of a table's metadata that describes it.
 pub(crate) const REPORT_KEY: &str = "simgpu.report";
@@ -322,4 +351,99 @@ fn take_rows(
         ids.extend(id.map(json_string));
     }
     Ok(())
+}
+
+/// Slots on their way to a file, row by row.
+pub(crate) struct SlotWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    digest: MatrixDigest,
+}
+
+impl SlotWriter {
+    /// Leaves `header` bytes free at the beginning; `path` names the file in messages.
+    pub(crate) fn new(mut file: File, path: &Path, header: u64) -> Result<Self> {
+        file.seek(SeekFrom::Start(header))
+            .map_err(Error::io("write", path))?;
+        Ok(SlotWriter {
+            path: path.to_owned(),
+            file: BufWriter::with_capacity(1 << 20, file),
+            digest: MatrixDigest::default(),
+        })
+    }
+
+    /// Appends signatures.
+    pub(crate) fn write(&mut self, slots: Slots<'_>) -> Result<()> {
+        let stored = bytes_of(slots);
+        self.digest.update(&stored);
+        let written = self.file.write_all(&stored);
+        written.map_err(Error::io("write", &self.path))
+    }
+
+    /// The digest of all slots.
+    pub(crate) fn digest(&self) -> String {
+        self.digest.finish()
+    }
+
+    /// Ends the file with `last`, and gives it back.
+    pub(crate) fn finish(
+        self,
+        last: impl FnOnce(&mut File) -> std::io::Result<()>,
+    ) -> Result<File> {
+        let mut file = self
+            .file
+            .into_inner()
+            .map_err(|error| Error::io("write", &self.path)(error.into_error()))?;
+        last(&mut file).map_err(Error::io("write", &self.path))?;
+        Ok(file)
+    }
+}
+
+/// Writes ids and the signatures of `spool` as a table.
+pub(crate) fn write_table(
+    spool: &mut File,
+    file: File,
+    output: &Path,
+    places: &Places,
+    scheme: &Scheme,
+    description: &SignatureDescription,
+) -> Result<()> {
+    const BATCH: u32 = 4096;
+    let failed = |error: parquet::errors::ParquetError| Error::Output {
+        path: output.to_owned(),
+        problem: error.to_string(),
+        remedy: "make room, or choose another place".to_owned(),
+    };
+    spool.rewind().map_err(Error::io("read", output))?;
+    let documents = description.counts.documents - description.counts.skipped;
+    let documents = u32::try_from(documents).unwrap_or(u32::MAX);
+    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let width = scheme.family().slot_width();
+    let mut signatures = Signatures::new(scheme.num_perm(), width);
+    fn json(value: &impl serde::Serialize) -> String {
+        serde_json::to_string(value).unwrap_or_default()
+    }
+    let metadata = [
+        ("simgpu.signatures".to_owned(), REPORT_VERSION.to_string()),
+        (
+            "simgpu.parameters".to_owned(),
+            json(&description.parameters),
+        ),
+        (REPORT_KEY.to_owned(), json(description)),
+    ];
+    let columns = vec![ids.field("id"), signature_field(&signatures)];
+    let mut table = ColumnWriter::new(file, columns, metadata).map_err(failed)?;
+    let mut reader = std::io::BufReader::with_capacity(1 << 20, spool);
+    for first in (0..documents).step_by(BATCH as usize) {
+        let rows = first..documents.min(first.saturating_add(BATCH));
+        signatures.clear();
+        npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
+            .map_err(Error::io("read", output))?;
+        let columns = vec![
+            ids.array(rows.map(|row| places.id(row))),
+            signature_column(&signatures),
+        ];
+        table.write(columns).map_err(failed)?;
+    }
+    table.finish().map_err(failed)
 }

@@ -20,8 +20,8 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterProperties;
 
+use super::fields::{FieldPath, Fields};
 use super::jsonl::json_string;
-use super::{FieldPath, Fields};
 use crate::documents::DocumentBatch;
 use crate::pipeline::{Signatures, Slots};
 

@@ -1,8 +1,13 @@
-//! Whole runs: documents in, and the documents to keep, the similar pairs or the signatures out.
+//! Whole runs: documents in; the documents to keep, or the similar pairs, out.
+//!
+//! [`dedup`] and [`pairs`] take documents in memory. With the feature `io`, a [`Run`] reads files and writes
+//! files, through the same stages.
 
 mod corpus;
 
-mod report;
+mod first_pass;
+
+mod source;
 
 mod search;
 
@@ -10,11 +15,15 @@ mod dedup;
 
 mod pairs;
 
-mod sign;
+#[cfg(feature = "io")]
+mod files;
 
-pub use corpus::{Corpus, SignatureFile, Source};
-pub use dedup::{Dedup, dedup};
-pub use pairs::{PairsFormat, find_pairs, find_pairs_of_signatures};
-pub use report::{Counts, Outcome, Parameters};
+pub use dedup::{Dedup, Deduplication, FoundBy, Removed, dedup};
+#[cfg(feature = "io")]
+pub use files::{Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
+pub use pairs::{DocumentPair, PairsFound, pairs};
 pub use search::{Search, Verification};
-pub use sign::{SignaturesFormat, sign_files};
+
+#[cfg(feature = "internals")]
+#[cfg(feature = "io")]
+pub(crate) use files::machine;

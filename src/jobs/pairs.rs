@@ -1,211 +1,189 @@
-//! files -> all similar pairs.
+//! Documents -> all similar pairs.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use super::corpus::Corpus;
+use super::search::{Candidates, Search, counts, warn_of_omitted};
+use super::source::{InMemory, Source};
+use crate::documents::Documents;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::pipeline::{LargeBuckets, SimilarPair};
+use crate::progress::{Counts, Progress, Timings};
 
-use arrow_schema::{DataType, Field};
-use serde::Serialize;
-use serde_json::value::RawValue;
-
-use super::corpus::{Corpus, SignatureFile, Source};
-use super::report::{Counts, Outcome, note_counts, note_oddities};
-use super::search::{Candidates, Search, Verification};
-use crate::error::{Error, Result};
-use crate::io::{ColumnWriter, IdColumn, OutputFile, f64s, strings, u64s};
-use crate::pipeline::{LargeBuckets, SimilarPair, SimilarPairs};
-use crate::progress::{Progress, Timings};
-
-/// How pairs are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PairsFormat {
-    /// One JSON object a line.
-    JsonLines,
-    /// Comma-separated values with a header.
-    Csv,
-    /// A table.
-    Parquet,
+/// The similar pairs of a run.
+///
+/// Documents with the same units are pairs of similarity 1, and share the pairs of each other. Of a group of
+/// more such documents than [`Search::max_bucket`], only the pairs with its first one are given.
+#[derive(Debug)]
+pub struct PairsFound {
+    /// How many documents there were, and what was compared. `similar_pairs` counts the pairs of
+    /// [`PairsFound::for_each`].
+    pub counts: Counts,
+    /// The probability that a pair just at the threshold was found.
+    pub recall_at_threshold: f64,
+    /// The times of the stages.
+    pub timings: Timings,
+    groups: Groups,
 }
 
-impl PairsFormat {
-    /// The format that the ending of a file name asks for.
+/// Two similar documents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DocumentPair {
+    /// The row of the earlier document: its number among all documents, from 0.
+    pub a: u32,
+    /// The row of the later one.
+    pub b: u32,
+    /// Their similarity, if it was computed.
+    pub similarity: Option<f64>,
+}
+
+impl PairsFound {
+    /// Calls `each` with every pair, by ascending rows. Pairs are made as they are given, so that memory does
+    /// not grow with the pairs among identical documents.
     ///
     /// # Errors
-    /// [`Error::Output`] for any other ending.
-    pub fn of_path(path: &Path) -> Result<Self> {
-        let ending = path
-            .extension()
-            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref() {
-            Some("jsonl" | "ndjson" | "json") => Ok(PairsFormat::JsonLines),
-            Some("csv") => Ok(PairsFormat::Csv),
-            Some("parquet" | "pq") => Ok(PairsFormat::Parquet),
-            _ => Err(Error::Output {
-                path: path.to_owned(),
-                problem: "its name does not say in what format to write".to_owned(),
-                remedy: "let it end in .jsonl, .csv or .parquet".to_owned(),
-            }),
-        }
+    /// Those of `each`, which end it.
+    pub fn for_each(&self, each: impl FnMut(DocumentPair) -> Result<()>) -> Result<()> {
+        self.groups.for_each(each)
+    }
+
+    /// All pairs, by ascending rows.
+    pub fn to_vec(&self) -> Vec<DocumentPair> {
+        let mut pairs = Vec::new();
+        // Nothing can fail: the closure does not.
+        let _ = self.for_each(|pair| {
+            pairs.push(pair);
+            Ok(())
+        });
+        pairs
     }
 }
 
-/// Finds all similar pairs and writes them to `output`, sorted by row; to stdout as JSON Lines if it
-/// is `-`.
+/// Finds all similar pairs among documents in memory: the same pairs as a run over files finds.
 ///
-/// Documents with the same units are pairs of similarity 1, and share the pairs of each other. Of a
-/// group of more such documents than `max_bucket`, the pairs with its first one are given.
+/// ```
+/// use simgpu::engine::Engine;
+/// use simgpu::jobs::{DocumentPair, Search, pairs};
+/// use simgpu::progress::Silent;
 ///
-/// # Errors
-/// Whatever keeps an input from being read or the output from being written; then there is none.
-pub fn find_pairs(
-    source: &Source<'_>,
-    search: &Search,
-    output: &Path,
-    overwrite: bool,
-) -> Result<Outcome> {
-    let mut timings = Timings::default();
-    let (target, spill) = Target::create(output, overwrite)?;
-    let held_bytes = match search.verification {
-        Verification::Exact => search.held_bytes,
-        Verification::None | Verification::Signature => 0,
-    };
-    let candidates = Candidates::read(source, search, held_bytes, spill, &mut timings)?;
-    let found = candidates.compare(source.progress, search, LargeBuckets::Omit, &mut timings)?;
-    let counts = write_pairs(&candidates.corpus, &found, search, target, &mut timings)?;
-    note_oddities(source, &counts);
-    Ok(Outcome {
-        counts,
-        recall_at_threshold: Some(search.recall_at_threshold()),
-        timings,
-    })
-}
-
-/// Finds all similar pairs among documents that were signed before, and writes them as [`find_pairs`]
-/// does: the same pairs, in the same bytes, as from the documents by the same scheme.
-///
-/// Documents with equal signatures are taken for identical, also where their units differ, and are
-/// pairs of similarity 1 by every verification; above `max_bucket` of them the pairs with the first one
-/// are given. Ids are those of the file: strings, if some of the documents' ids are strings and others
-/// numbers. Where it has none (`.npy`), documents are named by file and row.
+/// let texts = ["a rose is a rose is a rose", "by any other name", "a rose is a rose is a rose"];
+/// let engine = Engine::builder().build()?;
+/// let search = Search::new(0.8, engine.scheme())?;
+/// let found = pairs(&texts, &engine, &search, &Silent)?;
+/// assert_eq!(found.to_vec(), [DocumentPair { a: 0, b: 2, similarity: Some(1.0) }]);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 ///
 /// # Errors
-/// [`Error::Conflict`] if exact verification is asked for; whatever keeps the signatures from being read
-/// or the output from being written; then there is none.
-pub fn find_pairs_of_signatures(
-    signatures: SignatureFile,
+/// Those of [`dedup`](super::dedup).
+pub fn pairs<D: Documents + ?Sized>(
+    documents: &D,
+    engine: &Engine,
     search: &Search,
     progress: &dyn Progress,
-    output: &Path,
-    overwrite: bool,
-) -> Result<Outcome> {
-    let mut timings = Timings::default();
-    let (target, _) = Target::create(output, overwrite)?;
-    let candidates = Candidates::of_signatures(signatures, search, progress, &mut timings)?;
-    let found = candidates.compare(progress, search, LargeBuckets::Omit, &mut timings)?;
-    let counts = write_pairs(&candidates.corpus, &found, search, target, &mut timings)?;
-    note_counts(progress, &counts);
-    Ok(Outcome {
-        counts,
-        recall_at_threshold: Some(search.recall_at_threshold()),
-        timings,
-    })
+) -> Result<PairsFound> {
+    engine.check_form(&documents.empty_batch())?;
+    let (_, found) = find_pairs(&mut InMemory(documents), engine, search, progress)?;
+    Ok(found)
 }
 
-/// Where pairs are written.
-enum Target<'a> {
-    Stdout,
-    File(OutputFile, File, PairsFormat, &'a Path),
-}
-
-impl<'a> Target<'a> {
-    /// Opens it, and gives the place for what does not fit in memory.
-    fn create(output: &'a Path, overwrite: bool) -> Result<(Self, PathBuf)> {
-        if output.as_os_str() == "-" {
-            let unique = format!("simgpu-{}.exact-sets", std::process::id());
-            return Ok((Target::Stdout, std::env::temp_dir().join(unique)));
-        }
-        let format = PairsFormat::of_path(output)?;
-        let (target, file) = OutputFile::create(output, overwrite)?;
-        let spill = OutputFile::beside(output, "exact-sets");
-        Ok((Target::File(target, file, format, output), spill))
-    }
-}
-
-/// Expands pairs of positions to those of documents and writes them.
-fn write_pairs(
-    corpus: &Corpus,
-    found: &SimilarPairs,
+/// The same of any source, with what is known of the documents.
+pub(crate) fn find_pairs(
+    source: &mut dyn Source,
+    engine: &Engine,
     search: &Search,
-    target: Target<'_>,
-    timings: &mut Timings,
-) -> Result<Counts> {
-    let mut counts = Counts::of(corpus, Some(found));
-    let mut pairs = ExpandedPairs::of(corpus, &found.pairs, search.max_bucket);
-    counts.omitted_pairs += pairs.omitted;
-    timings.time("write", 0, || match target {
-        Target::Stdout => write_text(
-            &mut pairs,
-            corpus,
-            PairsFormat::JsonLines,
-            std::io::stdout().lock(),
-            Path::new("-"),
-        ),
-        Target::File(target, file, PairsFormat::Parquet, path) => {
-            write_table(&mut pairs, corpus, file, path)?;
-            target.commit()
-        }
-        Target::File(target, file, format, path) => {
-            write_text(&mut pairs, corpus, format, file, path)?;
-            target.commit()
-        }
-    })?;
-    counts.similar_pairs = pairs.given;
-    Ok(counts)
+    progress: &dyn Progress,
+) -> Result<(Corpus, PairsFound)> {
+    let mut timings = Timings::default();
+    let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
+    pairs_of_candidates(candidates, search, progress, timings)
 }
 
-/// Pairs of documents from pairs of positions, by ascending rows, without holding them all.
-struct ExpandedPairs<'a> {
-    corpus: &'a Corpus,
+/// The same of candidates that were read before.
+pub(crate) fn pairs_of_candidates(
+    candidates: Candidates,
+    search: &Search,
+    progress: &dyn Progress,
+    mut timings: Timings,
+) -> Result<(Corpus, PairsFound)> {
+    let found = candidates.compare(search, LargeBuckets::Omit, progress, &mut timings)?;
+    let corpus = candidates.corpus;
+    let groups = Groups::of(&corpus, &found.pairs, search.max_bucket);
+    let mut counts = counts(&corpus, Some(&found));
+    counts.omitted_pairs += groups.omitted();
+    counts.similar_pairs = groups.pairs();
+    warn_of_omitted(progress, &counts);
+    let found = PairsFound {
+        counts,
+        recall_at_threshold: search.recall_at_threshold(),
+        timings,
+        groups,
+    };
+    Ok((corpus, found))
+}
+
+/// Documents by position, and similar positions: from these follow the pairs of documents.
+#[derive(Debug)]
+struct Groups {
+    documents: u32,
     /// The rows of each position, ascending, and where they begin.
     rows: Vec<u32>,
     row_starts: Vec<usize>,
-    /// Similar positions of each position, from both sides.
+    /// The similar positions of each position, from both sides, and the similarity; NaN if it was not computed.
     similar: Vec<(u32, f64)>,
     similar_starts: Vec<usize>,
     max_group: usize,
-    /// Pairs within large groups that are left out.
-    omitted: u64,
-    given: u64,
 }
 
-impl<'a> ExpandedPairs<'a> {
-    fn of(corpus: &'a Corpus, pairs: &[SimilarPair], max_group: usize) -> Self {
+impl Groups {
+    fn of(corpus: &Corpus, pairs: &[SimilarPair], max_group: usize) -> Self {
         let positions = corpus.positions();
-        let distinct = corpus.distinct().iter().copied().zip(0..);
-        let members = distinct.chain(corpus.repeats().iter().map(|(row, of)| (*row, *of)));
-        let members = members.map(|(row, position)| (position, row));
+        let members = corpus.members().map(|(row, position)| (position, row));
         let (row_starts, rows) = by_position(positions, members);
         let both = pairs.iter().flat_map(|pair| {
-            let SimilarPair { lo, hi, similarity } = *pair;
+            let (lo, hi) = (pair.lo(), pair.hi());
+            let similarity = pair.similarity().unwrap_or(f64::NAN);
             [(lo, (hi, similarity)), (hi, (lo, similarity))]
         });
         let (similar_starts, similar) = by_position(positions, both);
-        let omitted = row_starts
-            .windows(2)
-            .map(|group| (group[1] - group[0]) as u64)
-            .filter(|size| *size > max_group as u64)
-            .map(|size| (size - 1) * (size - 2) / 2)
-            .sum();
-        ExpandedPairs {
-            corpus,
+        Groups {
+            documents: corpus.rows,
             rows,
             row_starts,
             similar,
             similar_starts,
             max_group,
-            omitted,
-            given: 0,
         }
+    }
+
+    /// The sizes of the groups of identical documents.
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        let starts = self.row_starts.windows(2);
+        starts.map(|group| (group[1] - group[0]) as u64)
+    }
+
+    /// Pairs of identical documents that are left out.
+    fn omitted(&self) -> u64 {
+        let large = self.sizes().filter(|size| *size > self.max_group as u64);
+        large.map(|size| (size - 1) * (size - 2) / 2).sum()
+    }
+
+    /// Number of pairs that [`Groups::for_each`] gives.
+    fn pairs(&self) -> u64 {
+        let within = self.sizes().map(|size| match size > self.max_group as u64 {
+            true => size - 1,
+            false => size * size.saturating_sub(1) / 2,
+        });
+        let size = |position: u32| self.group(position).len() as u64;
+        let between = self
+            .similar_starts
+            .windows(2)
+            .zip(0..)
+            .map(|(starts, position)| {
+                let similar = &self.similar[starts[0]..starts[1]];
+                size(position) * similar.iter().map(|(other, _)| size(*other)).sum::<u64>()
+            });
+        // Each pair of positions stands there from both sides.
+        within.sum::<u64>() + between.sum::<u64>() / 2
     }
 
     fn group(&self, position: u32) -> &[u32] {
@@ -213,38 +191,37 @@ impl<'a> ExpandedPairs<'a> {
         &self.rows[self.row_starts[position]..self.row_starts[position + 1]]
     }
 
-    /// Calls `each` with every pair in order.
-    fn for_each(
-        &mut self,
-        mut each: impl FnMut(u32, u32, Option<f64>) -> Result<()>,
-    ) -> Result<()> {
-        let mut position_of = vec![u32::MAX; usize::try_from(self.corpus.documents()).unwrap_or(0)];
+    fn for_each(&self, mut each: impl FnMut(DocumentPair) -> Result<()>) -> Result<()> {
+        let mut position_of: Vec<Option<u32>> = vec![None; self.documents as usize];
         for (starts, position) in self.row_starts.windows(2).zip(0..) {
             for row in &self.rows[starts[0]..starts[1]] {
-                position_of[*row as usize] = position;
+                position_of[*row as usize] = Some(position);
             }
         }
         let mut partners: Vec<(u32, Option<f64>)> = Vec::new();
-        for (row, position) in (0u32..).zip(position_of) {
-            if position == u32::MAX {
+        for (a, position) in (0u32..).zip(position_of) {
+            let Some(position) = position else {
                 continue;
-            }
+            };
             partners.clear();
             let group = self.group(position);
-            if group.len() <= self.max_group || row == group[0] {
-                let later = group.iter().filter(|other| **other > row);
+            if group.len() <= self.max_group || a == group[0] {
+                let later = group.iter().filter(|other| **other > a);
                 partners.extend(later.map(|other| (*other, Some(1.0))));
             }
             let starts = &self.similar_starts[position as usize..];
             for (other, similarity) in &self.similar[starts[0]..starts[1]] {
                 let similarity = (!similarity.is_nan()).then_some(*similarity);
-                let later = self.group(*other).iter().filter(|other| **other > row);
+                let later = self.group(*other).iter().filter(|other| **other > a);
                 partners.extend(later.map(|other| (*other, similarity)));
             }
             partners.sort_unstable_by_key(|(other, _)| *other);
-            self.given += partners.len() as u64;
-            for (other, similarity) in &partners {
-                each(row, *other, *similarity)?;
+            for (b, similarity) in &partners {
+                each(DocumentPair {
+                    a,
+                    b: *b,
+                    similarity: *similarity,
+                })?;
             }
         }
         Ok(())
@@ -270,135 +247,4 @@ fn by_position<T: Copy + Default>(
         next[position as usize] += 1;
     }
     (starts, sorted)
-}
-
-/// A pair as it is written.
-#[derive(Serialize)]
-struct PairLine<'a> {
-    id_a: &'a RawValue,
-    id_b: &'a RawValue,
-    similarity: Option<f64>,
-    file_a: &'a str,
-    row_a: u64,
-    file_b: &'a str,
-    row_b: u64,
-}
-
-const COLUMNS: [&str; 7] = [
-    "id_a",
-    "id_b",
-    "similarity",
-    "file_a",
-    "row_a",
-    "file_b",
-    "row_b",
-];
-
-fn write_text(
-    pairs: &mut ExpandedPairs<'_>,
-    corpus: &Corpus,
-    format: PairsFormat,
-    target: impl Write,
-    path: &Path,
-) -> Result<()> {
-    let failed = |error: std::io::Error| Error::io("write", path)(error);
-    let mut target = BufWriter::with_capacity(1 << 16, target);
-    if format == PairsFormat::Csv {
-        let mut csv = csv::Writer::from_writer(&mut target);
-        let failed = |error: csv::Error| failed(error.into());
-        csv.write_record(COLUMNS).map_err(failed)?;
-        pairs.for_each(|a, b, similarity| {
-            let ((file_a, row_a), (file_b, row_b)) = (corpus.place(a), corpus.place(b));
-            let similarity = similarity.map(|s| s.to_string()).unwrap_or_default();
-            csv.write_record([
-                &*plain_id(&corpus.id(a)),
-                &*plain_id(&corpus.id(b)),
-                &similarity,
-                file_a,
-                &row_a.to_string(),
-                file_b,
-                &row_b.to_string(),
-            ])
-            .map_err(failed)
-        })?;
-        csv.flush().map_err(Error::io("write", path))?;
-    } else {
-        pairs.for_each(|a, b, similarity| {
-            let ((file_a, row_a), (file_b, row_b)) = (corpus.place(a), corpus.place(b));
-            let (id_a, id_b) = (corpus.raw_id(a)?, corpus.raw_id(b)?);
-            let line = PairLine {
-                id_a: &id_a,
-                id_b: &id_b,
-                similarity,
-                file_a,
-                row_a,
-                file_b,
-                row_b,
-            };
-            serde_json::to_writer(&mut target, &line)
-                .map_err(std::io::Error::from)
-                .and_then(|()| target.write_all(b"\n"))
-                .map_err(failed)
-        })?;
-    }
-    target.flush().map_err(failed)
-}
-
-/// An id without the quotes of JSON.
-fn plain_id(json: &str) -> String {
-    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
-}
-
-fn write_table(
-    pairs: &mut ExpandedPairs<'_>,
-    corpus: &Corpus,
-    file: File,
-    path: &Path,
-) -> Result<()> {
-    const BATCH: usize = 1 << 16;
-    let failed = |error: parquet::errors::ParquetError| Error::Output {
-        path: path.to_owned(),
-        problem: error.to_string(),
-        remedy: "make room, or choose another place".to_owned(),
-    };
-    let documents = u32::try_from(corpus.documents()).unwrap_or(u32::MAX);
-    let ids = IdColumn::for_ids((0..documents).map(|row| corpus.id(row)));
-    let columns = vec![
-        ids.field("id_a"),
-        ids.field("id_b"),
-        Field::new("similarity", DataType::Float64, true),
-        Field::new("file_a", DataType::Utf8, false),
-        Field::new("row_a", DataType::UInt64, false),
-        Field::new("file_b", DataType::Utf8, false),
-        Field::new("row_b", DataType::UInt64, false),
-    ];
-    let mut table = ColumnWriter::new(file, columns, []).map_err(failed)?;
-    let mut write = |batch: &mut Vec<(u32, u32, Option<f64>)>| {
-        let (a, b) = (
-            || batch.iter().map(|pair| pair.0),
-            || batch.iter().map(|pair| pair.1),
-        );
-        let columns = vec![
-            ids.array(a().map(|row| corpus.id(row))),
-            ids.array(b().map(|row| corpus.id(row))),
-            f64s(batch.iter().map(|pair| pair.2)),
-            strings(a().map(|row| corpus.place(row).0)),
-            u64s(a().map(|row| corpus.place(row).1)),
-            strings(b().map(|row| corpus.place(row).0)),
-            u64s(b().map(|row| corpus.place(row).1)),
-        ];
-        let written = table.write(columns).map_err(failed);
-        batch.clear();
-        written
-    };
-    let mut batch = Vec::with_capacity(BATCH);
-    pairs.for_each(|a, b, similarity| {
-        batch.push((a, b, similarity));
-        if batch.len() == BATCH {
-            write(&mut batch)?;
-        }
-        Ok(())
-    })?;
-    write(&mut batch)?;
-    table.finish().map_err(failed)
 }

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::candidates::{SimilarPair, SimilarPairs};
-use super::verify::Similarity;
+use super::verify::{SimilarPair, SimilarPairs, Similarity};
 use crate::error::Result;
 
 /// How groups of documents are formed from pairs.
@@ -19,6 +18,16 @@ pub enum Clustering {
     Connected,
 }
 
+impl Clustering {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clustering::Greedy => "greedy",
+            Clustering::Connected => "connected",
+        }
+    }
+}
+
 /// A document that goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removal {
@@ -26,10 +35,10 @@ pub struct Removal {
     pub position: u32,
     /// The position of the document that is kept for it.
     pub kept: u32,
-    /// The similarity of the two; NaN if it was not computed.
-    pub similarity: f64,
-    /// The document through which it belongs to the component, and their similarity.
-    pub via: Option<(u32, f64)>,
+    /// The similarity of the two, if it was computed.
+    pub similarity: Option<f64>,
+    /// The document through which it belongs to the connected component, and their similarity.
+    pub via: Option<(u32, Option<f64>)>,
 }
 
 /// The documents that go, by ascending position; all others stay.
@@ -43,10 +52,10 @@ impl Clusters {
     /// Walks `positions` documents in keep order and removes each that is similar to a kept one:
     /// to the most similar, and of equals to the one first in keep order.
     ///
-    /// `ranks` gives each position its place in keep order; if it is empty, positions are.
-    pub fn greedy(pairs: &SimilarPairs, positions: usize, ranks: &[u32]) -> Self {
+    /// `ranks` gives each position its place in keep order; without ranks, it is the position.
+    pub fn greedy(pairs: &SimilarPairs, positions: usize, ranks: Option<&[u32]>) -> Self {
         let neighbours = Neighbours::of(&pairs.pairs, positions);
-        let rank = |position: u32| ranks.get(position as usize).copied().unwrap_or(position);
+        let rank = |position: u32| ranks.map_or(position, |ranks| ranks[position as usize]);
         let mut order: Vec<u32> = neighbours.with_any().collect();
         order.sort_by_key(|position| rank(*position));
         let mut is_kept = vec![false; positions];
@@ -62,7 +71,7 @@ impl Clusters {
                 Some((kept, similarity)) => removals.push(Removal {
                     position,
                     kept,
-                    similarity,
+                    similarity: known(similarity),
                     via: None,
                 }),
             }
@@ -79,12 +88,12 @@ impl Clusters {
     pub fn connected(
         pairs: &SimilarPairs,
         positions: usize,
-        ranks: &[u32],
+        ranks: Option<&[u32]>,
         similarity: &dyn Similarity,
     ) -> Result<Self> {
         let components = Components::of(&pairs.pairs, positions);
         let neighbours = Neighbours::of(&pairs.pairs, positions);
-        let rank = |position: u32| ranks.get(position as usize).copied().unwrap_or(position);
+        let rank = |position: u32| ranks.map_or(position, |ranks| ranks[position as usize]);
         let mut kept: Vec<u32> = (0..).take(positions).collect();
         for position in neighbours.with_any() {
             let first = &mut kept[components.root(position) as usize];
@@ -99,10 +108,11 @@ impl Clusters {
             .map(|(position, kept)| Removal {
                 position,
                 kept,
-                similarity: f64::NAN,
+                similarity: None,
                 via: neighbours
                     .of_position(position)
-                    .reduce(|best, next| if next.1 > best.1 { next } else { best }),
+                    .reduce(|best, next| if next.1 > best.1 { next } else { best })
+                    .map(|(via, similarity)| (via, known(similarity))),
             })
             .collect();
         let to_kept: Vec<_> = removals
@@ -113,11 +123,15 @@ impl Clusters {
             })
             .collect();
         let similarities = similarity.of_pairs(&to_kept)?;
-        for (removal, similarity) in removals.iter_mut().zip(similarities) {
-            removal.similarity = similarity;
+        for (removal, similarity) in removals.iter_mut().zip(similarities.into_iter().flatten()) {
+            removal.similarity = Some(similarity);
         }
         Ok(Clusters { removals })
     }
+}
+
+fn known(similarity: f64) -> Option<f64> {
+    (!similarity.is_nan()).then_some(similarity)
 }
 
 /// Union-find over positions, in parallel and without locks: a root is hooked to a smaller root by
@@ -134,7 +148,7 @@ impl Components {
         };
         pairs
             .par_iter()
-            .for_each(|pair| components.unite(pair.lo, pair.hi));
+            .for_each(|pair| components.unite(pair.lo(), pair.hi()));
         components
     }
 
@@ -179,6 +193,7 @@ impl Components {
 /// The pairs from both sides, in compressed sparse rows.
 struct Neighbours {
     offsets: Vec<usize>,
+    /// The other position, and the similarity, NaN if it was not computed.
     entries: Vec<(u32, f64)>,
 }
 
@@ -186,8 +201,8 @@ impl Neighbours {
     fn of(pairs: &[SimilarPair], positions: usize) -> Self {
         let mut offsets = vec![0; positions + 1];
         for pair in pairs {
-            offsets[pair.lo as usize + 1] += 1;
-            offsets[pair.hi as usize + 1] += 1;
+            offsets[pair.lo() as usize + 1] += 1;
+            offsets[pair.hi() as usize + 1] += 1;
         }
         for i in 0..positions {
             offsets[i + 1] += offsets[i];
@@ -195,8 +210,9 @@ impl Neighbours {
         let mut next = offsets.clone();
         let mut entries = vec![(0, 0.0); offsets[positions]];
         for pair in pairs {
-            for (from, to) in [(pair.lo, pair.hi), (pair.hi, pair.lo)] {
-                entries[next[from as usize]] = (to, pair.similarity);
+            let similarity = pair.similarity().unwrap_or(f64::NAN);
+            for (from, to) in [(pair.lo(), pair.hi()), (pair.hi(), pair.lo())] {
+                entries[next[from as usize]] = (to, similarity);
                 next[from as usize] += 1;
             }
         }
@@ -221,7 +237,7 @@ mod tests {
     use super::*;
 
     fn pairs(of: &[(u32, u32, f64)]) -> SimilarPairs {
-        let pair = |&(lo, hi, similarity)| SimilarPair { lo, hi, similarity };
+        let pair = |&(lo, hi, similarity)| SimilarPair::new(lo, hi, Some(similarity));
         SimilarPairs {
             pairs: of.iter().map(pair).collect(),
             ..SimilarPairs::default()
@@ -238,10 +254,13 @@ mod tests {
     #[test]
     fn greedy_removes_nobody_for_the_sake_of_a_chain() {
         let chain = pairs(&[(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9)]);
-        assert_eq!(removed(&Clusters::greedy(&chain, 5, &[])), [(1, 0), (3, 2)]);
+        assert_eq!(
+            removed(&Clusters::greedy(&chain, 5, None)),
+            [(1, 0), (3, 2)]
+        );
         let longest_second = [1, 0, 2, 3, 4];
         assert_eq!(
-            removed(&Clusters::greedy(&chain, 5, &longest_second)),
+            removed(&Clusters::greedy(&chain, 5, Some(&longest_second))),
             [(0, 1), (2, 1)]
         );
     }
@@ -249,19 +268,19 @@ mod tests {
     #[test]
     fn greedy_names_the_most_similar_kept_document() {
         let star = pairs(&[(0, 2, 0.8), (1, 2, 0.9), (1, 3, 0.8), (0, 3, 0.8)]);
-        assert_eq!(removed(&Clusters::greedy(&star, 4, &[])), [(2, 1), (3, 0)]);
+        assert_eq!(removed(&Clusters::greedy(&star, 4, None)), [(2, 1), (3, 0)]);
         let unknown = pairs(&[(0, 2, f64::NAN), (1, 2, f64::NAN)]);
-        assert_eq!(removed(&Clusters::greedy(&unknown, 3, &[])), [(2, 0)]);
+        assert_eq!(removed(&Clusters::greedy(&unknown, 3, None)), [(2, 0)]);
     }
 
     #[test]
     fn connected_keeps_one_of_a_chain() {
         let chain = pairs(&[(0, 1, 0.9), (1, 2, 0.8), (2, 3, 0.95), (5, 6, 0.9)]);
-        let clusters = Clusters::connected(&chain, 8, &[], &Unverified).unwrap();
+        let clusters = Clusters::connected(&chain, 8, None, &Unverified).unwrap();
         assert_eq!(removed(&clusters), [(1, 0), (2, 0), (3, 0), (6, 5)]);
-        assert_eq!(clusters.removals[1].via, Some((3, 0.95)));
+        assert_eq!(clusters.removals[1].via, Some((3, Some(0.95))));
         let ranks = [3, 2, 1, 0, 4, 6, 5, 7];
-        let clusters = Clusters::connected(&chain, 8, &ranks, &Unverified).unwrap();
+        let clusters = Clusters::connected(&chain, 8, Some(&ranks), &Unverified).unwrap();
         assert_eq!(removed(&clusters), [(0, 3), (1, 3), (2, 3), (5, 6)]);
     }
 
@@ -270,11 +289,7 @@ mod tests {
         let positions = 5000u32;
         let mut edges: Vec<SimilarPair> = (1..positions)
             .filter(|i| i % 7 != 0)
-            .map(|hi| SimilarPair {
-                lo: hi - 1,
-                hi,
-                similarity: 1.0,
-            })
+            .map(|hi| SimilarPair::new(hi - 1, hi, Some(1.0)))
             .collect();
         edges.reverse();
         let components = Components::of(&edges, positions as usize);

@@ -2,10 +2,11 @@
 
 use statrs::function::beta::inv_beta_reg;
 
-use super::packed::SlotBits;
-use super::sign::{Signatures, Slots};
-use crate::error::{Error, Result};
-use crate::scheme::{Family, P31, P61, Scheme, Width};
+use super::sign::Signatures;
+use super::slot_bits::SlotBits;
+use super::values::Slots;
+use crate::error::{Conflict, Error, Result};
+use crate::scheme::{Family, P31, P61, Scheme};
 
 /// An estimate of a Jaccard similarity, from the number of slots in which two signatures agree.
 ///
@@ -38,9 +39,7 @@ impl JaccardEstimate {
     /// [`Error::Conflict`] unless there is a slot, and no more matches than slots.
     pub fn new(matches: usize, num_perm: usize) -> Result<Self> {
         if num_perm == 0 || matches > num_perm {
-            return Err(Error::Conflict(format!(
-                "{matches} matches do not fit {num_perm} slots; compare signatures of one scheme"
-            )));
+            return Err(Conflict::Matches { matches, num_perm }.into());
         }
         Ok(JaccardEstimate::with_chance(matches, num_perm, 0.0))
     }
@@ -204,26 +203,21 @@ impl Cardinality {
     /// [`Error::Conflict`] for slots that are not the scheme's, for fewer than three, of which no estimate
     /// has a finite error, and for `fast` and `rensa`, whose slots are not the least of uniform values.
     pub fn of(signature: Slots<'_>, scheme: &Scheme) -> Result<Self> {
-        let (len, width) = match signature {
-            Slots::U32(slots) => (slots.len(), Width::U32),
-            Slots::U64(slots) => (slots.len(), Width::U64),
-        };
-        let range = uniform_range(scheme.family()).ok_or_else(|| {
-            Error::Conflict(format!(
-                "slots of {scheme} do not tell how large a set is; sign it with affine32"
-            ))
+        let (len, width) = (signature.len(), signature.width());
+        let range = uniform_range(scheme.family()).ok_or_else(|| Conflict::CardinalityScheme {
+            scheme: scheme.to_string(),
         })?;
         if (len, width) != (scheme.num_perm(), scheme.family().slot_width()) {
-            return Err(Error::Conflict(format!(
-                "{len} slots of {} bits are not those of {scheme} with {} permutations; name the scheme that signed",
-                8 * width.bytes(),
-                scheme.num_perm()
-            )));
+            return Err(Conflict::SlotsOfScheme {
+                slots: len,
+                bits: 8 * width.bytes(),
+                scheme: scheme.to_string(),
+                num_perm: scheme.num_perm(),
+            }
+            .into());
         }
         if len < 3 {
-            return Err(Error::Conflict(format!(
-                "{len} slots are too few to tell how large a set is; sign with 3 or more"
-            )));
+            return Err(Conflict::CardinalitySlots { slots: len }.into());
         }
         let empty = scheme.empty_slot();
         let (is_empty, sum) = match signature {
@@ -282,6 +276,7 @@ mod tests {
     use super::*;
     use crate::backend::Backend;
     use crate::pipeline::{Hashes, SlotsMut};
+    use crate::scheme::Width;
     use crate::scheme::{fmix32, fmix64};
 
     #[test]

@@ -11,11 +11,19 @@ pub enum KeepPolicy {
 }
 
 impl KeepPolicy {
-    /// The rank of each position, from the lengths of texts by position: the lower, the better the
-    /// claim. Empty when positions are ranks.
-    pub fn ranks(self, length: impl Fn(u32) -> u32, positions: u32) -> Vec<u32> {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
         match self {
-            KeepPolicy::First => Vec::new(),
+            KeepPolicy::First => "first",
+            KeepPolicy::Longest => "longest",
+        }
+    }
+
+    /// The rank of each position, from the lengths of texts by position: the lower, the better the
+    /// claim. `None` where positions are ranks.
+    pub fn ranks(self, length: impl Fn(u32) -> u32, positions: u32) -> Option<Vec<u32>> {
+        match self {
+            KeepPolicy::First => None,
             KeepPolicy::Longest => {
                 let mut order: Vec<u32> = (0..positions).collect();
                 order.sort_by_key(|position| std::cmp::Reverse(length(*position)));
@@ -23,7 +31,7 @@ impl KeepPolicy {
                 for (rank, position) in (0..).zip(order) {
                     ranks[position as usize] = rank;
                 }
-                ranks
+                Some(ranks)
             }
         }
     }
@@ -42,8 +50,8 @@ mod tests {
     fn the_longest_first_and_of_equals_the_earliest() {
         let lengths = [5, 9, 5, 9, 7];
         let ranks = KeepPolicy::Longest.ranks(|i| lengths[i as usize], 5);
-        assert_eq!(ranks, [3, 0, 4, 1, 2]);
-        assert!(KeepPolicy::First.ranks(|_| 0, 5).is_empty());
+        assert_eq!(ranks.unwrap(), [3, 0, 4, 1, 2]);
+        assert!(KeepPolicy::First.ranks(|_| 0, 5).is_none());
         assert!(KeepPolicy::Longest.prefers(6, 5) && !KeepPolicy::Longest.prefers(5, 5));
     }
 }

@@ -1,69 +1,14 @@
 //! Signatures of which each slot keeps a few bits (Li and König 2010, *b-Bit Minwise Hashing*).
 
 use super::estimate::JaccardEstimate;
-use super::sign::{Signatures, Slots, two_widths};
+use super::sign::Signatures;
+use super::slot_bits::SlotBits;
+use super::values::Slots;
 use super::verify::Similarity;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::scheme::{Width, fmix32, fmix64};
 
-/// How many bits of a slot are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SlotBits {
-    /// One bit.
-    One,
-    /// Two bits.
-    Two,
-    /// Four bits.
-    Four,
-    /// Eight bits.
-    Eight,
-    /// Sixteen bits.
-    Sixteen,
-}
-
 impl SlotBits {
-    /// All of them, the fewest first.
-    pub const ALL: [SlotBits; 5] = [
-        SlotBits::One,
-        SlotBits::Two,
-        SlotBits::Four,
-        SlotBits::Eight,
-        SlotBits::Sixteen,
-    ];
-
-    /// That number of bits.
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] unless it is 1, 2, 4, 8 or 16.
-    pub fn new(bits: u32) -> Result<Self> {
-        let known = SlotBits::ALL.into_iter().find(|known| known.get() == bits);
-        known.ok_or_else(|| Error::Parameter {
-            name: "bits of a slot",
-            value: bits.to_string(),
-            expected: "1, 2, 4, 8 or 16".to_owned(),
-        })
-    }
-
-    /// The number of bits.
-    pub fn get(self) -> u32 {
-        match self {
-            SlotBits::One => 1,
-            SlotBits::Two => 2,
-            SlotBits::Four => 4,
-            SlotBits::Eight => 8,
-            SlotBits::Sixteen => 16,
-        }
-    }
-
-    /// Words of 64 bits that hold `num_perm` slots.
-    pub fn words(self, num_perm: usize) -> usize {
-        num_perm.div_ceil(self.slots_per_word())
-    }
-
-    fn slots_per_word(self) -> usize {
-        64 / self.get() as usize
-    }
-
     /// Packs one signature into words of the caller, a row in the layout of [`PackedSignatures`].
     ///
     /// # Errors
@@ -71,12 +16,13 @@ impl SlotBits {
     pub fn pack(self, signature: Slots<'_>, words: &mut [u64]) -> Result<()> {
         let needed = self.words(signature.len());
         if words.len() != needed {
-            return Err(Error::Conflict(format!(
-                "{} slots of {} bits fill {needed} words, not {}; give as many",
-                signature.len(),
-                self.get(),
-                words.len()
-            )));
+            return Err(Conflict::PackedRoom {
+                slots: signature.len(),
+                bits: self.get(),
+                needed,
+                words: words.len(),
+            }
+            .into());
         }
         self.fill(signature, words);
         Ok(())
@@ -140,15 +86,11 @@ impl SlotBits {
     }
 
     fn no_rows(self, num_perm: usize) -> Error {
-        Error::Conflict(format!(
-            "these words are not rows of {num_perm} slots of {} bits; give the numbers they were packed with",
-            self.get()
-        ))
-    }
-
-    /// The probability that two different slots agree in the bits that are kept.
-    pub fn chance(self) -> f64 {
-        0.5f64.powi(i32::try_from(self.get()).unwrap_or(0))
+        Conflict::PackedRows {
+            num_perm,
+            bits: self.get(),
+        }
+        .into()
     }
 }
 
@@ -271,15 +213,15 @@ impl PackedSignatures {
     /// packed before; nothing is changed then.
     pub fn push(&mut self, signatures: &Signatures) -> Result<()> {
         if signatures.num_perm() != self.num_perm {
-            return Err(Error::Conflict(format!(
-                "signatures of {} slots do not go with packed ones of {}; sign all by one scheme",
-                signatures.num_perm(),
-                self.num_perm
-            )));
+            return Err(Conflict::SlotCounts {
+                left: self.num_perm,
+                right: signatures.num_perm(),
+            }
+            .into());
         }
         let width = signatures.slot_width();
         if self.slot_width.is_some_and(|packed| packed != width) {
-            return Err(two_widths());
+            return Err(Conflict::SlotWidths.into());
         }
         self.push_all(signatures);
         Ok(())
@@ -363,13 +305,13 @@ impl PackedSignatures {
         j: usize,
     ) -> Result<JaccardEstimate> {
         if (self.num_perm, self.bits) != (other.num_perm, other.bits) {
-            return Err(Error::Conflict(format!(
-                "signatures of {} slots of {} bits and of {} slots of {} bits do not go together; sign and pack all alike",
-                self.num_perm,
-                self.bits.get(),
-                other.num_perm,
-                other.bits.get()
-            )));
+            return Err(Conflict::PackedShapes {
+                left_slots: self.num_perm,
+                left_bits: self.bits.get(),
+                right_slots: other.num_perm,
+                right_bits: other.bits.get(),
+            }
+            .into());
         }
         let matches = self.bits.matches(self.num_perm, self.row(i), other.row(j));
         JaccardEstimate::of_packed(matches, self.num_perm, self.bits)
@@ -378,9 +320,10 @@ impl PackedSignatures {
 
 /// The estimate from packed slots, for signatures in the order of positions.
 impl Similarity for PackedSignatures {
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<f64>> {
+    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
         let estimate = |(a, b): &(u32, u32)| self.jaccard_estimate(*a as usize, *b as usize);
-        Ok(pairs.iter().map(|pair| estimate(pair).jaccard()).collect())
+        let estimates = pairs.iter().map(|pair| estimate(pair).jaccard());
+        Ok(Some(estimates.collect()))
     }
 }
 

@@ -1,9 +1,10 @@
 //! shingle sets -> signatures (MMDS 3.3): what every backend implements.
 
-use super::band::{Banding, check_keys, signed_keys};
-use super::shingle::{Hashes, ShingleSets, Shingler};
+use super::banding::{Banding, check_keys, keys_of_row};
+use super::shingle::{ShingleSets, Shingler};
+use super::values::{Hashes, SlotVec, Slots, SlotsMut};
 use crate::documents::TextBatch;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Result};
 use crate::scheme::Width;
 
 /// Computes MinHash signatures: slot k of a set is the least value of its shingles under
@@ -79,7 +80,7 @@ pub trait Signer: Send + Sync {
     /// Signs each set into the row of `signatures` with the same number.
     ///
     /// # Errors
-    /// [`Error::Conflict`] when the hashes are not of the scheme's width, or `signatures` has not
+    /// [`Error::Conflict`](crate::Error::Conflict) when the hashes are not of the scheme's width, or `signatures` has not
     /// one row a set and one slot a permutation.
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()>;
 
@@ -97,7 +98,7 @@ pub trait Signer: Send + Sync {
     /// [`Shingler::shingle_documents`](super::Shingler::shingle_documents) and signed as sets.
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`] for a shingler of tokens.
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) for a shingler of tokens.
     fn sign_texts(
         &self,
         texts: &TextBatch,
@@ -112,7 +113,7 @@ pub trait Signer: Send + Sync {
     /// signatures.
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`] when `keys` has not one entry a set and band, or
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) when `keys` has not one entry a set and band, or
     /// bands need more slots than there are.
     fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
         check_keys(keys, sets.len(), banding, self.num_perm())?;
@@ -126,110 +127,71 @@ pub trait Signer: Send + Sync {
     }
 }
 
-/// Slots of either width, owned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SlotVec {
-    /// 32 bits each.
-    U32(Vec<u32>),
-    /// 64 bits each.
-    U64(Vec<u64>),
-}
+macro_rules! signer_behind {
+    ($($pointer:ty),+) => {$(
+        impl<S: Signer + ?Sized> Signer for $pointer {
+            fn describe(&self) -> String {
+                (**self).describe()
+            }
 
-impl From<Vec<u32>> for SlotVec {
-    fn from(slots: Vec<u32>) -> Self {
-        SlotVec::U32(slots)
-    }
-}
+            fn num_perm(&self) -> usize {
+                (**self).num_perm()
+            }
 
-impl From<Vec<u64>> for SlotVec {
-    fn from(slots: Vec<u64>) -> Self {
-        SlotVec::U64(slots)
-    }
-}
+            fn slot_width(&self) -> Width {
+                (**self).slot_width()
+            }
 
-/// Slots of either width, borrowed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slots<'a> {
-    /// 32 bits each.
-    U32(&'a [u32]),
-    /// 64 bits each.
-    U64(&'a [u64]),
-}
+            fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+                (**self).sign_sets(sets, signatures)
+            }
 
-impl Slots<'_> {
-    /// Number of slots.
-    pub fn len(&self) -> usize {
-        match self {
-            Slots::U32(slots) => slots.len(),
-            Slots::U64(slots) => slots.len(),
+            fn sign_set(&self, set: Hashes<'_>, slots: SlotsMut<'_>) -> Result<()> {
+                (**self).sign_set(set, slots)
+            }
+
+            fn sign_texts(
+                &self,
+                texts: &TextBatch,
+                shingler: &Shingler,
+                signatures: SignaturesMut<'_>,
+            ) -> Result<()> {
+                (**self).sign_texts(texts, shingler, signatures)
+            }
+
+            fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
+                (**self).band_keys(sets, banding, keys)
+            }
+
+            fn notices(&self) -> Vec<String> {
+                (**self).notices()
+            }
         }
-    }
+    )+};
+}
 
-    /// Whether there is no slot.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+signer_behind!(&S, Box<S>);
 
-    /// The slots of one band of a signature.
-    pub(super) fn band(self, banding: Banding, band: usize) -> Self {
-        let slots = band * banding.rows()..(band + 1) * banding.rows();
-        match self {
-            Slots::U32(row) => Slots::U32(&row[slots]),
-            Slots::U64(row) => Slots::U64(&row[slots]),
-        }
-    }
-
-    /// In how many slots two signatures agree.
+impl<'a> Slots<'a> {
+    /// The number of slots in which two signatures agree.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if the slots are of another width or number.
+    /// [`Conflict::SlotWidths`] and [`Conflict::SlotCounts`] when they differ in width or number of slots.
     pub fn matches(&self, other: Slots<'_>) -> Result<usize> {
         match (self, other) {
             (Slots::U32(slots), Slots::U32(other)) => count_matches(slots, other),
             (Slots::U64(slots), Slots::U64(other)) => count_matches(slots, other),
-            _ => Err(two_widths()),
+            _ => Err(Conflict::SlotWidths.into()),
         }
     }
 }
 
 fn count_matches<S: PartialEq>(slots: &[S], other: &[S]) -> Result<usize> {
-    if slots.len() != other.len() {
-        return Err(two_lengths(slots.len(), other.len()));
-    }
+    check_counts(slots.len(), other.len())?;
     Ok(slots.iter().zip(other).filter(|(a, b)| a == b).count())
 }
 
-/// Slots of either width, to be written.
-#[derive(Debug)]
-pub enum SlotsMut<'a> {
-    /// 32 bits each.
-    U32(&'a mut [u32]),
-    /// 64 bits each.
-    U64(&'a mut [u64]),
-}
-
 impl SlotsMut<'_> {
-    /// Number of slots.
-    pub fn len(&self) -> usize {
-        match self {
-            SlotsMut::U32(slots) => slots.len(),
-            SlotsMut::U64(slots) => slots.len(),
-        }
-    }
-
-    /// Whether there is no slot.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The same slots, for a shorter time.
-    pub fn reborrow(&mut self) -> SlotsMut<'_> {
-        match self {
-            SlotsMut::U32(slots) => SlotsMut::U32(slots),
-            SlotsMut::U64(slots) => SlotsMut::U64(slots),
-        }
-    }
-
     /// Lowers each slot to that of `other` where it is less: the signature of a set becomes that of its
     /// union with another (MMDS 3.3.6), if one scheme signed both. The empty set of `nemo` and `nemo64`, all
     /// zeros, is an exception: it must be left out.
@@ -252,15 +214,13 @@ impl SlotsMut<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`] if the slots are of another width or number; nothing is changed then.
+    /// [`Error::Conflict`](crate::Error::Conflict) if the slots are of another width or number; nothing is changed then.
     pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
-        if self.len() != other.len() {
-            return Err(two_lengths(self.len(), other.len()));
-        }
+        check_counts(self.len(), other.len())?;
         match (self, other) {
             (SlotsMut::U32(slots), Slots::U32(other)) => lower(slots, other),
             (SlotsMut::U64(slots), Slots::U64(other)) => lower(slots, other),
-            _ => return Err(two_widths()),
+            _ => return Err(Conflict::SlotWidths.into()),
         }
         Ok(())
     }
@@ -273,24 +233,20 @@ pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
     }
 }
 
-pub(super) fn two_widths() -> Error {
-    Error::Conflict(
-        "signatures of 32-bit and of 64-bit slots do not go together; sign all by one scheme"
-            .to_owned(),
-    )
-}
-
-fn two_lengths(left: usize, right: usize) -> Error {
-    Error::Conflict(format!(
-        "signatures of {left} and of {right} slots do not go together; sign all by one scheme"
-    ))
+fn check_counts(left: usize, right: usize) -> Result<()> {
+    if left != right {
+        return Err(Conflict::SlotCounts { left, right }.into());
+    }
+    Ok(())
 }
 
 fn check_rows(len: usize, num_perm: usize) -> Result<()> {
     if num_perm == 0 || !len.is_multiple_of(num_perm) {
-        return Err(Error::Conflict(format!(
-            "{len} slots are not whole signatures of {num_perm}; give the number of permutations they were signed with"
-        )));
+        return Err(Conflict::PartialSignature {
+            slots: len,
+            num_perm,
+        }
+        .into());
     }
     Ok(())
 }
@@ -306,7 +262,7 @@ impl<'a> SignaturesMut<'a> {
     /// A matrix of rows of `num_perm` slots.
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless the slots are whole rows.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless the slots are whole rows.
     pub fn new(num_perm: usize, slots: SlotsMut<'a>) -> Result<Self> {
         check_rows(slots.len(), num_perm)?;
         Ok(SignaturesMut { num_perm, slots })
@@ -320,7 +276,7 @@ impl<'a> SignaturesMut<'a> {
     /// The slots, for a signer to write after it has checked that they fit `sets`.
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless there is one row of `num_perm` slots for each of the sets.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless there is one row of `num_perm` slots for each of the sets.
     pub fn slots_for(self, sets: &ShingleSets<'_>, num_perm: usize) -> Result<SlotsMut<'a>> {
         self.slots_for_rows(sets.len(), num_perm)
     }
@@ -332,11 +288,13 @@ impl<'a> SignaturesMut<'a> {
     pub fn slots_for_rows(self, rows: usize, num_perm: usize) -> Result<SlotsMut<'a>> {
         let len = self.slots.len();
         if self.num_perm != num_perm || len != rows * num_perm {
-            return Err(Error::Conflict(format!(
-                "{rows} sets need {rows} rows of {num_perm} slots, not {} of {}",
-                len / self.num_perm.max(1),
-                self.num_perm
-            )));
+            return Err(Conflict::SignatureShape {
+                sets: rows,
+                num_perm,
+                rows: len / self.num_perm.max(1),
+                row_slots: self.num_perm,
+            }
+            .into());
         }
         Ok(self.slots)
     }
@@ -368,10 +326,7 @@ impl Signatures {
     pub fn new(num_perm: usize, width: Width) -> Self {
         Signatures {
             num_perm,
-            slots: match width {
-                Width::U32 => SlotVec::U32(Vec::new()),
-                Width::U64 => SlotVec::U64(Vec::new()),
-            },
+            slots: SlotVec::new(width),
         }
     }
 
@@ -389,7 +344,7 @@ impl Signatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless the slots are whole rows of `num_perm`.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless the slots are whole rows of `num_perm`.
     pub fn from_slots(num_perm: usize, slots: impl Into<SlotVec>) -> Result<Self> {
         let signatures = Signatures {
             num_perm,
@@ -422,49 +377,29 @@ impl Signatures {
         let before = self.slots().len();
         let signed = signer.sign_sets(sets, self.push_rows(sets.len()));
         if signed.is_err() {
-            self.truncate(before);
+            self.slots.resize(before);
         }
         signed
     }
 
     /// Forgets all rows and keeps the memory.
     pub fn clear(&mut self) {
-        self.truncate(0);
-    }
-
-    fn truncate(&mut self, slots: usize) {
-        match &mut self.slots {
-            SlotVec::U32(all) => all.truncate(slots),
-            SlotVec::U64(all) => all.truncate(slots),
-        }
+        self.slots.resize(0);
     }
 
     /// Appends rows and gives them to be written.
     pub fn push_rows(&mut self, rows: usize) -> SignaturesMut<'_> {
-        let new = rows * self.num_perm;
+        let start = self.slots.len();
+        self.slots.resize(start + rows * self.num_perm);
         SignaturesMut {
             num_perm: self.num_perm,
-            slots: match &mut self.slots {
-                SlotVec::U32(slots) => {
-                    let len = slots.len();
-                    slots.resize(len + new, 0);
-                    SlotsMut::U32(&mut slots[len..])
-                }
-                SlotVec::U64(slots) => {
-                    let len = slots.len();
-                    slots.resize(len + new, 0);
-                    SlotsMut::U64(&mut slots[len..])
-                }
-            },
+            slots: self.slots.view_mut(start),
         }
     }
 
     /// Appends a row of `num_perm` slots of the width of the others.
-    #[cfg(feature = "io")]
     pub(crate) fn push_row(&mut self, row: Slots<'_>) -> Result<()> {
-        if self.num_perm != row.len() {
-            return Err(two_lengths(self.num_perm, row.len()));
-        }
+        check_counts(self.num_perm, row.len())?;
         self.push_slots(row)
     }
 
@@ -473,36 +408,22 @@ impl Signatures {
         match (&mut self.slots, new) {
             (SlotVec::U32(slots), Slots::U32(new)) => slots.extend_from_slice(new),
             (SlotVec::U64(slots), Slots::U64(new)) => slots.extend_from_slice(new),
-            _ => return Err(two_widths()),
+            _ => return Err(Conflict::SlotWidths.into()),
         }
         Ok(())
     }
 
     /// Keeps the rows of which `is_kept` holds.
-    #[cfg(feature = "io")]
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
-        fn retain_rows<T: Copy>(slots: &mut Vec<T>, num_perm: usize, is_kept: &[bool]) {
-            let mut end = 0;
-            for (i, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
-                slots.copy_within(i * num_perm..(i + 1) * num_perm, end);
-                end += num_perm;
-            }
-            slots.truncate(end);
-        }
-        match &mut self.slots {
-            SlotVec::U32(slots) => retain_rows(slots, self.num_perm, is_kept),
-            SlotVec::U64(slots) => retain_rows(slots, self.num_perm, is_kept),
-        }
+        self.slots.retain_rows(self.num_perm, is_kept);
     }
 
     /// Appends the rows of other signatures of the same scheme.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if their slots are of another width or number.
+    /// [`Error::Conflict`](crate::Error::Conflict) if their slots are of another width or number.
     pub fn append(&mut self, other: &Signatures) -> Result<()> {
-        if self.num_perm != other.num_perm {
-            return Err(two_lengths(self.num_perm, other.num_perm));
-        }
+        check_counts(self.num_perm, other.num_perm)?;
         self.push_slots(other.slots())
     }
 
@@ -527,18 +448,17 @@ impl Signatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`] if there are more rows or fewer, or their slots are of another width or
+    /// [`Error::Conflict`](crate::Error::Conflict) if there are more rows or fewer, or their slots are of another width or
     /// number; nothing is changed then.
     pub fn merge(&mut self, other: &Signatures) -> Result<()> {
-        if self.num_perm != other.num_perm {
-            return Err(two_lengths(self.num_perm, other.num_perm));
-        }
+        check_counts(self.num_perm, other.num_perm)?;
         let rows = (self.len(), other.len());
         if rows.0 != rows.1 {
-            return Err(Error::Conflict(format!(
-                "{} and {} signatures cannot be merged row by row; give as many",
-                rows.0, rows.1
-            )));
+            return Err(Conflict::RowCounts {
+                left: rows.0,
+                right: rows.1,
+            }
+            .into());
         }
         self.slots_mut().merge(other.slots())
     }
@@ -550,10 +470,7 @@ impl Signatures {
 
     /// Width of a slot.
     pub fn slot_width(&self) -> Width {
-        match &self.slots {
-            SlotVec::U32(_) => Width::U32,
-            SlotVec::U64(_) => Width::U64,
-        }
+        self.slots.width()
     }
 
     /// Number of rows.
@@ -568,18 +485,12 @@ impl Signatures {
 
     /// All slots, row by row.
     pub fn slots(&self) -> Slots<'_> {
-        match &self.slots {
-            SlotVec::U32(slots) => Slots::U32(slots),
-            SlotVec::U64(slots) => Slots::U64(slots),
-        }
+        self.slots.view()
     }
 
     /// All slots, to be changed.
     pub fn slots_mut(&mut self) -> SlotsMut<'_> {
-        match &mut self.slots {
-            SlotVec::U32(slots) => SlotsMut::U32(slots),
-            SlotVec::U64(slots) => SlotsMut::U64(slots),
-        }
+        self.slots.view_mut(0)
     }
 
     /// The slots of row `i`.
@@ -588,10 +499,7 @@ impl Signatures {
     /// If the row is not below [`Signatures::len`].
     pub fn row(&self, i: usize) -> Slots<'_> {
         let row = i * self.num_perm..(i + 1) * self.num_perm;
-        match &self.slots {
-            SlotVec::U32(slots) => Slots::U32(&slots[row]),
-            SlotVec::U64(slots) => Slots::U64(&slots[row]),
-        }
+        self.slots().range(row)
     }
 
     /// In how many slots rows `i` and `j` agree. [`Slots::matches`] compares rows of two matrices.
@@ -616,6 +524,26 @@ impl Signatures {
     pub fn estimate(&self, i: usize, j: usize) -> f64 {
         self.matches(i, j) as f64 / self.num_perm as f64
     }
+}
+
+/// The band keys of all signatures, `[rows, bands]`.
+pub(crate) fn keys_of_rows(signatures: &Signatures, banding: Banding, keys: &mut [u64]) {
+    for (i, keys) in keys.chunks_mut(banding.bands()).enumerate() {
+        keys_of_row(signatures.row(i), banding, keys);
+    }
+}
+
+/// The band keys of sets, by way of their signatures.
+pub(crate) fn signed_keys<S: Signer + ?Sized>(
+    signer: &S,
+    sets: &ShingleSets<'_>,
+    banding: Banding,
+    keys: &mut [u64],
+) -> Result<()> {
+    let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+    signer.sign_sets(sets, signatures.push_rows(sets.len()))?;
+    keys_of_rows(&signatures, banding, keys);
+    Ok(())
 }
 
 #[cfg(test)]
@@ -660,7 +588,6 @@ mod tests {
         assert_eq!(signatures_of_8.len(), 4);
     }
 
-    #[cfg(feature = "io")]
     #[test]
     fn a_row_that_does_not_fit_leaves_none_behind() {
         let mut signatures = Signatures::new(2, Width::U32);

@@ -11,7 +11,7 @@ use super::lanes::Lanes;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon::Neon;
 use super::portable::Portable;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 
 /// A set of vector instructions that this CPU has: to hold one is the proof of it, for only
 /// [`Isa::available`] makes them.
@@ -76,9 +76,11 @@ impl Isa {
         if NAMES.contains(&name) {
             let has: Vec<&str> = available().map(|isa| isa.name()).collect();
             let has = has.join(", ");
-            return Err(Error::Conflict(format!(
-                "this CPU does not have {name}; choose one of {has}"
-            )));
+            return Err(Conflict::MissingInstructions {
+                name: name.to_owned(),
+                available: has,
+            }
+            .into());
         }
         Err(Error::UnknownName {
             what: "instruction set",

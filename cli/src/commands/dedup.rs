@@ -1,14 +1,15 @@
 //! `simgpu dedup`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{OutputFolder, check_output_outside};
+use simgpu::jobs::Dedup;
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 
-use crate::arguments::{InputArguments, RunArguments, SearchArguments};
-use crate::{environment, terminal as progress};
+use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::{stop, terminal};
 
 /// Keep one document of each group of near-duplicates
 ///
@@ -62,18 +63,13 @@ enum ClusterArgument {
     Connected,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let start = std::time::Instant::now();
-    let run = arguments.run.resolve(&arguments.input)?;
-    let search = arguments.search.resolve(&run.signing.scheme)?;
-    let output = &arguments.output;
-    check_output_outside(arguments.input.names(), output)?;
-    let folder = OutputFolder::open(output, arguments.overwrite)?;
-    let inputs = arguments.input.find(&folder.partial().join("stdin"))?;
-    inputs.check_spared_by(std::slice::from_ref(output))?;
-    run.terminal.announce(&run.signing, Some(&search));
-    let task = simgpu::jobs::Dedup {
-        search,
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    stop::listen()?;
+    let start = Instant::now();
+    let settings = arguments.run.resolve(&arguments.input)?;
+    let terminal = &settings.terminal;
+    let task = Dedup {
+        search: arguments.search.resolve(settings.engine.scheme())?,
         clustering: match arguments.cluster {
             ClusterArgument::Greedy => Clustering::Greedy,
             ClusterArgument::Connected => Clustering::Connected,
@@ -83,23 +79,26 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             KeepArgument::Longest => KeepPolicy::Longest,
         },
     };
-    let environment = |timings: &_| environment::of_run(&run, timings, start);
-    let outcome = run.over(&arguments.input, &inputs, |source| {
-        simgpu::jobs::dedup(source, &run.signing.scheme, &task, folder, &environment)
-    })?;
-    let counts = &outcome.counts;
-    run.terminal.summary(|lines| {
-        progress::documents(lines, counts);
-        lines.row("kept", progress::share(counts.kept, counts.documents));
-        lines.row("removed", progress::share(counts.removed, counts.documents));
-        progress::comparisons(lines, &outcome);
-        lines.row("clusters", progress::clusters(counts));
-        progress::times(lines, &outcome, start);
+    let inputs = arguments.input.find()?;
+    terminal.announce(&settings.engine, Some(&task.search));
+    let run = settings
+        .over(&arguments.input, &inputs)
+        .held_bytes(arguments.search.held_bytes())
+        .overwrite(arguments.overwrite);
+    let outcome = on_threads(settings.threads, || run.dedup(&task, &arguments.output))?;
+    let counts = &outcome.report.counts;
+    terminal.summary(|lines| {
+        terminal::documents(lines, counts);
+        lines.row("kept", terminal::share(counts.kept, counts.documents));
+        lines.row("removed", terminal::share(counts.removed, counts.documents));
+        terminal::comparisons(lines, &outcome);
+        lines.row("clusters", terminal::clusters(counts));
+        terminal::times(lines, &outcome, start);
         lines.row("written to", arguments.output.display().to_string());
     });
     if counts.largest_cluster * 100 > counts.documents {
-        let share = progress::share(counts.largest_cluster, counts.documents);
-        run.terminal.warn(&format!(
+        let share = terminal::share(counts.largest_cluster, counts.documents);
+        terminal.warn(&format!(
             "the largest cluster holds {share} documents, more than 1 %; look at it in report.json before you trust the result"
         ));
     }

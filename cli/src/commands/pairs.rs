@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use simgpu::io::OutputFile;
-use simgpu::jobs::{Outcome, PairsFormat, SignatureFile, Verification};
+use simgpu::io::PairsFormat;
+use simgpu::jobs::{Outcome, PairsOutput, SignatureFile, SignatureRun, Verification};
 
-use crate::arguments::{
-    InputArguments, RunArguments, SearchArguments, Spool, check_folder_of, on_threads,
-};
-use crate::terminal::{self as progress, Terminal};
-use crate::usage;
+use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::streams::is_stream;
+use crate::terminal::{self, Terminal};
+use crate::{Usage, stop, usage};
 
 /// What the documents decide, or decided when they were signed.
 const OF_DOCUMENTS: [&str; 20] = [
@@ -67,30 +66,32 @@ pub(crate) struct Arguments {
     run: RunArguments,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    stop::listen()?;
     let start = Instant::now();
-    if arguments.output.as_os_str() != "-" {
+    if !is_stream(&arguments.output) {
         PairsFormat::of_path(&arguments.output).map_err(usage)?;
-        check_folder_of(&arguments.output)?;
     }
     if let Some(signatures) = &arguments.signatures {
-        return run_on_signatures(&arguments, signatures, start);
+        return run_on_signatures(arguments, signatures, start);
     }
     if arguments.input.names().is_empty() {
-        return Err(usage(simgpu::Error::Conflict(
-            "there is nothing to read; name documents as INPUT, or --signatures FILE".to_owned(),
-        )));
+        return Err(Usage::error(
+            "there is nothing to read; name documents as INPUT, or --signatures FILE",
+        ));
     }
-    let run = arguments.run.resolve(&arguments.input)?;
-    let search = arguments.search.resolve(&run.signing.scheme)?;
-    let spool = Spool::beside(&arguments.output, arguments.input.names());
-    let inputs = arguments.input.find(spool.path())?;
-    inputs.check_spared_by(&OutputFile::names(&arguments.output))?;
-    run.terminal.announce(&run.signing, Some(&search));
-    let outcome = run.over(&arguments.input, &inputs, |source| {
-        simgpu::jobs::find_pairs(source, &search, &arguments.output, arguments.overwrite)
+    let settings = arguments.run.resolve(&arguments.input)?;
+    let search = arguments.search.resolve(settings.engine.scheme())?;
+    let inputs = arguments.input.find()?;
+    settings.terminal.announce(&settings.engine, Some(&search));
+    let run = settings
+        .over(&arguments.input, &inputs)
+        .held_bytes(arguments.search.held_bytes())
+        .overwrite(arguments.overwrite);
+    let outcome = on_threads(settings.threads, || {
+        with_output(&arguments.output, |output| run.pairs(&search, output))
     })?;
-    summarise(&run.terminal, &outcome, &arguments.output, start);
+    summarise(&settings.terminal, &outcome, &arguments.output, start);
     Ok(())
 }
 
@@ -104,31 +105,41 @@ fn run_on_signatures(
     let signatures = SignatureFile::open(signatures)?;
     let search = arguments.search.resolve(signatures.scheme())?;
     if search.verification == Verification::Exact {
-        return Err(usage(simgpu::Error::Conflict(
-            "--verify exact needs the documents, and --signatures has none; name them as INPUT, or verify by signature"
-                .to_owned(),
-        )));
+        return Err(Usage::error(
+            "--verify exact needs the documents, and --signatures has none; name them as INPUT, or verify by signature",
+        ));
     }
-    signatures.check_spared_by(&OutputFile::names(&arguments.output))?;
     terminal.announce_signatures(&signatures, &search);
+    let run = SignatureRun::new(signatures)
+        .overwrite(arguments.overwrite)
+        .progress(&terminal);
     let outcome = on_threads(arguments.run.threads(), || {
-        simgpu::jobs::find_pairs_of_signatures(
-            signatures,
-            &search,
-            &terminal,
-            &arguments.output,
-            arguments.overwrite,
-        )
+        with_output(&arguments.output, |output| run.pairs(&search, output))
     })?;
     summarise(&terminal, &outcome, &arguments.output, start);
     Ok(())
 }
 
+/// Runs with the output that a name stands for: standard output if it is `-`.
+fn with_output<T>(
+    name: &Path,
+    run: impl FnOnce(PairsOutput<'_>) -> simgpu::Result<T>,
+) -> simgpu::Result<T> {
+    if is_stream(name) {
+        run(PairsOutput::Stream {
+            target: &mut std::io::stdout(),
+            temporary: &std::env::temp_dir(),
+        })
+    } else {
+        run(PairsOutput::File(name))
+    }
+}
+
 fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path, start: Instant) {
     terminal.summary(|lines| {
-        progress::documents(lines, &outcome.counts);
-        progress::comparisons(lines, outcome);
-        progress::times(lines, outcome, start);
+        terminal::documents(lines, &outcome.report.counts);
+        terminal::comparisons(lines, outcome);
+        terminal::times(lines, outcome, start);
         lines.row("written to", output.display().to_string());
     });
 }

@@ -1,14 +1,13 @@
 //! `simgpu sign`.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::Args;
-use simgpu::io::OutputFile;
-use simgpu::jobs::SignaturesFormat;
+use simgpu::io::SignaturesFormat;
 
-use crate::arguments::{InputArguments, RunArguments, Spool, check_folder_of};
-use crate::terminal as progress;
-use crate::usage;
+use crate::arguments::{InputArguments, RunArguments, on_threads};
+use crate::{stop, terminal, usage};
 
 /// Compute the signature of every document
 ///
@@ -32,26 +31,20 @@ pub(crate) struct Arguments {
     run: RunArguments,
 }
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
-    let start = std::time::Instant::now();
-    let run = arguments.run.resolve(&arguments.input)?;
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    stop::listen()?;
+    let start = Instant::now();
+    let settings = arguments.run.resolve(&arguments.input)?;
     SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
-    check_folder_of(&arguments.output)?;
-    let spool = Spool::beside(&arguments.output, arguments.input.names());
-    let inputs = arguments.input.find(spool.path())?;
-    inputs.check_spared_by(&OutputFile::names(&arguments.output))?;
-    run.terminal.announce(&run.signing, None);
-    let outcome = run.over(&arguments.input, &inputs, |source| {
-        simgpu::jobs::sign_files(
-            source,
-            &run.signing.scheme,
-            &arguments.output,
-            arguments.overwrite,
-        )
-    })?;
-    run.terminal.summary(|lines| {
-        progress::documents(lines, &outcome.counts);
-        progress::times(lines, &outcome, start);
+    let inputs = arguments.input.find()?;
+    settings.terminal.announce(&settings.engine, None);
+    let run = settings
+        .over(&arguments.input, &inputs)
+        .overwrite(arguments.overwrite);
+    let outcome = on_threads(settings.threads, || run.sign(&arguments.output))?;
+    settings.terminal.summary(|lines| {
+        terminal::documents(lines, &outcome.report.counts);
+        terminal::times(lines, &outcome, start);
         lines.row("written to", arguments.output.display().to_string());
     });
     Ok(())

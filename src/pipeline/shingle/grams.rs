@@ -2,7 +2,8 @@
 
 use super::hash::{Out, ShingleHash};
 use super::pieces::{is_word, pieces};
-use super::{Scratch, Shingler};
+use super::scratch::Scratch;
+use super::shingler::Shingler;
 use crate::scheme::{BaseHash, Grams};
 
 impl Shingler {

@@ -1,9 +1,9 @@
 //! Units to hashes: the ways that are worth a kernel, and where hashes go.
 
+use super::scratch::Scratch;
 use super::sequence::UnitSequence;
-use super::sets::Hashes;
 use super::words::WordSink;
-use super::{Scratch, for_each_window};
+use crate::pipeline::values::Hashes;
 use crate::scheme::{BaseHash, words_v1};
 use crate::simd::Isa;
 use crate::simd::windows::Windows;
@@ -51,6 +51,28 @@ impl<'a, H> Out<'a, H> {
             give(self.hashes);
         }
         self.hashes
+    }
+}
+
+/// Calls `emit` with every window of `size` bytes; a shorter text is one window, an empty one none.
+pub(super) fn for_each_window(bytes: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
+    if bytes.is_empty() {
+    } else if bytes.len() <= size {
+        emit(bytes);
+    } else {
+        bytes.windows(size).for_each(emit);
+    }
+}
+
+/// The same for windows of `size` characters of text in UTF-8.
+pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
+    let starts = || {
+        let is_start = |(at, byte): (usize, &u8)| (byte & 0xC0 != 0x80).then_some(at);
+        text.iter().enumerate().filter_map(is_start)
+    };
+    let ends = starts().skip(size).chain([text.len()]);
+    for (start, end) in starts().zip(ends) {
+        emit(&text[start..end]);
     }
 }
 

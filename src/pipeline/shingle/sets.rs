@@ -1,19 +1,13 @@
 //! Shingle sets in compressed sparse rows.
 
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Result};
+use crate::pipeline::values::{Hashes, SlotVec};
 use crate::scheme::Width;
-
-/// Shingle hashes of either width, owned.
-#[derive(Clone, Debug)]
-pub(super) enum HashVec {
-    U32(Vec<u32>),
-    U64(Vec<u64>),
-}
 
 /// Shingle sets, owned: flat hashes with the places where each set ends (CSR).
 #[derive(Clone, Debug)]
 pub struct ShingleBatch {
-    pub(super) hashes: HashVec,
+    pub(super) hashes: SlotVec,
     offsets: Vec<i64>,
 }
 
@@ -21,36 +15,25 @@ impl ShingleBatch {
     /// An empty batch of hashes of that width.
     pub fn new(width: Width) -> Self {
         ShingleBatch {
-            hashes: match width {
-                Width::U32 => HashVec::U32(Vec::new()),
-                Width::U64 => HashVec::U64(Vec::new()),
-            },
+            hashes: SlotVec::new(width),
             offsets: vec![0],
         }
     }
 
     /// Forgets all sets and keeps the memory.
     pub fn clear(&mut self) {
-        match &mut self.hashes {
-            HashVec::U32(hashes) => hashes.clear(),
-            HashVec::U64(hashes) => hashes.clear(),
-        }
+        self.hashes.resize(0);
         self.offsets.truncate(1);
     }
 
     pub(super) fn end_set(&mut self) {
-        let len = match &self.hashes {
-            HashVec::U32(hashes) => hashes.len(),
-            HashVec::U64(hashes) => hashes.len(),
-        };
-        self.offsets.push(len as i64);
+        self.offsets.push(self.hashes.len() as i64);
     }
 
     /// Keeps the sets of which `is_kept` holds, one entry a set.
     ///
     /// # Panics
     /// If there are more entries than sets, and one that has no set holds.
-    #[cfg(feature = "io")]
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         let mut end = 0;
         let mut sets = 0;
@@ -59,61 +42,22 @@ impl ShingleBatch {
             let to = end;
             end += set.len();
             match &mut self.hashes {
-                HashVec::U32(hashes) => hashes.copy_within(set, to),
-                HashVec::U64(hashes) => hashes.copy_within(set, to),
+                SlotVec::U32(hashes) => hashes.copy_within(set, to),
+                SlotVec::U64(hashes) => hashes.copy_within(set, to),
             }
             // Only entries that have been read are written, or the same is written.
             sets += 1;
             self.offsets[sets] = end as i64;
         }
         self.offsets.truncate(sets + 1);
-        match &mut self.hashes {
-            HashVec::U32(hashes) => hashes.truncate(end),
-            HashVec::U64(hashes) => hashes.truncate(end),
-        }
+        self.hashes.resize(end);
     }
 
     /// The sets, borrowed.
     pub fn sets(&self) -> ShingleSets<'_> {
         ShingleSets {
-            hashes: match &self.hashes {
-                HashVec::U32(hashes) => Hashes::U32(hashes),
-                HashVec::U64(hashes) => Hashes::U64(hashes),
-            },
+            hashes: self.hashes.view(),
             offsets: &self.offsets,
-        }
-    }
-}
-
-/// Shingle hashes of either width, borrowed.
-#[derive(Clone, Copy, Debug)]
-pub enum Hashes<'a> {
-    /// 32 bits each.
-    U32(&'a [u32]),
-    /// 64 bits each.
-    U64(&'a [u64]),
-}
-
-impl Hashes<'_> {
-    /// Number of hashes.
-    pub fn len(&self) -> usize {
-        match self {
-            Hashes::U32(hashes) => hashes.len(),
-            Hashes::U64(hashes) => hashes.len(),
-        }
-    }
-
-    /// Whether there is no hash.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Their width.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn width(&self) -> Width {
-        match self {
-            Hashes::U32(_) => Width::U32,
-            Hashes::U64(_) => Width::U64,
         }
     }
 }
@@ -131,16 +75,14 @@ impl<'a> ShingleSets<'a> {
     /// Sets given from outside; `offsets` has one entry more than there are sets.
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless the offsets begin at 0, ascend and end at the number of hashes.
+    /// [`Conflict::Offsets`] unless the offsets begin at 0, ascend and end at the number of hashes.
     pub fn new(hashes: Hashes<'a>, offsets: &'a [i64]) -> Result<Self> {
         let len = hashes.len();
         let spans = offsets.first() == Some(&0)
             && offsets.last() == Some(&(len as i64))
             && offsets.is_sorted();
         if !spans {
-            return Err(Error::Conflict(format!(
-                "offsets of shingle sets must ascend from 0 to the number of hashes, {len}"
-            )));
+            return Err(Conflict::Offsets { hashes: len }.into());
         }
         Ok(ShingleSets { hashes, offsets })
     }
@@ -179,7 +121,7 @@ impl<'a> ShingleSets<'a> {
     }
 }
 
-#[cfg(all(test, feature = "io"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -191,7 +133,7 @@ mod tests {
             let of = |wanted: &dyn Fn(usize) -> bool| {
                 let mut batch = ShingleBatch::new(Width::U32);
                 for (_, set) in sets.iter().enumerate().filter(|(i, _)| wanted(*i)) {
-                    if let HashVec::U32(hashes) = &mut batch.hashes {
+                    if let SlotVec::U32(hashes) = &mut batch.hashes {
                         hashes.extend_from_slice(set);
                     }
                     batch.end_set();
@@ -204,7 +146,7 @@ mod tests {
             assert_eq!(batch.offsets, expected.offsets);
             assert!(matches!(
                 (batch.hashes, expected.hashes),
-                (HashVec::U32(a), HashVec::U32(b)) if a == b
+                (SlotVec::U32(a), SlotVec::U32(b)) if a == b
             ));
         }
     }

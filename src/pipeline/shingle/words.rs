@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Normalise;
+use super::normalise::Normalise;
 use super::runs::{Before, CHUNK, Runs};
 use super::word_class::{Class, class_at};
 use crate::simd::Isa;

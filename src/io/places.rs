@@ -1,85 +1,44 @@
-//! What is known of all documents between the two passes over them.
+//! Which record of which file a document is, and its id.
 
-mod first_pass;
-
-mod second_pass;
-
-mod signed;
-
-pub(crate) use first_pass::{Banded, SignatureSink};
-pub(crate) use second_pass::Again;
-pub use signed::SignatureFile;
-
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde_json::value::RawValue;
 
+use super::jsonl::json_string;
+use super::read::{Chunk, Fingerprint};
+use super::report::{FirstRow, SkippedRecord};
 use crate::error::{BadRecord, Error, Result};
-use crate::io::{Chunk, Fields, Fingerprint, Inputs, OnBadRecord, json_string};
-use crate::pipeline::Shingler;
-use crate::pipeline::Signer;
-use crate::progress::Progress;
 
-/// Where documents come from and how they are signed.
-#[allow(missing_debug_implementations, reason = "a signer has nothing to show")]
-pub struct Source<'a> {
-    /// The files.
-    pub inputs: &'a Inputs,
-    /// Where a record holds text and id.
-    pub fields: &'a Fields,
-    /// What happens to a record that cannot be read.
-    pub on_bad_record: OnBadRecord,
-    /// Whether two documents with one id are an error.
-    pub unique_ids: bool,
-    /// Bytes of text that are worked on at a time.
-    pub batch_bytes: usize,
-    /// How documents become sets.
-    pub shingler: &'a Shingler,
-    /// What signs them.
-    pub signer: &'a dyn Signer,
-    /// Who is told how far it has come.
-    pub progress: &'a dyn Progress,
-}
-
-/// What is kept of the documents: where each one lies, its id, which ones are identical.
+/// Where each document of a run over files lies, by its row.
 ///
-/// A document is known by its row, its number among all documents. The distinct documents that have
-/// shingles are known by their position among those, too: signatures and band keys exist for them
-/// alone.
+/// Rows ascend by file and record, so that a place costs no memory: only bad records, which have no row, are
+/// listed.
 #[derive(Debug, Default)]
-pub struct Corpus {
-    /// For each file its first row, its records and by what it is known again.
-    files: Vec<SourceFile>,
-    rows: u32,
+pub(crate) struct Places {
+    /// For each file its first row, its records and its fingerprint.
+    pub(crate) files: Vec<SourceFile>,
     /// Bad records, in order.
     pub(crate) skipped: Vec<Skipped>,
-    ids: Option<Ids>,
+    /// The documents' own ids; `None` if some document has none.
+    pub(crate) ids: Option<Ids>,
     /// Files without a record.
     pub(crate) empty_files: Vec<usize>,
     /// Documents whose id another one has.
     pub(crate) repeated_ids: u64,
-    /// The row of each position, ascending.
-    distinct: Vec<u32>,
-    /// The row of each further document with the units of another, ascending, and the other's position.
-    repeats: Vec<(u32, u32)>,
-    /// Rows without a shingle, ascending.
-    pub(crate) without_shingles: Vec<u32>,
-    /// Bytes of the text of each row.
-    lengths: Vec<u32>,
-    /// Decompressed bytes of all files.
-    pub(crate) bytes: u64,
-    /// All files, if they are few bytes and wanted again.
-    held: Option<Vec<Arc<Chunk>>>,
+    /// All chunks, if they are few bytes and read again.
+    pub(crate) held: Option<Vec<Arc<Chunk>>>,
 }
 
+/// A file of the input.
 #[derive(Clone, Debug)]
-struct SourceFile {
-    /// As it is named in reports.
-    relative: String,
-    first_row: u32,
-    records: u64,
-    fingerprint: Option<Fingerprint>,
+pub(crate) struct SourceFile {
+    /// Its name in reports.
+    pub(crate) relative: String,
+    pub(crate) first_row: u32,
+    pub(crate) records: u64,
+    pub(crate) fingerprint: Option<Fingerprint>,
 }
 
 /// A bad record, with the number of its file.
@@ -91,12 +50,18 @@ pub(crate) struct Skipped {
 
 /// Ids as JSON, back to back.
 #[derive(Debug, Default)]
-struct Ids {
+pub(crate) struct Ids {
     json: String,
     ends: Vec<u64>,
 }
 
 impl Ids {
+    /// Appends the id of the next document.
+    pub(crate) fn push(&mut self, id: &str) {
+        self.json.push_str(id);
+        self.ends.push(self.json.len() as u64);
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "they are lengths of a string in memory"
@@ -107,39 +72,13 @@ impl Ids {
     }
 }
 
-impl Corpus {
-    /// Number of documents.
-    pub fn documents(&self) -> u64 {
-        u64::from(self.rows)
-    }
-
+impl Places {
     /// Number of records, bad ones included.
     pub(crate) fn records(&self) -> u64 {
         self.files.iter().map(|file| file.records).sum()
     }
 
-    /// Number of distinct documents that have shingles.
-    pub(crate) fn positions(&self) -> usize {
-        self.distinct.len()
-    }
-
-    /// The row of each position, ascending.
-    pub(crate) fn distinct(&self) -> &[u32] {
-        &self.distinct
-    }
-
-    /// Rows of further documents with the units of the one at a position, ascending by row.
-    pub(crate) fn repeats(&self) -> &[(u32, u32)] {
-        &self.repeats
-    }
-
-    /// Bytes of the text of a document.
-    pub(crate) fn length(&self, row: u32) -> u32 {
-        self.lengths[row as usize]
-    }
-
-    /// The name of a document's file, relative to the inputs' common parent, and the number of its
-    /// record there, from 0.
+    /// The name of a document's file, and the number of its record there, from 0.
     pub(crate) fn place(&self, row: u32) -> (&str, u64) {
         let file = self.files.partition_point(|file| file.first_row <= row) - 1;
         // Files without documents share their first row with the next; the last one has it.
@@ -158,14 +97,15 @@ impl Corpus {
         (&self.files[file].relative, nth + before as u64)
     }
 
-    fn skipped_in(&self, file: usize) -> &[Skipped] {
+    /// The bad records of a file.
+    pub(crate) fn skipped_in(&self, file: usize) -> &[Skipped] {
         let start = self.skipped.partition_point(|skipped| skipped.file < file);
         let end = self.skipped.partition_point(|skipped| skipped.file <= file);
         &self.skipped[start..end]
     }
 
     /// A document's id as JSON: its own, or `file:row` if some document has none.
-    pub(crate) fn id(&self, row: u32) -> std::borrow::Cow<'_, str> {
+    pub(crate) fn id(&self, row: u32) -> Cow<'_, str> {
         match &self.ids {
             Some(ids) => ids.get(row as usize).into(),
             None => {
@@ -176,29 +116,62 @@ impl Corpus {
     }
 
     /// A document's id as a JSON value, to be written as it stands.
-    pub(crate) fn raw_id(&self, row: u32) -> Result<Box<RawValue>> {
+    pub(crate) fn raw_id(&self, row: u32) -> Box<RawValue> {
         let id = RawValue::from_string(self.id(row).into_owned());
-        id.map_err(|error| Error::Conflict(error.to_string()))
+        // Ids come from a parser of JSON, or are made by one.
+        id.unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
-    /// Bytes that the ids take.
+    /// Bytes that the ids take in memory.
     pub(crate) fn id_bytes(&self) -> u64 {
-        let bytes = |ids: &Ids| ids.json.len() as u64 + 8 * self.documents();
+        let bytes = |ids: &Ids| ids.json.len() as u64 + 8 * ids.ends.len() as u64;
         self.ids.as_ref().map_or(0, bytes)
     }
 
-    /// The files in order: name, first row.
-    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, u32)> {
-        let files = self.files.iter();
-        files.map(|file| (file.relative.as_str(), file.first_row))
+    /// The files in order, with their first rows.
+    pub(crate) fn first_rows(&self) -> Vec<FirstRow> {
+        let first_row = |file: &SourceFile| FirstRow {
+            file: file.relative.clone(),
+            first_row: file.first_row,
+        };
+        self.files.iter().map(first_row).collect()
     }
 
-    /// Counts repeated ids, or refuses them.
-    fn settle_ids(&mut self, source: &Source<'_>) -> Result<()> {
+    /// The names of the files without a record.
+    pub(crate) fn empty_files(&self) -> Vec<String> {
+        let name = |file: &usize| self.files[*file].relative.clone();
+        self.empty_files.iter().map(name).collect()
+    }
+
+    /// The bad records, as reports list them.
+    pub(crate) fn skipped_records(&self) -> Vec<SkippedRecord> {
+        let listed = |skipped: &Skipped| SkippedRecord {
+            file: self.files[skipped.file].relative.clone(),
+            row: skipped.record.row,
+            line: skipped.record.line,
+            problem: skipped.record.problem.clone(),
+        };
+        self.skipped.iter().map(listed).collect()
+    }
+
+    /// Gives files without a record the first row of the next file.
+    pub(crate) fn settle_first_rows(&mut self, rows: u32) {
+        let mut next = rows;
+        for file in self.files.iter_mut().rev() {
+            if file.records == 0 {
+                file.first_row = next;
+            }
+            next = file.first_row;
+        }
+    }
+
+    /// Counts the documents whose id another one has, or refuses them if ids must be unique.
+    pub(crate) fn settle_ids(&mut self, unique_ids: bool) -> Result<()> {
         let Some(ids) = &self.ids else {
             return Ok(());
         };
-        let mut hashed: Vec<(u64, u32)> = (0..self.rows)
+        let rows = u32::try_from(ids.ends.len()).unwrap_or(u32::MAX);
+        let mut hashed: Vec<(u64, u32)> = (0..rows)
             .into_par_iter()
             .map(|row| {
                 (
@@ -223,9 +196,8 @@ impl Corpus {
                 }
             }
         }
-        self.repeated_ids = repeated;
         match first_repeat {
-            Some((first, second)) if source.unique_ids => {
+            Some((first, second)) if unique_ids => {
                 let place = |row| {
                     let (file, record) = self.place(row);
                     format!("{file}, row {record}")
@@ -236,7 +208,10 @@ impl Corpus {
                     second: place(second),
                 })
             }
-            _ => Ok(()),
+            _ => {
+                self.repeated_ids = repeated;
+                Ok(())
+            }
         }
     }
 }

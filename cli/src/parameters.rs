@@ -1,0 +1,36 @@
+//! The library's parameters as flags.
+
+/// A message of the library with its parameters spelled as flags: `` `on_bad_record=skip` `` is
+/// `--on-bad-record skip`.
+pub(crate) fn with_flags(message: &str) -> String {
+    simgpu::error::spell(message, |name, value| {
+        // The one command that a message names is no flag.
+        if name == "selftest" {
+            return "`simgpu selftest`".to_owned();
+        }
+        let flag = format!("--{}", name.replace('_', "-"));
+        match value {
+            Some(value) => format!("{flag} {value}"),
+            None => flag,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_spelled_as_flags() {
+        let messages = [
+            ("pass `overwrite` to replace", "pass --overwrite to replace"),
+            ("pass `on_bad_record=skip`", "pass --on-bad-record skip"),
+            ("run `selftest`, and", "run `simgpu selftest`, and"),
+            ("a`b: not found", "a`b: not found"),
+            ("`A B` and `c`", "`A B` and --c"),
+        ];
+        for (message, expected) in messages {
+            assert_eq!(with_flags(message), expected);
+        }
+    }
+}

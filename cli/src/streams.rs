@@ -1,0 +1,89 @@
+//! Standard input and output.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use simgpu::io::{Inputs, read_text};
+
+/// Bytes read at a time.
+const BLOCK: usize = 1 << 18;
+
+/// How long a reader waits before it looks whether the run should go on.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether a name stands for standard input or output.
+pub(crate) fn is_stream(name: &Path) -> bool {
+    name.as_os_str() == "-"
+}
+
+/// Gives standard input to inputs that name it.
+pub(crate) fn with_stdin(inputs: Inputs) -> Inputs {
+    if inputs.names_stream() {
+        inputs.with_stream(Stdin::open())
+    } else {
+        inputs
+    }
+}
+
+/// Reads one text from a file, or from standard input if its name is `-`.
+pub(crate) fn read_text_of(name: &Path) -> simgpu::Result<String> {
+    if is_stream(name) {
+        return read_text(io::stdin().lock(), Path::new("stdin"));
+    }
+    let file = File::open(name).map_err(simgpu::Error::io("read", name))?;
+    read_text(file, name)
+}
+
+/// Standard input, read by a thread of its own: when nothing comes for a while, a read says `WouldBlock`, so
+/// that a run that waits for input can be stopped.
+struct Stdin {
+    blocks: Receiver<io::Result<Vec<u8>>>,
+    block: Vec<u8>,
+    read: usize,
+}
+
+impl Stdin {
+    fn open() -> Self {
+        let (sender, blocks) = sync_channel(4);
+        thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            loop {
+                let mut block = vec![0; BLOCK];
+                let read = stdin.read(&mut block).map(|read| {
+                    block.truncate(read);
+                    block
+                });
+                let is_end = read.as_ref().map_or(true, Vec::is_empty);
+                if sender.send(read).is_err() || is_end {
+                    return;
+                }
+            }
+        });
+        Stdin {
+            blocks,
+            block: Vec::new(),
+            read: 0,
+        }
+    }
+}
+
+impl Read for Stdin {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.read == self.block.len() {
+            match self.blocks.recv_timeout(PATIENCE) {
+                Ok(block) => (self.block, self.read) = (block?, 0),
+                Err(RecvTimeoutError::Timeout) => return Err(io::ErrorKind::WouldBlock.into()),
+                Err(RecvTimeoutError::Disconnected) => return Ok(0),
+            }
+        }
+        let left = &self.block[self.read..];
+        let taken = left.len().min(buffer.len());
+        buffer[..taken].copy_from_slice(&left[..taken]);
+        self.read += taken;
+        Ok(taken)
+    }
+}

@@ -1,0 +1,178 @@
+//! Files of pairs: lines of JSON, CSV or a table.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::kept::JsonLines;
+use super::places::Places;
+use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s};
+use crate::error::{Error, Result};
+
+/// Calls what it is given with the rows of every pair and their similarity.
+pub(crate) type ForEachPair<'a> =
+    &'a dyn Fn(&mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>) -> Result<()>;
+
+/// How pairs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairsFormat {
+    /// One JSON object a line.
+    JsonLines,
+    /// Comma-separated values with a header.
+    Csv,
+    /// A table.
+    Parquet,
+}
+
+impl PairsFormat {
+    /// The format that the ending of a file name asks for.
+    ///
+    /// # Errors
+    /// [`Error::Output`] for any other ending.
+    pub fn of_path(path: &Path) -> Result<Self> {
+        let ending = path
+            .extension()
+            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+        match ending.as_deref() {
+            Some("jsonl" | "ndjson" | "json") => Ok(PairsFormat::JsonLines),
+            Some("csv") => Ok(PairsFormat::Csv),
+            Some("parquet" | "pq") => Ok(PairsFormat::Parquet),
+            _ => Err(Error::Output {
+                path: path.to_owned(),
+                problem: "its name does not say in what format to write".to_owned(),
+                remedy: "let it end in .jsonl, .csv or .parquet".to_owned(),
+            }),
+        }
+    }
+}
+
+/// A pair as it is written.
+#[derive(Serialize)]
+struct PairLine<'a> {
+    id_a: &'a RawValue,
+    id_b: &'a RawValue,
+    similarity: Option<f64>,
+    file_a: &'a str,
+    row_a: u64,
+    file_b: &'a str,
+    row_b: u64,
+}
+
+const COLUMNS: [&str; 7] = [
+    "id_a",
+    "id_b",
+    "similarity",
+    "file_a",
+    "row_a",
+    "file_b",
+    "row_b",
+];
+
+/// Writes pairs as lines of JSON or as CSV.
+pub(crate) fn write_text(
+    for_each_pair: ForEachPair<'_>,
+    places: &Places,
+    format: PairsFormat,
+    target: impl Write,
+    path: &Path,
+) -> Result<()> {
+    if format != PairsFormat::Csv {
+        let mut lines = JsonLines::new(target, path.to_owned());
+        for_each_pair(&mut |a, b, similarity| {
+            let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
+            let (id_a, id_b) = (places.raw_id(a), places.raw_id(b));
+            lines.write(&PairLine {
+                id_a: &id_a,
+                id_b: &id_b,
+                similarity,
+                file_a,
+                row_a,
+                file_b,
+                row_b,
+            })
+        })?;
+        return lines.finish();
+    }
+    let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
+    let failed = |error: csv::Error| Error::io("write", path)(error.into());
+    csv.write_record(COLUMNS).map_err(failed)?;
+    for_each_pair(&mut |a, b, similarity| {
+        let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
+        let similarity = similarity.map(|s| s.to_string()).unwrap_or_default();
+        csv.write_record([
+            &*plain_id(&places.id(a)),
+            &*plain_id(&places.id(b)),
+            &similarity,
+            file_a,
+            &row_a.to_string(),
+            file_b,
+            &row_b.to_string(),
+        ])
+        .map_err(failed)
+    })?;
+    csv.flush().map_err(Error::io("write", path))
+}
+
+/// An id without the quotes of JSON.
+fn plain_id(json: &str) -> String {
+    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
+}
+
+/// Writes pairs of `documents` documents as a table.
+pub(crate) fn write_table(
+    for_each_pair: ForEachPair<'_>,
+    places: &Places,
+    documents: u32,
+    file: File,
+    path: &Path,
+) -> Result<()> {
+    const BATCH: usize = 1 << 16;
+    let failed = |error: parquet::errors::ParquetError| Error::Output {
+        path: path.to_owned(),
+        problem: error.to_string(),
+        remedy: "make room, or choose another place".to_owned(),
+    };
+    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let columns = vec![
+        ids.field("id_a"),
+        ids.field("id_b"),
+        Field::new("similarity", DataType::Float64, true),
+        Field::new("file_a", DataType::Utf8, false),
+        Field::new("row_a", DataType::UInt64, false),
+        Field::new("file_b", DataType::Utf8, false),
+        Field::new("row_b", DataType::UInt64, false),
+    ];
+    let mut table = ColumnWriter::new(file, columns, []).map_err(failed)?;
+    let mut write = |batch: &mut Vec<(u32, u32, Option<f64>)>| {
+        let (a, b) = (
+            || batch.iter().map(|pair| pair.0),
+            || batch.iter().map(|pair| pair.1),
+        );
+        let columns = vec![
+            ids.array(a().map(|row| places.id(row))),
+            ids.array(b().map(|row| places.id(row))),
+            f64s(batch.iter().map(|pair| pair.2)),
+            strings(a().map(|row| places.place(row).0)),
+            u64s(a().map(|row| places.place(row).1)),
+            strings(b().map(|row| places.place(row).0)),
+            u64s(b().map(|row| places.place(row).1)),
+        ];
+        let written = table.write(columns).map_err(failed);
+        batch.clear();
+        written
+    };
+    let mut batch = Vec::with_capacity(BATCH);
+    for_each_pair(&mut |a, b, similarity| {
+        batch.push((a, b, similarity));
+        if batch.len() == BATCH {
+            write(&mut batch)?;
+        }
+        Ok(())
+    })?;
+    write(&mut batch)?;
+    table.finish().map_err(failed)
+}

@@ -1,0 +1,73 @@
+//! `run.json`: on what a run ran, and how long it took.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::run::Run;
+use crate::progress::{StageTime, Timings};
+
+/// What differs from run to run: version, machine, times and memory.
+pub(super) fn run_record(run: &Run<'_>, timings: &Timings) -> Value {
+    let stage = |time: &StageTime| {
+        let StageTime {
+            stage,
+            elapsed_s,
+            bytes,
+            is_part,
+        } = time;
+        json!({"stage": stage, "elapsed_s": elapsed_s, "bytes": bytes, "is_part": is_part})
+    };
+    let stages: Vec<Value> = timings.0.iter().map(stage).collect();
+    json!({
+        "simgpu": env!("CARGO_PKG_VERSION"),
+        "backend": run.engine.signer().describe(),
+        "threads": rayon::current_num_threads(),
+        "command": run.command,
+        "machine": {
+            "cpu": cpu_name(),
+            "cores": std::thread::available_parallelism().map_or(0, usize::from),
+            "memory_bytes": memory_bytes(),
+            "os": std::env::consts::OS,
+            "architecture": std::env::consts::ARCH,
+        },
+        "elapsed_s": run.start.elapsed().as_secs_f64(),
+        "peak_memory_bytes": peak_memory_bytes(),
+        "stages": stages,
+    })
+}
+
+/// The model of the CPU, where the system tells.
+pub fn cpu_name() -> Option<String> {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find(|line| line.starts_with("model name"));
+    let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
+    model.or_else(|| sysctl("machdep.cpu.brand_string"))
+}
+
+/// All memory of the machine, where the system tells.
+pub fn memory_bytes() -> Option<u64> {
+    let memory = kilobytes_of("/proc/meminfo", "MemTotal:");
+    memory.or_else(|| sysctl("hw.memsize")?.parse().ok())
+}
+
+/// The most memory this process has had, in bytes, where the system tells.
+pub fn peak_memory_bytes() -> Option<u64> {
+    kilobytes_of("/proc/self/status", "VmHWM:")
+}
+
+/// A line in kB of a file under /proc, in bytes.
+fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
+    let status = fs::read_to_string(path).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+/// What macOS says of itself.
+fn sysctl(name: &str) -> Option<String> {
+    let output = Command::new("sysctl").args(["-n", name]).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
+}

@@ -1,0 +1,172 @@
+//! Files -> all similar pairs.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::outcome::Outcome;
+use super::run::Run;
+use crate::error::Result;
+use crate::io::{OutputFile, PairsFormat, Places, folder_of, write_pairs_table, write_pairs_text};
+use crate::jobs::pairs::{DocumentPair, PairsFound, find_pairs};
+use crate::jobs::search::{Search, Verification};
+use crate::progress::{Progress, Timings, advance};
+
+/// Where pairs are written.
+pub enum PairsOutput<'a> {
+    /// A file, in the format of its ending ([`PairsFormat::of_path`]).
+    File(&'a Path),
+    /// A stream, as JSON Lines.
+    Stream {
+        /// The stream.
+        target: &'a mut (dyn Write + Send),
+        /// A folder for temporary files, which are gone when the run ends.
+        temporary: &'a Path,
+    },
+}
+
+impl std::fmt::Debug for PairsOutput<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PairsOutput::File(path) => f.debug_tuple("File").field(path).finish(),
+            PairsOutput::Stream { temporary, .. } => f
+                .debug_struct("Stream")
+                .field("temporary", temporary)
+                .finish_non_exhaustive(),
+        }
+    }
+}
+
+impl PairsOutput<'_> {
+    /// All names that writing takes.
+    pub(super) fn names(&self) -> Vec<PathBuf> {
+        match self {
+            PairsOutput::File(path) => OutputFile::names(path),
+            PairsOutput::Stream { .. } => Vec::new(),
+        }
+    }
+
+    /// The folder for temporary files.
+    fn temporary(&self) -> PathBuf {
+        match self {
+            PairsOutput::File(path) => folder_of(path).to_owned(),
+            PairsOutput::Stream { temporary, .. } => temporary.to_path_buf(),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Finds all similar pairs and writes them, sorted by row: `id_a`, `id_b`, `similarity`, `file_a`,
+    /// `row_a`, `file_b`, `row_b`.
+    ///
+    /// Documents with the same units are pairs of similarity 1, and share the pairs of each other. Of a group
+    /// of more such documents than [`Search::max_bucket`], only the pairs with its first one are given.
+    ///
+    /// # Errors
+    /// Whatever keeps an input from being read or the output from being written, and
+    /// [`Error::Stopped`](crate::Error::Stopped) if the progress stops it. Then there is no output file of
+    /// this run, and an earlier one is as it was.
+    pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        self.check_outputs(&output.names())?;
+        let target = Target::open(&mut output, self.overwrite)?;
+        let held_bytes = match search.verification {
+            Verification::Exact => self.held_bytes,
+            Verification::None | Verification::Signature => 0,
+        };
+        let mut source = self.source(held_bytes, target.temporary.clone())?;
+        let (corpus, mut found) = find_pairs(&mut source, self.engine, search, self.progress)?;
+        let mut timings = std::mem::take(&mut found.timings);
+        let documents = corpus.rows;
+        target.write(
+            &found,
+            &source.places,
+            documents,
+            self.progress,
+            &mut timings,
+        )?;
+        source.complete(&mut found.counts);
+        self.warn_of_oddities(&found.counts);
+        let report = self.report("pairs", &source, found.counts, Some(search));
+        Ok(Outcome { report, timings })
+    }
+}
+
+/// An output that is open.
+pub(super) struct Target<'a> {
+    temporary: PathBuf,
+    form: TargetForm<'a>,
+}
+
+enum TargetForm<'a> {
+    Stream(&'a mut (dyn Write + Send)),
+    File {
+        output: OutputFile,
+        file: std::fs::File,
+        format: PairsFormat,
+        path: &'a Path,
+    },
+}
+
+impl<'a> Target<'a> {
+    /// Opens the output; a file under a name of its own until it is complete.
+    pub(super) fn open(output: &'a mut PairsOutput<'_>, overwrite: bool) -> Result<Self> {
+        let temporary = output.temporary();
+        let form = match output {
+            PairsOutput::Stream { target, .. } => TargetForm::Stream(&mut **target),
+            PairsOutput::File(path) => {
+                let format = PairsFormat::of_path(path)?;
+                let (output, file) = OutputFile::create(path, overwrite)?;
+                TargetForm::File {
+                    output,
+                    file,
+                    format,
+                    path,
+                }
+            }
+        };
+        Ok(Target { temporary, form })
+    }
+
+    /// Writes all pairs among so many documents.
+    pub(super) fn write(
+        self,
+        found: &PairsFound,
+        places: &Places,
+        documents: u32,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<()> {
+        let pairs = found.counts.similar_pairs;
+        progress.begin("write", pairs);
+        let for_each = |each: &mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>| {
+            let mut done = 0;
+            found.for_each(|DocumentPair { a, b, similarity }| {
+                done += 1;
+                if done % 65_536 == 0 {
+                    advance(progress, done, 0, 0)?;
+                }
+                each(a, b, similarity)
+            })
+        };
+        timings.time("write", 0, || match self.form {
+            TargetForm::Stream(target) => {
+                let format = PairsFormat::JsonLines;
+                write_pairs_text(&for_each, places, format, target, Path::new("-"))
+            }
+            TargetForm::File {
+                output,
+                file,
+                format,
+                path,
+            } => {
+                if format == PairsFormat::Parquet {
+                    write_pairs_table(&for_each, places, documents, file, path)?;
+                } else {
+                    write_pairs_text(&for_each, places, format, file, path)?;
+                }
+                // The last moment at which the run can be stopped.
+                advance(progress, pairs, 0, 0)?;
+                output.commit()
+            }
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! The second pass: exact verification and writing read the files again.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rayon::prelude::*;
+
+use super::source::FileSource;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::io::{Chunk, Columns, Event, Places, Skipped, TableForm, read_all};
+use crate::jobs::corpus::Corpus;
+use crate::pipeline::Scratch;
+use crate::progress::advance;
+use crate::store::ExactSets;
+
+/// What the second pass meets, file by file.
+pub(super) enum Part {
+    /// A table of this form begins.
+    Table(TableForm),
+    /// A chunk, with the row of each of its records; bad records have none.
+    Chunk(Arc<Chunk>, Vec<Option<u32>>),
+    /// A file is done.
+    End,
+}
+
+/// The rows of the records of one file, in order.
+struct Rows<'a> {
+    next_row: u32,
+    next_record: u64,
+    records: u64,
+    skipped: &'a [Skipped],
+}
+
+impl<'a> Rows<'a> {
+    fn of(places: &'a Places, file: usize) -> Self {
+        match places.files.get(file) {
+            Some(source) => Rows {
+                next_row: source.first_row,
+                next_record: 0,
+                records: source.records,
+                skipped: places.skipped_in(file),
+            },
+            None => Rows {
+                next_row: 0,
+                next_record: 0,
+                records: 0,
+                skipped: &[],
+            },
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.next_record == self.records
+    }
+
+    /// The rows of the next so many records, if there are as many.
+    fn next(&mut self, records: u64) -> Option<Vec<Option<u32>>> {
+        let end = self.next_record + records;
+        if end > self.records {
+            return None;
+        }
+        let rows = (self.next_record..end).map(|record| match self.skipped {
+            [first, rest @ ..] if first.record.row == record => {
+                self.skipped = rest;
+                None
+            }
+            _ => {
+                self.next_row += 1;
+                Some(self.next_row - 1)
+            }
+        });
+        let rows = rows.collect();
+        self.next_record = end;
+        Some(rows)
+    }
+}
+
+/// The second pass, while it goes on.
+struct SecondPass<'a, F> {
+    source: &'a FileSource<'a>,
+    rows: Rows<'a>,
+    documents: u64,
+    bytes: u64,
+    each: F,
+}
+
+impl<F: FnMut(Part) -> Result<()>> SecondPass<'_, F> {
+    fn chunk(&mut self, chunk: Arc<Chunk>) -> Result<()> {
+        let of_records = self.rows.next(chunk.records());
+        let of_records = of_records.ok_or_else(|| self.changed(chunk.file))?;
+        self.documents += of_records.iter().flatten().count() as u64;
+        self.bytes += chunk.bytes() as u64;
+        (self.each)(Part::Chunk(chunk, of_records))
+    }
+
+    fn end(&mut self, file: usize) -> Result<()> {
+        if !self.rows.is_at_end() {
+            return Err(self.changed(file));
+        }
+        self.rows = Rows::of(&self.source.places, file + 1);
+        (self.each)(Part::End)
+    }
+
+    fn advance(&self, consumed: u64) -> Result<()> {
+        let progress = self.source.run.progress;
+        advance(progress, consumed, self.documents, self.bytes)
+    }
+
+    fn changed(&self, file: usize) -> Error {
+        Error::InputChanged {
+            path: self.source.files[file].named.clone(),
+        }
+    }
+}
+
+impl FileSource<'_> {
+    /// Has `each` take every chunk of the files again, from memory if they are held, with the row of each of
+    /// its records; bad records have none. `stage` names this pass.
+    ///
+    /// # Errors
+    /// [`Error::InputChanged`] when a file is not what it was in the first pass.
+    pub(super) fn read_again(
+        &self,
+        stage: &'static str,
+        columns: Columns,
+        each: impl FnMut(Part) -> Result<()>,
+    ) -> Result<()> {
+        let mut pass = SecondPass {
+            source: self,
+            rows: Rows::of(&self.places, 0),
+            documents: 0,
+            bytes: 0,
+            each,
+        };
+        let progress = self.run.progress;
+        if let Some(held) = &self.places.held {
+            progress.begin(stage, held.iter().map(|chunk| chunk.bytes() as u64).sum());
+            let mut held = held.iter().peekable();
+            for file in 0..self.places.files.len() {
+                while let Some(chunk) = held.next_if(|chunk| chunk.file == file) {
+                    pass.chunk(Arc::clone(chunk))?;
+                    pass.advance(pass.bytes)?;
+                }
+                pass.end(file)?;
+            }
+            return Ok(());
+        }
+        progress.begin(stage, self.stored_bytes());
+        read_all(&self.files, &self.reading(columns), |events, consumed| {
+            for event in events {
+                match event? {
+                    Event::Table { schema, metadata } => {
+                        (pass.each)(Part::Table((schema, metadata)))?;
+                    }
+                    Event::Chunk(chunk) => pass.chunk(Arc::new(chunk))?,
+                    Event::End { file, fingerprint } => {
+                        let known = self.places.files[file].fingerprint.as_ref();
+                        if known.is_none_or(|known| !fingerprint.is_of_same_file(known)) {
+                            return Err(pass.changed(file));
+                        }
+                        pass.end(file)?;
+                    }
+                }
+                pass.advance(consumed.load(Ordering::Relaxed))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Reads the documents at the positions that `wanted` marks again, as sets for exact similarity.
+    pub(super) fn read_sets(
+        &self,
+        corpus: &Corpus,
+        engine: &Engine,
+        wanted: &[bool],
+        sets: &mut ExactSets,
+    ) -> Result<()> {
+        let position_of = |row: u32| {
+            let position = corpus.distinct.binary_search(&row).ok()?;
+            wanted[position].then_some(position)
+        };
+        let mut batch = Vec::new();
+        let mut batch_bytes = 0;
+        let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<usize>>)>| {
+            let parsed: Vec<_> = batch
+                .par_drain(..)
+                .map(|(chunk, positions)| self.sets_of(engine, &chunk, &positions))
+                .collect();
+            for of_chunk in parsed {
+                for (position, set) in of_chunk? {
+                    sets.insert(position, &set)?;
+                }
+            }
+            Ok(())
+        };
+        self.read_again("read again", Columns::Needed, |part| {
+            if let Part::Chunk(chunk, rows) = part {
+                let positions: Vec<_> = rows.iter().map(|row| row.and_then(position_of)).collect();
+                if positions.iter().any(Option::is_some) {
+                    batch_bytes += chunk.bytes();
+                    batch.push((chunk, positions));
+                }
+                if batch_bytes >= self.run.batch_bytes {
+                    batch_bytes = 0;
+                    store(&mut batch)?;
+                }
+            }
+            Ok(())
+        })?;
+        store(&mut batch)
+    }
+
+    /// The sets of the records of a chunk that have a position, with it.
+    fn sets_of(
+        &self,
+        engine: &Engine,
+        chunk: &Chunk,
+        positions: &[Option<usize>],
+    ) -> Result<Vec<(usize, Vec<u64>)>> {
+        let at = |record: u64| {
+            positions
+                .get(usize::try_from(record).ok()?)
+                .copied()
+                .flatten()
+        };
+        let fields = &self.run.fields;
+        let mut documents = fields.empty_batch();
+        chunk.parse(fields, |record| at(record).is_some(), &mut documents);
+        let wanted = positions.iter().flatten();
+        if documents.len() != wanted.clone().count() {
+            // A record that could be read the first time can be read again, unless it changed.
+            return Err(Error::InputChanged {
+                path: self.files[chunk.file].named.clone(),
+            });
+        }
+        let mut scratch = Scratch::default();
+        let sets = wanted.enumerate().map(|(i, position)| {
+            let mut set = Vec::new();
+            let shingler = engine.shingler();
+            shingler.exact_set(&documents, i, &mut scratch, &mut set);
+            (*position, set)
+        });
+        Ok(sets.collect())
+    }
+}

@@ -1,0 +1,145 @@
+//! Files -> a file of signatures.
+
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::outcome::Outcome;
+use super::run::Run;
+use super::source::FileSource;
+use crate::error::{Error, Result};
+use crate::io::{
+    HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
+    description_of, folder_of, header, write_json, write_signature_table,
+};
+use crate::jobs::corpus::Corpus;
+use crate::jobs::first_pass::{FirstPass, SignedBatch, Sink, Wanted};
+use crate::jobs::search::counts;
+use crate::jobs::source::Source;
+use crate::progress::{Counts, Timings, advance};
+
+impl Run<'_> {
+    /// Signs all documents and writes their signatures, one row per document in order, in the format of the
+    /// output's ending ([`SignaturesFormat::of_path`]).
+    ///
+    /// # Errors
+    /// Whatever keeps an input from being read or the output from being written, and
+    /// [`Error::Stopped`] if the progress stops it. Then there is no output file of this run, and an earlier
+    /// one is as it was.
+    pub fn sign(self, output: &Path) -> Result<Outcome> {
+        let format = SignaturesFormat::of_path(output)?;
+        self.check_outputs(&OutputFile::names(output))?;
+        let (target, file) = OutputFile::create(output, self.overwrite)?;
+        let scheme = self.engine.scheme();
+        let width = scheme.family().slot_width();
+        let mut timings = Timings::default();
+        let mut source = self.source(0, folder_of(output).to_owned())?;
+        let counts = match format {
+            SignaturesFormat::Npy => {
+                let beside = description_of(output);
+                // Without a matrix, a description is the rest of an interrupted run.
+                let (description, mut json) =
+                    OutputFile::create(&beside, self.overwrite || !output.exists())?;
+                let mut matrix = Rows::new(SlotWriter::new(file, target.partial(), HEADER)?);
+                let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
+                let digest = matrix.slots.digest();
+                matrix.slots.finish(|file| {
+                    file.seek(SeekFrom::Start(0))?;
+                    file.write_all(&header(corpus.documents(), scheme.num_perm(), width))
+                })?;
+                let described = self.describe(&source, &corpus, Some(digest));
+                write_json(&mut json, &described).map_err(Error::io("write", &beside))?;
+                // The last moment at which the run can be stopped.
+                advance(self.progress, 0, 0, 0)?;
+                description.commit()?;
+                target.commit()?;
+                described.counts
+            }
+            SignaturesFormat::Parquet => {
+                // Ids are known at the end, when it is certain that every document has one.
+                let folder: PathBuf = folder_of(output).to_owned();
+                let spool = tempfile::tempfile_in(&folder)
+                    .map_err(Error::io("create a temporary file in", &folder))?;
+                let mut matrix = Rows::new(SlotWriter::new(spool, target.partial(), 0)?);
+                let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
+                let mut spool = matrix.slots.finish(|_| Ok(()))?;
+                let described = self.describe(&source, &corpus, None);
+                timings.time("write", 0, || {
+                    let places = &source.places;
+                    write_signature_table(&mut spool, file, output, places, scheme, &described)
+                })?;
+                advance(self.progress, 0, 0, 0)?;
+                target.commit()?;
+                described.counts
+            }
+        };
+        self.warn_of_oddities(&counts);
+        let report = self.report("sign", &source, counts, None);
+        Ok(Outcome { report, timings })
+    }
+
+    fn read(
+        &self,
+        source: &mut FileSource<'_>,
+        rows: &mut Rows,
+        timings: &mut Timings,
+    ) -> Result<Corpus> {
+        let pass = FirstPass::new(self.engine, self.progress, rows);
+        source.read(pass, &mut timings.0)
+    }
+
+    fn describe(
+        &self,
+        source: &FileSource<'_>,
+        corpus: &Corpus,
+        matrix_digest: Option<String>,
+    ) -> SignatureDescription {
+        let mut counts: Counts = counts(corpus, None);
+        source.complete(&mut counts);
+        let Report {
+            command,
+            counts,
+            parameters,
+            empty_files,
+            skipped,
+            ..
+        } = self.report("sign", source, counts, None);
+        SignatureDescription {
+            simgpu_report: REPORT_VERSION,
+            command: command.to_owned(),
+            counts,
+            parameters,
+            empty_files,
+            skipped,
+            files: source.places.first_rows(),
+            matrix_blake3_128: matrix_digest,
+        }
+    }
+}
+
+/// Takes the signature of every document.
+struct Rows {
+    slots: SlotWriter,
+}
+
+impl Rows {
+    fn new(slots: SlotWriter) -> Self {
+        Rows { slots }
+    }
+}
+
+impl Sink for Rows {
+    fn wants(&self) -> Wanted {
+        Wanted {
+            distinct_only: false,
+            keys_alone: None,
+        }
+    }
+
+    fn take(&mut self, batch: SignedBatch) -> Result<()> {
+        match batch {
+            SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
+            // It never asks for keys alone.
+            SignedBatch::Keys { .. } => Ok(()),
+        }
+    }
+}

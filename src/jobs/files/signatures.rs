@@ -1,0 +1,391 @@
+//! A file of signatures -> all similar pairs of the documents that it signs.
+
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+
+use super::outcome::{Outcome, warn_of_repeated_ids};
+use super::pairs::{PairsOutput, Target};
+use super::run::search_parameters;
+use crate::documents::{DigestMap, digest};
+use crate::error::{BadRecord, Conflict, Error, Result};
+use crate::io::{
+    Ids, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
+    SkippedRecord, SourceFile, check_spared, damaged, description_of, misdescribed,
+};
+use crate::jobs::corpus::Corpus;
+use crate::jobs::first_pass::{Banded, SignedBatch, Sink};
+use crate::jobs::pairs::pairs_of_candidates;
+use crate::jobs::search::{Candidates, Search, Verification};
+use crate::pipeline::{Signatures, Slots};
+use crate::progress::{Progress, Silent, Timings, advance};
+use crate::scheme::Scheme;
+use rayon::prelude::*;
+
+/// A file of signatures that [`Run::sign`](super::Run::sign) wrote: whose they are, and by what scheme.
+pub struct SignatureFile {
+    path: PathBuf,
+    reader: SignatureReader,
+    scheme: Scheme,
+    description: SignatureDescription,
+}
+
+impl std::fmt::Debug for SignatureFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignatureFile")
+            .field("path", &self.path)
+            .field("scheme", &self.scheme)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SignatureFile {
+    /// Opens a file, `.parquet` or `.npy` with its `.npy.json`, and checks that what it says of itself
+    /// fits what it holds.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a file that is damaged, says nothing of its scheme, or something else than
+    /// it holds; [`Error::Io`] when it cannot be read.
+    pub fn open(path: &Path) -> Result<Self> {
+        let reader = SignatureReader::open(path)?;
+        let opened = parse(&reader).and_then(|description| {
+            let scheme = check(&description, &reader)?;
+            Ok((description, scheme))
+        });
+        let (description, scheme) =
+            opened.map_err(|problem| misdescribed(path, reader.is_matrix(), &problem))?;
+        Ok(SignatureFile {
+            path: path.to_owned(),
+            reader,
+            scheme,
+            description,
+        })
+    }
+
+    /// The scheme that signed.
+    pub fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    /// Number of signatures.
+    pub fn documents(&self) -> u64 {
+        self.reader.rows
+    }
+
+    /// What was signed: `5 words (words-v1)`.
+    pub fn shingles(&self) -> String {
+        let stated = &self.description.parameters;
+        let (hash, unit) = (&stated.hash, &stated.unit);
+        match stated.size {
+            Some(size) => format!("{size} {unit} ({hash})"),
+            None => format!("{unit} ({hash})"),
+        }
+    }
+
+    /// Whether it holds the documents' ids.
+    pub fn has_ids(&self) -> bool {
+        !self.reader.is_matrix()
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes
+    }
+
+    /// Refuses outputs that would take the place of the file, or of what stands beside it.
+    ///
+    /// # Errors
+    /// [`Error::Output`] if so.
+    fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        check_spared(&[&self.path, &description_of(&self.path)], outputs)
+    }
+}
+
+/// A run over signatures that were computed before.
+///
+/// Documents with equal signatures count as identical, also where their units differ, and are pairs of
+/// similarity 1 by every verification. Ids are those of the file: strings, if some documents' ids are strings
+/// and others are numbers. Where it has none (`.npy`), documents are named by file and row.
+#[must_use]
+pub struct SignatureRun<'a> {
+    signatures: SignatureFile,
+    overwrite: bool,
+    progress: &'a dyn Progress,
+}
+
+impl std::fmt::Debug for SignatureRun<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SignatureRun")
+            .field("signatures", &self.signatures)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> SignatureRun<'a> {
+    /// A run over a file of signatures.
+    pub fn new(signatures: SignatureFile) -> Self {
+        SignatureRun {
+            signatures,
+            overwrite: false,
+            progress: &Silent,
+        }
+    }
+
+    /// Whether the results of an earlier run are replaced.
+    pub fn overwrite(self, overwrite: bool) -> Self {
+        SignatureRun { overwrite, ..self }
+    }
+
+    /// Who follows the run, and can stop it.
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
+        SignatureRun { progress, ..self }
+    }
+
+    /// Finds all similar pairs and writes them as [`Run::pairs`](super::Run::pairs) does: the same pairs, in
+    /// the same bytes, as from the documents by the same scheme.
+    ///
+    /// # Errors
+    /// [`Conflict::ExactWithoutDocuments`] for exact verification; otherwise those of
+    /// [`Run::pairs`](super::Run::pairs).
+    pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        let SignatureRun {
+            signatures,
+            overwrite,
+            progress,
+        } = self;
+        if search.verification == Verification::Exact {
+            return Err(Conflict::ExactWithoutDocuments.into());
+        }
+        signatures.check_spared_by(&output.names())?;
+        let target = Target::open(&mut output, overwrite)?;
+        let scheme = signatures.scheme();
+        let shape = (scheme.num_perm(), scheme.family().slot_width());
+        let verifies = search.verification == Verification::Signature;
+        let mut banded = Banded::new(search.banding, verifies.then_some(shape));
+        let mut parameters = signatures.description.parameters.clone();
+        parameters.search = Some(search_parameters(search));
+        let mut timings = Timings::default();
+        let bytes = signatures.bytes();
+        let (corpus, places) =
+            timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
+        let candidates = Candidates::of_banded(corpus, banded);
+        let (corpus, mut found) = pairs_of_candidates(candidates, search, progress, timings)?;
+        let mut timings = std::mem::take(&mut found.timings);
+        target.write(&found, &places, corpus.rows, progress, &mut timings)?;
+        let mut counts = found.counts;
+        counts.documents = places.records();
+        counts.skipped = places.skipped.len() as u64;
+        counts.repeated_ids = places.repeated_ids;
+        warn_of_repeated_ids(progress, counts.repeated_ids);
+        let mut report = Report::new("pairs", counts, parameters);
+        report.empty_files = places.empty_files();
+        report.skipped = places.skipped_records();
+        Ok(Outcome { report, timings })
+    }
+}
+
+fn parse(reader: &SignatureReader) -> std::result::Result<SignatureDescription, String> {
+    serde_json::from_str(&reader.description)
+        .map_err(|error| format!("it does not say how the documents were signed ({error})"))
+}
+
+/// The scheme, if the description fits the file.
+fn check(
+    description: &SignatureDescription,
+    reader: &SignatureReader,
+) -> std::result::Result<Scheme, String> {
+    if description.simgpu_report != REPORT_VERSION {
+        return Err(format!(
+            "its layout is {}, and this version reads {REPORT_VERSION}",
+            description.simgpu_report
+        ));
+    }
+    let stated = &description.parameters;
+    let scheme = Scheme::named(&stated.scheme)
+        .and_then(|scheme| scheme.with_num_perm(stated.num_perm))
+        .map_err(|error| error.to_string())?
+        .with_seed(stated.seed);
+    if scheme.num_perm() != reader.columns {
+        return Err(format!(
+            "it states {} permutations, but the signatures have {} slots",
+            stated.num_perm, reader.columns
+        ));
+    }
+    let width = scheme.family().slot_width();
+    if width != reader.width {
+        return Err(format!(
+            "{scheme} has slots of {} bits, but the signatures of {}",
+            8 * width.bytes(),
+            8 * reader.width.bytes()
+        ));
+    }
+    let skipped = description.skipped.len() as u64;
+    if description.counts.documents.checked_sub(skipped) != Some(reader.rows) {
+        return Err(format!(
+            "it states {} documents, {skipped} of them skipped, but there are {} signatures",
+            description.counts.documents, reader.rows
+        ));
+    }
+    let starts = || {
+        description
+            .files
+            .iter()
+            .map(|file| u64::from(file.first_row))
+    };
+    let begins = starts().next().is_none_or(|first| first == 0);
+    if !begins || !starts().is_sorted() || starts().any(|first| first > reader.rows) {
+        return Err("its files do not begin at ascending rows".to_owned());
+    }
+    if description.files.is_empty() && reader.rows > 0 {
+        return Err("it names no file that was signed".to_owned());
+    }
+    Ok(scheme)
+}
+
+/// The files, and the bad records in them, from which the places of documents follow.
+fn places_of(description: SignatureDescription, rows: u32) -> std::result::Result<Places, String> {
+    let ends = description.files.iter().skip(1).map(|file| file.first_row);
+    let ends: Vec<u32> = ends.chain([rows]).collect();
+    let files = description
+        .files
+        .into_iter()
+        .zip(ends)
+        .map(|(file, end)| SourceFile {
+            relative: file.file,
+            first_row: file.first_row,
+            records: u64::from(end - file.first_row),
+            fingerprint: None,
+        });
+    let mut places = Places {
+        files: files.collect(),
+        repeated_ids: description.counts.repeated_ids,
+        ..Places::default()
+    };
+    let (mut file, mut least) = (0, 0);
+    for SkippedRecord {
+        file: name, row, ..
+    } in description.skipped
+    {
+        while places.files.get(file).is_some_and(|at| at.relative != name) {
+            (file, least) = (file + 1, 0);
+        }
+        let source = places.files.get_mut(file).filter(|_| row >= least);
+        let Some(source) = source else {
+            return Err(format!(
+                "its bad records are out of order at {name}, row {row}"
+            ));
+        };
+        source.records += 1;
+        least = row.saturating_add(1);
+        places.skipped.push(Skipped {
+            file,
+            record: BadRecord {
+                file: PathBuf::from(name),
+                row,
+                line: None,
+                problem: String::new(),
+            },
+        });
+    }
+    Ok(places)
+}
+
+impl SignatureFile {
+    /// Reads the signatures and gives those that are distinct, and not empty, to `sink`: what the first pass
+    /// does with documents, told apart by their signatures instead of their units.
+    fn read(self, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(Corpus, Places)> {
+        let SignatureFile {
+            path,
+            mut reader,
+            scheme,
+            mut description,
+        } = self;
+        let is_matrix = reader.is_matrix();
+        let rows = u32::try_from(reader.rows)
+            .ok()
+            .filter(|rows| *rows < u32::MAX);
+        let rows = rows.ok_or(Error::TooManyDocuments)?;
+        let stated_digest = description.matrix_blake3_128.take();
+        let places = places_of(description, rows);
+        let mut places = places.map_err(|problem| misdescribed(&path, is_matrix, &problem))?;
+        let mut corpus = Corpus {
+            rows,
+            bytes: reader.bytes,
+            ..Corpus::default()
+        };
+        let mut all_ids = (!is_matrix).then(Ids::default);
+        let empty = scheme.empty_slot();
+        let mut batch = Signatures::new(scheme.num_perm(), reader.width);
+        let mut ids = Vec::new();
+        let mut positions: DigestMap<u32> = DigestMap::default();
+        let mut next_row = 0u32;
+        progress.begin("read", reader.rows);
+        loop {
+            reader.next(&mut batch, &mut ids)?;
+            if batch.is_empty() {
+                break;
+            }
+            let digests: Vec<Option<u128>> = (0..batch.len())
+                .into_par_iter()
+                .with_min_len(64)
+                .map(|i| digest_of(batch.row(i), empty))
+                .collect();
+            let mut distinct = Signatures::new(scheme.num_perm(), reader.width);
+            for (i, digest) in digests.into_iter().enumerate() {
+                let row = next_row;
+                if row >= rows {
+                    return Err(damaged(&path, "it holds more rows than it states"));
+                }
+                next_row += 1;
+                let Some(digest) = digest else {
+                    corpus.without_shingles.push(row);
+                    continue;
+                };
+                let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+                match positions.entry(digest) {
+                    Entry::Vacant(entry) => {
+                        entry.insert(position);
+                        corpus.distinct.push(row);
+                        distinct.push_row(batch.row(i))?;
+                    }
+                    Entry::Occupied(entry) => corpus.repeats.push((row, *entry.get())),
+                }
+            }
+            if let Some(all) = &mut all_ids {
+                for id in &ids {
+                    all.push(id);
+                }
+            }
+            sink.take(SignedBatch::Signatures(distinct))?;
+            advance(progress, u64::from(next_row), u64::from(next_row), 0)?;
+        }
+        if next_row != rows {
+            let problem = format!("it states {rows} signatures and holds {next_row}");
+            return Err(damaged(&path, &problem));
+        }
+        if stated_digest.is_some() && stated_digest != reader.digest() {
+            let problem = "the signatures are not those that it was written with";
+            return Err(misdescribed(&path, is_matrix, problem));
+        }
+        if all_ids.is_none() {
+            places.repeated_ids = 0;
+            progress.tell("the matrix holds no ids; documents are named by file and row");
+        }
+        places.ids = all_ids;
+        Ok((corpus, places))
+    }
+}
+
+/// The digest of the slots; none of the signature of the empty set.
+fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
+    let (is_empty, bytes): (bool, &[u8]) = match signature {
+        Slots::U32(slots) => (
+            slots.iter().all(|slot| u64::from(*slot) == empty),
+            bytemuck::cast_slice(slots),
+        ),
+        Slots::U64(slots) => (
+            slots.iter().all(|slot| *slot == empty),
+            bytemuck::cast_slice(slots),
+        ),
+    };
+    (!is_empty).then(|| digest(bytes))
+}

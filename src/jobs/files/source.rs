@@ -1,0 +1,267 @@
+//! Documents from files: the first pass over them, chunk by chunk.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_channel::Receiver;
+
+use super::run::Run;
+use crate::documents::DocumentBatch;
+use crate::engine::Engine;
+use crate::error::{BadRecord, Error, Result};
+use crate::io::{
+    Chunk, Columns, Event, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading, Record,
+    Skipped, SourceFile, read_all,
+};
+use crate::jobs::corpus::Corpus;
+use crate::jobs::first_pass::{FirstPass, Pieces};
+use crate::jobs::source::Source;
+use crate::progress::{Counts, StageTime, advance};
+use crate::store::ExactSets;
+
+/// Bytes of exact sets that stay in memory; more lie in a file.
+const EXACT_SETS_IN_MEMORY: usize = 128 << 20;
+
+/// The documents of a run over files.
+pub(super) struct FileSource<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) files: Vec<InputFile>,
+    pub(super) places: Places,
+    held_bytes: u64,
+    temporary: PathBuf,
+}
+
+impl<'a> FileSource<'a> {
+    /// Files of up to `held_bytes` in all stay in memory to be read again.
+    pub(super) fn new(
+        run: &'a Run<'a>,
+        files: Vec<InputFile>,
+        held_bytes: u64,
+        temporary: PathBuf,
+    ) -> Self {
+        FileSource {
+            run,
+            files,
+            places: Places::default(),
+            held_bytes,
+            temporary,
+        }
+    }
+
+    /// How the files are read.
+    pub(super) fn reading(&self, columns: Columns) -> Reading<'_> {
+        Reading {
+            fields: &self.run.fields,
+            columns,
+            batch_bytes: self.run.batch_bytes,
+            temporary: Some(&self.temporary),
+        }
+    }
+
+    /// Bytes of all files as they are stored.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.files.iter().map(InputFile::stored_bytes).sum()
+    }
+
+    /// Adds what is known of records to the counts of documents.
+    pub(super) fn complete(&self, counts: &mut Counts) {
+        counts.documents = self.places.records();
+        counts.skipped = self.places.skipped.len() as u64;
+        counts.repeated_ids = self.places.repeated_ids;
+    }
+}
+
+impl Source for FileSource<'_> {
+    fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let progress = pass.progress();
+        progress.begin("read", self.stored_bytes());
+        let files = self.files.iter().map(|file| SourceFile {
+            relative: file.relative.clone(),
+            first_row: 0,
+            records: 0,
+            fingerprint: None,
+        });
+        let places = Places {
+            files: files.collect(),
+            ids: Some(Ids::default()),
+            held: (self.held_bytes > 0).then(Vec::new),
+            ..Places::default()
+        };
+        let mut chunks = Chunks {
+            source: self,
+            places,
+            ended: Vec::new(),
+        };
+        read_all(
+            &self.files,
+            &self.reading(Columns::Needed),
+            |events, consumed| chunks.feed(&mut pass, &events, consumed),
+        )?;
+        let mut places = chunks.places;
+        let corpus = pass.finish(times);
+        places.settle_first_rows(corpus.rows);
+        places.settle_ids(self.run.unique_ids)?;
+        self.places = places;
+        Ok(corpus)
+    }
+
+    fn id_bytes(&self) -> u64 {
+        self.places.id_bytes()
+    }
+
+    fn exact_sets(&self, positions: usize) -> ExactSets {
+        ExactSets::spilling(positions, EXACT_SETS_IN_MEMORY, &self.temporary)
+    }
+
+    fn read_exact_sets(
+        &self,
+        corpus: &Corpus,
+        engine: &Engine,
+        wanted: &[bool],
+        sets: &mut ExactSets,
+    ) -> Result<()> {
+        self.read_sets(corpus, engine, wanted, sets)
+    }
+}
+
+/// Chunks of files on their way through the first pass.
+struct Chunks<'a> {
+    source: &'a FileSource<'a>,
+    places: Places,
+    /// Files whose last chunk is in the batch at the latest.
+    ended: Vec<(usize, Fingerprint)>,
+}
+
+impl Chunks<'_> {
+    /// Gives the pass batch after batch until the last file has ended.
+    fn feed(
+        &mut self,
+        pass: &mut FirstPass<'_>,
+        events: &Receiver<Result<Event>>,
+        consumed: &AtomicU64,
+    ) -> Result<()> {
+        let progress = pass.progress();
+        let batch_bytes = self.source.run.batch_bytes;
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        for event in events {
+            match event? {
+                Event::Table { .. } => {}
+                Event::Chunk(chunk) => {
+                    bytes += chunk.bytes();
+                    batch.push(Arc::new(chunk));
+                    // Process whatever has arrived; never wait for a full batch.
+                    if bytes >= batch_bytes || events.is_empty() {
+                        self.take(pass, std::mem::take(&mut batch))?;
+                        bytes = 0;
+                    }
+                }
+                Event::End { file, fingerprint } => self.ended.push((file, fingerprint)),
+            }
+            let consumed = consumed.load(Ordering::Relaxed);
+            advance(progress, consumed, pass.rows(), pass.bytes())?;
+        }
+        self.take(pass, batch)
+    }
+
+    fn take(&mut self, pass: &mut FirstPass<'_>, batch: Vec<Arc<Chunk>>) -> Result<()> {
+        self.hold(&batch, pass.bytes());
+        pass.take(self, batch)?;
+        for (file, fingerprint) in std::mem::take(&mut self.ended) {
+            self.end_file(file, fingerprint)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps a batch for the second pass, or none of them if there are too many bytes.
+    fn hold(&mut self, batch: &[Arc<Chunk>], bytes: u64) {
+        let new: u64 = batch.iter().map(|chunk| chunk.bytes() as u64).sum();
+        let fits = bytes + new <= self.source.held_bytes;
+        match &mut self.places.held {
+            Some(held) if fits && batch.iter().all(|chunk| chunk.is_whole()) => {
+                held.extend(batch.iter().cloned());
+            }
+            held => *held = None,
+        }
+    }
+
+    /// Notes the end of a file, which must have held something.
+    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let places = &mut self.places;
+        places.files[file].fingerprint = Some(fingerprint);
+        if places.files[file].records > 0 {
+            return Ok(());
+        }
+        if self.source.run.on_bad_record == OnBadRecord::Fail {
+            return Err(Error::Input {
+                path: self.source.files[file].named.clone(),
+                problem: "the file is empty: it holds no record".to_owned(),
+                remedy: "leave it out, or pass `on_bad_record=skip` to go on without it".to_owned(),
+            });
+        }
+        places.empty_files.push(file);
+        Ok(())
+    }
+}
+
+/// The records of a chunk.
+struct ChunkRecords {
+    file: usize,
+    records: Vec<Record>,
+}
+
+impl Pieces for Chunks<'_> {
+    type Piece = Arc<Chunk>;
+    type Records = ChunkRecords;
+
+    fn parse(
+        &self,
+        chunk: Arc<Chunk>,
+        documents: &mut DocumentBatch,
+    ) -> Result<(ChunkRecords, usize)> {
+        let records = ChunkRecords {
+            file: chunk.file,
+            records: chunk.parse(&self.source.run.fields, |_| true, documents),
+        };
+        // Unless it is held, the chunk's memory is free from here on.
+        Ok((records, chunk.bytes()))
+    }
+
+    fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
+        let ChunkRecords { file, records } = records;
+        let places = &mut self.places;
+        let of_file = &mut places.files[file];
+        if of_file.records == 0 {
+            of_file.first_row = first_row;
+        }
+        for (record, row) in records.into_iter().zip(of_file.records..) {
+            of_file.records += 1;
+            match record {
+                Record::Document(Some(id)) => {
+                    if let Some(ids) = &mut places.ids {
+                        ids.push(&id);
+                    }
+                }
+                Record::Document(None) => places.ids = None,
+                Record::Bad { line, problem } => {
+                    let record = BadRecord {
+                        file: self.source.files[file].named.clone(),
+                        row,
+                        line,
+                        problem,
+                    };
+                    if self.source.run.on_bad_record == OnBadRecord::Fail {
+                        return Err(Error::BadRecord(record));
+                    }
+                    places.skipped.push(Skipped { file, record });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn empty_batch(&self) -> DocumentBatch {
+        self.source.run.fields.empty_batch()
+    }
+}

@@ -1,0 +1,439 @@
+//! The first pass: every document is shingled, signed and banded, batch by batch, and what later stages need
+//! of it is kept.
+
+use std::cell::Cell;
+use std::collections::hash_map::Entry;
+use std::iter;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::corpus::Corpus;
+use crate::documents::{DigestMap, DigestSet, DocumentBatch};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pipeline::{BandKeys, Banding, Scratch, ShingleBatch, Signatures};
+use crate::progress::{Progress, StageTime};
+use crate::scheme::Width;
+
+/// Documents in pieces, each of which one thread works on: chunks of files, or stretches of memory.
+pub(crate) trait Pieces: Sync {
+    /// Some documents in a row.
+    type Piece: Send;
+    /// What the source notes of their records.
+    type Records: Send;
+
+    /// Reads the documents of a piece into `documents`, and says how many bytes of input they are. Several
+    /// threads do so at once.
+    fn parse(
+        &self,
+        piece: Self::Piece,
+        documents: &mut DocumentBatch,
+    ) -> Result<(Self::Records, usize)>;
+
+    /// Notes the records of a piece, piece by piece in order. Its documents have the rows from `first_row` on.
+    fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
+
+    /// An empty batch of the form that the documents have.
+    fn empty_batch(&self) -> DocumentBatch;
+}
+
+/// What becomes of documents that were signed.
+pub(crate) trait Sink: Sync {
+    /// What it takes; the same for the whole pass.
+    fn wants(&self) -> Wanted;
+
+    /// Takes what was computed of the next documents.
+    fn take(&mut self, batch: SignedBatch) -> Result<()>;
+}
+
+/// What a sink takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Whether documents without shingles, and repeats of a document, are left out.
+    pub(crate) distinct_only: bool,
+    /// The bands whose keys are all it takes; otherwise it takes signatures.
+    pub(crate) keys_alone: Option<Banding>,
+}
+
+/// What was computed of some documents.
+pub(crate) enum SignedBatch {
+    /// Their signatures.
+    Signatures(Signatures),
+    /// Their band keys, `[documents, bands]`.
+    Keys {
+        /// Bands.
+        bands: usize,
+        /// The keys.
+        keys: Vec<u64>,
+    },
+}
+
+impl SignedBatch {
+    fn len(&self) -> usize {
+        match self {
+            SignedBatch::Signatures(signatures) => signatures.len(),
+            SignedBatch::Keys { bands, keys } => keys.len() / bands,
+        }
+    }
+
+    /// Keeps the documents of which `is_kept` holds.
+    fn retain(&mut self, is_kept: &[bool]) {
+        match self {
+            SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
+            SignedBatch::Keys { bands, keys } => {
+                let mut of_document = is_kept
+                    .iter()
+                    .flat_map(|kept| iter::repeat_n(*kept, *bands));
+                keys.retain(|_| of_document.next().unwrap_or(false));
+            }
+        }
+    }
+}
+
+/// Keeps band keys, and signatures if verification needs them.
+#[derive(Debug)]
+pub(crate) struct Banded {
+    pub(crate) keys: BandKeys,
+    pub(crate) signatures: Option<Signatures>,
+}
+
+impl Banded {
+    pub(crate) fn new(banding: Banding, signatures: Option<(usize, Width)>) -> Self {
+        Banded {
+            keys: BandKeys::new(banding),
+            signatures: signatures.map(|(num_perm, width)| Signatures::new(num_perm, width)),
+        }
+    }
+}
+
+impl Sink for Banded {
+    fn wants(&self) -> Wanted {
+        Wanted {
+            distinct_only: true,
+            keys_alone: self.signatures.is_none().then_some(self.keys.banding()),
+        }
+    }
+
+    fn take(&mut self, batch: SignedBatch) -> Result<()> {
+        match batch {
+            SignedBatch::Keys { keys, .. } => self.keys.push_keys(&keys),
+            SignedBatch::Signatures(signatures) => {
+                self.keys.push(&signatures);
+                if let Some(all) = &mut self.signatures {
+                    all.append(&signatures)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pass, while it goes on. A source of documents gives it batch after batch.
+pub(crate) struct FirstPass<'a> {
+    engine: &'a Engine,
+    progress: &'a dyn Progress,
+    sink: &'a mut dyn Sink,
+    wanted: Wanted,
+    start: Instant,
+    spent: Spent,
+    corpus: Corpus,
+    /// One for each piece that was worked on at a time: new memory would cost more than the work on it.
+    buffers: Mutex<Vec<Buffers>>,
+    positions_by_digest: DigestMap<u32>,
+}
+
+impl<'a> FirstPass<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        progress: &'a dyn Progress,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        FirstPass {
+            engine,
+            progress,
+            wanted: sink.wants(),
+            sink,
+            start: Instant::now(),
+            spent: Spent::default(),
+            corpus: Corpus::default(),
+            buffers: Mutex::default(),
+            positions_by_digest: DigestMap::default(),
+        }
+    }
+
+    /// Who follows the run.
+    pub(crate) fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// Number of documents so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.corpus.documents()
+    }
+
+    /// Bytes of input so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.corpus.bytes
+    }
+
+    /// Works on a batch: reads, shingles and signs its pieces in parallel, then numbers them in order.
+    pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
+        let signed: Vec<SignedPiece<P::Records>> = {
+            let (this, source) = (&*self, &*source);
+            timed(&self.spent.pieces_ns, || {
+                let pieces = batch.into_par_iter();
+                pieces
+                    .map(|piece| {
+                        let buffers = this.buffers.lock().ok().and_then(|mut all| all.pop());
+                        let mut buffers = buffers.unwrap_or_else(|| Buffers {
+                            documents: source.empty_batch(),
+                            scratch: Scratch::default(),
+                            shingles: ShingleBatch::new(this.engine.shingler().width()),
+                        });
+                        let signed = this.sign(source, piece, &mut buffers)?;
+                        if signed.bytes <= GIANT
+                            && let Ok(mut all) = this.buffers.lock()
+                        {
+                            all.push(buffers);
+                        }
+                        Ok(signed)
+                    })
+                    .collect::<Result<_>>()
+            })?
+        };
+        // At once: what takes over from a GPU may take long.
+        for notice in self.engine.signer().notices() {
+            self.progress.warn(&notice);
+        }
+        for piece in signed {
+            self.number(source, piece)?;
+        }
+        Ok(())
+    }
+
+    /// Parses, shingles and signs the documents of a piece.
+    fn sign<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+        buffers: &mut Buffers,
+    ) -> Result<SignedPiece<P::Records>> {
+        let spent = &self.spent;
+        let Buffers {
+            documents,
+            scratch,
+            shingles,
+        } = buffers;
+        let (records, bytes) = timed_apart(&spent.parse_ns, || source.parse(piece, documents))?;
+        let shingler = self.engine.shingler();
+        let digests = timed_apart(&spent.shingle_ns, || {
+            shingles.clear();
+            shingler.shingle_with_digests(documents, scratch, shingles)
+        });
+        timed_apart(&spent.sign_ns, || {
+            let mut seen = DigestSet::default();
+            let mut shingled = Vec::with_capacity(digests.len());
+            for (i, digest) in digests.into_iter().enumerate() {
+                let has_shingles = !shingles.sets().range(i).is_empty();
+                // A repeat of a document of another piece of the batch shows when it is numbered.
+                let is_signed = !self.wanted.distinct_only
+                    || has_shingles
+                        && !self.positions_by_digest.contains_key(&digest)
+                        && seen.insert(digest);
+                shingled.push(Shingled {
+                    length: u32::try_from(documents.bytes(i)).unwrap_or(u32::MAX),
+                    digest: has_shingles.then_some(digest),
+                    is_signed,
+                });
+            }
+            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            shingles.retain(&is_signed);
+            let signer = self.engine.signer();
+            let sets = shingles.sets();
+            let signed = match self.wanted.keys_alone {
+                Some(banding) => {
+                    let bands = banding.bands();
+                    let mut keys = vec![0; sets.len() * bands];
+                    signer.band_keys(&sets, banding, &mut keys)?;
+                    SignedBatch::Keys { bands, keys }
+                }
+                None => {
+                    let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+                    signatures.sign(signer, &sets)?;
+                    SignedBatch::Signatures(signatures)
+                }
+            };
+            Ok(SignedPiece {
+                records,
+                bytes,
+                shingled,
+                signed,
+            })
+        })
+    }
+
+    /// Gives the documents of a piece their rows, and the sink what was computed of them.
+    fn number<P: Pieces>(&mut self, source: &mut P, piece: SignedPiece<P::Records>) -> Result<()> {
+        let mut signed = piece.signed;
+        let start = Instant::now();
+        let first_row = self.corpus.rows;
+        let end = u64::from(first_row) + piece.shingled.len() as u64;
+        source.note(piece.records, first_row)?;
+        if end >= u64::from(u32::MAX) {
+            return Err(Error::TooManyDocuments);
+        }
+        self.corpus.bytes += piece.bytes as u64;
+        let mut is_taken = Vec::with_capacity(signed.len());
+        for document in &piece.shingled {
+            let is_new = self.number_document(document);
+            if document.is_signed {
+                is_taken.push(is_new);
+            }
+        }
+        signed.retain(&is_taken);
+        add(&self.spent.number_ns, start);
+        let start = Instant::now();
+        self.sink.take(signed)?;
+        add(&self.spent.band_ns, start);
+        Ok(())
+    }
+
+    /// Notes what is kept of a document, and says whether the sink takes what was computed of it.
+    fn number_document(&mut self, document: &Shingled) -> bool {
+        let distinct_only = self.wanted.distinct_only;
+        let corpus = &mut self.corpus;
+        let row = corpus.rows;
+        corpus.rows += 1;
+        corpus.lengths.push(document.length);
+        let Some(digest) = document.digest else {
+            corpus.without_shingles.push(row);
+            return !distinct_only;
+        };
+        if !distinct_only {
+            return true;
+        }
+        let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+        match self.positions_by_digest.entry(digest) {
+            Entry::Vacant(entry) => {
+                entry.insert(position);
+                corpus.distinct.push(row);
+                true
+            }
+            Entry::Occupied(entry) => {
+                corpus.repeats.push((row, *entry.get()));
+                false
+            }
+        }
+    }
+
+    /// Ends the pass and notes its times.
+    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Corpus {
+        let corpus = self.corpus;
+        times.push(StageTime {
+            stage: "read",
+            elapsed_s: self.start.elapsed().as_secs_f64(),
+            bytes: corpus.bytes,
+            is_part: false,
+        });
+        times.extend(self.spent.parts().map(|(stage, elapsed_s)| StageTime {
+            stage,
+            elapsed_s,
+            bytes: corpus.bytes,
+            is_part: true,
+        }));
+        corpus
+    }
+}
+
+/// Bytes of a piece above which its buffers are given back: it is one huge record.
+const GIANT: usize = 4 << 20;
+
+/// Memory that is used again from piece to piece.
+struct Buffers {
+    documents: DocumentBatch,
+    scratch: Scratch,
+    shingles: ShingleBatch,
+}
+
+/// A piece whose text is gone.
+struct SignedPiece<R> {
+    records: R,
+    bytes: usize,
+    shingled: Vec<Shingled>,
+    /// What was computed of those that are signed.
+    signed: SignedBatch,
+}
+
+/// A document that was cut into shingles.
+struct Shingled {
+    /// Bytes of its text.
+    length: u32,
+    /// The digest of its units; none without shingles.
+    digest: Option<u128>,
+    /// Whether it was signed. Documents without shingles and known documents are signed only where all are.
+    is_signed: bool,
+}
+
+/// Where the time of the first pass goes, besides waiting for input.
+#[derive(Debug, Default)]
+struct Spent {
+    /// Summed over the threads that work on pieces.
+    parse_ns: AtomicU64,
+    shingle_ns: AtomicU64,
+    sign_ns: AtomicU64,
+    /// Elapsed: all pieces of a batch, and what follows.
+    pieces_ns: AtomicU64,
+    number_ns: AtomicU64,
+    band_ns: AtomicU64,
+}
+
+impl Spent {
+    /// Elapsed seconds; those of the pieces are divided in proportion to the threads' times.
+    fn parts(&self) -> [(&'static str, f64); 5] {
+        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
+        let of_pieces = [&self.parse_ns, &self.shingle_ns, &self.sign_ns].map(seconds);
+        let all: f64 = of_pieces.iter().sum();
+        let share = seconds(&self.pieces_ns) / all.max(f64::MIN_POSITIVE);
+        let [parse_s, shingle_s, sign_s] = of_pieces.map(|seconds| seconds * share);
+        [
+            ("parse", parse_s),
+            ("shingle", shingle_s),
+            ("sign", sign_s),
+            ("number", seconds(&self.number_ns)),
+            ("band", seconds(&self.band_ns)),
+        ]
+    }
+}
+
+fn add(spent_ns: &AtomicU64, start: Instant) {
+    spent_ns.fetch_add(nanoseconds(start), Ordering::Relaxed);
+}
+
+fn nanoseconds(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn timed<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = run();
+    add(spent_ns, start);
+    result
+}
+
+/// The same without the time that was measured in between: while a thread waits for others to sign a part of
+/// its piece, it may work on another piece.
+fn timed_apart<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
+    thread_local! {
+        static WITHIN_NS: Cell<u64> = const { Cell::new(0) };
+    }
+    let before_ns = WITHIN_NS.take();
+    let start = Instant::now();
+    let result = run();
+    let elapsed_ns = nanoseconds(start);
+    let within_ns = WITHIN_NS.replace(before_ns.saturating_add(elapsed_ns));
+    spent_ns.fetch_add(elapsed_ns.saturating_sub(within_ns), Ordering::Relaxed);
+    result
+}

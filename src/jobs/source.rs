@@ -1,0 +1,123 @@
+//! Where the documents of a run come from.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::corpus::Corpus;
+use super::first_pass::{FirstPass, Pieces};
+use crate::documents::{DocumentBatch, Documents};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::pipeline::Scratch;
+use crate::progress::{StageTime, advance};
+use crate::store::ExactSets;
+
+/// Documents that a run reads once from front to back, and of which exact verification reads some again.
+pub(crate) trait Source {
+    /// Reads all documents and gives them to the pass, batch by batch.
+    fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
+
+    /// Bytes that ids take in memory.
+    fn id_bytes(&self) -> u64;
+
+    /// An empty store for the sets of so many positions.
+    fn exact_sets(&self, positions: usize) -> ExactSets;
+
+    /// Reads the documents at the positions that `wanted` marks again, as sets.
+    fn read_exact_sets(
+        &self,
+        corpus: &Corpus,
+        engine: &Engine,
+        wanted: &[bool],
+        sets: &mut ExactSets,
+    ) -> Result<()>;
+}
+
+/// Documents that lie in memory.
+pub(crate) struct InMemory<'a, D: ?Sized>(pub(crate) &'a D);
+
+/// Documents in a piece.
+const PIECE: usize = 256;
+
+/// Pieces in a batch.
+const BATCH: usize = 64;
+
+impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
+    fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let documents = self.0.len();
+        let progress = pass.progress();
+        progress.begin("read", documents as u64);
+        for first in (0..documents).step_by(PIECE * BATCH) {
+            let end = documents.min(first + PIECE * BATCH);
+            let starts = (first..end).step_by(PIECE);
+            let pieces = starts.map(|start| start..end.min(start + PIECE)).collect();
+            pass.take(self, pieces)?;
+            advance(progress, end as u64, pass.rows(), pass.bytes())?;
+        }
+        Ok(pass.finish(times))
+    }
+
+    fn id_bytes(&self) -> u64 {
+        0
+    }
+
+    fn exact_sets(&self, positions: usize) -> ExactSets {
+        ExactSets::new(positions)
+    }
+
+    fn read_exact_sets(
+        &self,
+        corpus: &Corpus,
+        engine: &Engine,
+        wanted: &[bool],
+        sets: &mut ExactSets,
+    ) -> Result<()> {
+        let wanted: Vec<(usize, u32)> = corpus
+            .distinct
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(position, _)| wanted[*position])
+            .collect();
+        for batch in wanted.chunks(PIECE * BATCH) {
+            let read: Vec<Vec<u64>> = batch
+                .par_iter()
+                .map_init(
+                    || (self.0.empty_batch(), Scratch::default()),
+                    |(documents, scratch), (_, row)| {
+                        documents.restart(0);
+                        self.0.append_to(*row as usize, documents);
+                        let mut set = Vec::new();
+                        engine.shingler().exact_set(documents, 0, scratch, &mut set);
+                        set
+                    },
+                )
+                .collect();
+            for ((position, _), set) in batch.iter().zip(read) {
+                sets.insert(*position, &set)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
+    type Piece = Range<usize>;
+    type Records = ();
+
+    fn parse(&self, piece: Range<usize>, documents: &mut DocumentBatch) -> Result<((), usize)> {
+        documents.restart(0);
+        piece.for_each(|row| self.0.append_to(row, documents));
+        let bytes = (0..documents.len()).map(|i| documents.bytes(i)).sum();
+        Ok(((), bytes))
+    }
+
+    fn note(&mut self, (): (), _: u32) -> Result<()> {
+        Ok(())
+    }
+
+    fn empty_batch(&self) -> DocumentBatch {
+        self.0.empty_batch()
+    }
+}

@@ -1,0 +1,281 @@
+//! signatures -> band keys (MMDS 3.4).
+//!
+//! A signature is cut into bands of `rows` slots, and two documents are candidates when they agree in
+//! all slots of at least one band.
+
+use super::values::Slots;
+use crate::error::{Conflict, Error, Result};
+use crate::scheme::{PresetBanding, Scheme, murmur3_32_of_blocks};
+
+/// Bands and rows: the shape of the S-curve `1 - (1 - s^r)^b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banding {
+    bands: usize,
+    rows: usize,
+}
+
+/// What a false positive and a false negative weigh when bands and rows are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorWeights {
+    /// Weight of the area under the S-curve below the threshold.
+    pub false_positive: f64,
+    /// Weight of the area above the S-curve above the threshold.
+    pub false_negative: f64,
+}
+
+impl ErrorWeights {
+    /// Both alike, which is datasketch's default and gives its results.
+    pub const EQUAL: ErrorWeights = ErrorWeights {
+        false_positive: 0.5,
+        false_negative: 0.5,
+    };
+
+    /// The command line's: verification removes false positives, and nothing brings back a pair
+    /// that was missed.
+    pub const VERIFIED: ErrorWeights = ErrorWeights {
+        false_positive: 0.05,
+        false_negative: 0.95,
+    };
+}
+
+impl Banding {
+    /// `bands` bands of `rows` slots, all of which a signature of `num_perm` slots must have.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] when either is 0, or when they need more slots than there are.
+    pub fn new(bands: usize, rows: usize, num_perm: usize) -> Result<Self> {
+        if bands == 0 || rows == 0 || bands.saturating_mul(rows) > num_perm {
+            return Err(Error::Parameter {
+                name: "bands x rows",
+                value: format!("{bands} x {rows}"),
+                expected: format!(
+                    "at least 1 x 1 and at most the {num_perm} permutations of `num_perm`"
+                ),
+            });
+        }
+        Ok(Banding { bands, rows })
+    }
+
+    /// The banding of at most `num_perm` slots with the least weighted area of error: below the
+    /// threshold the area under the S-curve, above it the area over it. The areas are exact.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless the threshold lies in (0, 1].
+    pub fn for_threshold(threshold: f64, num_perm: usize, weights: ErrorWeights) -> Result<Self> {
+        check_threshold(threshold)?;
+        let below = Nodes::over(0.0, threshold);
+        let above = Nodes::over(threshold, 1.0);
+        let mut best = (f64::INFINITY, Banding::new(1, 1, num_perm)?);
+        for rows in 1..=num_perm {
+            // Each band more is one more factor 1 - s^r at every node.
+            let mut missed = [below.missed_by_bands(rows), above.missed_by_bands(rows)];
+            for bands in 1..=num_perm / rows {
+                let [below, above] = missed.each_mut().map(|areas| areas.next().unwrap_or(0.0));
+                let error =
+                    weights.false_positive * (threshold - below) + weights.false_negative * above;
+                // Of equals the one with the fewest bands, as in datasketch.
+                if error < best.0 || error == best.0 && bands < best.1.bands {
+                    best = (error, Banding { bands, rows });
+                }
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// The banding of a scheme, where no other is asked for: what a preset's tool takes, and otherwise
+    /// the best for the threshold under [`ErrorWeights::VERIFIED`].
+    ///
+    /// # Errors
+    /// As [`Banding::for_threshold`].
+    pub fn for_scheme(threshold: f64, scheme: &Scheme) -> Result<Self> {
+        let num_perm = scheme.num_perm();
+        match scheme.preset() {
+            None => Banding::for_threshold(threshold, num_perm, ErrorWeights::VERIFIED),
+            Some(preset) => match preset.banding {
+                PresetBanding::Fixed { bands, rows } if num_perm == preset.num_perm as usize => {
+                    Banding::new(bands, rows, num_perm)
+                }
+                _ => Banding::for_threshold(threshold, num_perm, ErrorWeights::EQUAL),
+            },
+        }
+    }
+
+    /// Number of bands.
+    pub fn bands(&self) -> usize {
+        self.bands
+    }
+
+    /// Slots of a band.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The probability that two sets of that similarity become candidates: `1 - (1 - s^r)^b`.
+    pub fn candidate_probability(&self, similarity: f64) -> f64 {
+        1.0 - self.miss_probability(similarity)
+    }
+
+    fn miss_probability(&self, similarity: f64) -> f64 {
+        (1.0 - similarity.powf(self.rows as f64)).powf(self.bands as f64)
+    }
+
+    /// The area under the S-curve below `threshold`, and the area over it above: what a pair of a
+    /// similarity drawn uniformly costs in false positives and in false negatives.
+    pub fn error_areas(&self, threshold: f64) -> (f64, f64) {
+        let missed = |nodes: Nodes| nodes.missed_by_bands(self.rows).nth(self.bands - 1);
+        let below = missed(Nodes::over(0.0, threshold)).unwrap_or(0.0);
+        let above = missed(Nodes::over(threshold, 1.0)).unwrap_or(0.0);
+        (threshold - below, above)
+    }
+}
+
+/// Similarities, and their weights in an integral over an interval: Gauss-Legendre panels. The S-curve
+/// bends sharply but is a polynomial, so that 64 panels of degree 15 leave nothing that a double holds.
+struct Nodes(Vec<(f64, f64)>);
+
+impl Nodes {
+    fn over(from: f64, to: f64) -> Self {
+        const PANELS: u32 = 64;
+        let width = (to - from) / f64::from(PANELS);
+        let panels = (0..PANELS).flat_map(|panel| {
+            let middle = from + width * (f64::from(panel) + 0.5);
+            GAUSS_LEGENDRE_8.iter().flat_map(move |(node, weight)| {
+                let (offset, weight) = (node * width / 2.0, weight * width / 2.0);
+                [(middle - offset, weight), (middle + offset, weight)]
+            })
+        });
+        Nodes(panels.collect())
+    }
+
+    /// The integral of `(1 - s^rows)^b` for b = 1, 2, ..
+    fn missed_by_bands(&self, rows: usize) -> impl Iterator<Item = f64> + use<> {
+        let rows = i32::try_from(rows).unwrap_or(i32::MAX);
+        let missed = |s: f64| 1.0 - s.powi(rows);
+        let by_one: Vec<f64> = self.0.iter().map(|(s, _)| missed(*s)).collect();
+        // Weights take part in the product, so that the integral is a sum.
+        let mut by_all: Vec<f64> = self.0.iter().map(|(_, weight)| *weight).collect();
+        std::iter::repeat_with(move || {
+            for (all, one) in by_all.iter_mut().zip(&by_one) {
+                *all *= one;
+            }
+            by_all.iter().sum()
+        })
+    }
+}
+
+/// Positive nodes and weights of the Gauss-Legendre rule of eight points (Abramowitz and Stegun,
+/// table 25.4).
+const GAUSS_LEGENDRE_8: [(f64, f64); 4] = [
+    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
+    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
+    (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
+    (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
+];
+
+/// Accepts thresholds in (0, 1].
+///
+/// # Errors
+/// [`Error::Parameter`] for anything else.
+pub fn check_threshold(threshold: f64) -> Result<()> {
+    if threshold > 0.0 && threshold <= 1.0 {
+        Ok(())
+    } else {
+        Err(Error::Parameter {
+            name: "threshold",
+            value: threshold.to_string(),
+            expected: "a similarity above 0 and up to 1".to_owned(),
+        })
+    }
+}
+
+/// The keys of one band in a signature, version 1: `hi << 32 | lo`, murmur3-32 of the band's slots as
+/// little-endian bytes with seeds `band ^ 0x9E3779B9` and `band`.
+///
+/// Keys are compared within their band only.
+#[allow(clippy::cast_possible_truncation, reason = "a slot is cut in half")]
+pub fn band_key(band: u32, slots: Slots<'_>) -> u64 {
+    let seeds = [band, band ^ 0x9E37_79B9];
+    let [low, high] = match slots {
+        Slots::U32(slots) => murmur3_32_of_blocks(slots.iter().copied(), seeds),
+        Slots::U64(slots) => {
+            let halves = slots
+                .iter()
+                .flat_map(|slot| [*slot as u32, (*slot >> 32) as u32]);
+            murmur3_32_of_blocks(halves, seeds)
+        }
+    };
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// The slots of one band of a signature.
+pub(super) fn slots_of_band(signature: Slots<'_>, banding: Banding, band: usize) -> Slots<'_> {
+    signature.range(band * banding.rows..(band + 1) * banding.rows)
+}
+
+/// The keys of all bands of a signature, in the order of bands.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "there are at most as many bands as permutations"
+)]
+pub(crate) fn keys_of_row(row: Slots<'_>, banding: Banding, keys: &mut [u64]) {
+    for (band, key) in keys.iter_mut().enumerate().take(banding.bands) {
+        *key = band_key(band as u32, slots_of_band(row, banding, band));
+    }
+}
+
+/// Checks that there is room for the keys of that many sets.
+pub(crate) fn check_keys(
+    keys: &[u64],
+    sets: usize,
+    banding: Banding,
+    num_perm: usize,
+) -> Result<()> {
+    let Banding { bands, rows } = banding;
+    if bands * rows > num_perm {
+        return Err(Conflict::BandsTooMany {
+            bands,
+            rows,
+            num_perm,
+        }
+        .into());
+    }
+    if keys.len() != sets * bands {
+        return Err(Conflict::BandKeyRoom {
+            sets,
+            bands,
+            keys: keys.len(),
+        }
+        .into());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_are_exact() {
+        // The integral of (1 - s^2)^2 is 203/480 below 1/2 and 53/480 above.
+        let (below, above) = Banding { bands: 2, rows: 2 }.error_areas(0.5);
+        assert!((below - (0.5 - 203.0 / 480.0)).abs() < 1e-15, "{below}");
+        assert!((above - 53.0 / 480.0).abs() < 1e-15, "{above}");
+    }
+
+    #[test]
+    fn bandings_out_of_range_are_errors() {
+        for (bands, rows) in [(0, 1), (1, 0), (16, 9), (usize::MAX, 2)] {
+            assert!(Banding::new(bands, rows, 128).is_err());
+        }
+        for threshold in [0.0, -0.1, 1.1, f64::NAN] {
+            assert!(Banding::for_threshold(threshold, 128, ErrorWeights::EQUAL).is_err());
+        }
+    }
+
+    #[test]
+    fn the_default_of_the_command_line() {
+        let banding = Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap();
+        assert_eq!((banding.bands(), banding.rows()), (16, 8));
+        assert!((banding.candidate_probability(0.8) - 0.947).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,667 @@
+//! Documents to sets of hashes.
+
+use std::cell::Cell;
+
+use super::hash::{HashesOfWords, Out, ShingleHash, for_each_char_window};
+use super::scratch::Scratch;
+use super::sets::{ShingleBatch, ShingleSets};
+use super::shingling::{Shingling, Unit};
+use super::words::Each;
+use crate::documents::{DocumentBatch, TextBatch};
+use crate::error::{Conflict, Result};
+use crate::pipeline::values::SlotVec;
+use crate::scheme::{BaseHash, Grams, Scheme, Width, words_v1};
+use crate::simd::Isa;
+
+/// Cuts documents into shingles and hashes them.
+///
+/// ```
+/// use simgpu::pipeline::{Shingler, Shingling, Unit};
+/// use simgpu::scheme::{BaseHash, Scheme};
+///
+/// let mut shingling = Shingling::of(Unit::Bytes);
+/// shingling.size = 2.try_into()?;
+/// let shingler = Shingler::new(shingling, &Scheme::default(), None)?;
+/// let shingles = shingler.shingle(&["abcdabd"].into_iter().collect());
+/// assert_eq!(shingles.sets().len(), 1); // {ab, bc, cd, da, bd}
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shingler {
+    pub(super) shingling: Shingling,
+    pub(super) hash: BaseHash,
+    pub(super) width: Width,
+    pub(super) grams: Grams,
+    pub(super) isa: Isa,
+}
+
+impl Shingler {
+    /// Prepares `shingling` with the base hash that `hash` or the scheme prescribes, or else the
+    /// native one: `words-v1` for words, murmur3 for everything else.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`](crate::Error::Conflict) when the hash does not yield the scheme's width or does not fit the unit.
+    pub fn new(shingling: Shingling, scheme: &Scheme, hash: Option<BaseHash>) -> Result<Self> {
+        let width = scheme.family().hash_width();
+        let native = match (shingling.unit.is_made_of_words(), width) {
+            (true, _) => BaseHash::WordsV1,
+            (false, Width::U32) => BaseHash::Murmur3_32,
+            (false, Width::U64) => BaseHash::Murmur3_128,
+        };
+        let hash = hash.or(scheme.prescribed_hash()).unwrap_or(native);
+        if !hash.yields(width) {
+            return Err(Conflict::HashWidth {
+                hash: hash.to_string(),
+                bits: 8 * width.bytes(),
+                scheme: scheme.to_string(),
+            }
+            .into());
+        }
+        let takes_words = shingling.unit.is_made_of_words() || shingling.unit == Unit::Tokens;
+        if hash == BaseHash::WordsV1 && !takes_words {
+            return Err(Conflict::HashUnit {
+                unit: shingling.unit.to_string(),
+            }
+            .into());
+        }
+        Ok(Shingler {
+            shingling,
+            hash,
+            width,
+            grams: scheme.grams(),
+            isa: Isa::best(),
+        })
+    }
+
+    /// The same, with certain instructions in place of the fastest, as of
+    /// [`Backend::signer_on`](crate::backend::Backend::signer_on).
+    #[must_use]
+    pub fn with_isa(self, isa: Isa) -> Self {
+        Shingler { isa, ..self }
+    }
+
+    /// How documents become sets.
+    pub fn shingling(&self) -> &Shingling {
+        &self.shingling
+    }
+
+    /// The base hash of the shingles.
+    pub fn hash(&self) -> BaseHash {
+        self.hash
+    }
+
+    /// Width of the shingle hashes.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
+    /// Whether it takes texts.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`](crate::Error::Conflict) for [`Unit::Tokens`], which are given and not cut: to it a text is one token.
+    pub fn check_texts(&self) -> Result<()> {
+        if self.shingling.unit == Unit::Tokens {
+            return Err(Conflict::TextsForTokens.into());
+        }
+        Ok(())
+    }
+
+    /// The bytes of a window, if the shingles of a text are the murmur3-32 with seed 0 of all windows of
+    /// [`Shingler::normalised`], of which a shorter text is one and an empty one has none.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn byte_window(&self) -> Option<usize> {
+        let is_fused = self.shingling.unit == Unit::Bytes
+            && self.hash == BaseHash::Murmur3_32
+            && self.width == Width::U32;
+        is_fused.then_some(self.shingling.size.get())
+    }
+
+    /// The bytes of a text that windows are made of.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn normalised<'a>(&self, text: &str, scratch: &'a mut Scratch) -> &'a [u8] {
+        let normalise = self.shingling.normalise;
+        normalise.apply_to_bytes(self.isa, text, &mut scratch.normalised);
+        scratch.normalised.as_slice()
+    }
+
+    /// The shingle sets of a batch of documents: of texts as [`Shingler::shingle`] gives them, of token
+    /// documents by their tokens, whatever the unit.
+    ///
+    /// ```
+    /// use simgpu::backend::Backend;
+    /// use simgpu::documents::{DocumentBatch, TokenBatch};
+    /// use simgpu::pipeline::{Shingler, Shingling, Signatures, Unit};
+    /// use simgpu::scheme::Scheme;
+    ///
+    /// // What datasketch computes when it is given these tokens.
+    /// let scheme = Scheme::named("datasketch")?;
+    /// let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None)?;
+    /// let signer = Backend::Auto.signer(&scheme)?;
+    ///
+    /// let mut tokens = TokenBatch::default();
+    /// for document in [["minhash", "is", "sound"], ["sound", "minhash", "is"], ["so", "is", "lsh"]] {
+    ///     document.map(|token| tokens.push_token(token.as_bytes()));
+    ///     tokens.finish_document();
+    /// }
+    /// let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
+    /// let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+    /// signatures.sign(&*signer, &shingles.sets())?;
+    /// assert_eq!(signatures.estimate(0, 1), 1.0); // a size of 1: the set of the tokens
+    /// assert!(signatures.estimate(0, 2) < 0.6);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    pub fn shingle_documents(&self, documents: &DocumentBatch) -> ShingleBatch {
+        let mut batch = ShingleBatch::new(self.width);
+        // A new one digests nothing.
+        let mut scratch = Scratch::default();
+        for i in 0..documents.len() {
+            self.shingle_document(documents, i, &mut scratch, &mut batch);
+        }
+        batch
+    }
+
+    fn shingle_document(
+        &self,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) {
+        match &mut batch.hashes {
+            SlotVec::U32(out) => self.shingle_into(self.hash, documents, i, scratch, out),
+            SlotVec::U64(out) => self.shingle_into(self.hash, documents, i, scratch, out),
+        }
+        batch.end_set();
+    }
+
+    /// The shingle sets of a batch of texts. A shingler of [`Unit::Tokens`] takes each text for one token
+    /// ([`Shingler::check_texts`]), here and wherever texts are shingled without an error.
+    pub fn shingle(&self, texts: &TextBatch) -> ShingleBatch {
+        let mut batch = ShingleBatch::new(self.width);
+        let mut scratch = Scratch::default();
+        for text in texts.iter() {
+            self.shingle_onto(text, &mut scratch, &mut batch);
+        }
+        batch
+    }
+
+    /// Appends the shingle set of a text to a batch.
+    pub fn shingle_onto(&self, text: &str, scratch: &mut Scratch, batch: &mut ShingleBatch) {
+        scratch.is_digested = false;
+        match &mut batch.hashes {
+            SlotVec::U32(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
+            SlotVec::U64(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
+        }
+        batch.end_set();
+    }
+
+    /// Shingles a text of any length in bounded memory: gives `take` its set, or one after another
+    /// sets whose union is its set, each of about `piece` hashes.
+    pub fn for_each_piece(
+        &self,
+        text: &str,
+        piece: usize,
+        scratch: &mut Scratch,
+        mut take: impl FnMut(&ShingleSets<'_>),
+    ) {
+        scratch.is_digested = false;
+        match self.width {
+            Width::U32 => self.give_pieces::<u32>(text, piece, scratch, &mut take),
+            Width::U64 => self.give_pieces::<u64>(text, piece, scratch, &mut take),
+        }
+    }
+
+    fn give_pieces<H: ShingleHash>(
+        &self,
+        text: &str,
+        piece: usize,
+        scratch: &mut Scratch,
+        take: &mut dyn FnMut(&ShingleSets<'_>),
+    ) {
+        let mut hashes = std::mem::take(H::pieces(scratch));
+        let is_given = Cell::new(false);
+        let mut give = |hashes: &mut Vec<H>| {
+            take(&ShingleSets::of_one(
+                H::borrow(hashes),
+                &[0, hashes.len() as i64],
+            ));
+            hashes.clear();
+            is_given.set(true);
+        };
+        let mut out = Out::pieces(&mut hashes, piece, &mut give);
+        self.shingle_text(self.hash, text, scratch, &mut out);
+        if !hashes.is_empty() || !is_given.get() {
+            give(&mut hashes);
+        }
+        *H::pieces(scratch) = hashes;
+    }
+
+    /// Appends the shingle sets of documents to `batch`, and gives for each the digest of its unit
+    /// sequence.
+    ///
+    /// Two documents have one digest exactly if they are the same sequence of units, up to the
+    /// collisions of 128 bits of BLAKE3.
+    pub fn shingle_with_digests(
+        &self,
+        documents: &DocumentBatch,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) -> Vec<u128> {
+        let mut digests = Vec::with_capacity(documents.len());
+        scratch.is_digested = true;
+        for i in 0..documents.len() {
+            self.shingle_document(documents, i, scratch, batch);
+            digests.push(scratch.digest());
+        }
+        digests
+    }
+
+    /// The set of document `i` as sorted distinct 64-bit hashes, the same whatever the base hash of
+    /// the scheme: what exact similarities are computed from.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn exact_set(
+        &self,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        set: &mut Vec<u64>,
+    ) {
+        set.clear();
+        scratch.is_digested = false;
+        let hash = if self.shingling.unit.is_made_of_words() {
+            BaseHash::WordsV1
+        } else {
+            BaseHash::Murmur3_128
+        };
+        self.shingle_into(hash, documents, i, scratch, set);
+        set.sort_unstable();
+        set.dedup();
+    }
+
+    fn shingle_into<H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<H>,
+    ) {
+        match documents {
+            DocumentBatch::Texts(texts) => {
+                self.shingle_text(hash, texts.get(i), scratch, &mut Out::all(out));
+            }
+            DocumentBatch::Tokens(tokens) => {
+                scratch.begin();
+                let out = &mut Out::all(out);
+                self.shingle_tokens(hash, tokens.tokens(i), scratch, out);
+            }
+        }
+    }
+
+    fn shingle_text<H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        text: &str,
+        scratch: &mut Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        let size = self.shingling.size.get();
+        scratch.begin();
+        match &self.shingling.unit {
+            Unit::Bytes | Unit::Chars => {
+                let Scratch {
+                    normalised,
+                    windows,
+                    ..
+                } = scratch;
+                let normalise = self.shingling.normalise;
+                normalise.apply_to_bytes(self.isa, text, normalised);
+                let bytes = normalised.as_slice();
+                scratch.digests_normalised = true;
+                if self.shingling.unit == Unit::Bytes || bytes.is_ascii() {
+                    H::push_windows(self.isa, hash, bytes, size, windows, out);
+                } else {
+                    for_each_char_window(bytes, size, |window| {
+                        out.room().push(H::of_bytes(hash, window));
+                    });
+                }
+            }
+            Unit::Words if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly => {
+                let mut words = std::mem::take(&mut scratch.words);
+                let text = self.text_of_words(text, &mut words.text);
+                let mut sink = HashesOfWords::new(self.isa, size, scratch, out);
+                let merge_blanks = !self.shingling.normalise.keep_whitespace;
+                words.found.find(self.isa, text, merge_blanks, &mut sink);
+                sink.finish();
+                scratch.words = words;
+            }
+            Unit::Words | Unit::StopWords(_) => {
+                self.find_words(hash, text, scratch);
+                self.shingle_words(hash, scratch, out);
+            }
+            Unit::Pieces => {
+                let normalise = self.shingling.normalise;
+                let mut words = std::mem::take(&mut scratch.words);
+                normalise.apply(text, &mut words.text);
+                self.shingle_pieces(hash, &words.text, scratch, out);
+                scratch.words = words;
+            }
+            // A text where tokens were expected cannot come from a reader, nor pass `check_texts`.
+            Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
+        }
+    }
+
+    /// The text in which words are found: white space is merged in passing, where it matters.
+    fn text_of_words<'a>(&self, text: &'a str, normalised: &'a mut String) -> &'a str {
+        let normalise = self.shingling.normalise;
+        if !normalise.changes_letters() {
+            return text;
+        }
+        normalise.apply(text, normalised);
+        normalised
+    }
+
+    /// Fills `scratch` with what the shingles of words are made from.
+    fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
+        let mut words = std::mem::take(&mut scratch.words);
+        let text = self.text_of_words(text, &mut words.text);
+        let Scratch {
+            sequence,
+            word_hashes,
+            is_stop,
+            joined,
+            ..
+        } = scratch;
+        word_hashes.clear();
+        joined.clear();
+        is_stop.clear();
+        let mut sink = Each(|word: &[u8]| {
+            if let Unit::StopWords(stop_words) = &self.shingling.unit {
+                is_stop.push(stop_words.contains(word));
+            }
+            if hash == BaseHash::WordsV1 {
+                word_hashes.push(words_v1::word(word));
+            } else {
+                joined.push(word);
+            }
+            if scratch.is_digested {
+                sequence.push_word(word);
+            }
+        });
+        let merge_blanks = !self.shingling.normalise.keep_whitespace;
+        words.found.find(self.isa, text, merge_blanks, &mut sink);
+        scratch.words = words;
+    }
+
+    fn shingle_words<H: ShingleHash>(
+        &self,
+        hash: BaseHash,
+        scratch: &Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        let size = self.shingling.size.get();
+        let (words, joined) = (&scratch.word_hashes, &scratch.joined);
+        if self.leaves_out(words.len().max(joined.len())) {
+            return;
+        }
+        if let Unit::StopWords(_) = &self.shingling.unit {
+            let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
+                .filter(|word| scratch.is_stop[*word])
+                .map(|word| word..word + size);
+            for span in stops {
+                let value = match hash {
+                    BaseHash::WordsV1 => {
+                        H::of_words(words_v1::shingle(words[span].iter().copied()))
+                    }
+                    _ => H::of_bytes(hash, joined.span(span)),
+                };
+                out.room().push(value);
+            }
+        } else if hash == BaseHash::WordsV1 {
+            words_v1::for_each_shingle(words, size, |value| out.room().push(H::of_words(value)));
+        } else {
+            for span in joined.spans(size) {
+                out.room().push(H::of_bytes(hash, span));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::hash::for_each_window;
+    use super::super::words::for_each_word;
+    use super::*;
+    use crate::documents::{TextBatch, TokenBatch};
+    use crate::pipeline::Hashes;
+    use crate::scheme::{HashValue, murmur3_32};
+
+    fn windows(text: &str, size: usize) -> Vec<String> {
+        let mut windows = Vec::new();
+        for_each_char_window(text.as_bytes(), size, |window| {
+            windows.push(String::from_utf8(window.to_vec()).unwrap());
+        });
+        windows
+    }
+
+    #[test]
+    fn windows_of_characters() {
+        assert_eq!(windows("añb😀c", 3), ["añb", "ñb😀", "b😀c"]);
+        assert_eq!(windows("añ", 3), ["añ"]);
+        assert_eq!(windows("añb", 3), ["añb"]);
+        assert_eq!(windows("", 3), Vec::<String>::new());
+        assert_eq!(windows("abcd", 3), ["abc", "bcd"]);
+    }
+
+    #[test]
+    fn documents_without_digests_have_the_same_sets() {
+        let mut tokens = TokenBatch::default();
+        for document in [&["a", "b", "c"][..], &[], &["a b"]] {
+            for token in document {
+                tokens.push_token(token.as_bytes());
+            }
+            tokens.finish_document();
+        }
+        let texts: TextBatch = ["a b c", "", "a b"].into_iter().collect();
+        let scheme = Scheme::default();
+        for (unit, size) in [(Unit::Tokens, 1), (Unit::Tokens, 2), (Unit::Words, 2)] {
+            let mut shingling = Shingling::of(unit);
+            shingling.size = size.try_into().unwrap();
+            let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+            for documents in [
+                DocumentBatch::Tokens(tokens.clone()),
+                DocumentBatch::Texts(texts.clone()),
+            ] {
+                let mut expected = ShingleBatch::new(shingler.width());
+                let mut scratch = Scratch::default();
+                shingler.shingle_with_digests(&documents, &mut scratch, &mut expected);
+                let actual = shingler.shingle_documents(&documents);
+                let (expected, actual) = (expected.sets(), actual.sets());
+                match (expected.hashes(), actual.hashes()) {
+                    (Hashes::U32(expected), Hashes::U32(actual)) => assert_eq!(expected, actual),
+                    _ => panic!("affine32 takes 32 bits"),
+                }
+                assert!((0..3).all(|i| expected.range(i) == actual.range(i)));
+            }
+        }
+    }
+
+    #[test]
+    fn few_pieces_are_left_out_by_text_dedup_alone() {
+        let texts = ["", "?!", "a", "a, b", "?!?!", "a b c d e"];
+        for (scheme, size, expected) in [
+            ("affine32", 1, [0, 0, 1, 3, 0, 5]),
+            ("affine32", 5, [0, 0, 1, 1, 0, 1]),
+            ("datatrove", 5, [0, 0, 0, 0, 0, 1]),
+            ("text-dedup", 1, [0, 0, 0, 0, 5, 5]),
+            ("text-dedup", 5, [0, 0, 0, 0, 1, 1]),
+        ] {
+            let mut shingling = Shingling::of(Unit::Pieces);
+            shingling.size = size.try_into().unwrap();
+            let scheme = Scheme::named(scheme).unwrap();
+            let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+            let batch = shingler.shingle(&texts.into_iter().collect());
+            let lens = [0, 1, 2, 3, 4, 5].map(|i| batch.sets().range(i).len());
+            assert_eq!(lens, expected, "{scheme} {size}");
+        }
+    }
+
+    #[test]
+    fn digests_tell_unit_sequences_apart() {
+        let shingler = Shingler::new(Shingling::default(), &Scheme::default(), None).unwrap();
+        let texts = [
+            "one two",
+            "one, two!",
+            "two one",
+            "onetwo",
+            "",
+            "?!",
+            &"x ".repeat(99),
+        ];
+        let documents = DocumentBatch::Texts(texts.into_iter().collect());
+        let mut shingles = ShingleBatch::new(Width::U32);
+        let mut scratch = Scratch::default();
+        let digests = shingler.shingle_with_digests(&documents, &mut scratch, &mut shingles);
+        assert_eq!(digests[0], digests[1]);
+        assert_eq!(digests[4], digests[5]);
+        for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
+            assert_ne!(digests[i], digests[j], "{:?} {:?}", texts[i], texts[j]);
+        }
+    }
+
+    #[test]
+    fn byte_hashes_of_words_read_them_joined_by_one_blank() {
+        let scheme = Scheme::default();
+        let hash = Some(BaseHash::Sha1_32);
+        let shingler = Shingler::new(Shingling::default(), &scheme, hash).unwrap();
+        let texts: TextBatch = ["a  b c, d e f", "a b"].into_iter().collect();
+        let batch = shingler.shingle(&texts);
+        let Hashes::U32(hashes) = batch.sets().hashes() else {
+            panic!("affine32 takes 32 bits")
+        };
+        let expected =
+            ["a b c d e", "b c d e f", "a b"].map(|s| crate::scheme::sha1_32(s.as_bytes()));
+        assert_eq!(hashes, expected);
+    }
+
+    /// Windows of all sizes of texts of all lengths, by the definition and on every instruction set.
+    #[test]
+    fn windows_equal_the_definition() {
+        let piece = "a\u{a0} b — naïve\n\tword 東 “x”  1,5 ";
+        let long = piece.repeat(12);
+        let chars: Vec<usize> = long.char_indices().map(|(at, _)| at).collect();
+        let texts: TextBatch = (0..300)
+            .flat_map(|len| [&long[..chars[len]], &ASCII[..len]])
+            .collect();
+        let scheme = Scheme::default();
+        for unit in [Unit::Bytes, Unit::Chars] {
+            for size in 1..=40 {
+                let mut shingling = Shingling::of(unit.clone());
+                shingling.size = size.try_into().unwrap();
+                let mut expected = Vec::new();
+                for text in texts.iter() {
+                    let mut text_bytes = String::new();
+                    shingling.normalise.apply(text, &mut text_bytes);
+                    let mut push = |window: &[u8]| expected.push(murmur3_32(window, 0));
+                    match unit {
+                        Unit::Bytes => for_each_window(text_bytes.as_bytes(), size, &mut push),
+                        _ => for_each_char_window(text_bytes.as_bytes(), size, &mut push),
+                    }
+                }
+                for isa in Isa::available() {
+                    let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
+                    let batch = shingler.with_isa(*isa).shingle(&texts);
+                    let Hashes::U32(hashes) = batch.sets().hashes() else {
+                        panic!("affine32 takes 32 bits")
+                    };
+                    assert!(hashes == expected, "{isa}: {size} {unit}");
+                }
+            }
+        }
+    }
+
+    const ASCII: &str = "In the beginning there was a text, and it had words in it;  some of them were \
+        long,\t others short. \n\n It went on for three hundred characters or so, which is five blocks \
+        of sixty-four, and with it went a window of any size, so that each place in a block was the first \
+        of one and the last of another, and blanks    were merged wherever they stood.";
+
+    /// Words of all kinds, in pieces of any size.
+    #[test]
+    fn pieces_make_up_the_set() {
+        let text = "the naïve “reader” of a_b __ don’t 東京 ".repeat(700);
+        for scheme in ["affine32", "affine64"] {
+            let scheme = Scheme::named(scheme).unwrap();
+            for (unit, size) in [
+                (Unit::Words, 1),
+                (Unit::Words, 5),
+                (Unit::Words, 20),
+                (Unit::Words, 9999),
+                (Unit::Bytes, 9),
+            ] {
+                let mut shingling = Shingling::of(unit);
+                shingling.size = size.try_into().unwrap();
+                let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+                let whole = shingler.shingle(&[&*text].into_iter().collect());
+                for piece in [1, 100, 1 << 20] {
+                    let mut pieces = ShingleBatch::new(shingler.width());
+                    let mut scratch = Scratch::default();
+                    shingler.for_each_piece(&text, piece, &mut scratch, |set| {
+                        match (&mut pieces.hashes, set.hashes()) {
+                            (SlotVec::U32(all), Hashes::U32(some)) => all.extend_from_slice(some),
+                            (SlotVec::U64(all), Hashes::U64(some)) => all.extend_from_slice(some),
+                            _ => panic!("two widths"),
+                        }
+                    });
+                    pieces.end_set();
+                    match (pieces.sets().hashes(), whole.sets().hashes()) {
+                        (Hashes::U32(pieces), Hashes::U32(whole)) => assert!(pieces == whole),
+                        (Hashes::U64(pieces), Hashes::U64(whole)) => assert!(pieces == whole),
+                        _ => panic!("two widths"),
+                    }
+                }
+            }
+        }
+    }
+
+    /// The way of texts equals the way of words one by one, and digests do not change it.
+    #[test]
+    fn words_equal_the_definition() {
+        let text =
+            "The naïve “reader” of a_b __ don’t 東京 internationalisation’s 1,000.50 x ".repeat(90);
+        let ends = text.char_indices().map(|(at, _)| at).step_by(97);
+        let texts: TextBatch = ends.map(|end| &text[..end]).collect();
+        let scheme = Scheme::default();
+        for size in [1, 2, 5, 8, 9, 30] {
+            let shingling = Shingling {
+                size: size.try_into().unwrap(),
+                ..Shingling::default()
+            };
+            let mut expected = Vec::new();
+            for text in texts.iter() {
+                let mut words = Vec::new();
+                for_each_word(text, true, |word| {
+                    words.push(words_v1::word(word.as_bytes()))
+                });
+                words_v1::for_each_shingle(&words, size, |value| {
+                    expected.push(u32::of_words(value));
+                });
+            }
+            for isa in Isa::available() {
+                let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
+                let shingler = shingler.with_isa(*isa);
+                let documents = DocumentBatch::Texts(texts.clone());
+                let mut scratch = Scratch::default();
+                let mut digested = ShingleBatch::new(Width::U32);
+                shingler.shingle_with_digests(&documents, &mut scratch, &mut digested);
+                for batch in [shingler.shingle(&texts), digested] {
+                    let Hashes::U32(hashes) = batch.sets().hashes() else {
+                        panic!("affine32 takes 32 bits")
+                    };
+                    assert!(hashes == expected, "{isa}: {size}");
+                }
+            }
+        }
+    }
+}

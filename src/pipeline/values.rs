@@ -1,0 +1,148 @@
+//! Values of either width: shingle hashes and slots are u32 or u64, and everything that holds them is one
+//! type with two forms.
+
+use crate::scheme::Width;
+
+/// Values of 32 or of 64 bits, in whatever holds each: see [`Hashes`], [`Slots`], [`SlotsMut`], [`SlotVec`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values<Narrow, Wide> {
+    /// 32 bits each.
+    U32(Narrow),
+    /// 64 bits each.
+    U64(Wide),
+}
+
+/// Shingle hashes, borrowed.
+pub type Hashes<'a> = Values<&'a [u32], &'a [u64]>;
+
+/// Slots of signatures, borrowed.
+pub type Slots<'a> = Values<&'a [u32], &'a [u64]>;
+
+/// Slots of signatures, to be written.
+pub type SlotsMut<'a> = Values<&'a mut [u32], &'a mut [u64]>;
+
+/// Slots of signatures, owned.
+pub type SlotVec = Values<Vec<u32>, Vec<u64>>;
+
+impl<Narrow: AsRef<[u32]>, Wide: AsRef<[u64]>> Values<Narrow, Wide> {
+    /// The values, borrowed.
+    pub fn view(&self) -> Slots<'_> {
+        match self {
+            Values::U32(values) => Values::U32(values.as_ref()),
+            Values::U64(values) => Values::U64(values.as_ref()),
+        }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::U32(values) => values.as_ref().len(),
+            Values::U64(values) => values.as_ref().len(),
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Width of a value.
+    pub fn width(&self) -> Width {
+        match self {
+            Values::U32(_) => Width::U32,
+            Values::U64(_) => Width::U64,
+        }
+    }
+}
+
+impl<'a> Slots<'a> {
+    /// The values of a range.
+    ///
+    /// # Panics
+    /// If the range ends behind the last value.
+    pub fn range(self, range: std::ops::Range<usize>) -> Slots<'a> {
+        match self {
+            Values::U32(values) => Values::U32(&values[range]),
+            Values::U64(values) => Values::U64(&values[range]),
+        }
+    }
+}
+
+impl SlotsMut<'_> {
+    /// The same values, for a shorter time.
+    pub fn reborrow(&mut self) -> SlotsMut<'_> {
+        match self {
+            Values::U32(values) => Values::U32(values),
+            Values::U64(values) => Values::U64(values),
+        }
+    }
+}
+
+impl SlotVec {
+    /// No value, of that width.
+    pub fn new(width: Width) -> Self {
+        match width {
+            Width::U32 => Values::U32(Vec::new()),
+            Width::U64 => Values::U64(Vec::new()),
+        }
+    }
+
+    /// Makes it shorter, or longer by zeros.
+    pub fn resize(&mut self, len: usize) {
+        match self {
+            Values::U32(values) => values.resize(len, 0),
+            Values::U64(values) => values.resize(len, 0),
+        }
+    }
+
+    /// The values from `start` on, to be written.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn view_mut(&mut self, start: usize) -> SlotsMut<'_> {
+        match self {
+            Values::U32(values) => Values::U32(&mut values[start..]),
+            Values::U64(values) => Values::U64(&mut values[start..]),
+        }
+    }
+
+    /// Keeps those rows of `width` values of which `is_kept` holds.
+    pub(crate) fn retain_rows(&mut self, width: usize, is_kept: &[bool]) {
+        fn retain<T: Copy>(values: &mut Vec<T>, width: usize, is_kept: &[bool]) {
+            let mut end = 0;
+            for (i, _) in is_kept.iter().enumerate().filter(|(_, is_kept)| **is_kept) {
+                values.copy_within(i * width..(i + 1) * width, end);
+                end += width;
+            }
+            values.truncate(end);
+        }
+        match self {
+            Values::U32(values) => retain(values, width, is_kept),
+            Values::U64(values) => retain(values, width, is_kept),
+        }
+    }
+}
+
+impl From<Vec<u32>> for SlotVec {
+    fn from(values: Vec<u32>) -> Self {
+        Values::U32(values)
+    }
+}
+
+impl From<Vec<u64>> for SlotVec {
+    fn from(values: Vec<u64>) -> Self {
+        Values::U64(values)
+    }
+}
+
+impl<'a> From<&'a [u32]> for Slots<'a> {
+    fn from(values: &'a [u32]) -> Self {
+        Values::U32(values)
+    }
+}
+
+impl<'a> From<&'a [u64]> for Slots<'a> {
+    fn from(values: &'a [u64]) -> Self {
+        Values::U64(values)
+    }
+}
