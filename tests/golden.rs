@@ -116,7 +116,7 @@ fn scheme_of(case: &Value, name: &str) -> Scheme {
 }
 
 #[test]
-fn every_family_on_every_backend() {
+fn every_backend_computes_every_family() {
     for case in list(&golden("families.json")) {
         let scheme = scheme_of(case, case["family"].as_str().unwrap());
         for (set, expected) in list(&case["inputs"]).iter().zip(list(&case["signatures"])) {
@@ -133,7 +133,7 @@ fn every_family_on_every_backend() {
 }
 
 #[test]
-fn coefficients_are_numpys() {
+fn coefficients_match_numpy() {
     for case in list(&golden("draws.json")) {
         let permutations = scheme_of(case, case["family"].as_str().unwrap()).permutations();
         let pair = |k: usize| vec![permutations.a()[k], permutations.b()[k]];
@@ -146,7 +146,7 @@ fn coefficients_are_numpys() {
 }
 
 #[test]
-fn the_first_draws_of_the_peers() {
+fn first_draws_match_the_peers() {
     let legacy = Scheme::named("datasketch-legacy").unwrap().permutations();
     assert_eq!(
         legacy.a()[..2],
@@ -183,7 +183,7 @@ fn the_first_draws_of_the_peers() {
 }
 
 #[test]
-fn the_quick_brown_fox() {
+fn datasketch_signs_the_quick_brown_fox() {
     let tokens = ["the", "quick", "brown", "fox"];
     let set: Vec<u64> = tokens
         .iter()
@@ -230,7 +230,7 @@ fn the_quick_brown_fox() {
 
 /// datasketch's own unit test: one token, four permutations.
 #[test]
-fn datasketch_byte_tokens() {
+fn datasketch_signs_one_token() {
     let case = &golden("datasketch.json")["datasketch_minhash"];
     let scheme = scheme_of(case, "datasketch-legacy");
     let permutations = scheme.permutations();
@@ -247,7 +247,7 @@ fn datasketch_byte_tokens() {
 
 /// The way of a user who wants a peer's values: tokens through the shingler, the preset's own hash.
 #[test]
-fn signatures_of_the_peers() {
+fn signatures_match_the_peers() {
     let golden = golden("peer_signatures.json");
     for case in list(&golden["schemes"]) {
         let peer = case["name"].as_str().unwrap();
@@ -437,7 +437,7 @@ fn cudf_jaccard() {
 
 /// NeMo seeds its hash with the first multiplier, and a window is 24 characters.
 #[test]
-fn nemo_of_a_text() {
+fn nemo_seeds_its_hash() {
     let scheme = Scheme::named("nemo").unwrap();
     assert_eq!(
         scheme.prescribed_hash(),
@@ -455,7 +455,7 @@ fn nemo_of_a_text() {
 
 /// datatrove's words, given as tokens: five of them joined by one blank, and fewer are no shingle.
 #[test]
-fn datatrove_of_given_words() {
+fn datatrove_joins_five_tokens() {
     let scheme = Scheme::named("datatrove32").unwrap();
     let mut shingling = Shingling::of(Unit::Tokens);
     shingling.size = 5.try_into().unwrap();
@@ -468,7 +468,7 @@ fn datatrove_of_given_words() {
 
 /// The published values of the empty input, and datasketch's and text-dedup's of a word.
 #[test]
-fn base_hashes() {
+fn base_hashes_match_published_values() {
     assert_eq!(u32::of_bytes(BaseHash::Xxh32, b""), 0x02CC_5D05);
     assert_eq!(u64::of_bytes(BaseHash::Xxh64, b""), 0xEF46_DB37_51D8_E999);
     assert_eq!(u32::of_bytes(BaseHash::Xxh3_32, b""), 0x38D3_94C2);
@@ -483,7 +483,7 @@ fn base_hashes() {
 }
 
 #[test]
-fn presets_are_what_their_tools_fix() {
+fn presets_match_their_tools() {
     for (name, num_perm, seed, shape) in [
         ("datatrove", 112, 1, (14, 8)),
         ("datatrove32", 112, 1, (14, 8)),
@@ -510,7 +510,7 @@ fn presets_are_what_their_tools_fix() {
 }
 
 #[test]
-fn band_keys_version_1() {
+fn band_keys_are_frozen() {
     for case in list(&golden("band_keys.json")) {
         let rows: usize = number(&case["rows"]);
         for (band, keys) in (0u32..).zip(list(&case["keys"])) {
@@ -574,7 +574,7 @@ fn words_v1_is_frozen() {
 
 /// The shingler's `words-v1`, from a text.
 #[test]
-fn words_v1_of_a_text() {
+fn words_v1_hashes_shingles_of_a_text() {
     let scheme = Scheme::default();
     let shingler = Shingler::new(Shingling::default(), &scheme, Some(BaseHash::WordsV1)).unwrap();
     let text =
@@ -607,7 +607,7 @@ fn words_v1_of_a_text() {
 
 /// Equal weights choose what datasketch chooses; other weights, too.
 #[test]
-fn bands_for_a_threshold_are_datasketchs() {
+fn bands_for_a_threshold_match_datasketch() {
     for case in list(&golden("bands_for_threshold.json")["cases"]) {
         let threshold = case["threshold"].as_f64().unwrap();
         let weights = ErrorWeights {

@@ -69,7 +69,7 @@ fn example_3_4_white_space() {
 }
 
 #[test]
-fn section_3_2_2_a_document_of_n_bytes_has_at_most_n_minus_k_plus_1_shingles() {
+fn section_3_2_2_bounds_the_number_of_shingles() {
     let text = "A rose is a rose is a rose, and so on.";
     for k in 1..=text.len() {
         let shingles = shingles_of(Unit::Bytes, Some(k), text);
@@ -83,7 +83,7 @@ fn section_3_2_2_a_document_of_n_bytes_has_at_most_n_minus_k_plus_1_shingles() {
 }
 
 #[test]
-fn section_3_2_changing_a_word_touches_only_shingles_near_it() {
+fn section_3_2_a_word_touches_few_shingles() {
     let which = letters(3, "The dog which chased the cat");
     let that = letters(3, "The dog that chased the cat");
     let gone: BTreeSet<u32> = which.difference(&that).copied().collect();
@@ -115,7 +115,7 @@ fn example_3_5_stop_word_shingles() {
 }
 
 #[test]
-fn exercise_3_2_stop_words_of_ones_own() {
+fn exercise_3_2_custom_stop_words() {
     let stop_words = || ["I", "that", "you", "for", "your"].into_iter().collect();
     let text = "I recommend that you buy Sudzo for your laundry.";
     let whole = [
@@ -139,7 +139,7 @@ fn exercise_3_2_stop_words_of_ones_own() {
 /// The news application of section 3.8.3: the same article under different adverts is more similar by
 /// stop-word shingles than by ordinary ones, the same adverts around other articles less.
 #[test]
-fn section_3_8_3_stop_words_tell_articles_from_adverts() {
+fn section_3_8_3_stop_words_find_the_articles() {
     let article = "the minister said that it is for the people of the country to decide what they want \
                    and how they are to have it";
     let [advert, another] = [
@@ -252,7 +252,7 @@ fn section_3_3_3_minhash_and_jaccard() {
 /// Section 3.3.6: the signature of a set is the slot-wise minimum of its parts' signatures, so rows may
 /// be shared out among machines.
 #[test]
-fn section_3_3_6_rows_may_be_split_among_machines() {
+fn section_3_3_6_machines_may_share_the_rows() {
     for name in ["affine32", "mersenne31", "mersenne61", "fast"] {
         let scheme = Scheme::named(name).unwrap();
         let signer = Backend::Auto.signer(&scheme).unwrap();
@@ -278,7 +278,7 @@ fn section_3_3_6_rows_may_be_split_among_machines() {
 }
 
 #[test]
-fn section_3_3_similarity_0_is_always_estimated_as_0() {
+fn section_3_3_disjoint_sets_are_estimated_as_0() {
     let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
     // affine32 is a bijection, so two shingles never have one value.
     let set: Vec<u32> = (0..200).collect();
@@ -326,7 +326,7 @@ fn section_3_4_2_analysis_of_banding() {
 }
 
 #[test]
-fn section_3_4_2_the_threshold_is_about_where_the_curve_is_steepest() {
+fn section_3_4_2_the_threshold_is_the_steepest_point() {
     let banding = Banding::new(16, 4, 64).unwrap();
     assert_eq!((1.0 / 16f64).powf(1.0 / 4.0), 0.5);
     let at = |s: f64| banding.candidate_probability(s);
@@ -336,7 +336,7 @@ fn section_3_4_2_the_threshold_is_about_where_the_curve_is_steepest() {
 /// The example of section 3.4.1: columns that agree in a band share a bucket, and equal vectors in
 /// different bands do not meet.
 #[test]
-fn section_3_4_1_equal_vectors_in_different_bands_do_not_meet() {
+fn section_3_4_1_bands_share_no_buckets() {
     let banding = Banding::new(2, 3, 6).unwrap();
     let mut keys = BandKeys::new(banding);
     let mut signatures = Signatures::new(6, Width::U32);

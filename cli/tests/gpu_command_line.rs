@@ -75,7 +75,7 @@ fn every_backend_writes_the_same_files() {
 }
 
 #[test]
-fn a_lost_device_is_said_once_and_nothing_else_changes() {
+fn a_lost_device_causes_one_warning() {
     if !has_adapter() {
         return;
     }
@@ -99,7 +99,7 @@ fn a_lost_device_is_said_once_and_nothing_else_changes() {
 }
 
 #[test]
-fn what_a_gpu_cannot_do_is_refused_with_the_reason() {
+fn unsupported_gpu_work_is_refused() {
     let place = Place::with_texts(["a text"]);
     for backend in ["gpu", "hybrid"] {
         for scheme in ["fast", "rensa"] {

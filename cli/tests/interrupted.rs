@@ -118,7 +118,7 @@ fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bo
 }
 
 #[test]
-fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
+fn a_killed_dedup_leaves_no_partial_file() {
     let place = corpus();
     let dedup = |folder: &str| format!("dedup docs --output {folder} --verify exact --quiet");
     place.run(&dedup("whole")).succeeded();
@@ -144,7 +144,7 @@ fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
 }
 
 #[test]
-fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
+fn a_rerun_cleans_up_after_a_kill() {
     let place = corpus();
     let dedup = "dedup docs --output out --quiet --overwrite";
     kill_repeatedly(&place, 1, |_| dedup.to_owned(), |_| ());
@@ -163,7 +163,7 @@ fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
 }
 
 #[test]
-fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
+fn a_killed_pairs_leaves_no_partial_file() {
     let place = corpus();
     for ending in ["jsonl", "parquet"] {
         let pairs = |file: &str| format!("pairs docs --output {file} --quiet");
@@ -205,7 +205,7 @@ fn small_corpus() -> Place {
 }
 
 #[test]
-fn a_dedup_that_is_killed_between_two_renamings_can_be_run_again() {
+fn dedup_recovers_from_a_kill_between_renames() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
@@ -227,7 +227,7 @@ fn a_dedup_that_is_killed_between_two_renamings_can_be_run_again() {
 }
 
 #[test]
-fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
+fn a_run_is_complete_after_its_last_rename() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
@@ -238,7 +238,7 @@ fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
 }
 
 #[test]
-fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
+fn dedup_recovers_from_a_killed_rerun() {
     // The first run was killed between two renamings, the second when it had emptied `.partial`.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
@@ -256,7 +256,7 @@ fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
 }
 
 #[test]
-fn an_overwriting_run_that_is_killed_while_it_replaces_can_be_run_again() {
+fn dedup_recovers_from_a_killed_overwrite() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
@@ -292,7 +292,7 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 #[test]
-fn of_two_runs_into_one_folder_none_reports_results_that_are_not_there() {
+fn concurrent_runs_never_report_missing_results() {
     // Two runs at a time, and many times, for they must meet between preparing the folder and renaming.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet --overwrite";

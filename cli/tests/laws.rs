@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn the_signature_of_a_union_is_the_slotwise_minimum(
+    fn a_union_signs_as_the_slotwise_minimum(
         scheme in any_scheme(),
         backend in any_cpu_backend(),
         num_perm in 1..70u32,
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_sets_have_equal_rows_whatever_stands_around_them(
+    fn equal_sets_have_equal_rows(
         scheme in any_scheme(),
         num_perm in 1..70u32,
         set in any_set(),
@@ -221,7 +221,7 @@ const CLUSTERINGS: [&str; 2] = ["greedy", "connected"];
 const POLICIES: [&str; 2] = ["first", "longest"];
 
 #[test]
-fn every_removed_document_has_a_kept_one_in_kept() {
+fn every_removed_document_names_a_kept_one() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     for verify in ["signature", "exact"] {
@@ -278,7 +278,7 @@ fn everything_is_accounted_for(texts: &[String], results: &Results, options: &st
 }
 
 #[test]
-fn exact_similarities_are_those_of_an_independent_count() {
+fn exact_similarities_match_an_independent_count() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     let of = |line: &Value, field: &str| &*texts[id_in(line, field)];
@@ -308,7 +308,7 @@ fn exact_similarities_are_those_of_an_independent_count() {
 }
 
 #[test]
-fn exact_pairs_are_those_of_an_independent_count() {
+fn exact_pairs_match_an_independent_count() {
     const FAMILIES: usize = 60;
     let texts = families(FAMILIES, 8, 80);
     let place = corpus_of(&texts);
@@ -379,7 +379,7 @@ fn keep_longest_keeps_the_longest() {
 }
 
 #[test]
-fn connected_keeps_one_of_each_component_of_the_pairs() {
+fn connected_keeps_one_document_per_component() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     for verify in ["signature", "exact"] {
@@ -435,7 +435,7 @@ fn large_buckets_are_deduplicated_to_one_document() {
 }
 
 #[test]
-fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
+fn dedup_reports_how_many_pairs_it_omits() {
     let texts = near_identical();
     let place = Place::with_texts(&texts);
     let all_pairs = 50 * 49 / 2;
@@ -471,7 +471,7 @@ fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
 }
 
 #[test]
-fn pairs_beyond_the_bound_are_counted_and_mentioned() {
+fn pairs_reports_how_many_it_omits() {
     // Identical documents are pairs with the first of them, beyond the bound.
     let place = Place::with_texts(vec![text(1, 50); 10]);
     let run = place.run("pairs in.jsonl -o - --max-bucket 4").succeeded();
@@ -514,7 +514,7 @@ fn difference(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> V
 }
 
 #[test]
-fn results_do_not_depend_on_threads_batches_and_backend() {
+fn results_ignore_threads_batches_and_backend() {
     let place = large_corpus();
     let mut results: HashMap<String, BTreeMap<String, Vec<u8>>> = HashMap::new();
     for verify in ["signature", "exact"] {
@@ -555,7 +555,7 @@ fn results_do_not_depend_on_threads_batches_and_backend() {
 }
 
 #[test]
-fn pairs_do_not_depend_on_threads_batches_and_backend() {
+fn pairs_ignore_threads_batches_and_backend() {
     let place = large_corpus();
     for name in ["pairs.jsonl", "pairs.csv", "pairs.parquet"] {
         let run = |way: &str| {

@@ -59,7 +59,7 @@ fn shingles_are_five_words() {
 }
 
 #[test]
-fn one_number_a_shingle() {
+fn each_shingle_has_one_number() {
     let mut numbers = ShingleNumbers::default();
     assert_eq!(numbers.of_text("a b c d e"), [0]);
     assert_eq!(numbers.of_text("a b c d"), [1]);
@@ -110,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_join_is_all_pairs(
+    fn the_join_finds_all_pairs(
         corpus in prop_oneof![subsets(), sparse_sets()],
         threshold in prop_oneof![
             prop::sample::select(vec![0.1, 0.2, 1.0 / 3.0, 0.5, 0.6, 0.75, 0.8, 0.9, 1.0]),

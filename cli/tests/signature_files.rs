@@ -37,7 +37,7 @@ fn pairs_files(place: &Place, from: &str, options: &str) -> [Vec<u8>; 3] {
 }
 
 #[test]
-fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
+fn pairs_of_signatures_match_pairs_of_documents() {
     let place = Place::new();
     let texts = texts();
     // Without ids, in three files of which one is empty, with bad records at odd places.
@@ -76,7 +76,7 @@ fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
 }
 
 #[test]
-fn ids_come_back_as_they_were() {
+fn ids_survive_signing() {
     let place = Place::new();
     place.write("numbers.jsonl", numbered_lines(texts(), 7));
     let names = ["a\"b", "c,d", "é\n", "12"];
@@ -100,7 +100,7 @@ fn ids_come_back_as_they_were() {
 }
 
 #[test]
-fn large_groups_of_identical_documents_are_bounded_alike() {
+fn max_bucket_bounds_signatures_like_documents() {
     let mut texts = vec![text(1, 40); 30];
     texts.push(edited(&text(1, 40), 1, 1));
     let place = Place::with_texts(texts);
@@ -115,7 +115,7 @@ fn large_groups_of_identical_documents_are_bounded_alike() {
 }
 
 #[test]
-fn nothing_signed_is_no_pair() {
+fn no_signatures_make_no_pairs() {
     let place = Place::new();
     place.write("in.jsonl", "not json\n");
     for name in ["s.npy", "s.parquet"] {
@@ -128,7 +128,7 @@ fn nothing_signed_is_no_pair() {
 }
 
 #[test]
-fn what_only_documents_have_is_a_usage_error() {
+fn signatures_refuse_the_options_of_documents() {
     let place = Place::with_texts(["a", "a"]);
     place.run("sign in.jsonl -o s.npy").succeeded();
     for options in [
@@ -185,7 +185,7 @@ fn signed() -> (Place, Vec<u8>, Value) {
 }
 
 #[test]
-fn matrices_that_are_not_what_they_say_are_errors() {
+fn invalid_matrices_are_refused() {
     let (place, matrix, description) = signed();
     let refused = |name: &str, said: &[&str]| {
         place
@@ -283,7 +283,7 @@ fn matrices_that_are_not_what_they_say_are_errors() {
 }
 
 #[test]
-fn a_description_of_another_matrix_is_told_by_its_digest() {
+fn the_digest_detects_a_foreign_description() {
     let (place, matrix, description) = signed();
     let expected = pairs_files(&place, "--signatures s.npy", "");
     let refused = || {
@@ -318,7 +318,7 @@ fn a_description_of_another_matrix_is_told_by_its_digest() {
 }
 
 #[test]
-fn a_description_is_of_1_gib_at_most() {
+fn a_description_is_limited_to_1_gib() {
     let (place, _, _) = signed();
     // A file with a hole: nothing of it is read.
     let file = fs::File::create(place.path("s.npy.json")).unwrap();
@@ -355,7 +355,7 @@ fn slots(rows: usize, num_perm: i32, null_at: Option<usize>) -> ArrayRef {
 }
 
 #[test]
-fn tables_that_are_not_what_they_say_are_errors() {
+fn invalid_tables_are_refused() {
     let (place, ..) = signed();
     place.run("sign in.jsonl -o s.parquet").succeeded();
     let whole = place.read("s.parquet");

@@ -1,0 +1,38 @@
+//! Checks that commands fail and leave no output.
+
+use crate::support::Place;
+
+/// Runs each command that reads `inputs`: all must fail with exit code 1, say the same and leave nothing.
+#[track_caller]
+pub(crate) fn every_command_refuses(place: &Place, inputs: &str, phrases: &[&str]) {
+    for command in [
+        "dedup --output out",
+        "dedup --verify exact --output out",
+        "pairs --output pairs.jsonl",
+        "pairs --output pairs.parquet",
+        "sign --output signatures.npy",
+        "sign --output signatures.parquet",
+    ] {
+        place
+            .run(&format!("{command} {inputs}"))
+            .refused(1, phrases);
+    }
+    leaves_no_output(place);
+}
+
+#[track_caller]
+pub(crate) fn leaves_no_output(place: &Place) {
+    for name in [
+        "out/kept",
+        "out/removed.jsonl",
+        "out/report.json",
+        "out/run.json",
+        "pairs.jsonl",
+        "pairs.parquet",
+        "signatures.npy",
+        "signatures.npy.json",
+        "signatures.parquet",
+    ] {
+        assert!(!place.holds(name), "{name} is there after a failure");
+    }
+}
