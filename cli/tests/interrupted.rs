@@ -1,5 +1,4 @@
-//! Runs that are killed: what stands under a final name is whole, and the same command, run again, comes to
-//! the same bytes.
+//! Killed runs: a file under a final name is complete, and a rerun of the command writes the same bytes.
 
 mod support;
 
@@ -17,7 +16,7 @@ use support::{
 /// How many runs of a command are killed.
 const KILLS: u32 = 20;
 
-/// A corpus whose deduplication takes a good part of a second.
+/// A corpus large enough that a run can be killed midway.
 fn corpus() -> Place {
     let texts = families(1_000, 4, 120);
     let place = Place::new();
@@ -29,7 +28,7 @@ fn corpus() -> Place {
     place
 }
 
-/// Starts the program and kills it after `delay`; says whether it was still running then.
+/// Starts the program and kills it after `delay`; returns whether it was still running.
 fn is_killed_after(delay: Duration, place: &Place, arguments: &str) -> bool {
     let mut child = Command::new(SIMGPU)
         .args(arguments.split_whitespace())
@@ -44,11 +43,11 @@ fn is_killed_after(delay: Duration, place: &Place, arguments: &str) -> bool {
     !child.wait().unwrap().success()
 }
 
-/// Kills `kills` runs of the command, at moments spread over its whole length; `check` sees the number of each
-/// run after it. `arguments` gives the command of a run.
+/// Kills `kills` runs, at moments spread over the duration of the command. `arguments` returns the command of
+/// run `n`; `check(n)` follows each run.
 ///
-/// How long the command takes is not known beforehand: the machine may be slow for one run and fast for the next. So
-/// each run that ends by itself, which is checked like the others, makes the length that is assumed shorter.
+/// The machine may be slow for one run and fast for the next. So each run that ends before it is killed shortens
+/// the assumed duration.
 fn kill_repeatedly(
     place: &Place,
     kills: u32,
@@ -75,7 +74,7 @@ fn kill_repeatedly(
     }
 }
 
-/// The final names in a folder of results, and what is behind them.
+/// The files under final names in a folder of results.
 fn final_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = if folder.exists() {
         lasting_files_in(folder)
@@ -86,15 +85,15 @@ fn final_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Checks that each of `removed.jsonl`, `report.json` and `kept/` is missing or whole, and a folder with
-/// a report complete; gives whether it is.
+/// Checks that each of `removed.jsonl`, `report.json` and `kept/` is missing or whole, and that nothing is
+/// missing beside a report. Returns whether there is a report.
 #[track_caller]
 fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bool {
     let found = final_files(folder);
     for (name, bytes) in &found {
         assert!(
             expected.get(name) == Some(bytes),
-            "{name} is not what it should be"
+            "{name} has the wrong contents"
         );
     }
     if folder.join("kept").exists() {
@@ -110,7 +109,7 @@ fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bo
     if is_complete {
         assert!(
             found == *expected,
-            "a report stands beside incomplete results"
+            "there is a report beside incomplete results"
         );
         assert!(folder.join("run.json").exists());
     }
@@ -187,7 +186,7 @@ fn a_killed_pairs_leaves_no_partial_file() {
                 }
                 assert!(
                     place.read(&file) == expected,
-                    "{file} differs when it is written again"
+                    "a rerun writes another {file}"
                 );
                 assert!(!place.holds(&format!("{file}.partial")));
             },
@@ -195,9 +194,9 @@ fn a_killed_pairs_leaves_no_partial_file() {
     }
 }
 
-// The moments that a random kill hardly ever meets: between one renaming and the next.
+// Kills between two renames, which a random moment hardly ever meets.
 
-/// The entries of a folder in the order in which they get their final names.
+/// The entries of a folder of results, in the order in which they are renamed.
 const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
 
 fn small_corpus() -> Place {
@@ -239,7 +238,7 @@ fn a_run_is_complete_after_its_last_rename() {
 
 #[test]
 fn dedup_recovers_from_a_killed_rerun() {
-    // The first run was killed between two renamings, the second when it had emptied `.partial`.
+    // The first run was killed between two renames, the second after it had emptied `.partial`.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     for renamed in 1..ENTRIES.len() {
@@ -262,7 +261,7 @@ fn dedup_recovers_from_a_killed_overwrite() {
     place.run(dedup).succeeded();
     let folder = place.path("out");
     let expected = final_files(&folder);
-    // The earlier results go, the report first, when those that replace them are complete.
+    // Once the new results are complete, the earlier ones are removed, the report first.
     for removed in 1..=ENTRIES.len() {
         copy_folder(&folder, &place.path("earlier"));
         fs::rename(place.path("earlier"), folder.join(".partial")).unwrap();
@@ -293,7 +292,7 @@ fn copy_folder(from: &Path, to: &Path) {
 
 #[test]
 fn concurrent_runs_never_report_missing_results() {
-    // Two runs at a time, and many times, for they must meet between preparing the folder and renaming.
+    // Many rounds, because the runs must meet between preparing the folder and renaming.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet --overwrite";
     place
@@ -309,7 +308,7 @@ fn concurrent_runs_never_report_missing_results() {
             let found = final_files(&place.path("out"));
             assert!(
                 found == expected,
-                "both runs succeeded, and left {:?}",
+                "both runs succeeded, but left {:?}",
                 found.keys()
             );
         }

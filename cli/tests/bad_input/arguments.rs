@@ -5,6 +5,7 @@ use simgpu::scheme::{BaseHash, Scheme};
 
 use crate::support::Place;
 
+/// `dedup` with these arguments is a usage error that contains `phrases`.
 #[track_caller]
 fn usage_error(arguments: &str, phrases: &[&str]) {
     let place = Place::with_texts(["a", "b"]);

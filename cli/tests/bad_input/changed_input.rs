@@ -1,4 +1,5 @@
-//! Inputs that change between the two passes, by the library's own job, so that the moment is certain.
+//! Inputs that change between the two passes. The library's own job runs here, so that the change comes at a
+//! certain moment.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -15,7 +16,7 @@ use simgpu::scheme::Scheme;
 use crate::refusals::leaves_no_output;
 use crate::support::{self, Place, gzip, json_lines, parquet, strings, text, zstd};
 
-/// Does something to the input as soon as a stage begins: nothing is left to chance.
+/// Changes the input at the moment a stage begins.
 struct Meddler<'a> {
     stage: &'static str,
     meddle: &'a (dyn Fn() + Sync),
@@ -37,7 +38,7 @@ impl Progress for Meddler<'_> {
     fn warn(&self, _: &str) {}
 }
 
-/// Deduplicates `input`, to which `meddle` happens when `stage` begins, and gives the error.
+/// Deduplicates `input`, calls `meddle` when `stage` begins, and returns the error.
 fn dedup_meddled(
     place: &Place,
     input: &Path,
@@ -116,7 +117,7 @@ fn a_change_between_the_passes_is_refused() {
             place.write(name, before);
             let path = place.path(name);
             let modified = path.metadata().unwrap().modified().unwrap();
-            // The time of the change is hidden, so that the contents must tell.
+            // Restore the modification time, so that only the contents differ.
             let meddle = || {
                 fs::write(&path, &after).unwrap();
                 File::options()

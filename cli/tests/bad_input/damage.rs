@@ -2,7 +2,7 @@
 
 use crate::support::{Numbers, Place, gzip, json_lines, parquet, strings, text, zstd};
 
-/// Damages one to three bytes of a file in so many ways; each must be read, or refused with an error.
+/// Damages one to three bytes of the file, once per seed below `ways`: `dedup` reads the result or refuses it.
 #[track_caller]
 fn check_that_damage_never_panics(name: &str, whole: &[u8], ways: u64) {
     let place = Place::new();

@@ -12,7 +12,7 @@ use crate::support::{Place, gzip, json_lines, parquet, strings, text, zstd};
 fn a_truncated_gzip_stream_is_refused() {
     let whole = gzip(&json_lines([text(1, 200), text(2, 200)]));
     let place = Place::new();
-    // In the header, in the data, in the checksum at the end.
+    // Cut in the header, in the data, in the checksum at the end.
     for cut in [3, 12, whole.len() / 2, whole.len() - 5, whole.len() - 1] {
         place.write("in.jsonl.gz", &whole[..cut]);
         let phrases = [

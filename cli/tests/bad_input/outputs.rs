@@ -94,12 +94,12 @@ fn an_unwritable_output_path_is_refused() {
             "missing/signatures.npy",
         ),
     ] {
-        // A remedy stands behind a semicolon, as in every message.
+        // Every message ends with a remedy, behind a semicolon.
         let run = place.run(command).refused(1, &[path, "; "]);
         let causes = run.error().matches("os error").count();
         assert!(
             causes <= 1,
-            "the cause is said {causes} times: {}",
+            "the error repeats its cause {causes} times: {}",
             run.error()
         );
     }
@@ -173,7 +173,7 @@ fn an_unknown_output_format_is_refused() {
     place
         .run("sign in.jsonl -o signatures.csv")
         .refused(2, &phrases);
-    // Nothing is said but that.
+    // The error is the only message.
     let run = place.run("sign in.jsonl -o signatures.csv");
     assert!(run.stderr.starts_with("simgpu: "), "{}", run.stderr);
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::refusals::{every_command_refuses, leaves_no_output};
 use crate::support::{Place, Results, json_lines, lines_of, parquet};
 
-/// A file whose third line is this record, two good ones before it and one behind.
+/// A file of four lines: the third is `record`, the others are good.
 fn with_third_line(record: &[u8]) -> Vec<u8> {
     let good = json_lines(["first document", "second document"]);
     [&good, record, b"\n", &json_lines(["the last document"])].concat()
@@ -107,7 +107,7 @@ fn line_numbers_match_an_editor() {
 
 #[test]
 fn line_numbers_count_across_batches() {
-    // Several chunks before it, in more than one batch.
+    // The bad line follows several chunks, in a later batch.
     let many = (0..30_000).map(|i| format!("document {i} {}", "x".repeat(100)));
     let mut lines = json_lines(many);
     lines.extend_from_slice(b"{}\n");
@@ -162,7 +162,7 @@ fn unique_ids_refuses_a_repeated_id() {
         "--unique-ids",
     ];
     every_command_refuses(&place, "a/in.jsonl b/in.jsonl --unique-ids", &phrases);
-    // Without the flag they are legal, counted and mentioned.
+    // Without the flag, repeated ids are legal, counted and reported.
     let run = place.run("dedup a/in.jsonl b/in.jsonl -o out").succeeded();
     assert!(
         run.stderr.contains("1 document has the id of another"),

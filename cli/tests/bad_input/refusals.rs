@@ -2,7 +2,8 @@
 
 use crate::support::Place;
 
-/// Runs each command that reads `inputs`: all must fail with exit code 1, say the same and leave nothing.
+/// Every command that reads `inputs` exits with code 1 and an error that contains `phrases`, and leaves no
+/// output.
 #[track_caller]
 pub(crate) fn every_command_refuses(place: &Place, inputs: &str, phrases: &[&str]) {
     for command in [
@@ -33,6 +34,6 @@ pub(crate) fn leaves_no_output(place: &Place) {
         "signatures.npy.json",
         "signatures.parquet",
     ] {
-        assert!(!place.holds(name), "{name} is there after a failure");
+        assert!(!place.holds(name), "{name} exists after a failure");
     }
 }

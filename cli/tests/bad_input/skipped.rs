@@ -1,4 +1,4 @@
-//! `--on-bad-record skip`: what is skipped, counted and listed.
+//! `--on-bad-record skip`: bad records are left out, counted and listed.
 
 use std::sync::Arc;
 

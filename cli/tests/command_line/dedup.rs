@@ -61,7 +61,7 @@ fn the_counts_of_a_report_add_up() {
             .count();
         assert_eq!(count("kept"), kept_lines as u64);
         assert!(count("removed") > 0 && count("kept") >= 20, "{options}");
-        // The histogram counts every document once, and every kept one as a cluster.
+        // The histogram counts every document once, and one cluster per kept document.
         let mut sizes = BTreeMap::new();
         for removed in &results.removed {
             *sizes
@@ -93,7 +93,7 @@ fn the_counts_of_a_report_add_up() {
     }
 }
 
-/// A chain: each text shares many shingles with the next, and few with the one after that.
+/// A chain: each text shares most shingles with the next, and fewer with the second next.
 fn chain() -> Vec<String> {
     let words: Vec<String> = text(1, 130).split(' ').map(str::to_owned).collect();
     (0..4)
@@ -103,7 +103,7 @@ fn chain() -> Vec<String> {
 
 #[test]
 fn only_connected_clusters_follow_chains() {
-    // 96 shingles each, 86 shared with a neighbour, 76 with the next but one.
+    // Of 96 shingles, each text shares 86 with the next, 76 with the second next, 66 with the third.
     let (to_next, to_second, to_third) = (86.0 / 106.0, 76.0 / 116.0, 66.0 / 126.0);
     let place = Place::with_texts(chain());
     let options = "in.jsonl --verify exact --threshold 0.8 --bands 64 --rows 2";
@@ -160,7 +160,7 @@ fn keep_chooses_the_first_or_the_longest() {
         parse_lines(&results.kept("in.jsonl"))
     };
     assert_eq!(kept("--keep first"), [json!({"text": short})]);
-    // Of identical ones, too, the longest text is kept: the one with more blanks.
+    // Among identical documents, too, the longest text is kept: the one with more blanks.
     assert_eq!(
         kept("--keep longest"),
         [json!({"text": long.replace(' ', "  ")})]

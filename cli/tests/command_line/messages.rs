@@ -25,9 +25,9 @@ fn every_command_has_help() {
     let version = place.run("--version").succeeded().stdout;
     let expected = concat!("simgpu ", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(version, expected.as_bytes());
-    let nothing_asked = place.run("");
-    assert_eq!(nothing_asked.code, Some(2));
-    assert!(nothing_asked.stderr.contains("Usage"));
+    let without_arguments = place.run("");
+    assert_eq!(without_arguments.code, Some(2));
+    assert!(without_arguments.stderr.contains("Usage"));
 }
 
 #[test]
@@ -47,22 +47,22 @@ fn help_lists_schemes_hashes_units_and_backends() {
 #[test]
 fn stdout_holds_data_and_stderr_messages() {
     let place = Place::with_texts([text(1, 20), text(2, 20), text(1, 20)]);
-    let talk = |command: &str| {
+    let streams = |command: &str| {
         let run = place.run(command).succeeded();
         (run.stdout.len(), run.stderr)
     };
-    let (printed, stderr) = talk("dedup in.jsonl -o out");
+    let (printed, stderr) = streams("dedup in.jsonl -o out");
     assert_eq!(printed, 0);
     for part in ["documents", "kept", "removed", "16 bands of 8", "in all"] {
         assert!(stderr.contains(part), "{stderr}");
     }
-    // No progress bar where nobody can see it draw.
+    // No progress bar outside a terminal.
     assert!(
         !stderr.contains('\r') && !stderr.contains('\u{1b}'),
         "{stderr:?}"
     );
-    assert_eq!(talk("sign in.jsonl -o out.npy").0, 0);
-    assert_eq!(talk("pairs in.jsonl -o out.csv").0, 0);
+    assert_eq!(streams("sign in.jsonl -o out.npy").0, 0);
+    assert_eq!(streams("pairs in.jsonl -o out.csv").0, 0);
     let run = place.run("pairs in.jsonl -o -").succeeded();
     assert_eq!(parse_lines(&run.stdout).len(), 1);
     assert!(run.stderr.contains("documents"));
@@ -72,7 +72,7 @@ fn stdout_holds_data_and_stderr_messages() {
         "sign in.jsonl -o out.npy",
     ] {
         assert_eq!(
-            talk(&format!("{command} --overwrite --quiet")),
+            streams(&format!("{command} --overwrite --quiet")),
             (0, String::new())
         );
     }
@@ -80,7 +80,7 @@ fn stdout_holds_data_and_stderr_messages() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    // More pairs than a pipe holds.
+    // More pairs than the buffer of a pipe holds.
     let place = Place::with_texts(vec![text(1, 20); 200]);
     let mut child = Command::new(SIMGPU)
         .args(["pairs", "in.jsonl", "--output", "-", "--quiet"])

@@ -20,7 +20,7 @@ pub(crate) fn read_parquet(place: &Place, name: &str) -> (RecordBatch, BTreeMap<
     )
 }
 
-/// The header's type and shape, and the bytes behind it.
+/// Type and shape from the header, and the bytes after it.
 pub(crate) fn parse_npy(file: &[u8]) -> (String, [usize; 2], &[u8]) {
     assert_eq!(file[..8], *b"\x93NUMPY\x01\x00");
     let length = usize::from(u16::from_le_bytes([file[8], file[9]]));

@@ -1,4 +1,4 @@
-//! `simgpu pairs`: the same pairs in every format, of identical documents, too.
+//! `simgpu pairs`: which pairs it finds, and the formats it writes.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::outputs::read_parquet;
 use crate::support::{Place, edited, lines_of, numbered_lines, parse_lines, text};
 
-/// Five texts: two identical, one much like them, one a little, one not at all; with ids.
+/// Five texts: 0 and 3 are identical, 1 is one word off, 2 is unrelated, 4 is a distant variant of 2.
 fn related_texts() -> [String; 5] {
     let one = text(1, 100);
     [
@@ -19,7 +19,7 @@ fn related_texts() -> [String; 5] {
     ]
 }
 
-/// The pairs among them: 91 of 101 shingles are shared if an edit lies in the middle.
+/// Their pairs: with one edit in the middle, two texts share 91 of 101 shingles.
 fn expected_pairs() -> Vec<(u64, u64, f64)> {
     vec![(0, 1, 91.0 / 101.0), (0, 3, 1.0), (1, 3, 91.0 / 101.0)]
 }
@@ -71,7 +71,7 @@ fn pairs_are_the_same_in_every_format() {
     assert_eq!(rows.next(), Some(&*PAIR_COLUMNS.join(",")));
     let plain = |value: &Value| match value {
         Value::String(text) => text.clone(),
-        // The shortest decimals that give the number: 1 and not 1.0.
+        // The shortest decimal that parses to the number: 1, not 1.0.
         number => number.as_f64().unwrap().to_string(),
     };
     let row_of = |pair: &Value| PAIR_COLUMNS.map(|name| plain(&pair[name])).join(",");
@@ -216,9 +216,9 @@ fn a_shingle_may_hold_several_tokens() {
         };
         pairs.iter().map(similarity).collect::<Vec<_>>()
     };
-    // As sets the first and the third are one; of pairs of tokens they share "b c".
+    // As sets, rows 0 and 2 are equal; of their token pairs they share "b c".
     assert_eq!(similarities(""), [(0, 2, 1.0)]);
     assert_eq!(similarities("--size 2"), [(0, 2, 1.0 / 3.0)]);
-    // All three tokens are one shingle, and so are fewer.
+    // Three tokens or fewer make one shingle: rows 0 and 1 both read "a b c".
     assert_eq!(similarities("--size 3"), [(0, 1, 1.0)]);
 }

@@ -17,7 +17,7 @@ fn every_command_reads_stdin() {
         .run_with_stdin("dedup - -o deep/er/out", &lines)
         .succeeded();
     assert_eq!(Results::of(&place.path("deep/er/out")).count("removed"), 1);
-    // The copy of stdin is gone.
+    // No copy of stdin remains.
     let names: Vec<String> = files_in(&place.path("")).into_keys().collect();
     assert_eq!(names.len(), 6, "{names:?}");
 }

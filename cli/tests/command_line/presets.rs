@@ -88,7 +88,7 @@ fn presets_use_the_defaults_of_their_tools() {
     assert!(shown.contains("default     20 x 13"), "{shown}");
 }
 
-/// cuDF gives them zeros, which no band may take for a likeness.
+/// cuDF signs them with zeros; no band may match on those.
 #[test]
 fn every_scheme_keeps_documents_without_shingles() {
     for scheme in Scheme::names() {
@@ -129,7 +129,7 @@ fn presets_size_token_shingles_like_their_tools() {
         };
         assert_eq!(size_of("--unit tokens"), (json!(size), false), "{scheme}");
         assert_eq!(size_of("--unit tokens --size 2"), (json!(2), false));
-        // Words are this program's own, and so the values are not the tool's.
+        // simgpu cuts words by its own rule, so the values differ from the tool's.
         assert_eq!(size_of(""), (json!(5), scheme != "affine32"), "{scheme}");
         assert_eq!(size_of("--unit chars"), (json!(9), false), "{scheme}");
     }

@@ -11,7 +11,7 @@ use simgpu::scheme::Scheme;
 use crate::outputs::{parse_npy, read_parquet};
 use crate::support::{Place, families, gzip, json_lines, numbered_lines};
 
-/// What the library says the signatures of these texts are.
+/// The library's signatures of these texts.
 fn signatures_of<S: AsRef<str>>(texts: &[S], scheme: &str, num_perm: u32, seed: u32) -> Signatures {
     let scheme = Scheme::named(scheme)
         .unwrap()
@@ -104,7 +104,7 @@ fn parquet_signatures_match_the_library() {
         assert_eq!(parameters["num_perm"], 64);
         assert_eq!(metadata["simgpu.signatures"], "1");
     }
-    // Places where there are no ids.
+    // Positions replace missing ids.
     place.write("in.jsonl", json_lines(&texts));
     place
         .run("sign in.jsonl -o s.parquet --overwrite")

@@ -1,16 +1,16 @@
-//! Compression: detected by the first bytes, and used for the output, too.
+//! Compression: detected by the first bytes of an input, and used for its output.
 
 use std::io::Write;
 
 use crate::samples::{in_pieces, records};
 use crate::support::{Place, gzip, json_lines, text, zstd};
 
-/// zstd frames with a window that only a reader with `--long` accepts.
+/// A zstd frame with a window so large that `zstd` needs `--long` to decode it.
 fn zstd_long(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     encoder.long_distance_matching(true).unwrap();
     encoder.window_log(30).unwrap();
-    // A flush in the middle, or the frame would be given the small window that would do.
+    // Without this flush the encoder would know the size and choose a small window.
     encoder.write_all(&bytes[..1]).unwrap();
     encoder.flush().unwrap();
     encoder.write_all(&bytes[1..]).unwrap();
@@ -45,7 +45,7 @@ fn outputs_are_compressed_like_their_inputs() {
             zstd_magic,
         ),
         ("long.jsonl.zst", long, zstd_magic),
-        // What a file is called does not decide how it is compressed.
+        // The name does not decide the compression.
         ("misnamed.jsonl", gzip(&lines), gzip_magic),
         ("misnamed.jsonl.gz", lines.clone(), b"{"),
     ] {

@@ -55,7 +55,7 @@ fn documents_without_a_shingle_are_always_kept() {
         assert_eq!(results.count("without_shingles"), 7);
     }
     assert!(place.pairs("in.jsonl").is_empty());
-    // As bytes, a blank is something.
+    // In bytes, a blank is a shingle.
     place.write("in.jsonl", json_lines(["", " ", "", " ", "x"]));
     let results = place.dedup("in.jsonl --unit bytes");
     assert_eq!(results.kept("in.jsonl"), json_lines(["", " ", "", "x"]));
@@ -95,7 +95,7 @@ fn every_script_is_processed() {
         ] {
             let results = place.dedup(&format!("in.jsonl --unit {unit} {options}"));
             let without = results.count("without_shingles");
-            // Only the last one holds an English stop word.
+            // Only the last text holds an English stop word.
             assert_eq!(without, if unit == "stopwords" { 10 } else { 0 }, "{unit}");
             assert_eq!(results.count("kept") + results.count("removed"), 12);
             if unit != "stopwords" {
@@ -131,7 +131,7 @@ fn nul_bytes_are_ordinary_characters() {
 
 #[test]
 fn a_document_may_have_50_mb() {
-    // As long as a library shelf, between two small ones, and once more with another end.
+    // Between two small documents, and a second time with another end.
     let mut long = String::new();
     for number in 0.. {
         if long.len() >= 50_000_000 {

@@ -34,7 +34,7 @@ fn a_dotted_name_reaches_into_a_struct() {
     }
 }
 
-/// Two records with one text and more fields, and the removal that is reported of them.
+/// Deduplicates two records with the same text; returns the removed id and the kept id.
 fn removal_of(place: &Place, records: [Value; 2], options: &str) -> (Value, Value) {
     place.write("in.jsonl", lines_of(records));
     let results = place.dedup(&format!("in.jsonl {options}"));
@@ -78,7 +78,7 @@ fn ids_are_fields_or_positions() {
             json!(""),
             json!("\"é\n"),
         ),
-        // One record without an id, or with one of another type, and none counts.
+        // If one record lacks an id, or has one of another type, positions replace all ids.
         (
             json!({"id": "a"}),
             json!({}),
@@ -145,7 +145,7 @@ fn integer_ids_of_tables_stay_integers() {
             json!(u64::MAX),
         ),
         (strings(["1", "2"]), json!("2")),
-        // A null is no id, so that places stand in for all.
+        // A null is no id, so positions replace all ids.
         (
             Arc::new(Int64Array::from(vec![Some(1), None])),
             json!("in.parquet:1"),
@@ -194,16 +194,19 @@ fn the_last_repeated_key_wins() {
 fn lone_surrogates_compare_as_replacement_characters() {
     let place = Place::new();
     let record = |text: &str| format!("{{\"text\": \"w1 w2 w3 w4 {text} w6 w7\"}}\n");
-    // A pair of escapes is one character; a half, either half, or halves in the wrong order are not.
-    let alone = record(r"x\ud83dy");
+    // A high and a low escape make one character; a single half, or halves in the wrong order, do not.
+    let high_only = record(r"x\ud83dy");
     let pair = record(r"\ud83d\ude00");
     let low_first = record(r"x\ude00y");
     let literal = record("x\u{FFFD}y");
-    place.write("in.jsonl", [&*alone, &pair, &low_first, &literal].concat());
+    place.write(
+        "in.jsonl",
+        [&*high_only, &pair, &low_first, &literal].concat(),
+    );
     let results = place.dedup("in.jsonl --unit chars");
     assert_eq!(
         results.kept("in.jsonl"),
-        [alone, pair].concat().into_bytes()
+        [high_only, pair].concat().into_bytes()
     );
     assert_eq!(results.count("identical"), 2);
 }
@@ -226,7 +229,7 @@ fn tokens_are_strings_and_numbers() {
         ]),
     );
     let results = place.dedup("in.jsonl --unit tokens --verify exact");
-    // A number is its source text; sets that share 30 of 32 elements are alike.
+    // A number is its source text, so 1 and "1" are the same token.
     let found: Vec<_> = results
         .removed
         .iter()
@@ -237,7 +240,7 @@ fn tokens_are_strings_and_numbers() {
         (&json!(2), &json!(30.0 / 32.0), &json!("exact")),
     ];
     assert_eq!(found, expected);
-    // An array without a token has no shingle.
+    // An empty array has no shingle.
     assert_eq!(results.count("without_shingles"), 1);
     let mut lists = ListBuilder::new(arrow_array::builder::Int32Builder::new());
     for row in [vec![1, 2, 3], vec![3, 2, 1], vec![1, 2, 3]] {
@@ -253,7 +256,7 @@ fn tokens_are_strings_and_numbers() {
         .iter()
         .map(|r| (&r["row"], &r["found_by"]))
         .collect();
-    // Order does not matter to a set, but only one sequence is identical to another.
+    // Row 1 is the same set in another order, row 2 the same sequence.
     assert_eq!(
         found,
         [

@@ -1,25 +1,25 @@
-//! Where inputs come from: folders, globs, several paths, stdin.
+//! Inputs: folders, globs, several paths, stdin.
 
 use crate::samples::{in_pieces, read_table};
 use crate::support::{Place, Results, gzip, json_lines, parquet, strings, text, zstd};
 
-/// A record with a text that no other file has, and one that all have.
-fn mostly_like(seed: u64) -> Vec<u8> {
+/// Two records: the first has a text of its own, the second the text that all these files share.
+fn own_and_shared(seed: u64) -> Vec<u8> {
     json_lines([text(seed, 20), text(0, 20)])
 }
 
 #[test]
 fn a_folder_keeps_its_shape() {
     let place = Place::new();
-    place.write("docs/b.jsonl", mostly_like(1));
-    place.write("docs/a/z.jsonl.gz", gzip(&mostly_like(2)));
+    place.write("docs/b.jsonl", own_and_shared(1));
+    place.write("docs/a/z.jsonl.gz", gzip(&own_and_shared(2)));
     place.write(
         "docs/a/deep/er.parquet",
         parquet([("text", strings([text(3, 20), text(0, 20)]))]),
     );
     place.write("docs/c/gone.jsonl", json_lines([text(0, 20)]));
     let results = place.dedup("docs");
-    // Files come in the order of their names, so the first one keeps the common text.
+    // Files are read in the order of their names, so the first one keeps the shared text.
     let kept = ["a/deep/er.parquet", "a/z.jsonl.gz", "b.jsonl"];
     assert_eq!(results.kept_names(), kept);
     assert_eq!(results.kept("a/z.jsonl.gz"), json_lines([text(2, 20)]));
@@ -35,10 +35,10 @@ fn a_folder_keeps_its_shape() {
 #[test]
 fn a_glob_finds_files() {
     let place = Place::new();
-    place.write("docs/x1.jsonl", mostly_like(1));
-    place.write("docs/x2.jsonl", mostly_like(2));
+    place.write("docs/x1.jsonl", own_and_shared(1));
+    place.write("docs/x2.jsonl", own_and_shared(2));
     place.write("docs/y.jsonl", "not JSON");
-    place.write("docs/sub/x3.jsonl", mostly_like(3));
+    place.write("docs/sub/x3.jsonl", own_and_shared(3));
     let results = place.dedup("docs/x*.jsonl");
     assert_eq!(results.kept_names(), ["x1.jsonl", "x2.jsonl"]);
     let results = place.dedup("docs/**/x?.jsonl");
@@ -51,21 +51,21 @@ fn a_glob_finds_files() {
 #[test]
 fn paths_are_kept_below_the_common_parent() {
     let place = Place::new();
-    place.write("data/one/in.jsonl", mostly_like(1));
-    place.write("data/two/deep/in.jsonl", mostly_like(2));
+    place.write("data/one/in.jsonl", own_and_shared(1));
+    place.write("data/two/deep/in.jsonl", own_and_shared(2));
     place.write("data/two/other.txt", text(0, 20));
     let results = place.dedup("data/two data/one/in.jsonl");
     let kept = ["one/in.jsonl", "two/deep/in.jsonl"];
     assert_eq!(results.kept_names(), kept);
-    // The order of the inputs is the order in which they are named.
-    assert_eq!(results.kept("two/deep/in.jsonl"), mostly_like(2));
+    // Inputs are read in the order of the arguments.
+    assert_eq!(results.kept("two/deep/in.jsonl"), own_and_shared(2));
     assert_eq!(results.kept("one/in.jsonl"), json_lines([text(1, 20)]));
 }
 
 #[test]
 fn a_file_named_twice_is_read_once() {
     let place = Place::new();
-    place.write("docs/in.jsonl", mostly_like(1));
+    place.write("docs/in.jsonl", own_and_shared(1));
     let run = place
         .run("dedup docs ./docs/in.jsonl docs/../docs -o out")
         .succeeded();
@@ -83,7 +83,7 @@ fn file_names_outside_utf_8_never_collide() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
     std::fs::create_dir(place.path("docs")).unwrap();
-    // Names that differ, and look the same where bad bytes are replaced.
+    // Different names that look the same once invalid bytes are replaced.
     for (i, name) in [&b"a\xFE.jsonl"[..], b"a\xFF.jsonl"]
         .into_iter()
         .enumerate()
@@ -100,7 +100,7 @@ fn file_names_outside_utf_8_never_collide() {
         assert_eq!(
             count_files(&place.path("out/kept")),
             2,
-            "a kept file took the place of another"
+            "one kept file overwrote another"
         );
     } else {
         run.refused(1, &["docs", "UTF-8", "; "]);
@@ -138,7 +138,7 @@ fn stdin_is_read_in_every_format() {
     ] {
         let results = place.dedup_with_stdin(&format!("- {options}"), &stdin);
         assert_eq!(results.kept_names(), [name]);
-        // Compressed as it came, told by the first bytes.
+        // Input and output start with the same magic bytes.
         assert_eq!(results.stored(name)[..2], stdin[..2], "{name}");
         if name.contains("jsonl") {
             assert_eq!(results.kept(name), kept_lines);
@@ -152,9 +152,9 @@ fn stdin_is_read_in_every_format() {
 #[test]
 fn stdin_keeps_its_place_among_files() {
     let place = Place::new();
-    place.write("a.jsonl", mostly_like(1));
+    place.write("a.jsonl", own_and_shared(1));
     place.write("b.txt", text(0, 20));
-    let results = place.dedup_with_stdin("b.txt - a.jsonl", &mostly_like(2));
+    let results = place.dedup_with_stdin("b.txt - a.jsonl", &own_and_shared(2));
     assert_eq!(results.kept_names(), ["a.jsonl", "b.txt", "stdin.jsonl"]);
     let removed: Vec<_> = results
         .removed

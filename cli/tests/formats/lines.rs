@@ -68,7 +68,7 @@ fn a_lone_byte_order_mark_is_blank() {
 
 #[test]
 fn lines_across_chunks_stay_whole() {
-    // Lines of all lengths around the size of a chunk, so that cuts fall everywhere.
+    // Lines of many lengths up to more than a chunk, so that chunks end anywhere in a line.
     let mut file = Vec::new();
     let mut kept = Vec::new();
     for i in 0..40 {

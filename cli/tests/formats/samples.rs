@@ -1,4 +1,4 @@
-//! Records, compressed pieces and tables that several of these tests use.
+//! Samples that several of these tests use.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use serde_json::json;
 
 use crate::support::text;
 
-/// Four records on five lines, of which the third repeats the first.
+/// Four records; the third repeats the first.
 pub(crate) fn records() -> Vec<Vec<u8>> {
     let of = |seed| json!({"text": text(seed, 20)}).to_string().into_bytes();
     vec![of(1), of(2), of(1), of(3)]
 }
 
-/// Four records in pieces: a cut falls into a record.
+/// `bytes` compressed in two pieces, cut in the middle of a record.
 pub(crate) fn in_pieces(compress: fn(&[u8]) -> Vec<u8>, bytes: &[u8]) -> Vec<u8> {
     let cut = bytes.len() / 2 - 3;
     [compress(&bytes[..cut]), compress(&bytes[cut..])].concat()
 }
 
-/// The rows of a Parquet file as one batch, and what it says of itself.
+/// The rows of a Parquet file as one batch, and its metadata.
 pub(crate) fn read_table(bytes: Vec<u8>) -> (RecordBatch, Arc<ParquetMetaData>) {
     fn open(bytes: impl ChunkReader + 'static) -> (ParquetRecordBatchReader, Arc<ParquetMetaData>) {
         let builder = ParquetRecordBatchReaderBuilder::try_new(bytes).unwrap();

@@ -19,10 +19,10 @@ use parquet::file::properties::WriterProperties;
 use crate::samples::{in_pieces, read_table};
 use crate::support::{Place, gzip, strings, text, zstd};
 
-/// Which rows of the tables below are kept: all but those that repeat the text of an earlier one.
+/// The rows that are kept: row 2 repeats the text of row 0.
 const KEPT_ROWS: [usize; 4] = [0, 1, 3, 4];
 
-/// A table with a struct, lists, nulls and a dictionary, and metadata of its columns.
+/// A table with a struct, lists, nulls, a dictionary and column metadata.
 fn rich_table(texts: ArrayRef) -> RecordBatch {
     let lang = Field::new("lang", DataType::Utf8, true);
     let scores = Field::new_list("scores", Field::new("item", DataType::Float64, true), true);
@@ -131,7 +131,7 @@ fn tables_keep_schema_metadata_codec_and_rows() {
 
 #[test]
 fn large_tables_are_read_and_kept_in_order() {
-    // Many row groups and batches, which do not end together; every fifth row repeats the one before.
+    // Row groups and batches end at different rows; every fifth row repeats the one before.
     let number = |row: usize| if row % 5 == 4 { row - 1 } else { row };
     let texts: Vec<String> = (0..30_000)
         .map(|row| format!("row {}", number(row)))
