@@ -1,4 +1,4 @@
-//! A batch is signed in memory that the caller gave: once a thread is warm, nothing is allocated.
+//! Signing writes into the caller's memory: once a thread is warm, it allocates nothing.
 
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
@@ -6,8 +6,8 @@ use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, 
 use simgpu::scheme::{Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 
-/// Allocations of the second call, on one thread.
-fn of_second_call(mut call: impl FnMut() + Send) -> u64 {
+/// The number of allocations in the second call, on one thread.
+fn allocations_of_second_call(mut call: impl FnMut() + Send) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)
         .build()
@@ -41,7 +41,7 @@ fn sets_are_signed_without_allocations() {
         let signer = Backend::Simd.signer_on(&scheme, *isa).unwrap();
         let slots = sets.len() * scheme.num_perm();
         let (mut slots32, mut slots64) = (vec![0; slots], vec![0; slots]);
-        let allocations = of_second_call(|| {
+        let allocations = allocations_of_second_call(|| {
             let slots = match signer.slot_width() {
                 Width::U32 => SlotsMut::U32(&mut slots32),
                 Width::U64 => SlotsMut::U64(&mut slots64),
@@ -65,7 +65,7 @@ fn texts_are_signed_without_allocations() {
     for unit in [Unit::Words, Unit::Bytes, Unit::Chars] {
         let shingler = Shingler::new(Shingling::of(unit.clone()), &scheme, None).unwrap();
         let mut slots = vec![0; texts.len() * scheme.num_perm()];
-        let allocations = of_second_call(|| {
+        let allocations = allocations_of_second_call(|| {
             let signatures =
                 SignaturesMut::new(scheme.num_perm(), SlotsMut::U32(&mut slots)).unwrap();
             signer.sign_texts(&texts, &shingler, signatures).unwrap();

@@ -1,5 +1,8 @@
-//! Values that others computed: a second implementation in Python (tests/golden/generate.py), and the
-//! tools whose values the schemes reproduce.
+//! Values from elsewhere: a second implementation in Python (tests/golden/generate.py), and the tools whose
+//! values the schemes reproduce.
+
+use std::fs;
+use std::path::Path;
 
 use serde_json::Value;
 use simgpu::backend::Backend;
@@ -14,9 +17,18 @@ use simgpu::scheme::{
 };
 use simgpu::simd::Isa;
 
+/// Reads a file of golden values: from vectors/ if `simgpu selftest` ships it, else from tests/golden/.
 fn golden(name: &str) -> Value {
-    let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let shipped = root.join("vectors").join(name);
+    let path = if shipped.exists() {
+        shipped
+    } else {
+        root.join("tests/golden").join(name)
+    };
+    let page =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&page).unwrap()
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -34,7 +46,7 @@ fn numbers<T: TryFrom<u64, Error: std::fmt::Debug>>(value: &Value) -> Vec<T> {
     list(value).iter().map(number).collect()
 }
 
-/// A backend on certain instructions.
+/// A backend with an instruction set.
 #[derive(Clone, Copy, Debug)]
 struct Machine(Backend, Isa);
 
@@ -50,7 +62,7 @@ impl std::fmt::Display for Machine {
     }
 }
 
-/// All that this CPU has.
+/// The CPU backends with each instruction set of this CPU.
 fn machines() -> impl Iterator<Item = Machine> {
     let simd = Isa::available()
         .iter()
@@ -58,7 +70,7 @@ fn machines() -> impl Iterator<Item = Machine> {
     std::iter::once(Machine(Backend::Scalar, Isa::best())).chain(simd)
 }
 
-/// Signs one set and gives its slots as u64.
+/// Signs one set and returns its slots as u64.
 fn signature(scheme: &Scheme, backend: Machine, set: &[u64]) -> Vec<u64> {
     let narrow: Vec<u32> = set.iter().map(|x| u32::try_from(*x).unwrap_or(0)).collect();
     let hashes = match scheme.family().hash_width() {
@@ -70,7 +82,7 @@ fn signature(scheme: &Scheme, backend: Machine, set: &[u64]) -> Vec<u64> {
     signatures(scheme, backend, &sets).remove(0)
 }
 
-/// Signs sets and gives the slots of each as u64.
+/// Signs sets and returns the slots of each as u64.
 fn signatures(scheme: &Scheme, backend: Machine, sets: &ShingleSets<'_>) -> Vec<Vec<u64>> {
     let signer = backend.signer(scheme).unwrap();
     let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
@@ -82,7 +94,7 @@ fn signatures(scheme: &Scheme, backend: Machine, sets: &ShingleSets<'_>) -> Vec<
     rows.collect()
 }
 
-/// Documents of tokens, through the shingler.
+/// Shingles documents of tokens.
 fn shingle_tokens<'a>(
     shingler: &Shingler,
     documents: impl IntoIterator<Item = &'a Value>,
@@ -116,7 +128,7 @@ fn scheme_of(case: &Value, name: &str) -> Scheme {
 }
 
 #[test]
-fn every_family_on_every_backend() {
+fn every_backend_computes_every_family() {
     for case in list(&golden("families.json")) {
         let scheme = scheme_of(case, case["family"].as_str().unwrap());
         for (set, expected) in list(&case["inputs"]).iter().zip(list(&case["signatures"])) {
@@ -133,7 +145,7 @@ fn every_family_on_every_backend() {
 }
 
 #[test]
-fn coefficients_are_numpys() {
+fn coefficients_match_numpy() {
     for case in list(&golden("draws.json")) {
         let permutations = scheme_of(case, case["family"].as_str().unwrap()).permutations();
         let pair = |k: usize| vec![permutations.a()[k], permutations.b()[k]];
@@ -146,7 +158,7 @@ fn coefficients_are_numpys() {
 }
 
 #[test]
-fn the_first_draws_of_the_peers() {
+fn first_draws_match_the_peers() {
     let legacy = Scheme::named("datasketch-legacy").unwrap().permutations();
     assert_eq!(
         legacy.a()[..2],
@@ -183,7 +195,7 @@ fn the_first_draws_of_the_peers() {
 }
 
 #[test]
-fn the_quick_brown_fox() {
+fn datasketch_signs_the_quick_brown_fox() {
     let tokens = ["the", "quick", "brown", "fox"];
     let set: Vec<u64> = tokens
         .iter()
@@ -230,7 +242,7 @@ fn the_quick_brown_fox() {
 
 /// datasketch's own unit test: one token, four permutations.
 #[test]
-fn datasketch_byte_tokens() {
+fn datasketch_signs_one_token() {
     let case = &golden("datasketch.json")["datasketch_minhash"];
     let scheme = scheme_of(case, "datasketch-legacy");
     let permutations = scheme.permutations();
@@ -245,9 +257,9 @@ fn datasketch_byte_tokens() {
     }
 }
 
-/// The way of a user who wants a peer's values: tokens through the shingler, the preset's own hash.
+/// Computes a peer's values as a user would: tokens, the shingler, the preset's own hash.
 #[test]
-fn signatures_of_the_peers() {
+fn signatures_match_the_peers() {
     let golden = golden("peer_signatures.json");
     for case in list(&golden["schemes"]) {
         let peer = case["name"].as_str().unwrap();
@@ -259,7 +271,7 @@ fn signatures_of_the_peers() {
             "datatrove xxhash precision 64" => ("datatrove", None),
             "datatrove sha1 precision 64" => ("datatrove", Some(BaseHash::Sha1_64)),
             "rensa 0.5 R-MinHash" => ("rensa", None),
-            other => panic!("{other} is not known"),
+            other => panic!("unknown peer {other}"),
         };
         let scheme = scheme_of(case, name);
         let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, hash).unwrap();
@@ -276,7 +288,7 @@ fn signatures_of_the_peers() {
 }
 
 #[test]
-fn rensa() {
+fn rensa_signatures_match() {
     let golden = golden("rensa.json");
     let letters: Vec<char> = ('a'..='z').collect();
     let token = |i: usize| format!("{}{i}", letters[i % 26]).repeat(1 + i % 9);
@@ -289,7 +301,7 @@ fn rensa() {
             assert_eq!(actual, numbers::<u64>(&case["signature"]), "{case}");
         }
     }
-    // Slots that are drawn again, and once more.
+    // Hashes whose slot is drawn two or three times.
     for case in list(&golden["drawn_again"]) {
         let scheme = scheme_of(case, "rensa");
         for backend in machines() {
@@ -301,7 +313,7 @@ fn rensa() {
 }
 
 #[test]
-fn text_dedup() {
+fn text_dedup_signatures_match() {
     let golden = golden("text_dedup.json");
     let texts = || {
         list(&golden["texts"])
@@ -339,7 +351,7 @@ fn text_dedup() {
     }
 }
 
-/// cuDF's unit tests choose the coefficients, with a = b: the values of its sets under those.
+/// Signs sets with given coefficients, a = b, as cuDF's unit tests do.
 fn cudf_signatures(sets: &[Vec<u64>], width: Width, coefficients: &[u32]) -> Vec<Vec<u64>> {
     let value = |c: u32, x: u64| match width {
         Width::U32 => affine32_even(c, c, u32::try_from(x).unwrap()).into(),
@@ -353,7 +365,7 @@ fn cudf_signatures(sets: &[Vec<u64>], width: Width, coefficients: &[u32]) -> Vec
 }
 
 #[test]
-fn cudf() {
+fn cudf_signatures_match() {
     let golden = golden("cudf.json");
     for (name, hash, width, expected) in [
         (
@@ -413,9 +425,9 @@ fn cudf() {
     }
 }
 
-/// Exact similarities of sets of characters, as cuDF's `jaccard_index` gives them.
+/// Exact similarities of character shingles match cuDF's `jaccard_index`.
 #[test]
-fn cudf_jaccard() {
+fn cudf_jaccard_matches() {
     let scheme = Scheme::named("nemo").unwrap();
     for case in list(&golden("cudf.json")["cudf_jaccard_char5"]["pairs"]) {
         let mut shingling = Shingling::of_scheme(&scheme);
@@ -435,9 +447,9 @@ fn cudf_jaccard() {
     }
 }
 
-/// NeMo seeds its hash with the first multiplier, and a window is 24 characters.
+/// NeMo seeds its hash with its first multiplier and hashes windows of 24 characters.
 #[test]
-fn nemo_of_a_text() {
+fn nemo_seeds_its_hash() {
     let scheme = Scheme::named("nemo").unwrap();
     assert_eq!(
         scheme.prescribed_hash(),
@@ -453,9 +465,9 @@ fn nemo_of_a_text() {
     assert!(expected.eq(sets[0].iter().copied()));
 }
 
-/// datatrove's words, given as tokens: five of them joined by one blank, and fewer are no shingle.
+/// datatrove joins five words by blanks; fewer words make no shingle.
 #[test]
-fn datatrove_of_given_words() {
+fn datatrove_joins_five_tokens() {
     let scheme = Scheme::named("datatrove32").unwrap();
     let mut shingling = Shingling::of(Unit::Tokens);
     shingling.size = 5.try_into().unwrap();
@@ -466,9 +478,9 @@ fn datatrove_of_given_words() {
     assert_eq!(sets, [vec![xxh32("a b c d e"), xxh32("b c d e f")], vec![]]);
 }
 
-/// The published values of the empty input, and datasketch's and text-dedup's of a word.
+/// The published values of the empty input, and datasketch's and text-dedup's values of a phrase.
 #[test]
-fn base_hashes() {
+fn base_hashes_match_published_values() {
     assert_eq!(u32::of_bytes(BaseHash::Xxh32, b""), 0x02CC_5D05);
     assert_eq!(u64::of_bytes(BaseHash::Xxh64, b""), 0xEF46_DB37_51D8_E999);
     assert_eq!(u32::of_bytes(BaseHash::Xxh3_32, b""), 0x38D3_94C2);
@@ -483,13 +495,13 @@ fn base_hashes() {
 }
 
 #[test]
-fn presets_are_what_their_tools_fix() {
+fn presets_match_their_tools() {
     for (name, num_perm, seed, shape) in [
         ("datatrove", 112, 1, (14, 8)),
         ("datatrove32", 112, 1, (14, 8)),
         ("nemo", 260, 42, (20, 13)),
         ("nemo64", 260, 42, (20, 13)),
-        // Equal weights: what the tools' own `optimal_param` gives at 0.8.
+        // Equal weights: the result of the tools' own `optimal_param` at 0.8.
         ("text-dedup", 250, 42, (16, 15)),
         ("datasketch", 128, 1, (9, 13)),
     ] {
@@ -510,7 +522,7 @@ fn presets_are_what_their_tools_fix() {
 }
 
 #[test]
-fn band_keys_version_1() {
+fn band_keys_are_frozen() {
     for case in list(&golden("band_keys.json")) {
         let rows: usize = number(&case["rows"]);
         for (band, keys) in (0u32..).zip(list(&case["keys"])) {
@@ -528,7 +540,7 @@ fn band_keys_version_1() {
 }
 
 #[test]
-fn murmur3() {
+fn murmur3_matches_mmh3() {
     let golden = golden("murmur3.json");
     let seeds: Vec<u32> = numbers(&golden["seeds"]);
     for case in list(&golden["bytes"]) {
@@ -568,13 +580,12 @@ fn words_v1_is_frozen() {
             "{case}"
         );
     }
-    // Another version of Unicode may cut other words: then this becomes words-v2.
+    // Another version of Unicode may split words differently, and would need words-v2.
     assert_eq!(words_v1::UNICODE_VERSION, (17, 0, 0));
 }
 
-/// The shingler's `words-v1`, from a text.
 #[test]
-fn words_v1_of_a_text() {
+fn words_v1_hashes_shingles_of_a_text() {
     let scheme = Scheme::default();
     let shingler = Shingler::new(Shingling::default(), &scheme, Some(BaseHash::WordsV1)).unwrap();
     let text =
@@ -605,9 +616,9 @@ fn words_v1_of_a_text() {
     assert_eq!(actual, expected);
 }
 
-/// Equal weights choose what datasketch chooses; other weights, too.
+/// Bands and rows match datasketch's choice for equal and for other weights.
 #[test]
-fn bands_for_a_threshold_are_datasketchs() {
+fn bands_for_a_threshold_match_datasketch() {
     for case in list(&golden("bands_for_threshold.json")["cases"]) {
         let threshold = case["threshold"].as_f64().unwrap();
         let weights = ErrorWeights {

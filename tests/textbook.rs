@@ -1,5 +1,5 @@
-//! The worked examples of *Mining of Massive Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman), named
-//! after their sections.
+//! The worked examples of *Mining of Massive Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman), named after
+//! their sections.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ fn example_3_4_white_space() {
 }
 
 #[test]
-fn section_3_2_2_a_document_of_n_bytes_has_at_most_n_minus_k_plus_1_shingles() {
+fn section_3_2_2_bounds_the_number_of_shingles() {
     let text = "A rose is a rose is a rose, and so on.";
     for k in 1..=text.len() {
         let shingles = shingles_of(Unit::Bytes, Some(k), text);
@@ -83,12 +83,12 @@ fn section_3_2_2_a_document_of_n_bytes_has_at_most_n_minus_k_plus_1_shingles() {
 }
 
 #[test]
-fn section_3_2_changing_a_word_touches_only_shingles_near_it() {
+fn section_3_2_a_word_touches_few_shingles() {
     let which = letters(3, "The dog which chased the cat");
     let that = letters(3, "The dog that chased the cat");
-    let gone: BTreeSet<u32> = which.difference(&that).copied().collect();
+    let removed: BTreeSet<u32> = which.difference(&that).copied().collect();
     assert_eq!(
-        gone,
+        removed,
         hashed(["g w", " wh", "whi", "hic", "ich", "ch ", "h c"])
     );
 }
@@ -115,7 +115,7 @@ fn example_3_5_stop_word_shingles() {
 }
 
 #[test]
-fn exercise_3_2_stop_words_of_ones_own() {
+fn exercise_3_2_custom_stop_words() {
     let stop_words = || ["I", "that", "you", "for", "your"].into_iter().collect();
     let text = "I recommend that you buy Sudzo for your laundry.";
     let whole = [
@@ -124,7 +124,7 @@ fn exercise_3_2_stop_words_of_ones_own() {
         "you buy Sudzo",
         "for your laundry",
     ];
-    // "your laundry" lacks its third word, and is left out until one follows.
+    // "your laundry" lacks its third word, so it is no shingle until one follows.
     assert_eq!(
         shingles_of(Unit::StopWords(stop_words()), None, text),
         hashed(whole)
@@ -136,10 +136,10 @@ fn exercise_3_2_stop_words_of_ones_own() {
     );
 }
 
-/// The news application of section 3.8.3: the same article under different adverts is more similar by
-/// stop-word shingles than by ordinary ones, the same adverts around other articles less.
+/// The news application of section 3.8.3: with stop-word shingles, the same article under different adverts is
+/// more similar than with ordinary ones.
 #[test]
-fn section_3_8_3_stop_words_tell_articles_from_adverts() {
+fn section_3_8_3_stop_words_find_the_articles() {
     let article = "the minister said that it is for the people of the country to decide what they want \
                    and how they are to have it";
     let [advert, another] = [
@@ -180,7 +180,7 @@ fn minima(sets: &[&[usize]], hashes: &[fn(usize) -> usize]) -> Vec<Vec<usize>> {
 
 #[test]
 fn example_3_7_minhash_by_a_permutation() {
-    // The permuted order is b e a d c: where each row comes in it.
+    // The permuted order is b e a d c; `place` is the position of a row in it.
     let place = |row: usize| [2, 0, 4, 3, 1][row];
     let order = ['b', 'e', 'a', 'd', 'c'];
     let values: Vec<char> = minima(&FIGURE_3_2, &[place])
@@ -219,7 +219,7 @@ fn lecture_example_of_minhash() {
     assert_eq!(signatures, [[2, 3], [1, 1]]);
 }
 
-/// Over all permutations of five rows, the share in which two sets agree is their similarity.
+/// The share of all permutations of five rows in which two sets agree is their similarity.
 #[test]
 fn section_3_3_3_minhash_and_jaccard() {
     let mut orders = vec![vec![]];
@@ -249,10 +249,9 @@ fn section_3_3_3_minhash_and_jaccard() {
     }
 }
 
-/// Section 3.3.6: the signature of a set is the slot-wise minimum of its parts' signatures, so rows may
-/// be shared out among machines.
+/// The signature of a set is the slot-wise minimum of its parts' signatures.
 #[test]
-fn section_3_3_6_rows_may_be_split_among_machines() {
+fn section_3_3_6_machines_may_share_the_rows() {
     for name in ["affine32", "mersenne31", "mersenne61", "fast"] {
         let scheme = Scheme::named(name).unwrap();
         let signer = Backend::Auto.signer(&scheme).unwrap();
@@ -278,9 +277,9 @@ fn section_3_3_6_rows_may_be_split_among_machines() {
 }
 
 #[test]
-fn section_3_3_similarity_0_is_always_estimated_as_0() {
+fn section_3_3_disjoint_sets_are_estimated_as_0() {
     let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
-    // affine32 is a bijection, so two shingles never have one value.
+    // affine32 is a bijection, so two shingles never have the same value.
     let set: Vec<u32> = (0..200).collect();
     let sets = ShingleSets::new(Hashes::U32(&set), &[0, 100, 200]).unwrap();
     let mut signatures = Signatures::new(128, Width::U32);
@@ -321,22 +320,22 @@ fn section_3_4_2_analysis_of_banding() {
     }
     let at_80 = banding.candidate_probability(0.8);
     assert!((at_80 - 0.9996).abs() < 5e-5);
-    // About one in 3,000 such pairs is missed; exactly one in 2,809.
+    // The book says about one in 3,000 such pairs is missed; it is one in 2,809.
     assert_eq!((1.0 / (1.0 - at_80)).round(), 2809.0);
 }
 
 #[test]
-fn section_3_4_2_the_threshold_is_about_where_the_curve_is_steepest() {
+fn section_3_4_2_the_curve_rises_at_the_threshold() {
     let banding = Banding::new(16, 4, 64).unwrap();
     assert_eq!((1.0 / 16f64).powf(1.0 / 4.0), 0.5);
     let at = |s: f64| banding.candidate_probability(s);
     assert!(at(0.5) > 0.4 && at(0.5) < 0.7 && at(0.3) < 0.15 && at(0.7) > 0.95);
 }
 
-/// The example of section 3.4.1: columns that agree in a band share a bucket, and equal vectors in
-/// different bands do not meet.
+/// The example of section 3.4.1: columns that agree in a band share a bucket; equal vectors in different bands
+/// do not.
 #[test]
-fn section_3_4_1_equal_vectors_in_different_bands_do_not_meet() {
+fn section_3_4_1_bands_share_no_buckets() {
     let banding = Banding::new(2, 3, 6).unwrap();
     let mut keys = BandKeys::new(banding);
     let mut signatures = Signatures::new(6, Width::U32);

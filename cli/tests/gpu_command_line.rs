@@ -1,5 +1,5 @@
-//! The command line on a GPU: the same files as on the CPU, whatever happens to the device. On a machine
-//! without an adapter the tests say `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` that is a failure.
+//! The command line on a GPU: the same files as on the CPU, even if the device is lost. On a machine without an
+//! adapter the tests print `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` they fail.
 #![cfg(feature = "gpu")]
 
 mod support;
@@ -13,7 +13,7 @@ use gpu::has_adapter;
 use simgpu::scheme::fmix64;
 use support::{Place, files_in};
 
-/// Texts of which every third is nearly the one before, and some are empty or long.
+/// Every third text nearly repeats the one before; one text is empty, one is long.
 fn texts() -> Vec<String> {
     let words = |seed: u64, count: u64| -> String {
         let word = |i: u64| format!("word{} ", fmix64(seed << 32 | i) % 500);
@@ -28,14 +28,14 @@ fn texts() -> Vec<String> {
     (0..400).map(of_number).collect()
 }
 
-/// What a run wrote, without what differs from run to run.
+/// The files of a run, without `run.json`, which holds times.
 fn written(place: &Place) -> BTreeMap<String, Vec<u8>> {
     let mut files = files_in(&place.path("out"));
     files.remove("run.json").unwrap();
     files
 }
 
-/// The backends that compute, and a GPU that is lost with its first or second load.
+/// Every backend, and a GPU that is lost with its first or second load.
 const BACKENDS: [&str; 6] = [
     "scalar",
     "simd",
@@ -75,20 +75,20 @@ fn every_backend_writes_the_same_files() {
 }
 
 #[test]
-fn a_lost_device_is_said_once_and_nothing_else_changes() {
+fn a_lost_device_causes_one_warning() {
     if !has_adapter() {
         return;
     }
     let place = Place::with_texts(texts());
-    let said = |options: &str| -> Vec<String> {
+    let stderr_lines = |options: &str| -> Vec<String> {
         let command = format!("dedup in.jsonl --output out --overwrite --backend gpu {options}");
         let run = place.run(&command).succeeded();
         run.stderr.lines().map(str::to_owned).collect()
     };
-    let (well, lost) = (said(""), said("--lose-device-after 1"));
+    let (well, lost) = (stderr_lines(""), stderr_lines("--lose-device-after 1"));
     assert_eq!(lost.len(), well.len() + 1, "{lost:?}");
-    let warnings = |said: &[String]| -> Vec<String> {
-        let warnings = said
+    let warnings = |lines: &[String]| -> Vec<String> {
+        let warnings = lines
             .iter()
             .filter(|line| line.starts_with("warning: the GPU"));
         warnings.cloned().collect()
@@ -99,7 +99,7 @@ fn a_lost_device_is_said_once_and_nothing_else_changes() {
 }
 
 #[test]
-fn what_a_gpu_cannot_do_is_refused_with_the_reason() {
+fn unsupported_gpu_work_is_refused() {
     let place = Place::with_texts(["a text"]);
     for backend in ["gpu", "hybrid"] {
         for scheme in ["fast", "rensa"] {
@@ -118,7 +118,7 @@ fn what_a_gpu_cannot_do_is_refused_with_the_reason() {
             .run(&command)
             .refused(2, &["--device", "add --backend gpu"]);
     }
-    // Not for `auto`, which takes what is there.
+    // The default, `auto`, chooses a backend that supports the scheme.
     place
         .run("sign in.jsonl --output o.npy --scheme fast")
         .succeeded();
@@ -142,7 +142,7 @@ fn devices_are_listed_and_pass_the_selftest() {
             .succeeded();
         let page = String::from_utf8(run.stdout).unwrap();
         assert!(page.contains("checks passed on: "), "{page}");
-        // The form without 64-bit integers has no slots of 64 bits.
+        // The shaders without 64-bit integers support no slots of 64 bits.
         let unsupported =
             |line: &str| line.contains("32-bit integers") && line.contains("affine64");
         let line = page.lines().find(|line| unsupported(line)).unwrap();

@@ -1,5 +1,4 @@
-//! Runs that are killed: what stands under a final name is whole, and the same command, run again, comes to
-//! the same bytes.
+//! Killed runs: a file under a final name is complete, and a rerun of the command writes the same bytes.
 
 mod support;
 
@@ -17,7 +16,7 @@ use support::{
 /// How many runs of a command are killed.
 const KILLS: u32 = 20;
 
-/// A corpus whose deduplication takes a good part of a second.
+/// A corpus large enough that a run can be killed midway.
 fn corpus() -> Place {
     let texts = families(1_000, 4, 120);
     let place = Place::new();
@@ -29,7 +28,7 @@ fn corpus() -> Place {
     place
 }
 
-/// Starts the program and kills it after `delay`; says whether it was still running then.
+/// Starts the program and kills it after `delay`; returns whether it was still running.
 fn is_killed_after(delay: Duration, place: &Place, arguments: &str) -> bool {
     let mut child = Command::new(SIMGPU)
         .args(arguments.split_whitespace())
@@ -44,11 +43,11 @@ fn is_killed_after(delay: Duration, place: &Place, arguments: &str) -> bool {
     !child.wait().unwrap().success()
 }
 
-/// Kills `kills` runs of the command, at moments spread over its whole length; `check` sees the number of each
-/// run after it. `arguments` gives the command of a run.
+/// Kills `kills` runs, at moments spread over the duration of the command. `arguments` returns the command of
+/// run `n`; `check(n)` follows each run.
 ///
-/// How long the command takes is not known beforehand: the machine may be slow for one run and fast for the next. So
-/// each run that ends by itself, which is checked like the others, makes the length that is assumed shorter.
+/// The machine may be slow for one run and fast for the next. So each run that ends before it is killed shortens
+/// the assumed duration.
 fn kill_repeatedly(
     place: &Place,
     kills: u32,
@@ -75,7 +74,7 @@ fn kill_repeatedly(
     }
 }
 
-/// The final names in a folder of results, and what is behind them.
+/// The files under final names in a folder of results.
 fn final_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = if folder.exists() {
         lasting_files_in(folder)
@@ -86,15 +85,15 @@ fn final_files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Checks that each of `removed.jsonl`, `report.json` and `kept/` is missing or whole, and a folder with
-/// a report complete; gives whether it is.
+/// Checks that each of `removed.jsonl`, `report.json` and `kept/` is missing or whole, and that nothing is
+/// missing beside a report. Returns whether there is a report.
 #[track_caller]
 fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bool {
     let found = final_files(folder);
     for (name, bytes) in &found {
         assert!(
             expected.get(name) == Some(bytes),
-            "{name} is not what it should be"
+            "{name} has the wrong contents"
         );
     }
     if folder.join("kept").exists() {
@@ -110,7 +109,7 @@ fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bo
     if is_complete {
         assert!(
             found == *expected,
-            "a report stands beside incomplete results"
+            "there is a report beside incomplete results"
         );
         assert!(folder.join("run.json").exists());
     }
@@ -118,7 +117,7 @@ fn is_whole_or_absent(folder: &Path, expected: &BTreeMap<String, Vec<u8>>) -> bo
 }
 
 #[test]
-fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
+fn a_killed_dedup_leaves_no_partial_file() {
     let place = corpus();
     let dedup = |folder: &str| format!("dedup docs --output {folder} --verify exact --quiet");
     place.run(&dedup("whole")).succeeded();
@@ -144,7 +143,7 @@ fn a_killed_dedup_leaves_whole_files_or_none_and_can_be_run_again() {
 }
 
 #[test]
-fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
+fn a_rerun_cleans_up_after_a_kill() {
     let place = corpus();
     let dedup = "dedup docs --output out --quiet --overwrite";
     kill_repeatedly(&place, 1, |_| dedup.to_owned(), |_| ());
@@ -163,7 +162,7 @@ fn a_killed_run_leaves_nothing_behind_once_it_is_run_again() {
 }
 
 #[test]
-fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
+fn a_killed_pairs_leaves_no_partial_file() {
     let place = corpus();
     for ending in ["jsonl", "parquet"] {
         let pairs = |file: &str| format!("pairs docs --output {file} --quiet");
@@ -187,7 +186,7 @@ fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
                 }
                 assert!(
                     place.read(&file) == expected,
-                    "{file} differs when it is written again"
+                    "a rerun writes another {file}"
                 );
                 assert!(!place.holds(&format!("{file}.partial")));
             },
@@ -195,9 +194,9 @@ fn a_killed_pairs_leaves_a_whole_file_or_none_and_can_be_run_again() {
     }
 }
 
-// The moments that a random kill hardly ever meets: between one renaming and the next.
+// Kills between two renames, which a random moment hardly ever meets.
 
-/// The entries of a folder in the order in which they get their final names.
+/// The entries of a folder of results, in the order in which they are renamed.
 const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
 
 fn small_corpus() -> Place {
@@ -205,7 +204,7 @@ fn small_corpus() -> Place {
 }
 
 #[test]
-fn a_dedup_that_is_killed_between_two_renamings_can_be_run_again() {
+fn dedup_recovers_from_a_kill_between_renames() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
@@ -227,7 +226,7 @@ fn a_dedup_that_is_killed_between_two_renamings_can_be_run_again() {
 }
 
 #[test]
-fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
+fn a_run_is_complete_after_its_last_rename() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
@@ -238,8 +237,8 @@ fn a_run_that_is_killed_after_its_last_renaming_is_complete() {
 }
 
 #[test]
-fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
-    // The first run was killed between two renamings, the second when it had emptied `.partial`.
+fn dedup_recovers_from_a_killed_rerun() {
+    // The first run was killed between two renames, the second after it had emptied `.partial`.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     for renamed in 1..ENTRIES.len() {
@@ -256,13 +255,13 @@ fn a_rerun_that_is_killed_while_it_discards_can_be_run_again() {
 }
 
 #[test]
-fn an_overwriting_run_that_is_killed_while_it_replaces_can_be_run_again() {
+fn dedup_recovers_from_a_killed_overwrite() {
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet";
     place.run(dedup).succeeded();
     let folder = place.path("out");
     let expected = final_files(&folder);
-    // The earlier results go, the report first, when those that replace them are complete.
+    // Once the new results are complete, the earlier ones are removed, the report first.
     for removed in 1..=ENTRIES.len() {
         copy_folder(&folder, &place.path("earlier"));
         fs::rename(place.path("earlier"), folder.join(".partial")).unwrap();
@@ -292,8 +291,8 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 #[test]
-fn of_two_runs_into_one_folder_none_reports_results_that_are_not_there() {
-    // Two runs at a time, and many times, for they must meet between preparing the folder and renaming.
+fn concurrent_runs_never_report_missing_results() {
+    // Many rounds, because the runs must meet between preparing the folder and renaming.
     let place = small_corpus();
     let dedup = "dedup in.jsonl --output out --quiet --overwrite";
     place
@@ -309,7 +308,7 @@ fn of_two_runs_into_one_folder_none_reports_results_that_are_not_there() {
             let found = final_files(&place.path("out"));
             assert!(
                 found == expected,
-                "both runs succeeded, and left {:?}",
+                "both runs succeeded, but left {:?}",
                 found.keys()
             );
         }

@@ -1,4 +1,4 @@
-//! Laws: what must hold of every set, every corpus and every way to run.
+//! Laws that hold for every set, every corpus and every way to run.
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::{
 
 // Signatures of sets
 
-/// The signatures of sets of shingle hashes, cut to the width of the scheme, as 64-bit slots.
+/// Signs sets of shingle hashes, cut to the scheme's width, and returns their slots as u64.
 fn sign(scheme: &str, backend: Backend, num_perm: u32, sets: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let scheme = Scheme::named(scheme)
         .unwrap()
@@ -58,7 +58,7 @@ fn any_cpu_backend() -> impl Strategy<Value = Backend> {
     prop::sample::select(vec![Backend::Scalar, Backend::Simd])
 }
 
-/// Hashes all over the range, and at its ends, where arithmetic overflows.
+/// Hashes over the whole range, and at its ends, where arithmetic overflows.
 fn any_set() -> impl Strategy<Value = Vec<u64>> {
     let hash = prop_oneof![
         4 => any::<u64>(),
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn the_signature_of_a_union_is_the_slotwise_minimum(
+    fn a_union_signs_as_the_slotwise_minimum(
         scheme in any_scheme(),
         backend in any_cpu_backend(),
         num_perm in 1..70u32,
@@ -94,7 +94,7 @@ proptest! {
     ) {
         let sets = [a.clone(), b.clone(), [a, b].concat()];
         let rows = sign(scheme, backend, num_perm, &sets);
-        // The empty set adds nothing, whatever its slots are: cuDF's are the least there is.
+        // The empty set adds nothing, whatever its slots: cuDF's are zeros, less than any other.
         let minimum: Vec<u64> = match (sets[0].is_empty(), sets[1].is_empty()) {
             (true, _) => rows[1].clone(),
             (_, true) => rows[0].clone(),
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_sets_have_equal_rows_whatever_stands_around_them(
+    fn equal_sets_have_equal_rows(
         scheme in any_scheme(),
         num_perm in 1..70u32,
         set in any_set(),
@@ -113,19 +113,19 @@ proptest! {
     ) {
         let alone = sign(scheme, Backend::Scalar, num_perm, std::slice::from_ref(&set));
         let at = before.len();
-        let among = [before, vec![set], after].concat();
-        let by_simd = sign(scheme, Backend::Simd, num_perm, &among);
+        let surrounded = [before, vec![set], after].concat();
+        let by_simd = sign(scheme, Backend::Simd, num_perm, &surrounded);
         prop_assert_eq!(&by_simd[at], &alone[0]);
-        prop_assert_eq!(sign(scheme, Backend::Scalar, num_perm, &among), by_simd);
+        prop_assert_eq!(sign(scheme, Backend::Scalar, num_perm, &surrounded), by_simd);
     }
 }
 
 // Corpora
 
-/// The name of a file and what makes it from texts and the id of the first of them.
+/// The name of a file, and a function that writes it from texts and their first id.
 type Form = (&'static str, fn(&[String], usize) -> Vec<u8>);
 
-/// The files of a corpus, each with its share of the texts.
+/// The files of a corpus, which share its texts equally.
 const FORMS: [Form; 4] = [
     ("a.jsonl", |texts, first_id| numbered_lines(texts, first_id)),
     ("b.jsonl.gz", |texts, first_id| {
@@ -147,7 +147,7 @@ const FORMS: [Form; 4] = [
     }),
 ];
 
-/// A place with the texts in `docs/`, a quarter in each form, with their numbers as ids.
+/// A place with the texts in `docs/`, a quarter per form, their indices as ids.
 fn corpus_of(texts: &[String]) -> Place {
     let place = Place::new();
     let quarter = texts.len().div_ceil(FORMS.len());
@@ -157,7 +157,7 @@ fn corpus_of(texts: &[String]) -> Place {
     place
 }
 
-/// Ids and texts of what is in kept/, by file and row there.
+/// Ids and texts of the documents in kept/, by file and row.
 fn kept_documents(results: &Results) -> Vec<(usize, String)> {
     let mut documents = Vec::new();
     for name in results.kept_names() {
@@ -175,7 +175,7 @@ fn kept_documents(results: &Results) -> Vec<(usize, String)> {
     documents
 }
 
-/// A number that is a document's place among the texts.
+/// The document's index among the texts.
 #[track_caller]
 fn id_in(line: &Value, field: &str) -> usize {
     usize::try_from(line[field].as_u64().unwrap()).unwrap()
@@ -201,7 +201,7 @@ fn rows_of(parquet: Vec<u8>) -> Vec<(usize, String)> {
     rows
 }
 
-/// A text's set of shingles of five words, as strings: an independent count, straight from the definition.
+/// The set of a text's shingles of five words, straight from the definition.
 fn shingles(text: &str) -> HashSet<String> {
     let words: Vec<&str> = text.unicode_words().collect();
     match words.len() {
@@ -221,7 +221,7 @@ const CLUSTERINGS: [&str; 2] = ["greedy", "connected"];
 const POLICIES: [&str; 2] = ["first", "longest"];
 
 #[test]
-fn every_removed_document_has_a_kept_one_in_kept() {
+fn every_removed_document_names_a_kept_one() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     for verify in ["signature", "exact"] {
@@ -242,7 +242,7 @@ fn everything_is_accounted_for(texts: &[String], results: &Results, options: &st
     assert_eq!(
         kept_ids.len(),
         kept.len(),
-        "{options}: a document was kept twice"
+        "{options}: a document is kept twice"
     );
     for (id, text) in &kept {
         assert_eq!(*text, texts[*id], "{options}");
@@ -256,7 +256,7 @@ fn everything_is_accounted_for(texts: &[String], results: &Results, options: &st
     assert_eq!(
         removed_ids.len(),
         results.removed.len(),
-        "{options}: one was removed twice"
+        "{options}: a document is removed twice"
     );
     assert!(removed_ids.is_disjoint(&kept_ids), "{options}");
     assert_eq!(removed_ids.len() + kept_ids.len(), texts.len(), "{options}");
@@ -278,7 +278,7 @@ fn everything_is_accounted_for(texts: &[String], results: &Results, options: &st
 }
 
 #[test]
-fn exact_similarities_are_those_of_an_independent_count() {
+fn exact_similarities_match_an_independent_count() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     let of = |line: &Value, field: &str| &*texts[id_in(line, field)];
@@ -308,12 +308,12 @@ fn exact_similarities_are_those_of_an_independent_count() {
 }
 
 #[test]
-fn exact_pairs_are_those_of_an_independent_count() {
+fn exact_pairs_match_an_independent_count() {
     const FAMILIES: usize = 60;
     let texts = families(FAMILIES, 8, 80);
     let place = corpus_of(&texts);
     for threshold in [0.5, 0.8, 1.0] {
-        // Nothing is shared between families, and bands of one slot miss no pair within them.
+        // Families share no shingle, and bands of one slot miss no pair within them.
         let mut expected = Vec::new();
         for a in 0..texts.len() {
             for b in (a + FAMILIES..texts.len()).step_by(FAMILIES) {
@@ -348,9 +348,9 @@ fn deduplicating_the_output_removes_nothing() {
                 let first = place.dedup(&format!("docs {options}"));
                 assert!(first.count("removed") > 100, "{options}");
                 assert_eq!(first.count("omitted_pairs"), 0);
-                let again = format!("dedup out/kept --output again --overwrite {options}");
-                place.run(&again).succeeded();
-                let second = Results::of(&place.path("again"));
+                let rerun = format!("dedup out/kept --output second --overwrite {options}");
+                place.run(&rerun).succeeded();
+                let second = Results::of(&place.path("second"));
                 assert_eq!(second.count("removed"), 0, "{options}");
                 assert_eq!(kept_documents(&second), kept_documents(&first), "{options}");
             }
@@ -360,7 +360,7 @@ fn deduplicating_the_output_removes_nothing() {
 
 #[test]
 fn keep_longest_keeps_the_longest() {
-    // Words beyond ASCII make characters and bytes differ; what counts is bytes.
+    // Length is counted in bytes; words beyond ASCII have more bytes than characters.
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     for cluster in CLUSTERINGS {
@@ -379,7 +379,7 @@ fn keep_longest_keeps_the_longest() {
 }
 
 #[test]
-fn connected_keeps_one_of_each_component_of_the_pairs() {
+fn connected_keeps_one_document_per_component() {
     let texts = families(60, 8, 80);
     let place = corpus_of(&texts);
     for verify in ["signature", "exact"] {
@@ -408,7 +408,7 @@ fn connected_keeps_one_of_each_component_of_the_pairs() {
 
 // Large buckets
 
-/// Fifty texts that share almost everything with each other.
+/// Fifty texts of 400 words, each with one edit.
 fn near_identical() -> Vec<String> {
     let one = text(1, 400);
     (0..50).map(|seed| edited(&one, seed, 1)).collect()
@@ -435,7 +435,7 @@ fn large_buckets_are_deduplicated_to_one_document() {
 }
 
 #[test]
-fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
+fn dedup_reports_how_many_pairs_it_omits() {
     let texts = near_identical();
     let place = Place::with_texts(&texts);
     let all_pairs = 50 * 49 / 2;
@@ -457,8 +457,8 @@ fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
         bounded.count("candidate_pairs"),
         bounded.count("omitted_pairs"),
     );
-    // The first document stands for the others, so that few pairs are compared and most are not; a pair
-    // is either, whatever the number of buckets that hold it.
+    // The first document represents the others, so that few pairs are compared and most are omitted. Each pair
+    // counts once, however many buckets hold it.
     assert!(compared >= 49, "{compared}");
     assert!(omitted > 0, "{omitted}");
     let adds_up = compared + omitted <= all_pairs;
@@ -471,8 +471,8 @@ fn what_a_bound_on_buckets_omits_is_counted_and_mentioned() {
 }
 
 #[test]
-fn pairs_beyond_the_bound_are_counted_and_mentioned() {
-    // Identical documents are pairs with the first of them, beyond the bound.
+fn pairs_reports_how_many_it_omits() {
+    // Beyond the bound, identical documents pair only with the first of them.
     let place = Place::with_texts(vec![text(1, 50); 10]);
     let run = place.run("pairs in.jsonl -o - --max-bucket 4").succeeded();
     assert_eq!(parse_lines(&run.stdout).len(), 9);
@@ -493,20 +493,20 @@ fn pairs_beyond_the_bound_are_counted_and_mentioned() {
 
 // Ways to run
 
-/// Some MB in families, in files of every form, with odd documents among them.
+/// Some MB of families in files of every form, with empty, short and long documents among them.
 fn large_corpus() -> Place {
     let mut texts = families(500, 6, 100);
     for i in 0..texts.len() / 40 {
         texts[40 * i] = ["", "short", "?!", "two words"][i % 4].to_owned();
     }
-    // Some long ones, so that batches end in odd places.
+    // Long documents, so that batches end after uneven numbers of them.
     for i in 0..10 {
         texts[300 * i] = text(1_000 + i as u64 % 4, 30_000);
     }
     corpus_of(&texts)
 }
 
-/// What differs between the lasting files of two runs; nothing, if all is well.
+/// The names of the files that differ between two runs.
 fn difference(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> Vec<String> {
     let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
     let differs = |name: &&String| a.get(*name) != b.get(*name);
@@ -514,7 +514,7 @@ fn difference(a: &BTreeMap<String, Vec<u8>>, b: &BTreeMap<String, Vec<u8>>) -> V
 }
 
 #[test]
-fn results_do_not_depend_on_threads_batches_and_backend() {
+fn results_ignore_threads_batches_and_backend() {
     let place = large_corpus();
     let mut results: HashMap<String, BTreeMap<String, Vec<u8>>> = HashMap::new();
     for verify in ["signature", "exact"] {
@@ -529,7 +529,7 @@ fn results_do_not_depend_on_threads_batches_and_backend() {
                 assert_eq!(plain.len(), 2 + FORMS.len(), "{:?}", plain.keys());
                 let mut ways = vec!["--threads 2 --batch-mib 64 --backend simd"];
                 if (keep, cluster) == ("first", "greedy") {
-                    // One at a time, so that a difference has one cause.
+                    // Change one option at a time, so that a difference has one cause.
                     ways.extend([
                         "--threads 2 --batch-mib 1 --backend scalar",
                         "--threads 1 --batch-mib 64 --backend scalar",
@@ -546,7 +546,7 @@ fn results_do_not_depend_on_threads_batches_and_backend() {
             }
         }
     }
-    // The tasks are not all one, or nothing would have been tested.
+    // The tasks have different results, or the test would prove nothing.
     let distinct: HashSet<_> = results
         .values()
         .map(|files| &files["removed.jsonl"])
@@ -555,7 +555,7 @@ fn results_do_not_depend_on_threads_batches_and_backend() {
 }
 
 #[test]
-fn pairs_do_not_depend_on_threads_batches_and_backend() {
+fn pairs_ignore_threads_batches_and_backend() {
     let place = large_corpus();
     for name in ["pairs.jsonl", "pairs.csv", "pairs.parquet"] {
         let run = |way: &str| {

@@ -1,5 +1,5 @@
-//! `simgpu pairs --verify exact` against exact truth: no pair that is not one, and as many of those that
-//! are as the S-curve predicts. `simgpu bench --full` measures it of any corpus.
+//! `simgpu pairs --verify exact` against the exact pairs: no false pair, and a recall that the S-curve predicts.
+//! `simgpu bench --full` measures the same on any corpus.
 
 #[path = "support/recall.rs"]
 mod recall;
@@ -15,11 +15,15 @@ use truth::{Sets, ShingleNumbers, TruePair, similar_pairs};
 
 const SEEDS: u32 = 20;
 
+fn repository() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
 fn check(corpus: &Path) {
     let sets = Sets::read(corpus).unwrap();
     for threshold in [0.8, 0.5] {
         let truth = similar_pairs(&sets, threshold);
-        assert!(truth.len() > 100, "too few pairs to tell: {}", truth.len());
+        assert!(truth.len() > 100, "too few pairs to judge: {}", truth.len());
         let task = Task {
             corpus,
             threshold,
@@ -32,15 +36,13 @@ fn check(corpus: &Path) {
 
 #[test]
 fn driver_docs_are_found_as_predicted() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    check(&root.join("examples/driver-docs.jsonl.zst"));
+    check(&repository().join("examples/driver-docs.jsonl.zst"));
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#[allow(clippy::print_stdout, reason = "a skipped test prints why")]
 fn licenses_are_found_as_predicted() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let corpus = root.join("../shared/data/licenses.jsonl.zst");
+    let corpus = repository().join("../shared/data/licenses.jsonl.zst");
     if corpus.exists() {
         check(&corpus);
     } else {
@@ -59,7 +61,7 @@ fn shingles_are_five_words() {
 }
 
 #[test]
-fn one_number_a_shingle() {
+fn each_shingle_has_one_number() {
     let mut numbers = ShingleNumbers::default();
     assert_eq!(numbers.of_text("a b c d e"), [0]);
     assert_eq!(numbers.of_text("a b c d"), [1]);
@@ -78,7 +80,7 @@ fn all_pairs(sets: &[Vec<u32>], threshold: f64) -> Vec<TruePair> {
         for (lo, a) in (0..hi).zip(&sets) {
             let (shared, union) = (a.intersection(b).count(), a.union(b).count());
             let similarity = shared as f64 / union as f64;
-            // No set is similar to an empty one: 0 / 0 reaches nothing.
+            // No set is similar to an empty one: 0 / 0 is NaN, which reaches no threshold.
             if similarity >= threshold {
                 pairs.push(TruePair { lo, hi, similarity });
             }
@@ -88,7 +90,7 @@ fn all_pairs(sets: &[Vec<u32>], threshold: f64) -> Vec<TruePair> {
     pairs
 }
 
-/// Subsets of an interval, most of which leave out few of its elements.
+/// Intervals, each without a few of its elements.
 fn subsets() -> impl Strategy<Value = Vec<Vec<u32>>> {
     let subset = (
         0u32..6,
@@ -110,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_join_is_all_pairs(
+    fn the_join_finds_all_pairs(
         corpus in prop_oneof![subsets(), sparse_sets()],
         threshold in prop_oneof![
             prop::sample::select(vec![0.1, 0.2, 1.0 / 3.0, 0.5, 0.6, 0.75, 0.8, 0.9, 1.0]),

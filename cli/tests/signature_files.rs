@@ -1,5 +1,4 @@
-//! Pairs from files of signatures: the same as from the documents, and errors for files that are not
-//! what they say.
+//! Pairs from files of signatures: the same as from the documents, and errors for invalid files.
 
 mod support;
 
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 use support::{Place, edited, families, json_lines, lines_of, numbered_lines, text};
 
-/// Families of near-duplicates, with repeats, empties and one whose words are in another order.
+/// Families of near-duplicates, repeated texts, texts without a shingle, and two texts with the same shingles.
 fn texts() -> Vec<String> {
     let mut texts = families(25, 4, 60);
     texts.push(String::new());
@@ -27,7 +26,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// The files as they are written by `pairs` with these options, from documents or from signatures.
+/// The files that `pairs` writes with these options, from documents or from signatures.
 fn pairs_files(place: &Place, from: &str, options: &str) -> [Vec<u8>; 3] {
     ["p.jsonl", "p.csv", "p.parquet"].map(|name| {
         let command = format!("pairs {from} {options} -o {name} --overwrite --quiet");
@@ -37,10 +36,10 @@ fn pairs_files(place: &Place, from: &str, options: &str) -> [Vec<u8>; 3] {
 }
 
 #[test]
-fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
+fn pairs_of_signatures_match_pairs_of_documents() {
     let place = Place::new();
     let texts = texts();
-    // Without ids, in three files of which one is empty, with bad records at odd places.
+    // Three files without ids: bad records first and last in one, another one empty.
     let (left, right) = texts.split_at(50);
     let mut broken = json_lines(left);
     broken.splice(0..0, b"not json\n".iter().copied());
@@ -67,7 +66,7 @@ fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
                 assert!(expected == actual, "{scheme} {format} {search}");
                 let lines = support::parse_lines(&expected[0]);
                 assert!(lines.len() > 10, "{}", lines.len());
-                // The first record is a bad one.
+                // Row 0 is a bad record.
                 let first = |line: &&Value| line["file_a"] == "a.jsonl" && line["row_a"] == 0;
                 assert_eq!(lines.iter().find(first), None);
             }
@@ -76,7 +75,7 @@ fn pairs_of_signatures_are_those_of_the_documents_byte_for_byte() {
 }
 
 #[test]
-fn ids_come_back_as_they_were() {
+fn ids_survive_signing() {
     let place = Place::new();
     place.write("numbers.jsonl", numbered_lines(texts(), 7));
     let names = ["a\"b", "c,d", "é\n", "12"];
@@ -90,7 +89,7 @@ fn ids_come_back_as_they_were() {
         let actual = pairs_files(&place, "--signatures s.parquet", "");
         assert!(expected == actual, "{input}");
     }
-    // A matrix has none, and that is said.
+    // A matrix has no ids; a message says so.
     place.run("sign names.jsonl -o s.npy").succeeded();
     let run = place.run("pairs --signatures s.npy -o -").succeeded();
     assert!(run.stderr.contains("holds no ids"), "{}", run.stderr);
@@ -100,7 +99,7 @@ fn ids_come_back_as_they_were() {
 }
 
 #[test]
-fn large_groups_of_identical_documents_are_bounded_alike() {
+fn max_bucket_bounds_signatures_like_documents() {
     let mut texts = vec![text(1, 40); 30];
     texts.push(edited(&text(1, 40), 1, 1));
     let place = Place::with_texts(texts);
@@ -108,14 +107,14 @@ fn large_groups_of_identical_documents_are_bounded_alike() {
     let options = "--max-bucket 8 --threshold 0.5";
     let expected = pairs_files(&place, "in.jsonl", options);
     assert!(expected == pairs_files(&place, "--signatures s.npy", options));
-    // Each with the first one, and with the near one.
+    // Identical documents pair with the first of them, and all with the near one.
     assert_eq!(support::parse_lines(&expected[0]).len(), 29 + 30);
     let run = place.run(&format!("pairs --signatures s.npy -o - {options}"));
     assert!(run.succeeded().stderr.contains("were not compared"));
 }
 
 #[test]
-fn nothing_signed_is_no_pair() {
+fn no_signatures_make_no_pairs() {
     let place = Place::new();
     place.write("in.jsonl", "not json\n");
     for name in ["s.npy", "s.parquet"] {
@@ -128,7 +127,7 @@ fn nothing_signed_is_no_pair() {
 }
 
 #[test]
-fn what_only_documents_have_is_a_usage_error() {
+fn signatures_refuse_the_options_of_documents() {
     let place = Place::with_texts(["a", "a"]);
     place.run("sign in.jsonl -o s.npy").succeeded();
     for options in [
@@ -165,17 +164,17 @@ fn what_only_documents_have_is_a_usage_error() {
             ))
             .refused(1, &["choose another output"]);
     }
-    // No pairs are written under the ending of a matrix.
+    // `pairs` writes no file that ends like a matrix.
     place
         .run("pairs --signatures s.npy -o s.npy --overwrite")
         .refused(2, &["let it end in .jsonl"]);
-    // Candidates without verification are as they are from documents that differ.
+    // Even without verification, equal signatures have similarity 1.
     let run = place.run("pairs --signatures s.npy -o - --verify none");
     let lines = support::parse_lines(&run.succeeded().stdout);
     assert_eq!(lines[0]["similarity"], 1.0);
 }
 
-/// A place with `s.npy` and its description.
+/// A place with `s.npy` and `s.npy.json`, the matrix, and its description.
 fn signed() -> (Place, Vec<u8>, Value) {
     let place = Place::with_texts([text(1, 20), text(2, 20), text(1, 20)]);
     place.run("sign in.jsonl -o s.npy").succeeded();
@@ -185,12 +184,12 @@ fn signed() -> (Place, Vec<u8>, Value) {
 }
 
 #[test]
-fn matrices_that_are_not_what_they_say_are_errors() {
+fn invalid_matrices_are_refused() {
     let (place, matrix, description) = signed();
-    let refused = |name: &str, said: &[&str]| {
+    let refused = |name: &str, phrases: &[&str]| {
         place
             .run(&format!("pairs --signatures {name} -o -"))
-            .refused(1, said);
+            .refused(1, phrases);
     };
     let header = |from: &str, to: &str| {
         let text = String::from_utf8_lossy(&matrix[10..128]).into_owned();
@@ -283,7 +282,7 @@ fn matrices_that_are_not_what_they_say_are_errors() {
 }
 
 #[test]
-fn a_description_of_another_matrix_is_told_by_its_digest() {
+fn the_digest_detects_a_foreign_description() {
     let (place, matrix, description) = signed();
     let expected = pairs_files(&place, "--signatures s.npy", "");
     let refused = || {
@@ -295,7 +294,7 @@ fn a_description_of_another_matrix_is_told_by_its_digest() {
         );
         assert!(!place.holds("q.jsonl"));
     };
-    // As many documents, and everything else alike.
+    // The other matrix has the same shape and parameters.
     place.write(
         "other.jsonl",
         json_lines([text(4, 20), text(2, 20), text(1, 20)]),
@@ -308,7 +307,7 @@ fn a_description_of_another_matrix_is_told_by_its_digest() {
     damaged[matrix.len() / 2] ^= 1;
     place.write("s.npy", damaged);
     refused();
-    // Older descriptions state none.
+    // Older descriptions lack the digest.
     place.write("s.npy", &matrix);
     let mut older = description.clone();
     let stated = older.as_object_mut().unwrap().remove("matrix_blake3_128");
@@ -318,9 +317,9 @@ fn a_description_of_another_matrix_is_told_by_its_digest() {
 }
 
 #[test]
-fn a_description_is_of_1_gib_at_most() {
+fn a_description_is_limited_to_1_gib() {
     let (place, _, _) = signed();
-    // A file with a hole: nothing of it is read.
+    // A sparse file, which takes no disk space.
     let file = fs::File::create(place.path("s.npy.json")).unwrap();
     file.set_len((1 << 30) + 1).unwrap();
     place.run("pairs --signatures s.npy -o -").refused(
@@ -329,7 +328,7 @@ fn a_description_is_of_1_gib_at_most() {
     );
 }
 
-/// A table of signatures with the metadata of another one.
+/// A Parquet file of these columns, with this metadata.
 fn table(columns: Vec<(&str, ArrayRef)>, metadata: &[(String, String)]) -> Vec<u8> {
     let rows = RecordBatch::try_from_iter(columns).unwrap();
     let schema = rows.schema().as_ref().clone();
@@ -355,7 +354,7 @@ fn slots(rows: usize, num_perm: i32, null_at: Option<usize>) -> ArrayRef {
 }
 
 #[test]
-fn tables_that_are_not_what_they_say_are_errors() {
+fn invalid_tables_are_refused() {
     let (place, ..) = signed();
     place.run("sign in.jsonl -o s.parquet").succeeded();
     let whole = place.read("s.parquet");

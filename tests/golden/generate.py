@@ -1,10 +1,11 @@
-"""Writes the golden values beside this file: a second implementation, straight from the definitions.
+"""Writes golden values: a second implementation, straight from the definitions.
 
     pip install numpy scipy mmh3 datasketch
     python tests/golden/generate.py
 
-Nothing here is shared with the Rust code, and none of its shortcuts are used: arithmetic is on Python's
-unbounded integers with a true `%`. Running it again writes the same bytes.
+What `simgpu selftest` ships goes into vectors/, the rest beside this file. Nothing here is shared with the
+Rust code, and none of its shortcuts are used: arithmetic is on Python's unbounded integers with a true `%`.
+Running it again writes the same bytes.
 
 Coefficients come from `numpy.random.RandomState(seed).randint(low, high, num_perm, dtype)`, all of a, then all
 of b from the same generator:
@@ -33,7 +34,7 @@ import numpy
 from datasketch import lsh
 from scipy.integrate import quad
 
-HERE = Path(__file__).parent
+REPOSITORY = Path(__file__).parents[2]
 M32, M64 = 2**32 - 1, 2**64 - 1
 P31, P61 = 2**31 - 1, 2**61 - 1
 FAST_ROUNDS = 14
@@ -383,17 +384,21 @@ def layout(value, indent=""):
     return opening + "\n" + ",\n".join(lines) + "\n" + indent + closing
 
 
-def main():
-    files = {
-        "families": families,
-        "draws": draws,
-        "murmur3": murmur3,
-        "words_v1": word_shingles,
-        "band_keys": band_keys,
-        "bands_for_threshold": bands_for_threshold,
-    }
+def write(files):
+    """Writes each file, named from the repository's root, with what its function returns."""
     for name, golden in files.items():
-        (HERE / f"{name}.json").write_text(layout(golden()) + "\n", encoding="utf-8", newline="\n")
+        (REPOSITORY / name).write_text(layout(golden()) + "\n", encoding="utf-8", newline="\n")
+
+
+def main():
+    write({
+        "vectors/families.json": families,
+        "vectors/draws.json": draws,
+        "vectors/murmur3.json": murmur3,
+        "vectors/words_v1.json": word_shingles,
+        "vectors/band_keys.json": band_keys,
+        "tests/golden/bands_for_threshold.json": bands_for_threshold,
+    })
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the golden values that come from other tools themselves: rensa.json and text_dedup.json beside this file.
+"""Writes the golden values that other tools compute: rensa.json beside this file, and vectors/text_dedup.json.
 
     pip install numpy scipy mmh3 datasketch xxhash rensa==0.5.0
     pip install --no-deps text-dedup==0.4.0
@@ -10,14 +10,11 @@ stand-ins.
 
 import sys
 from importlib.metadata import version
-from pathlib import Path
 from unittest.mock import MagicMock
 
 import numpy
 import rensa
-from generate import layout, strings
-
-HERE = Path(__file__).parent
+from generate import write
 
 
 def rensa_signatures():
@@ -126,9 +123,10 @@ def text_dedup_signatures():
 
 
 def main():
-    files = {"rensa": rensa_signatures, "text_dedup": text_dedup_signatures}
-    for name, golden in files.items():
-        (HERE / f"{name}.json").write_text(layout(golden()) + "\n", encoding="utf-8", newline="\n")
+    write({
+        "tests/golden/rensa.json": rensa_signatures,
+        "vectors/text_dedup.json": text_dedup_signatures,
+    })
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-//! What the tests of the command line share: a folder to work in, runs of the program there, what a run
-//! leaves behind, and texts from a formula.
+//! Support for the tests of the command: a folder to run in, the outcome of a run, and texts from a formula.
 
-#![allow(dead_code, reason = "each file of tests uses a part of it")]
+#![allow(dead_code, reason = "each test target uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 /// The program under test.
 pub(crate) const SIMGPU: &str = env!("CARGO_BIN_EXE_simgpu");
 
-/// A folder in which files are made and the program is run; it goes when the test ends.
+/// A temporary folder that holds the files of a test, and in which the program runs.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
 }
@@ -27,7 +26,7 @@ impl Place {
         Place { folder }
     }
 
-    /// A place with one file of JSON Lines, `in.jsonl`, that holds these texts and no ids.
+    /// A place with `in.jsonl`: these texts as JSON Lines, without ids.
     pub(crate) fn with_texts<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Self {
         let place = Place::new();
         place.write("in.jsonl", json_lines(texts));
@@ -38,7 +37,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// Writes a file, and makes the folders on the way to it.
+    /// Writes a file and creates its parent folders.
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -66,7 +65,7 @@ impl Place {
             .args(arguments.split_whitespace())
             .current_dir(&self.folder)
             .env("RUST_BACKTRACE", "0")
-            // Mesa's choice of a device talks on stderr where there is no desktop.
+            // Without a desktop, Mesa's device selection writes to stderr.
             .env("NODEVICE_SELECT", "1")
             .write_stdin(stdin)
             .output()
@@ -92,7 +91,7 @@ impl Place {
         Results::of(&self.path("out"))
     }
 
-    /// Runs `pairs` to stdout, which must succeed, and gives the lines.
+    /// Runs `pairs` to stdout, which must succeed, and returns the lines.
     #[track_caller]
     pub(crate) fn pairs(&self, arguments: &str) -> Vec<Value> {
         let command = format!("pairs {arguments} --output - --quiet");
@@ -100,7 +99,7 @@ impl Place {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 pub(crate) struct Run {
     command: String,
     pub(crate) code: Option<i32>,
@@ -115,21 +114,21 @@ impl Run {
         self
     }
 
-    /// The run failed with that code, its error says all of `said`, and nothing panicked.
+    /// The run exited with `code`, without a panic, and its error contains every phrase.
     #[track_caller]
-    pub(crate) fn refused(self, code: i32, said: &[&str]) -> Self {
+    pub(crate) fn refused(self, code: i32, phrases: &[&str]) -> Self {
         assert_eq!(self.code, Some(code), "{}: {}", self.command, self.stderr);
         let error = self.error();
-        for words in said {
-            let says = error.contains(words);
-            assert!(says, "{} does not say {words:?}: {error}", self.command);
+        for phrase in phrases {
+            let is_there = error.contains(phrase);
+            assert!(is_there, "{}: no {phrase:?} in: {error}", self.command);
         }
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
         assert!(self.stdout.is_empty(), "{}", self.command);
         self
     }
 
-    /// What stderr says from the error on: this program's own, or that of its argument parser.
+    /// Stderr from the error on, whether the program or its argument parser reports it.
     #[track_caller]
     pub(crate) fn error(&self) -> &str {
         let starts = ["simgpu: ", "error: "].into_iter();
@@ -139,13 +138,13 @@ impl Run {
     }
 }
 
-/// What `dedup` left in its folder.
+/// The results of `dedup` in its output folder.
 pub(crate) struct Results {
     pub(crate) folder: PathBuf,
     pub(crate) report: Value,
-    /// The lines of removed.jsonl.
+    /// The lines of removed.jsonl, parsed.
     pub(crate) removed: Vec<Value>,
-    /// The same as they are written.
+    /// The same lines as text.
     pub(crate) removed_lines: Vec<String>,
 }
 
@@ -173,20 +172,20 @@ impl Results {
         files_in(&self.folder.join("kept")).into_keys().collect()
     }
 
-    /// A file of kept/ as it is stored.
+    /// The bytes of a file in kept/, still compressed.
     #[track_caller]
     pub(crate) fn stored(&self, name: &str) -> Vec<u8> {
         let path = self.folder.join("kept").join(name);
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// A file of kept/, decompressed.
+    /// The contents of a file in kept/, decompressed.
     #[track_caller]
     pub(crate) fn kept(&self, name: &str) -> Vec<u8> {
         decompressed(&self.stored(name))
     }
 
-    /// Id, kept id and how it was found, of each removed document.
+    /// `id`, `kept_id` and `found_by` of each removed document.
     pub(crate) fn removals(&self) -> Vec<(Value, Value, Value)> {
         let parts = |line: &Value| {
             let of = |name: &str| line[name].clone();
@@ -196,7 +195,7 @@ impl Results {
     }
 }
 
-/// Every file below a folder, by its path there.
+/// Every file below a folder, by its relative path.
 pub(crate) fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -214,7 +213,7 @@ pub(crate) fn files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// The files of a run that are the same whenever it is run again.
+/// The files that are the same after every run: all but run.json, which holds times.
 pub(crate) fn lasting_files_in(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = files_in(folder);
     files.remove("run.json");
@@ -226,7 +225,7 @@ pub(crate) fn json_lines<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> V
     lines_of(texts.into_iter().map(|text| json!({"text": text.as_ref()})))
 }
 
-/// Texts as JSON Lines, with their numbers from `first_id` as ids.
+/// Texts as JSON Lines, with ids from `first_id` on.
 pub(crate) fn numbered_lines<S: AsRef<str>>(
     texts: impl IntoIterator<Item = S>,
     first_id: usize,
@@ -248,7 +247,7 @@ pub(crate) fn parse_lines(bytes: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// The number in a field of a line of JSON, to the last bit: `serde_json` may be off by one.
+/// The number in a field of a line of JSON, exact: `serde_json` may be off by the last bit.
 #[track_caller]
 pub(crate) fn number_in(line: &str, field: &str) -> f64 {
     let (_, after) = line.split_once(&format!("\"{field}\":")).unwrap();
@@ -268,7 +267,7 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap()
 }
 
-/// The bytes behind gzip or zstd, or the bytes themselves.
+/// The bytes decompressed, if they are gzip or zstd.
 pub(crate) fn decompressed(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match bytes {
@@ -294,7 +293,7 @@ pub(crate) fn strings<S: AsRef<str>>(values: impl IntoIterator<Item = S>) -> Arr
     Arc::new(column)
 }
 
-/// Numbers from a formula (splitmix64), so that every machine has the same corpus.
+/// Numbers from a formula (splitmix64), so that every machine has the same texts.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
@@ -323,14 +322,14 @@ impl Numbers {
     }
 }
 
-/// A text of so many words, the same for the same seed and unlike those of others.
+/// A text of `words` words that depends on the seed alone; texts of different seeds are unrelated.
 pub(crate) fn text(seed: u64, words: usize) -> String {
     let mut numbers = Numbers(seed);
     let words: Vec<String> = (0..words).map(|_| numbers.word()).collect();
     words.join(" ")
 }
 
-/// The text with so many of its words, chosen by the seed, replaced by other ones.
+/// The text with `edits` words replaced; the seed chooses which.
 pub(crate) fn edited(text: &str, seed: u64, edits: usize) -> String {
     let mut numbers = Numbers(!seed);
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
@@ -341,9 +340,8 @@ pub(crate) fn edited(text: &str, seed: u64, edits: usize) -> String {
     words.join(" ")
 }
 
-/// Families of near-duplicates: text `i` belongs to family `i % families`, so that its relatives lie
-/// far away, and is the family's first text of so many words with no edit up to 11 of them, which is
-/// a similarity from 1 down to about a half.
+/// Families of near-duplicates, interleaved: text `i` belongs to family `i % families`. The first text of a
+/// family is plain, each other one has 0 to 11 edits.
 pub(crate) fn families(families: usize, members: usize, words: usize) -> Vec<String> {
     let text_of = |i: usize| {
         let family = (i % families) as u64;

@@ -1,9 +1,9 @@
-//! How much of the truth `simgpu pairs` finds, and whether anything that it reports is untrue.
+//! Recall and precision of `simgpu pairs`, against the exact pairs.
 //!
 //! A pair of similarity s becomes a candidate with probability 1 - (1 - s^r)^b, over the draws of the
 //! permutations (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.4.2), and exact
-//! verification then keeps it. The recall over all true pairs is the mean of that, for whatever pairs
-//! depend on each other; how far a seed may lie off is taken from the seeds themselves.
+//! verification then keeps it. The expected recall over all true pairs is the mean of those probabilities, even
+//! where pairs depend on each other. Its standard error is estimated from the seeds.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -23,35 +23,35 @@ const NUM_PERM: usize = 128;
 /// How many standard errors the mean may lie off.
 const TOLERANCE: f64 = 4.0;
 
-/// What `simgpu pairs` is to find.
+/// The pairs that `simgpu pairs` is to find.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task<'a> {
     /// A file of JSON Lines.
     pub(crate) corpus: &'a Path,
     pub(crate) threshold: f64,
-    /// The pairs that there are, by ascending rows.
+    /// All true pairs, by ascending rows.
     pub(crate) truth: &'a [TruePair],
 }
 
-/// What it found, over seeds.
+/// The pairs found, over seeds.
 #[derive(Clone, Debug)]
 pub(crate) struct Recall {
     pub(crate) banding: Banding,
     pub(crate) true_pairs: usize,
     /// The mean recall that the S-curve predicts.
     pub(crate) expected: f64,
-    /// True pairs that each seed found.
+    /// True pairs found, per seed.
     pub(crate) found: Vec<u64>,
-    /// Pairs that are not true, or were reported before, of all seeds together.
+    /// False or repeated pairs, over all seeds.
     pub(crate) false_pairs: u64,
-    /// True pairs whose similarity is wrong.
+    /// True pairs with a wrong similarity, over all seeds.
     pub(crate) wrong_similarities: u64,
     /// The standard error of the mean if pairs were found independently of each other.
     independent_error: f64,
 }
 
 impl Recall {
-    /// Runs the command once for each seed from 1 to `seeds` and compares what it writes with the truth.
+    /// Runs the command once for each seed from 1 to `seeds` and compares its output with the truth.
     pub(crate) fn measure(task: Task<'_>, seeds: u32) -> anyhow::Result<Self> {
         let mut recall = Recall::expected(task, seeds)?;
         let folder = tempfile::tempdir()?;
@@ -63,7 +63,7 @@ impl Recall {
             command.args(["--threshold", &task.threshold.to_string()]);
             command.args(["--seed", &seed.to_string()]);
             command.args(["--verify", "exact", "--overwrite", "--quiet"]);
-            // Nothing may be left out for the size of a bucket.
+            // No bucket is too large.
             command.args(["--max-bucket", &u32::MAX.to_string()]);
             let status = command.status()?;
             if !status.success() {
@@ -93,13 +93,13 @@ impl Recall {
         })
     }
 
-    /// Looks up every pair of a file that one seed wrote.
+    /// Looks up every pair that one seed reported.
     fn compare(&mut self, truth: &[TruePair], output: &Path) -> anyhow::Result<()> {
         #[derive(Deserialize)]
         struct Line<'a> {
             row_a: u32,
             row_b: u32,
-            // As it is written: what serde_json makes of a float may be off by its last bit.
+            // As text: serde_json's float may be off by the last bit.
             #[serde(borrow)]
             similarity: &'a RawValue,
         }
@@ -124,20 +124,20 @@ impl Recall {
         Ok(())
     }
 
-    /// The share of the true pairs that a seed found, on average.
+    /// The mean recall over seeds.
     pub(crate) fn mean(&self) -> f64 {
         self.recalls().sum::<f64>() / self.found.len() as f64
     }
 
-    /// The standard deviation of that share over seeds.
+    /// The standard deviation of the recall over seeds.
     pub(crate) fn deviation(&self) -> f64 {
         let mean = self.mean();
         let squares = self.recalls().map(|recall| (recall - mean).powi(2));
         (squares.sum::<f64>() / (self.found.len() as f64 - 1.0).max(1.0)).sqrt()
     }
 
-    /// The standard error of the mean: from the deviation over seeds, or, when there is none, the one
-    /// that independent pairs would have.
+    /// The standard error of the mean: from the deviation over seeds, or, if that is zero, the error of
+    /// independent pairs.
     pub(crate) fn standard_error(&self) -> f64 {
         if self.all_seeds_agree() {
             self.independent_error
@@ -146,15 +146,15 @@ impl Recall {
         }
     }
 
-    /// Whether every seed found as many pairs, so that the seeds tell nothing of the deviation.
+    /// Whether every seed found the same number of pairs, so that the deviation is zero.
     pub(crate) fn all_seeds_agree(&self) -> bool {
         self.found.windows(2).all(|found| found[0] == found[1])
     }
 
-    /// How many standard errors the mean lies above what the S-curve predicts.
+    /// How many standard errors the mean lies above the prediction.
     pub(crate) fn difference(&self) -> f64 {
         let difference = self.mean() - self.expected;
-        // What is left of a sum of ones is rounding.
+        // Such a difference is rounding.
         if difference.abs() < 1e-12 {
             0.0
         } else {
@@ -171,7 +171,7 @@ impl Recall {
         }
     }
 
-    /// What is wrong with it, if anything is.
+    /// The fault, if there is one.
     pub(crate) fn fault(&self) -> Option<String> {
         if self.false_pairs > 0 || self.wrong_similarities > 0 {
             return Some(format!(
@@ -195,7 +195,7 @@ impl Recall {
     }
 
     fn recalls(&self) -> impl Iterator<Item = f64> {
-        // Where nothing is to be found, all of it is.
+        // With no true pairs, nothing is missed.
         let share = |found: &u64| match self.true_pairs {
             0 => 1.0,
             pairs => *found as f64 / pairs as f64,

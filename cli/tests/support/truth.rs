@@ -1,5 +1,5 @@
-//! The truth that recall is measured against: all pairs of documents whose Jaccard similarity reaches
-//! a threshold, found by none of simgpu's code and without LSH.
+//! The true pairs that recall is measured against: all pairs of documents whose Jaccard similarity reaches
+//! a threshold, found without simgpu's code and without LSH.
 //!
 //! A document is the set of its shingles of five words. The words are those of `unicode_segmentation`,
 //! after each run of white space has become a blank, and shingles are compared as strings, so that
@@ -7,11 +7,10 @@
 //!
 //! The join is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), which
 //! misses nothing. Let the elements of all sets have one order, rarest first. Sets A and B of similarity
-//! t share at least t |A or B| elements, hence at least ceil(t |A|). The first one that they share has
-//! all the others behind it in A, so it lies among the first |A| - ceil(t |A|) + 1 elements of A, and
-//! likewise of B. An index of those prefixes therefore leads to every similar pair. Only pairs whose
-//! sizes and whose elements from there on allow for the similarity are then merged, and the merge
-//! decides.
+//! t share at least t |A or B| elements, hence at least ceil(t |A|). The first element that they share
+//! precedes all the others in A, so it lies among the first |A| - ceil(t |A|) + 1 elements of A, and likewise
+//! of B. An index of those prefixes therefore leads to every similar pair. A merge then decides each pair whose
+//! sizes and remaining elements allow for the similarity.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -32,7 +31,7 @@ pub(crate) struct TruePair {
     pub(crate) similarity: f64,
 }
 
-/// Sets of numbers, one a document: all elements, back to back, and where each set ends.
+/// Sets of numbers, one per document: all elements, back to back, and the end of each set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
     elements: Vec<u32>,
@@ -62,7 +61,7 @@ impl Sets {
         Ok(sets)
     }
 
-    /// Appends a set, given in any order and with repeats.
+    /// Appends a set; `elements` may repeat and come in any order.
     pub(crate) fn push(&mut self, mut elements: Vec<u32>) {
         elements.sort_unstable();
         elements.dedup();
@@ -88,8 +87,7 @@ impl Sets {
         self.elements.iter().max().map_or(0, |max| index(*max) + 1)
     }
 
-    /// The same sets with elements that stand for the old ones and ascend by the number of sets that
-    /// hold them.
+    /// The same sets with elements renumbered by the number of sets that hold them, rarest first.
     fn rarest_first(&self) -> Self {
         let len = self.element_count();
         let mut holders = vec![0u32; len];
@@ -110,13 +108,13 @@ impl Sets {
     }
 }
 
-/// Numbers for shingles, in the order in which they are first seen.
+/// Numbers for shingles, in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub(crate) struct ShingleNumbers(HashMap<String, u32>);
 
 impl ShingleNumbers {
-    /// The numbers of a text's shingles: every five consecutive words, or all words if there are fewer;
-    /// none of a text without a word.
+    /// The numbers of a text's shingles: every five consecutive words, or all words if there are fewer. A text
+    /// without a word has none.
     pub(crate) fn of_text(&mut self, text: &str) -> Vec<u32> {
         let text = merge_blanks(text);
         let words: Vec<&str> = text.unicode_words().collect();
@@ -144,7 +142,7 @@ fn merge_blanks(text: &str) -> String {
     merged
 }
 
-/// All pairs of sets of at least that similarity, by ascending rows. Empty sets have no pairs.
+/// All pairs of sets whose similarity reaches `threshold`, by ascending rows. Empty sets have no pairs.
 pub(crate) fn similar_pairs(sets: &Sets, threshold: f64) -> Vec<TruePair> {
     let distinct = Distinct::of(sets);
     let join = Join::of(distinct.sets.rarest_first(), threshold);
@@ -162,7 +160,7 @@ pub(crate) fn similar_pairs(sets: &Sets, threshold: f64) -> Vec<TruePair> {
     pairs
 }
 
-/// The distinct sets that are not empty, smallest first, and which rows have each.
+/// The distinct sets that are not empty, smallest first, and the rows that hold each.
 #[derive(Debug)]
 struct Distinct {
     sets: Sets,
@@ -206,12 +204,12 @@ impl Distinct {
 struct Join {
     sets: Sets,
     threshold: f64,
-    /// The places of each element in prefixes, by ascending sets, and where they end.
+    /// The places of each element in prefixes, by ascending sets, and their ends.
     places: Vec<Place>,
     ends: Vec<usize>,
 }
 
-/// Where an element stands: in which set, and how many elements of it come before.
+/// The place of an element: its set, and the number of elements before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     set: u32,
@@ -253,8 +251,8 @@ impl Join {
         join
     }
 
-    /// The least number of elements shared by sets that are similar and have `len` elements in their
-    /// union, or in one of them. Rounding may make it one too few, which costs time alone.
+    /// The least number of elements that similar sets share if their union, or one of them, has `len` elements.
+    /// Rounding may lower it by one, which costs only time.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -265,7 +263,7 @@ impl Join {
         (self.threshold * len * (1.0 - SLACK)).ceil().max(1.0) as usize
     }
 
-    /// The elements of which a similar set shares at least one.
+    /// The prefix of a set: every similar set shares at least one of these elements.
     fn prefix(&self, set: usize) -> &[u32] {
         let elements = self.sets.get(set);
         &elements[..elements.len() - self.least_shared(elements.len() as f64) + 1]
@@ -281,15 +279,14 @@ impl Join {
         &self.places[start..self.ends[element]]
     }
 
-    /// The sets before `a` that are similar to it. `reached` remembers, for each set, from which `a` it
-    /// was reached last.
+    /// The sets before `a` that are similar to it. `reached` holds, for each set, the last `a` that reached it.
     fn earlier_sets_like(&self, a: usize, reached: &mut [usize]) -> Vec<(usize, usize, f64)> {
         let mut similar = Vec::new();
         let elements = self.sets.get(a);
         let least = self.least_shared(elements.len() as f64);
         for (i, element) in self.prefix(a).iter().enumerate() {
             let places = self.places(*element);
-            // A set smaller than what must be shared is too small; sets ascend by size.
+            // Sets ascend by size; those smaller than `least` share too little.
             let first =
                 places.partition_point(|place| self.sets.get(index(place.set)).len() < least);
             for place in &places[first..] {
@@ -297,7 +294,7 @@ impl Join {
                 if b >= a {
                     break;
                 }
-                // Only the first element that the two share tells how many they can share.
+                // The first shared element bounds how many the two can share.
                 if std::mem::replace(&mut reached[b], a) != a {
                     let rest = (&elements[i..], &self.sets.get(b)[j..]);
                     let similarity = self.similarity(a, b, rest);
@@ -308,8 +305,7 @@ impl Join {
         similar
     }
 
-    /// The similarity of two sets, of which only `rest_a` and `rest_b` share elements, if it reaches the
-    /// threshold.
+    /// The similarity of two sets, if it reaches the threshold. All shared elements lie in `rest_a` and `rest_b`.
     fn similarity(&self, a: usize, b: usize, (rest_a, rest_b): (&[u32], &[u32])) -> Option<f64> {
         let total = self.sets.get(a).len() + self.sets.get(b).len();
         // shared >= t (total - shared)
@@ -320,7 +316,7 @@ impl Join {
     }
 }
 
-/// How many elements two ascending slices share, or nothing once it is known to be less than `least`.
+/// How many elements two ascending slices share, or `None` if fewer than `least`.
 fn shared_elements(a: &[u32], b: &[u32], least: usize) -> Option<usize> {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {

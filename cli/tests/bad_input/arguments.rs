@@ -1,0 +1,139 @@
+//! Usage errors: exit code 2, before any output folder is made.
+
+use simgpu::backend::Backend;
+use simgpu::scheme::{BaseHash, Scheme};
+
+use crate::support::Place;
+
+/// `dedup` with these arguments is a usage error that contains `phrases`.
+#[track_caller]
+fn usage_error(arguments: &str, phrases: &[&str]) {
+    let place = Place::with_texts(["a", "b"]);
+    let run = place.run(&format!("dedup in.jsonl -o out {arguments}"));
+    run.refused(2, &[phrases, &["--help"]].concat());
+    assert!(
+        !place.holds("out"),
+        "an output folder was made for {arguments}"
+    );
+}
+
+#[test]
+fn a_threshold_outside_0_to_1_is_refused() {
+    for threshold in ["0", "0.0", "-0.1", "1.0000001", "80", "inf", "NaN"] {
+        let arguments = format!("--threshold={threshold}");
+        usage_error(&arguments, &["threshold", "above 0 and up to 1"]);
+        let run = Place::new().run(&format!("tune {arguments}"));
+        run.refused(2, &["threshold", "above 0 and up to 1"]);
+    }
+    usage_error("--threshold high", &["threshold", "high"]);
+    Place::with_texts(["a"]).dedup("in.jsonl --threshold 1");
+    Place::with_texts(["a"]).dedup("in.jsonl --threshold 0.000001");
+}
+
+#[test]
+fn more_band_rows_than_permutations_are_refused() {
+    usage_error(
+        "--bands 20 --rows 10",
+        &["bands x rows is 20 x 10", "128 permutations"],
+    );
+    usage_error(
+        "--bands 9 --rows 8 --num-perm 64",
+        &["9 x 8", "64 permutations"],
+    );
+    usage_error("--bands 0 --rows 8", &["0 x 8"]);
+    usage_error("--bands 4294967296 --rows 4294967296", &["4294967296"]);
+    usage_error("--bands 8", &["--rows"]);
+    usage_error("--rows 8", &["--bands"]);
+    Place::with_texts(["a"]).dedup("in.jsonl --bands 16 --rows 8");
+}
+
+#[test]
+fn size_and_stop_words_must_fit_the_unit() {
+    usage_error(
+        "--unit stopwords --size 3",
+        &["--unit stopwords takes no --size", "leave it out"],
+    );
+    usage_error("--size 0", &["--size"]);
+    usage_error(
+        "--stop-words list.txt",
+        &["--stop-words needs --unit stopwords"],
+    );
+}
+
+#[test]
+fn tokens_field_needs_unit_tokens() {
+    for options in [
+        "--tokens-field ids",
+        "--tokens-field tokens --unit words",
+        "--tokens-field ids --text-field body --scheme datasketch",
+    ] {
+        usage_error(options, &["--tokens-field needs --unit tokens", "leave"]);
+    }
+    let place = Place::new();
+    place.write("in.jsonl", r#"{"ids": ["a", "b"]}"#);
+    place.dedup("in.jsonl --unit tokens --tokens-field ids");
+}
+
+#[test]
+fn the_hash_must_fit_unit_and_scheme() {
+    let phrases = ["words-v1 takes words, not bytes", "choose"];
+    usage_error("--unit bytes --hash words-v1", &phrases);
+    usage_error(
+        "--unit chars --hash words-v1",
+        &["words-v1 takes words, not chars"],
+    );
+    usage_error(
+        "--scheme text-dedup --hash words-v1",
+        &["words-v1 takes words, not pieces"],
+    );
+    usage_error("--scheme rensa --hash xxh32", &["xxh32", "64-bit", "rensa"]);
+    usage_error(
+        "--scheme affine64 --hash murmur3-32",
+        &["murmur3-32", "64-bit", "affine64"],
+    );
+}
+
+#[test]
+fn an_unknown_name_lists_the_known_ones() {
+    let schemes: Vec<&str> = Scheme::names().collect();
+    usage_error("--scheme md5", &[&["scheme", "md5"], &schemes[..]].concat());
+    let hashes: Vec<&str> = BaseHash::names().collect();
+    usage_error("--hash md5", &[&["hash", "md5"], &hashes[..]].concat());
+    let backends: Vec<&str> = Backend::names().collect();
+    usage_error(
+        "--backend abacus",
+        &[&["backend", "abacus"], &backends[..]].concat(),
+    );
+    usage_error(
+        "--unit lines",
+        &["lines", "bytes", "chars", "words", "stopwords", "tokens"],
+    );
+    usage_error("--verify twice", &["twice", "none", "signature", "exact"]);
+    usage_error("--keep shortest", &["shortest", "first", "longest"]);
+}
+
+#[test]
+fn a_number_out_of_range_is_refused() {
+    usage_error("--num-perm 0", &["num-perm"]);
+    usage_error("--num-perm 16385", &["num-perm", "16384"]);
+    usage_error("--seed 4294967296", &["--seed"]);
+    usage_error("--threads 0", &["--threads"]);
+    usage_error("--max-bucket 0", &["--max-bucket"]);
+    usage_error("--batch-mib 0", &["--batch-mib"]);
+}
+
+#[test]
+fn isa_needs_the_simd_backend() {
+    let place = Place::with_texts(["a"]);
+    place
+        .run("sign in.jsonl -o s.npy --backend scalar --isa portable")
+        .refused(2, &["--isa is for the simd backend; leave --isa out"]);
+}
+
+#[test]
+fn a_missing_argument_is_refused() {
+    let place = Place::new();
+    place.run("dedup in.jsonl").refused(2, &["--output"]);
+    place.run("dedup -o out").refused(2, &["INPUT"]);
+    place.run("dedupe in.jsonl").refused(2, &["dedup"]);
+}

@@ -1,0 +1,15 @@
+//! Bad input, bad arguments, bad output paths: each error names the file and the record, says what to do,
+//! and leaves no output under a final name.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod refusals;
+
+mod arguments;
+mod changed_input;
+mod damage;
+mod files;
+mod outputs;
+mod records;
+mod skipped;

@@ -1,0 +1,216 @@
+//! Bad output paths: occupied, unwritable, inside an input, or an input itself.
+
+use crate::refusals::{every_command_refuses, leaves_no_output};
+use crate::support::{Place, files_in, json_lines, parquet, strings};
+
+#[test]
+fn a_folder_with_foreign_files_is_refused() {
+    let place = Place::with_texts(["a", "b"]);
+    place.write("out/thesis.tex", "years of work");
+    let phrases = [
+        "out: the output folder is not empty",
+        "thesis.tex",
+        "choose an empty folder",
+    ];
+    for command in ["dedup in.jsonl -o out", "dedup in.jsonl -o out --overwrite"] {
+        place.run(command).refused(1, &phrases);
+        leaves_no_output(&place);
+        assert_eq!(place.read("out/thesis.tex"), b"years of work");
+    }
+}
+
+#[test]
+fn existing_results_need_overwrite() {
+    let place = Place::with_texts(["a", "b"]);
+    place.run("dedup in.jsonl -o out").succeeded();
+    place.write("in.jsonl", json_lines(["c"]));
+    let before = files_in(&place.path("out"));
+    let phrases = ["out: the output folder is not empty", "--overwrite"];
+    place.run("dedup in.jsonl -o out").refused(1, &phrases);
+    assert_eq!(files_in(&place.path("out")), before);
+    place.run("dedup in.jsonl -o out --overwrite").succeeded();
+    assert_eq!(place.read("out/kept/in.jsonl"), json_lines(["c"]));
+}
+
+#[test]
+fn a_failed_overwrite_keeps_the_earlier_results() {
+    let place = Place::with_texts(["a", "b"]);
+    place.run("dedup in.jsonl -o out").succeeded();
+    place.run("pairs in.jsonl -o pairs.csv").succeeded();
+    let before = files_in(&place.path("out"));
+    let pairs_before = place.read("pairs.csv");
+    place.write("in.jsonl", "{}\n");
+    place
+        .run("dedup in.jsonl -o out --overwrite")
+        .refused(1, &["line 1"]);
+    place
+        .run("pairs in.jsonl -o pairs.csv --overwrite")
+        .refused(1, &["line 1"]);
+    let mut after = files_in(&place.path("out"));
+    after.retain(|name, _| !name.starts_with(".partial"));
+    assert_eq!(after, before);
+    assert_eq!(place.read("pairs.csv"), pairs_before);
+}
+
+#[test]
+fn an_existing_output_file_needs_overwrite() {
+    let place = Place::with_texts(["a", "b"]);
+    for command in [
+        "pairs in.jsonl -o out.jsonl",
+        "pairs in.jsonl -o out.csv",
+        "sign in.jsonl -o out.parquet",
+        "sign in.jsonl -o out.npy",
+    ] {
+        place.run(command).succeeded();
+        let name = command.rsplit(' ').next().unwrap();
+        place.write(name, "mine");
+        place
+            .run(command)
+            .refused(1, &[name, "the file exists", "--overwrite"]);
+        assert_eq!(place.read(name), b"mine");
+        place.run(&format!("{command} --overwrite")).succeeded();
+        assert_ne!(place.read(name), b"mine");
+    }
+}
+
+#[test]
+fn an_unwritable_output_path_is_refused() {
+    let place = Place::with_texts(["a", "b"]);
+    place.write("file", "");
+    for (command, path) in [
+        ("dedup in.jsonl -o file/out", "file/out"),
+        ("dedup in.jsonl -o file", "file"),
+        ("pairs in.jsonl -o file/pairs.jsonl", "file/pairs.jsonl"),
+        (
+            "pairs in.jsonl -o missing/pairs.jsonl",
+            "missing/pairs.jsonl",
+        ),
+        (
+            "sign in.jsonl -o file/signatures.npy",
+            "file/signatures.npy",
+        ),
+        (
+            "sign in.jsonl -o missing/signatures.npy",
+            "missing/signatures.npy",
+        ),
+    ] {
+        // Every message ends with a remedy, behind a semicolon.
+        let run = place.run(command).refused(1, &[path, "; "]);
+        let causes = run.error().matches("os error").count();
+        assert!(
+            causes <= 1,
+            "the error repeats its cause {causes} times: {}",
+            run.error()
+        );
+    }
+    assert_eq!(place.read("file"), b"");
+}
+
+#[test]
+fn an_output_folder_inside_an_input_is_refused() {
+    let place = Place::new();
+    place.write("docs/in.jsonl", json_lines(["a"]));
+    let run = place.run("dedup docs -o docs/out");
+    run.refused(
+        1,
+        &[
+            "docs/out",
+            "inside the input folder",
+            "outside of the inputs",
+        ],
+    );
+    assert!(!place.holds("docs/out/report.json"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_folder_linked_into_inputs_is_refused() {
+    let place = Place::new();
+    place.write("docs/in.jsonl", json_lines(["a"]));
+    std::os::unix::fs::symlink("docs", place.path("link")).unwrap();
+    for command in ["dedup link -o docs/out", "dedup docs -o link/out"] {
+        let run = place.run(command);
+        run.refused(
+            1,
+            &["out", "inside the input folder", "outside of the inputs"],
+        );
+        assert!(!place.holds("docs/out/report.json"), "{command}");
+    }
+}
+
+#[test]
+fn no_output_overwrites_an_input() {
+    let place = Place::with_texts(["a", "b"]);
+    let before = place.read("in.jsonl");
+    place.write("in.parquet", parquet([("text", strings(["a", "b"]))]));
+    place.run("dedup in.jsonl -o out").succeeded();
+    for (command, path) in [
+        ("pairs in.jsonl -o in.jsonl --overwrite", "in.jsonl"),
+        (
+            "pairs ./in.jsonl -o out/../in.jsonl --overwrite",
+            "in.jsonl",
+        ),
+        ("sign in.parquet -o in.parquet --overwrite", "in.parquet"),
+        ("dedup out/kept -o out --overwrite", "out"),
+        ("dedup out/kept/in.jsonl -o out --overwrite", "out"),
+    ] {
+        let run = place.run(command);
+        assert_eq!(run.code, Some(1), "{command} was not refused");
+        run.refused(1, &[path, "; "]);
+    }
+    assert_eq!(place.read("in.jsonl"), before);
+    assert_eq!(place.read("out/kept/in.jsonl"), before);
+}
+
+#[test]
+fn an_unknown_output_format_is_refused() {
+    let place = Place::with_texts(["a"]);
+    let phrases = ["pairs.txt", "let it end in .jsonl, .csv or .parquet"];
+    place
+        .run("pairs in.jsonl -o pairs.txt")
+        .refused(2, &phrases);
+    let phrases = ["signatures.csv", "let it end in .parquet or .npy"];
+    place
+        .run("sign in.jsonl -o signatures.csv")
+        .refused(2, &phrases);
+    // The error is the only message.
+    let run = place.run("sign in.jsonl -o signatures.csv");
+    assert!(run.stderr.starts_with("simgpu: "), "{}", run.stderr);
+}
+
+#[test]
+fn the_error_names_a_missing_output_folder() {
+    let place = Place::with_texts(["a"]);
+    let phrases = ["there is no folder missing/in", "create it"];
+    for command in [
+        "sign in.jsonl -o missing/in/s.npy",
+        "sign - -o missing/in/s.parquet",
+        "pairs in.jsonl -o missing/in/p.csv",
+    ] {
+        place.run(command).refused(1, &phrases);
+    }
+}
+
+#[test]
+fn a_failed_run_does_not_block_the_next() {
+    let place = Place::new();
+    place.write("in.jsonl", "{}\n");
+    every_command_refuses(&place, "in.jsonl", &["line 1"]);
+    place.write("in.jsonl", json_lines(["a"]));
+    place.run("dedup in.jsonl -o out").succeeded();
+    place.run("pairs in.jsonl -o pairs.jsonl").succeeded();
+    place.run("sign in.jsonl -o signatures.npy").succeeded();
+    let mut names: Vec<String> = files_in(&place.path("")).into_keys().collect();
+    names.sort_unstable();
+    let expected = [
+        "in.jsonl",
+        "out/kept/in.jsonl",
+        "out/removed.jsonl",
+        "out/report.json",
+        "out/run.json",
+        "pairs.jsonl",
+        "signatures.npy",
+        "signatures.npy.json",
+    ];
+    assert_eq!(names, expected);
+}

@@ -1,0 +1,120 @@
+//! `--on-bad-record skip`: bad records are left out, counted and listed.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+use serde_json::json;
+
+use crate::support::{Place, json_lines, lines_of, parquet, text};
+
+#[test]
+fn skipped_records_are_counted_and_listed() {
+    let place = Place::new();
+    let good: Vec<String> = (0..4).map(|seed| text(seed, 20)).collect();
+    let lines = |texts: &[String]| String::from_utf8(json_lines(texts)).unwrap();
+    let bad = "{\"text\": 1}\n";
+    let whole = format!(
+        "{bad}{}{bad}\n{bad}{}oops\n",
+        lines(&good[..2]),
+        lines(&good[2..])
+    );
+    place.write("docs/in.jsonl", whole);
+    let results = place.dedup("docs/in.jsonl --on-bad-record skip");
+    assert_eq!(results.count("documents"), 8);
+    assert_eq!(results.count("kept"), 4);
+    assert_eq!(results.count("removed"), 0);
+    assert_eq!(results.count("skipped"), 4);
+    assert_eq!(results.kept("in.jsonl"), lines(&good).into_bytes());
+    let skipped = results.report["skipped"].as_array().unwrap();
+    let places: Vec<_> = skipped
+        .iter()
+        .map(|s| (s["row"].clone(), s["line"].clone()))
+        .collect();
+    assert_eq!(
+        places,
+        [
+            (json!(0), json!(1)),
+            (json!(3), json!(4)),
+            (json!(4), json!(6)),
+            (json!(7), json!(9))
+        ]
+    );
+    for record in skipped {
+        assert_eq!(record["file"], "in.jsonl");
+    }
+    assert_eq!(
+        skipped[0]["problem"],
+        "field \"text\" is a number, not a string"
+    );
+    assert!(
+        skipped[3]["problem"]
+            .as_str()
+            .unwrap()
+            .contains("invalid JSON")
+    );
+}
+
+#[test]
+fn rows_count_skipped_records() {
+    let place = Place::new();
+    let same = text(1, 20);
+    let lines = [
+        json!({}),
+        json!({"text": same}),
+        json!({}),
+        json!({}),
+        json!({"text": same}),
+    ];
+    place.write("in.jsonl", lines_of(lines));
+    let results = place.dedup("in.jsonl --on-bad-record skip");
+    let [removed] = &results.removed[..] else {
+        panic!("{:?}", results.removed);
+    };
+    assert_eq!(
+        (&removed["id"], &removed["row"]),
+        (&json!("in.jsonl:4"), &json!(4))
+    );
+    assert_eq!(
+        (&removed["kept_id"], &removed["kept_row"]),
+        (&json!("in.jsonl:1"), &json!(1))
+    );
+}
+
+#[test]
+fn skipped_rows_and_text_files_are_not_kept() {
+    let place = Place::new();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("kept row")]));
+    place.write("docs/a.parquet", parquet([("text", texts)]));
+    place.write("docs/b.txt", b"\xFF\xFE");
+    place.write("docs/c.txt", "kept text");
+    let results = place.dedup("docs --on-bad-record skip");
+    assert_eq!(results.kept_names(), ["a.parquet", "c.txt"]);
+    assert_eq!(
+        (results.count("documents"), results.count("skipped")),
+        (4, 2)
+    );
+}
+
+#[test]
+fn skipping_an_empty_file_renames_no_other() {
+    for batch_mib in [1, 64] {
+        let place = Place::new();
+        let (one, two) = (text(1, 20), text(2, 20));
+        place.write("a.jsonl", json_lines([&one, &two]));
+        place.write("b.jsonl", "");
+        place.write("c.jsonl", json_lines([&text(3, 20), &two]));
+        let arguments =
+            format!("a.jsonl b.jsonl c.jsonl --on-bad-record skip --batch-mib {batch_mib}");
+        let results = place.dedup(&arguments);
+        assert_eq!(results.report["empty_files"], json!(["b.jsonl"]));
+        assert_eq!(
+            (results.count("documents"), results.count("skipped")),
+            (4, 0)
+        );
+        let [removed] = &results.removed[..] else {
+            panic!("{:?}", results.removed);
+        };
+        assert_eq!(removed["id"], "c.jsonl:1");
+        assert_eq!(removed["kept_id"], "a.jsonl:1");
+    }
+}

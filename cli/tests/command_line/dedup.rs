@@ -1,0 +1,238 @@
+//! `simgpu dedup`: its report, its clusters, and what its options change.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::support::{Place, Results, edited, families, parse_lines, text};
+
+#[test]
+fn the_report_states_every_parameter() {
+    let place = Place::with_texts(families(20, 4, 60));
+    let results = place.dedup("in.jsonl");
+    let report = &results.report;
+    assert_eq!(report["command"], "dedup");
+    assert_eq!(
+        (&report["keep"], &report["cluster"]),
+        (&json!("first"), &json!("greedy"))
+    );
+    let parameters = &report["parameters"];
+    for (name, value) in [
+        ("scheme", json!("affine32")),
+        ("hash", json!("words-v1")),
+        ("seed", json!(1)),
+        ("num_perm", json!(128)),
+        ("unit", json!("words")),
+        ("size", json!(5)),
+        ("threshold", json!(0.8)),
+        ("bands", json!(16)),
+        ("rows", json!(8)),
+        ("verify", json!("signature")),
+    ] {
+        assert_eq!(parameters[name], value, "{name}");
+    }
+    let recall = 1.0 - (1.0 - 0.8f64.powi(8)).powi(16);
+    let stated = parameters["recall_at_threshold"].as_f64().unwrap();
+    assert!((stated - recall).abs() < 1e-12);
+    let run: Value = serde_json::from_slice(&place.read("out/run.json")).unwrap();
+    assert_eq!(run["simgpu"], env!("CARGO_PKG_VERSION"));
+    assert!(run["elapsed_s"].as_f64().unwrap() > 0.0);
+    assert!(run["stages"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn the_counts_of_a_report_add_up() {
+    let place = Place::with_texts(families(20, 6, 60));
+    for options in [
+        "",
+        "--cluster connected",
+        "--verify exact --keep longest",
+        "--verify none",
+    ] {
+        let results = place.dedup(&format!("in.jsonl {options}"));
+        let count = |name| results.count(name);
+        assert_eq!(count("documents"), 120);
+        assert_eq!(count("kept") + count("removed") + count("skipped"), 120);
+        assert_eq!(count("removed"), results.removed.len() as u64);
+        let kept_lines = results
+            .kept("in.jsonl")
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        assert_eq!(count("kept"), kept_lines as u64);
+        assert!(count("removed") > 0 && count("kept") >= 20, "{options}");
+        // The histogram counts every document once, and one cluster per kept document.
+        let mut sizes = BTreeMap::new();
+        for removed in &results.removed {
+            *sizes
+                .entry(removed["kept_row"].as_u64().unwrap())
+                .or_insert(1u64) += 1;
+        }
+        let histogram = results.report["cluster_sizes"].as_object().unwrap();
+        let entries = || {
+            histogram
+                .iter()
+                .map(|(size, n)| (size.parse::<u64>().unwrap(), n.as_u64().unwrap()))
+        };
+        assert_eq!(entries().map(|(size, n)| size * n).sum::<u64>(), 120);
+        assert_eq!(entries().map(|(_, n)| n).sum::<u64>(), count("kept"));
+        for (size, n) in entries().filter(|(size, _)| *size > 1) {
+            assert_eq!(sizes.values().filter(|of| **of == size).count() as u64, n);
+        }
+        assert_eq!(count("clusters"), sizes.len() as u64);
+        assert_eq!(
+            count("largest_cluster"),
+            sizes.values().copied().max().unwrap()
+        );
+        let largest = &results.report["largest_clusters"][0];
+        assert_eq!(largest["documents"], count("largest_cluster"));
+        assert_eq!(
+            sizes[&largest["kept_row"].as_u64().unwrap()],
+            count("largest_cluster")
+        );
+    }
+}
+
+/// A chain: each text shares most shingles with the next, and fewer with the second next.
+fn chain() -> Vec<String> {
+    let words: Vec<String> = text(1, 130).split(' ').map(str::to_owned).collect();
+    (0..4)
+        .map(|i| words[10 * i..10 * i + 100].join(" "))
+        .collect()
+}
+
+#[test]
+fn only_connected_clusters_follow_chains() {
+    // Of 96 shingles, each text shares 86 with the next, 76 with the second next, 66 with the third.
+    let (to_next, to_second, to_third) = (86.0 / 106.0, 76.0 / 116.0, 66.0 / 126.0);
+    let place = Place::with_texts(chain());
+    let options = "in.jsonl --verify exact --threshold 0.8 --bands 64 --rows 2";
+    let greedy = place.dedup(options);
+    let parts = |line: &Value, names: &[&str]| -> Vec<Value> {
+        names.iter().map(|name| line[*name].clone()).collect()
+    };
+    let names = ["row", "kept_row", "similarity", "found_by"];
+    let lines: Vec<_> = greedy
+        .removed
+        .iter()
+        .map(|line| parts(line, &names))
+        .collect();
+    let line =
+        |row, kept, similarity| vec![json!(row), json!(kept), json!(similarity), json!("exact")];
+    assert_eq!(lines, [line(1, 0, to_next), line(3, 2, to_next)]);
+    assert!(
+        greedy
+            .removed
+            .iter()
+            .all(|line| line.get("via_id").is_none())
+    );
+    let connected = place.dedup(&format!("{options} --cluster connected"));
+    let lines: Vec<_> = connected
+        .removed
+        .iter()
+        .map(|line| parts(line, &names))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            line(1, 0, to_next),
+            line(2, 0, to_second),
+            line(3, 0, to_third)
+        ]
+    );
+    let links: Vec<_> = connected
+        .removed
+        .iter()
+        .map(|line| parts(line, &["via_id", "via_similarity"]))
+        .collect();
+    let link = |row| vec![json!(format!("in.jsonl:{row}")), json!(to_next)];
+    assert_eq!(links, [link(0), link(1), link(2)]);
+}
+
+#[test]
+fn keep_chooses_the_first_or_the_longest() {
+    let short = text(1, 100);
+    let middle = format!("{short} a few more");
+    let long = format!("{short} a few more words at the end");
+    let place = Place::with_texts([&short, &long, &middle, &long.replace(' ', "  "), &short]);
+    let kept = |options: &str| {
+        let results = place.dedup(&format!("in.jsonl --verify exact {options}"));
+        parse_lines(&results.kept("in.jsonl"))
+    };
+    assert_eq!(kept("--keep first"), [json!({"text": short})]);
+    // Among identical documents, too, the longest text is kept: the one with more blanks.
+    assert_eq!(
+        kept("--keep longest"),
+        [json!({"text": long.replace(' ', "  ")})]
+    );
+    assert_eq!(kept("--keep longest --cluster connected").len(), 1);
+}
+
+#[test]
+fn keep_longest_breaks_ties_by_position() {
+    let place = Place::with_texts([
+        text(1, 50).to_uppercase(),
+        text(1, 50).to_uppercase(),
+        text(2, 50),
+    ]);
+    let results = place.dedup("in.jsonl --keep longest --lowercase");
+    assert_eq!(
+        (&results.removed[0]["row"], &results.removed[0]["kept_row"]),
+        (&json!(1), &json!(0))
+    );
+}
+
+#[test]
+fn verify_none_accepts_every_candidate() {
+    let place = Place::with_texts([text(1, 60), edited(&text(1, 60), 1, 1), text(2, 60)]);
+    let results = place.dedup("in.jsonl --verify none --bands 64 --rows 2");
+    assert_eq!(results.removed.len(), 1);
+    assert_eq!(results.removed[0]["similarity"], Value::Null);
+    assert_eq!(results.removed[0]["found_by"], "none");
+}
+
+#[test]
+fn normalising_decides_which_texts_are_identical() {
+    let texts = [
+        "The cat, the dog.",
+        "the cat the dog",
+        "THE   CAT\n\nthe dog",
+        "the cat the fox",
+    ];
+    let place = Place::with_texts(texts);
+    for (options, identical) in [
+        ("--unit chars", 0),
+        ("--unit chars --lowercase", 1),
+        ("--unit chars --lowercase --strip-punctuation", 2),
+        (
+            "--unit chars --lowercase --strip-punctuation --keep-whitespace",
+            1,
+        ),
+        ("--unit words", 0),
+        ("--unit words --lowercase", 2),
+    ] {
+        let results = place.dedup(&format!("in.jsonl --threshold 1 {options}"));
+        assert_eq!(results.count("identical"), identical, "{options}");
+    }
+}
+
+#[test]
+fn a_file_supplies_the_stop_words() {
+    let place = Place::with_texts(["le chat et le chien", "un chat et un chien", "rien du tout"]);
+    place.write("french.txt", "le et\nun");
+    let results = place.dedup("in.jsonl --unit stopwords --stop-words french.txt");
+    assert_eq!(results.count("without_shingles"), 1);
+    place.write("empty.txt", "\n");
+    let run = place.run("dedup in.jsonl -o o2 --unit stopwords --stop-words empty.txt");
+    run.refused(1, &["empty.txt", "list some"]);
+}
+
+#[test]
+fn a_huge_size_shingles_the_whole_text() {
+    let place = Place::with_texts(["a b c", "a b c", "a b d"]);
+    place
+        .run("dedup in.jsonl -o out --size 18446744073709551615")
+        .succeeded();
+    let results = Results::of(&place.path("out"));
+    assert_eq!((results.count("kept"), results.count("removed")), (2, 1));
+}

@@ -1,0 +1,267 @@
+//! Fields of records and columns of tables: ids, texts and tokens.
+
+use std::sync::Arc;
+
+use arrow_array::builder::ListBuilder;
+use arrow_array::{ArrayRef, Int64Array};
+use serde_json::{Value, json};
+
+use crate::support::{Place, lines_of, parquet, strings, text};
+
+#[test]
+fn a_dotted_name_reaches_into_a_struct() {
+    let inner: ArrayRef = strings([text(1, 20), text(2, 20), text(1, 20)]);
+    let keys: ArrayRef = Arc::new(Int64Array::from(vec![7, 8, 9]));
+    let body = arrow_array::StructArray::try_from(vec![("content", inner), ("key", keys)]).unwrap();
+    let place = Place::new();
+    place.write(
+        "in.parquet",
+        parquet([("body", Arc::new(body) as ArrayRef)]),
+    );
+    let records = [(1, 7), (2, 8), (1, 9)].map(|(seed, key)| {
+        json!({"body": {"content": text(seed, 20), "key": key}, "body.content": "not this one"})
+    });
+    place.write("in.jsonl", lines_of(records));
+    for name in ["in.parquet", "in.jsonl"] {
+        let results = place.dedup(&format!(
+            "{name} --text-field body.content --id-field body.key"
+        ));
+        assert_eq!(
+            results.removals(),
+            [(json!(9), json!(7), json!("identical"))],
+            "{name}"
+        );
+    }
+}
+
+/// Deduplicates two records with the same text; returns the removed id and the kept id.
+fn removal_of(place: &Place, records: [Value; 2], options: &str) -> (Value, Value) {
+    place.write("in.jsonl", lines_of(records));
+    let results = place.dedup(&format!("in.jsonl {options}"));
+    let [removed] = &results.removed[..] else {
+        panic!("{:?}", results.removed);
+    };
+    (removed["id"].clone(), removed["kept_id"].clone())
+}
+
+#[test]
+fn ids_are_fields_or_positions() {
+    let place = Place::new();
+    let same = text(1, 20);
+    for (first, second, options, id, kept_id) in [
+        (
+            json!({"id": "a"}),
+            json!({"id": "b"}),
+            "",
+            json!("b"),
+            json!("a"),
+        ),
+        (json!({"id": 1}), json!({"id": -2}), "", json!(-2), json!(1)),
+        (
+            json!({"id": 1}),
+            json!({"id": "1"}),
+            "",
+            json!("1"),
+            json!(1),
+        ),
+        (
+            json!({"id": u64::MAX}),
+            json!({"id": 0}),
+            "",
+            json!(0),
+            json!(u64::MAX),
+        ),
+        (
+            json!({"id": "\"é\n"}),
+            json!({"id": ""}),
+            "",
+            json!(""),
+            json!("\"é\n"),
+        ),
+        // If one record lacks an id, or has one of another type, positions replace all ids.
+        (
+            json!({"id": "a"}),
+            json!({}),
+            "",
+            json!("in.jsonl:1"),
+            json!("in.jsonl:0"),
+        ),
+        (
+            json!({}),
+            json!({"id": 3}),
+            "",
+            json!("in.jsonl:1"),
+            json!("in.jsonl:0"),
+        ),
+        (
+            json!({"id": 1.5}),
+            json!({"id": 3}),
+            "",
+            json!("in.jsonl:1"),
+            json!("in.jsonl:0"),
+        ),
+        (
+            json!({"id": null}),
+            json!({"id": 3}),
+            "",
+            json!("in.jsonl:1"),
+            json!("in.jsonl:0"),
+        ),
+        (
+            json!({"key": 1, "id": 8}),
+            json!({"key": 2}),
+            "--id-field key",
+            json!(2),
+            json!(1),
+        ),
+        (
+            json!({"m": {"key": "x"}}),
+            json!({"m": {"key": 2}}),
+            "--id-field m.key",
+            json!(2),
+            json!("x"),
+        ),
+    ] {
+        let with_text = |mut record: Value| {
+            record["text"] = json!(same);
+            record
+        };
+        let records = [with_text(first), with_text(second)];
+        let removal = removal_of(&place, records.clone(), options);
+        assert_eq!(removal, (id, kept_id), "{records:?}");
+    }
+}
+
+#[test]
+fn integer_ids_of_tables_stay_integers() {
+    let texts = || strings([text(1, 20), text(1, 20)]);
+    let columns: [(ArrayRef, Value); 4] = [
+        (
+            Arc::new(arrow_array::Int8Array::from(vec![1, -2])),
+            json!(-2),
+        ),
+        (
+            Arc::new(arrow_array::UInt64Array::from(vec![1, u64::MAX])),
+            json!(u64::MAX),
+        ),
+        (strings(["1", "2"]), json!("2")),
+        // A null is no id, so positions replace all ids.
+        (
+            Arc::new(Int64Array::from(vec![Some(1), None])),
+            json!("in.parquet:1"),
+        ),
+    ];
+    let place = Place::new();
+    for (ids, expected) in columns {
+        place.write("in.parquet", parquet([("id", ids), ("text", texts())]));
+        assert_eq!(place.dedup("in.parquet").removed[0]["id"], expected);
+    }
+}
+
+#[test]
+fn ids_beyond_64_bits_are_kept() {
+    let place = Place::new();
+    let huge = "123456789012345678901234567890";
+    let line = |id: &str| format!("{{\"id\": {id}, \"text\": \"same text\"}}\n");
+    place.write("in.jsonl", line("1") + &line(huge));
+    place.dedup("in.jsonl");
+    let removed = String::from_utf8(place.read("out/removed.jsonl")).unwrap();
+    assert!(
+        removed.starts_with(&format!("{{\"id\":{huge},")),
+        "{removed}"
+    );
+}
+
+#[test]
+fn the_last_repeated_key_wins() {
+    let (one, two) = (text(1, 20), text(2, 20));
+    let place = Place::new();
+    let line = |first: &str, last: &str, id: &str| {
+        format!("{{\"id\":0,\"text\":\"{first}\",\"text\":\"{last}\",\"id\":{id}}}\n")
+    };
+    place.write(
+        "in.jsonl",
+        line(&one, &two, "1") + &line(&two, &one, "2") + &line("", &two, "3"),
+    );
+    let results = place.dedup("in.jsonl");
+    assert_eq!(
+        results.removals(),
+        [(json!(3), json!(1), json!("identical"))]
+    );
+}
+
+#[test]
+fn lone_surrogates_compare_as_replacement_characters() {
+    let place = Place::new();
+    let record = |text: &str| format!("{{\"text\": \"w1 w2 w3 w4 {text} w6 w7\"}}\n");
+    // A high and a low escape make one character; a single half, or halves in the wrong order, do not.
+    let high_only = record(r"x\ud83dy");
+    let pair = record(r"\ud83d\ude00");
+    let low_first = record(r"x\ude00y");
+    let literal = record("x\u{FFFD}y");
+    place.write(
+        "in.jsonl",
+        [&*high_only, &pair, &low_first, &literal].concat(),
+    );
+    let results = place.dedup("in.jsonl --unit chars");
+    assert_eq!(
+        results.kept("in.jsonl"),
+        [high_only, pair].concat().into_bytes()
+    );
+    assert_eq!(results.count("identical"), 2);
+}
+
+#[test]
+fn tokens_are_strings_and_numbers() {
+    let place = Place::new();
+    let shared: Vec<Value> = (0..30).map(|i| json!(format!("t{i}"))).collect();
+    let with = |extra: Value| {
+        let tokens: Vec<Value> = shared.iter().cloned().chain([extra]).collect();
+        json!({"tokens": tokens})
+    };
+    place.write(
+        "in.jsonl",
+        lines_of([
+            with(json!(1)),
+            with(json!("1")),
+            with(json!(2.5)),
+            json!({"tokens": []}),
+        ]),
+    );
+    let results = place.dedup("in.jsonl --unit tokens --verify exact");
+    // A number is its source text, so 1 and "1" are the same token.
+    let found: Vec<_> = results
+        .removed
+        .iter()
+        .map(|r| (&r["row"], &r["similarity"], &r["found_by"]))
+        .collect();
+    let expected = [
+        (&json!(1), &json!(1.0), &json!("identical")),
+        (&json!(2), &json!(30.0 / 32.0), &json!("exact")),
+    ];
+    assert_eq!(found, expected);
+    // An empty array has no shingle.
+    assert_eq!(results.count("without_shingles"), 1);
+    let mut lists = ListBuilder::new(arrow_array::builder::Int32Builder::new());
+    for row in [vec![1, 2, 3], vec![3, 2, 1], vec![1, 2, 3]] {
+        lists.append_value(row.into_iter().map(Some));
+    }
+    place.write(
+        "in.parquet",
+        parquet([("ids", Arc::new(lists.finish()) as ArrayRef)]),
+    );
+    let results = place.dedup("in.parquet --unit tokens --tokens-field ids --verify exact");
+    let found: Vec<_> = results
+        .removed
+        .iter()
+        .map(|r| (&r["row"], &r["found_by"]))
+        .collect();
+    // Row 1 is the same set in another order, row 2 the same sequence.
+    assert_eq!(
+        found,
+        [
+            (&json!(1), &json!("exact")),
+            (&json!(2), &json!("identical"))
+        ]
+    );
+}

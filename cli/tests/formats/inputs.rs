@@ -1,0 +1,167 @@
+//! Inputs: folders, globs, several paths, stdin.
+
+use crate::samples::{in_pieces, read_table};
+use crate::support::{Place, Results, gzip, json_lines, parquet, strings, text, zstd};
+
+/// Two records: the first has a text of its own, the second the text that all these files share.
+fn own_and_shared(seed: u64) -> Vec<u8> {
+    json_lines([text(seed, 20), text(0, 20)])
+}
+
+#[test]
+fn a_folder_keeps_its_shape() {
+    let place = Place::new();
+    place.write("docs/b.jsonl", own_and_shared(1));
+    place.write("docs/a/z.jsonl.gz", gzip(&own_and_shared(2)));
+    place.write(
+        "docs/a/deep/er.parquet",
+        parquet([("text", strings([text(3, 20), text(0, 20)]))]),
+    );
+    place.write("docs/c/gone.jsonl", json_lines([text(0, 20)]));
+    let results = place.dedup("docs");
+    // Files are read in the order of their names, so the first one keeps the shared text.
+    let kept = ["a/deep/er.parquet", "a/z.jsonl.gz", "b.jsonl"];
+    assert_eq!(results.kept_names(), kept);
+    assert_eq!(results.kept("a/z.jsonl.gz"), json_lines([text(2, 20)]));
+    assert_eq!(results.kept("b.jsonl"), json_lines([text(1, 20)]));
+    let removed: Vec<_> = results
+        .removed
+        .iter()
+        .map(|line| line["file"].clone())
+        .collect();
+    assert_eq!(removed, ["a/z.jsonl.gz", "b.jsonl", "c/gone.jsonl"]);
+}
+
+#[test]
+fn a_glob_finds_files() {
+    let place = Place::new();
+    place.write("docs/x1.jsonl", own_and_shared(1));
+    place.write("docs/x2.jsonl", own_and_shared(2));
+    place.write("docs/y.jsonl", "not JSON");
+    place.write("docs/sub/x3.jsonl", own_and_shared(3));
+    let results = place.dedup("docs/x*.jsonl");
+    assert_eq!(results.kept_names(), ["x1.jsonl", "x2.jsonl"]);
+    let results = place.dedup("docs/**/x?.jsonl");
+    assert_eq!(
+        results.kept_names(),
+        ["sub/x3.jsonl", "x1.jsonl", "x2.jsonl"]
+    );
+}
+
+#[test]
+fn paths_are_kept_below_the_common_parent() {
+    let place = Place::new();
+    place.write("data/one/in.jsonl", own_and_shared(1));
+    place.write("data/two/deep/in.jsonl", own_and_shared(2));
+    place.write("data/two/other.txt", text(0, 20));
+    let results = place.dedup("data/two data/one/in.jsonl");
+    let kept = ["one/in.jsonl", "two/deep/in.jsonl"];
+    assert_eq!(results.kept_names(), kept);
+    // Inputs are read in the order of the arguments.
+    assert_eq!(results.kept("two/deep/in.jsonl"), own_and_shared(2));
+    assert_eq!(results.kept("one/in.jsonl"), json_lines([text(1, 20)]));
+}
+
+#[test]
+fn a_file_named_twice_is_read_once() {
+    let place = Place::new();
+    place.write("docs/in.jsonl", own_and_shared(1));
+    let run = place
+        .run("dedup docs ./docs/in.jsonl docs/../docs -o out")
+        .succeeded();
+    assert!(
+        run.stderr.contains("named more than once"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(Results::of(&place.path("out")).count("documents"), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn file_names_outside_utf_8_never_collide() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    std::fs::create_dir(place.path("docs")).unwrap();
+    // Different names that look the same once invalid bytes are replaced.
+    for (i, name) in [&b"a\xFE.jsonl"[..], b"a\xFF.jsonl"]
+        .into_iter()
+        .enumerate()
+    {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::write(
+            place.path("docs").join(name),
+            json_lines([format!("text {i}")]),
+        )
+        .unwrap();
+    }
+    let run = place.run("dedup docs -o out");
+    if run.code == Some(0) {
+        assert_eq!(
+            count_files(&place.path("out/kept")),
+            2,
+            "one kept file overwrote another"
+        );
+    } else {
+        run.refused(1, &["docs", "UTF-8", "; "]);
+    }
+}
+
+#[cfg(unix)]
+fn count_files(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn stdin_is_read_in_every_format() {
+    let lines = json_lines([text(1, 20), text(2, 20), text(1, 20)]);
+    let kept_lines = json_lines([text(1, 20), text(2, 20)]);
+    let table = parquet([("text", strings([text(1, 20), text(2, 20), text(1, 20)]))]);
+    let place = Place::new();
+    for (stdin, options, name) in [
+        (lines.clone(), "", "stdin.jsonl"),
+        (gzip(&lines), "", "stdin.jsonl.gz"),
+        (in_pieces(gzip, &lines), "", "stdin.jsonl.gz"),
+        (zstd(&lines), "", "stdin.jsonl.zst"),
+        (
+            lines.clone(),
+            "--format jsonl --verify exact",
+            "stdin.jsonl",
+        ),
+        (table.clone(), "", "stdin.parquet"),
+        (
+            table.clone(),
+            "--format parquet --verify exact",
+            "stdin.parquet",
+        ),
+        (gzip(&table), "--format parquet", "stdin.parquet.gz"),
+    ] {
+        let results = place.dedup_with_stdin(&format!("- {options}"), &stdin);
+        assert_eq!(results.kept_names(), [name]);
+        // Input and output start with the same magic bytes.
+        assert_eq!(results.stored(name)[..2], stdin[..2], "{name}");
+        if name.contains("jsonl") {
+            assert_eq!(results.kept(name), kept_lines);
+        } else {
+            assert_eq!(read_table(results.kept(name)).0.num_rows(), 2);
+        }
+        assert_eq!(results.removed[0]["id"], format!("{name}:2"));
+    }
+}
+
+#[test]
+fn stdin_keeps_its_place_among_files() {
+    let place = Place::new();
+    place.write("a.jsonl", own_and_shared(1));
+    place.write("b.txt", text(0, 20));
+    let results = place.dedup_with_stdin("b.txt - a.jsonl", &own_and_shared(2));
+    assert_eq!(results.kept_names(), ["a.jsonl", "b.txt", "stdin.jsonl"]);
+    let removed: Vec<_> = results
+        .removed
+        .iter()
+        .map(|line| line["id"].clone())
+        .collect();
+    assert_eq!(removed, ["stdin.jsonl:1", "a.jsonl:1"]);
+    let results = place.dedup_with_stdin("- --format text", text(5, 20).as_bytes());
+    assert_eq!(results.kept("stdin.txt"), text(5, 20).as_bytes());
+}
