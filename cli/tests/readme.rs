@@ -160,7 +160,7 @@ fn pages_quote_the_results() {
 }
 
 #[test]
-fn every_quoting_page_is_listed() {
+fn every_page_of_docs_is_listed() {
     let pages = fs::read_dir(root().join("docs")).unwrap();
     let names = pages.map(|page| page.unwrap().file_name().into_string().unwrap());
     for name in names.filter(|name| name.ends_with(".md")) {
