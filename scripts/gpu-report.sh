@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks and measures the GPU backend on a machine that has a device and nothing else: no compiler, no network.
+# Checks and measures the GPU backend on a machine with a device but without compiler or network.
 #
 #   scripts/gpu-report.sh --pack FOLDER      where there is a compiler: builds what the report needs
 #   FOLDER/gpu-report.sh RESULTS [DEVICE]    where there is a device: the report
 #
-# Packing needs cargo, git and jq. It leaves simgpu, gpu-tests and gpu-failure-tests in FOLDER, of what they were built
-# in build.json, and this script; for a report elsewhere SIMGPU_BIN names that folder.
+# Packing needs cargo, git and jq. It writes simgpu, gpu-tests, gpu-failure-tests, build.json (commit and compiler) and
+# this script to FOLDER. SIMGPU_BIN names that folder if the script runs from elsewhere.
 #
-# The report leaves in RESULTS what `simgpu bench` measures of throughput, build.json, and what the checks said.
+# The report writes to RESULTS the throughput measured by `simgpu bench`, build.json, and the output of the checks.
 set -euo pipefail
 
 programs="simgpu gpu-tests gpu-failure-tests"
@@ -17,17 +17,17 @@ usage() {
     exit 2
 }
 
-# Copies the program that a cargo command, read as its messages, made of a target of one kind and name.
-take() {
-    local messages=$1 kind=$2 name=$3 to=$4 made
-    made=$(jq -r --arg kind "$kind" --arg name "$name" \
+# Copies the executable of one target, found in the messages of a cargo command.
+copy_executable() {
+    local messages=$1 kind=$2 name=$3 to=$4 built
+    built=$(jq -r --arg kind "$kind" --arg name "$name" \
         'select(.reason == "compiler-artifact" and .target.kind == [$kind] and .target.name == $name) | .executable // empty' \
         <<<"$messages")
-    if [ ! -x "$made" ]; then
-        echo "cargo names no one program of the $kind $name" >&2
+    if [ ! -x "$built" ]; then
+        echo "cargo built no single executable of the $kind $name" >&2
         exit 1
     fi
-    cp "$made" "$to"
+    cp "$built" "$to"
 }
 
 pack() {
@@ -42,14 +42,15 @@ pack() {
     folder=$(cd "$1" && pwd)
     cp "$0" "$folder/gpu-report.sh"
     cd "$(dirname "$0")/.."
-    messages=$(cargo build --release --bin simgpu $json)
-    take "$messages" bin simgpu "$folder/simgpu"
-    messages=$(cargo test --release --no-run --test gpu --test gpu_failures $json)
-    take "$messages" test gpu "$folder/gpu-tests"
-    take "$messages" test gpu_failures "$folder/gpu-failure-tests"
+    messages=$(cargo build --release --package simgpu-cli --bin simgpu $json)
+    copy_executable "$messages" bin simgpu "$folder/simgpu"
+    messages=$(cargo test --release --no-run --package simgpu --features gpu,internals \
+        --test gpu --test gpu_failures $json)
+    copy_executable "$messages" test gpu "$folder/gpu-tests"
+    copy_executable "$messages" test gpu_failures "$folder/gpu-failure-tests"
 
     local changes
-    changes=$(git status --porcelain -- src shaders tests Cargo.toml Cargo.lock)
+    changes=$(git status --porcelain -- src shaders vectors tests cli Cargo.toml Cargo.lock)
     jq -n --arg commit "$(git rev-parse HEAD)" --arg changes "$changes" \
         --arg rustc "$(rustc --version)" --arg flags "--release${RUSTFLAGS:+ RUSTFLAGS=$RUSTFLAGS}" \
         '{commit: $commit, uncommitted_changes: ($changes != ""), rustc: $rustc, flags: $flags}' \
@@ -57,26 +58,26 @@ pack() {
     echo "packed in $folder"
 }
 
-# Runs tests on the device of the report, none of them skipped.
+# Runs tests on the device of the report and fails if one is skipped for lack of a device.
 check() {
-    local tests=$1 said=$2
-    SIMGPU_REQUIRE_GPU=1 SIMGPU_TEST_DEVICE=$device "$bin/$tests" --test-threads 2 >"$said" 2>&1 || {
-        cat "$said" >&2
+    local tests=$1 log=$2
+    SIMGPU_REQUIRE_GPU=1 SIMGPU_TEST_DEVICE=$device "$bin/$tests" --test-threads 2 >"$log" 2>&1 || {
+        cat "$log" >&2
         exit 1
     }
-    grep '^test result' "$said"
+    grep '^test result' "$log"
 }
 
 report() {
     local needed
     for needed in $programs; do
         if [ ! -x "$bin/$needed" ]; then
-            echo "$bin/$needed is missing; --pack makes it" >&2
+            echo "$bin/$needed is missing; --pack writes it" >&2
             exit 1
         fi
     done
     if [ ! -r "$bin/build.json" ]; then
-        echo "$bin/build.json is missing; --pack makes it" >&2
+        echo "$bin/build.json is missing; --pack writes it" >&2
         exit 1
     fi
     export NODEVICE_SELECT=1
