@@ -94,6 +94,9 @@ pub enum Error {
         "{0}; do not use what this machine computes, run `simgpu selftest`, and please report it"
     )]
     Disagreement(String),
+    /// What this program ships is wrong in itself: a defect of this program.
+    #[error("{0}; this is a defect of simgpu, please report it")]
+    Defect(String),
     /// More documents than a row number can tell apart.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,

@@ -56,6 +56,9 @@ pub mod pipeline;
 
 pub mod backend;
 
+#[cfg(feature = "selftest")]
+pub mod selftest;
+
 #[cfg(feature = "io")]
 pub mod io;
 

@@ -9,8 +9,6 @@ mod commands;
 
 mod environment;
 
-mod selftest;
-
 mod terminal;
 
 use std::process::ExitCode;
@@ -19,7 +17,7 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use commands::devices;
-use commands::{bench as bench_command, compare, dedup, pairs, sign, tune};
+use commands::{bench as bench_command, compare, dedup, pairs, selftest, sign, tune};
 
 /// Finds near-duplicate documents, and more generally similar sets, by MinHash and LSH.
 #[derive(Debug, Parser)]

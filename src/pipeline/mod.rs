@@ -19,6 +19,8 @@ mod verify;
 
 mod compare;
 
+mod tune;
+
 mod cluster;
 
 mod keep;
@@ -39,4 +41,5 @@ pub use shingle::{
 };
 pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer, SlotVec, Slots, SlotsMut};
+pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{ExactSets, Similarity, Unverified, jaccard};
