@@ -1,7 +1,5 @@
 //! What is checked: backends, each on certain hardware.
 
-use std::fmt;
-
 use crate::backend::{Backend, Hardware};
 use crate::error::{Error, Result};
 use crate::pipeline::Signer;
@@ -16,15 +14,6 @@ pub(super) struct Machine {
     pub(super) name: String,
     pub(super) isa: Isa,
     pub(super) open: Box<Open>,
-}
-
-impl fmt::Debug for Machine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Machine")
-            .field("name", &self.name)
-            .field("isa", &self.isa)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Machine {

@@ -79,7 +79,7 @@ const LENGTHS: [u64; 5] = [0, 1, 33, 800, 6_000];
 /// backend.
 pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
     let mut groups: Vec<(String, Vec<SignatureCase>)> = Vec::new();
-    let families: Value = parse(FAMILIES)?;
+    let families = parse(FAMILIES)?;
     for case in list(&families)? {
         let scheme = scheme_of(case, string(&case["family"])?)?;
         for (set, slots) in list(&case["inputs"])?
@@ -94,7 +94,7 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
             add(&mut groups, known);
         }
     }
-    let peers: Value = parse(PEERS)?;
+    let peers = parse(PEERS)?;
     for (peer, preset) in PRESETS {
         let of_peer = list(&peers["schemes"])?.iter();
         for case in of_peer.filter(|case| case["name"] == peer) {
@@ -110,7 +110,7 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
             }
         }
     }
-    let text_dedup: Value = parse(TEXT_DEDUP)?;
+    let text_dedup = parse(TEXT_DEDUP)?;
     for case in list(&text_dedup["cases"])? {
         // Its seed is always that of the preset.
         let scheme = Scheme::named("text-dedup")?;

@@ -36,7 +36,7 @@ impl SingleValue {
 
 pub(super) fn coefficients() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = parse(DRAWS)?;
+    let golden = parse(DRAWS)?;
     for case in list(&golden)? {
         let scheme = scheme_of(case, string(&case["family"])?)?;
         let permutations = scheme.permutations();
@@ -61,7 +61,7 @@ pub(super) fn coefficients() -> Result<Vec<SingleValue>> {
 
 pub(super) fn band_keys() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = parse(BAND_KEYS)?;
+    let golden = parse(BAND_KEYS)?;
     for case in list(&golden)? {
         let (rows, slot_bits): (usize, u32) = (number(&case["rows"])?, number(&case["slot_bits"])?);
         for (band, keys) in (0u32..).zip(list(&case["keys"])?) {
@@ -92,7 +92,7 @@ pub(super) fn band_keys() -> Result<Vec<SingleValue>> {
 
 pub(super) fn murmur3() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = parse(MURMUR3)?;
+    let golden = parse(MURMUR3)?;
     let seeds: Vec<u32> = numbers(&golden["seeds"])?;
     let mut check = |bytes: &[u8], case: &Value| -> Result<()> {
         let what =
@@ -124,7 +124,7 @@ pub(super) fn murmur3() -> Result<Vec<SingleValue>> {
 
 pub(super) fn words() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = parse(WORDS_V1)?;
+    let golden = parse(WORDS_V1)?;
     for case in list(&golden)? {
         let words = list(&case["words"])?.iter().map(string);
         let words = words.collect::<Result<Vec<&str>>>()?;
@@ -147,7 +147,7 @@ pub(super) fn words() -> Result<Vec<SingleValue>> {
 
 /// cuDF's unit tests use coefficients of their own, with a = b, and a hash without a seed.
 pub(super) fn cudf() -> Result<Vec<SingleValue>> {
-    let golden: Value = parse(CUDF)?;
+    let golden = parse(CUDF)?;
     let mut values = Vec::new();
     for (name, hash, bits) in [
         ("nemo", BaseHash::Cudf32 { seed: 0 }, 32),

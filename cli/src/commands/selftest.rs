@@ -11,7 +11,7 @@ use crate::arguments::BackendArguments;
 
 /// Check that every backend computes the published values
 ///
-/// They come from a second implementation in another language and from the tools that the presets
+/// These come from a second implementation in another language and from the tools that the presets
 /// reproduce. Long sets and texts come from formulas: every backend must compute the signatures that the
 /// scalar backend computes, and those of texts must also be the ones recorded with this version.
 #[derive(Args, Debug)]
