@@ -95,6 +95,9 @@ pub enum Error {
     /// Two ways to compute one thing gave different results: a defect of this program, or of the machine.
     #[error("{0}; do not use what this machine computes, run `selftest`, and please report it")]
     Disagreement(String),
+    /// What this program ships is wrong in itself: a defect of this program.
+    #[error("{0}; this is a defect of simgpu, please report it")]
+    Defect(String),
     /// More documents than row numbers.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,

@@ -60,6 +60,9 @@ pub mod engine;
 
 pub mod store;
 
+#[cfg(feature = "selftest")]
+pub mod selftest;
+
 #[cfg(feature = "io")]
 pub mod io;
 

@@ -11,8 +11,6 @@ mod environment;
 
 mod parameters;
 
-mod selftest;
-
 mod stop;
 
 mod streams;
@@ -25,7 +23,7 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use commands::devices;
-use commands::{bench as bench_command, compare, dedup, pairs, sign, tune};
+use commands::{bench as bench_command, compare, dedup, pairs, selftest, sign, tune};
 use parameters::with_flags;
 
 /// Finds near-duplicate documents, and more generally similar sets, by MinHash and LSH.

@@ -1,4 +1,4 @@
-//! Two texts -> how similar they are, exactly and by their signatures.
+//! Two texts -> their similarity, exactly and by their signatures.
 
 use super::estimate::JaccardEstimate;
 use super::shingle::{Scratch, Shingler};
@@ -9,25 +9,25 @@ use crate::error::Result;
 /// What two texts have in common.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Distinct shingles of either text.
+    /// Number of distinct shingles of each text.
     pub shingles: [usize; 2],
-    /// Distinct shingles that both have.
+    /// Number of distinct shingles that both texts have.
     pub shared: usize,
     estimate: JaccardEstimate,
 }
 
 impl Comparison {
-    /// Distinct shingles that one of them has, or both.
+    /// Number of distinct shingles in the two texts together.
     pub fn union(&self) -> usize {
         self.shingles[0] + self.shingles[1] - self.shared
     }
 
-    /// Their Jaccard similarity; `None` if neither has a shingle, for then it is undefined.
+    /// Their Jaccard similarity; `None` if neither has a shingle, which leaves it undefined.
     pub fn jaccard(&self) -> Option<f64> {
         (self.union() > 0).then(|| self.shared as f64 / self.union() as f64)
     }
 
-    /// The estimate of it from their signatures.
+    /// The estimate of [`Comparison::jaccard`] from their signatures; `None` if that is undefined.
     pub fn estimate(&self) -> Option<JaccardEstimate> {
         (self.union() > 0).then_some(self.estimate)
     }
@@ -51,7 +51,7 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As [`Signer::sign_texts`], when shingler and signer are not of one scheme, or tokens are its unit.
+/// As [`Signer::sign_texts`], when shingler and signer have different schemes, or the unit is tokens.
 pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
     let texts: TextBatch = texts.into_iter().collect();
     let signatures = Signatures::of_texts(signer, &texts, shingler)?;

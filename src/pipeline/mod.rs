@@ -25,6 +25,8 @@ mod verify;
 
 mod compare;
 
+mod tune;
+
 mod cluster;
 
 mod keep;
@@ -51,4 +53,5 @@ pub use sign::{Signatures, SignaturesMut, Signer};
 pub(crate) use sign::{keys_of_rows, signed_keys};
 pub use slot_bits::SlotBits;
 pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values};
+pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{SimilarPair, SimilarPairs, Similarity, Unverified, jaccard, similar_pairs};

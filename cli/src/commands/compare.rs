@@ -14,19 +14,27 @@ use crate::usage;
 
 /// Compare two texts: their exact similarity, its estimate, the shingles they share
 ///
-/// Prints, and as JSON keys: A and B, their numbers of distinct shingles (shingles_a, shingles_b); shared,
-/// how many are in both, of those in either (shared, union); Jaccard, the one by the other (jaccard);
-/// estimate, the share of slots in which the signatures agree (estimate, standard_error, matches of
-/// num_perm); interval, where the similarity lies by the signatures alone (interval, confidence);
-/// candidate, how probable it is that dedup and pairs compare two texts this similar
-/// (candidate_probability, threshold, bands, rows). What is undefined is null.
+/// Prints one result per line; JSON keys are in parentheses, and undefined values are null.
+///
+/// A and B: number of distinct shingles of each text (shingles_a, shingles_b).
+///
+/// shared: number of shingles that both texts have, and that either has (shared, union).
+///
+/// Jaccard: shared divided by union (jaccard).
+///
+/// estimate: share of slots in which the signatures agree (estimate, standard_error, matches of num_perm).
+///
+/// interval: range of the similarity, from the signatures alone (interval, confidence).
+///
+/// candidate: probability that dedup and pairs compare two texts of this similarity (candidate_probability,
+/// threshold, bands, rows).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// A text file, plain, gzip or zstd; - is stdin
+    /// Text file: plain, gzip or zstd; - reads stdin
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// Another one
+    /// Text file to compare with A
     #[arg(value_name = "B")]
     b: PathBuf,
 
@@ -41,7 +49,7 @@ pub(crate) struct Arguments {
     sign: SignArguments,
 }
 
-/// How sure the interval is.
+/// Confidence of the interval.
 const CONFIDENCE: f64 = 0.95;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -75,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is printed: as it stands with `--json`. A similarity that is undefined is null.
+/// What is printed: with `--json` field by field, with null for an undefined value.
 #[derive(Serialize)]
 struct Report {
     a: String,

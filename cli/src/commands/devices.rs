@@ -9,8 +9,8 @@ use simgpu::scheme::Scheme;
 
 /// List the devices that --backend gpu can use
 ///
-/// Signatures are the same on all of them. A software device is a program on the CPU: good for tests, and never
-/// what --backend auto takes.
+/// All devices compute the same signatures. A software device is a program on the CPU: useful for tests, and
+/// never selected by --backend auto.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {}
 
@@ -21,7 +21,7 @@ pub(crate) fn run(_: &Arguments) -> anyhow::Result<()> {
         write_adapter(&mut page, adapter)?;
     }
     if adapters.is_empty() {
-        page.push_str("no device: no driver for Vulkan, Metal or DX12 was found; install that of the graphics card\n");
+        page.push_str("no device: found no driver for Vulkan, Metal or DX12; install the driver of the graphics card\n");
     }
     std::io::stdout().write_all(page.as_bytes())?;
     Ok(())
@@ -61,7 +61,7 @@ fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
     Ok(())
 }
 
-/// Which schemes it computes, and in which form.
+/// The schemes that the adapter computes, and the form of its kernels.
 fn kernels(adapter: &Adapter) -> String {
     let integers = adapter.integers();
     let form = match integers {

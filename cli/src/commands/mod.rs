@@ -11,6 +11,8 @@ pub(crate) mod devices;
 
 pub(crate) mod pairs;
 
+pub(crate) mod selftest;
+
 pub(crate) mod sign;
 
 pub(crate) mod tune;

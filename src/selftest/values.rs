@@ -1,29 +1,30 @@
-//! Single values that are known, whatever computes signatures: coefficients, band keys, base hashes.
+//! Published values that no signer computes: coefficients, band keys, base hashes.
 
-use anyhow::Context;
 use serde_json::Value;
-use simgpu::pipeline::{Hashes, Shingler, Shingling, Slots, band_key};
-use simgpu::scheme::{
+
+use super::vectors::{list, number, numbers, parse, scheme_of, size, string, unreadable};
+use crate::error::{Error, Result};
+use crate::pipeline::{Hashes, Shingler, Shingling, Slots, band_key};
+use crate::scheme::{
     BaseHash, HashValue, Scheme, affine32_even, mersenne61_wide, murmur3_32, murmur3_128, words_v1,
 };
 
-use super::golden::{list, number, numbers, scheme_of, string};
+const DRAWS: &str = include_str!("../../vectors/draws.json");
+const BAND_KEYS: &str = include_str!("../../vectors/band_keys.json");
+const MURMUR3: &str = include_str!("../../vectors/murmur3.json");
+const WORDS_V1: &str = include_str!("../../vectors/words_v1.json");
+const CUDF: &str = include_str!("../../vectors/cudf.json");
 
-const DRAWS: &str = include_str!("../../../vectors/draws.json");
-const BAND_KEYS: &str = include_str!("../../../vectors/band_keys.json");
-const MURMUR3: &str = include_str!("../../../vectors/murmur3.json");
-const WORDS_V1: &str = include_str!("../../../vectors/words_v1.json");
-const CUDF: &str = include_str!("../../../vectors/cudf.json");
-
-/// A value that is known, and the one computed.
-pub(crate) struct SingleValue {
+/// A published value, and the computed one.
+pub(super) struct SingleValue {
     what: String,
     expected: u64,
     computed: u64,
 }
 
 impl SingleValue {
-    pub(crate) fn wrong(&self) -> Option<String> {
+    /// What is wrong with the computed value; `None` if nothing is.
+    pub(super) fn wrong(&self) -> Option<String> {
         let SingleValue {
             what,
             expected,
@@ -33,22 +34,24 @@ impl SingleValue {
     }
 }
 
-pub(crate) fn coefficients() -> anyhow::Result<Vec<SingleValue>> {
+pub(super) fn coefficients() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = serde_json::from_str(DRAWS)?;
+    let golden = parse(DRAWS)?;
     for case in list(&golden)? {
         let scheme = scheme_of(case, string(&case["family"])?)?;
         let permutations = scheme.permutations();
         let mut known: Vec<_> = (0..).zip(list(&case["first"])?).collect();
         known.push((permutations.a().len() - 1, &case["last"]));
         for (k, pair) in known {
-            let pair = numbers(pair)?;
-            let (a, b) = (&permutations.a()[k], &permutations.b()[k]);
-            for (name, expected, computed) in [("a", pair.first(), a), ("b", pair.get(1), b)] {
+            let [expected_a, expected_b] = numbers(pair)?[..] else {
+                return Err(unreadable("a pair of coefficients is missing"));
+            };
+            let (a, b) = (permutations.a()[k], permutations.b()[k]);
+            for (name, expected, computed) in [("a", expected_a, a), ("b", expected_b, b)] {
                 values.push(SingleValue {
                     what: format!("{name} of slot {k} of {scheme}, seed {}", scheme.seed()),
-                    expected: *expected.context("a pair")?,
-                    computed: *computed,
+                    expected,
+                    computed,
                 });
             }
         }
@@ -56,26 +59,30 @@ pub(crate) fn coefficients() -> anyhow::Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-pub(crate) fn band_keys() -> anyhow::Result<Vec<SingleValue>> {
+pub(super) fn band_keys() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = serde_json::from_str(BAND_KEYS)?;
+    let golden = parse(BAND_KEYS)?;
     for case in list(&golden)? {
-        let rows = usize::try_from(number(&case["rows"])?)?;
+        let (rows, slot_bits): (usize, u32) = (number(&case["rows"])?, number(&case["slot_bits"])?);
         for (band, keys) in (0u32..).zip(list(&case["keys"])?) {
             let of_band = band as usize * rows..(band as usize + 1) * rows;
             for (signature, key) in list(&case["signatures"])?.iter().zip(list(keys)?) {
-                let signature = numbers(signature)?;
-                let slots = signature.get(of_band.clone()).context("a band")?;
-                let narrow: Result<Vec<u32>, _> =
-                    slots.iter().map(|slot| u32::try_from(*slot)).collect();
-                let slots = match (number(&case["slot_bits"])?, &narrow) {
-                    (32, Ok(narrow)) => Slots::U32(narrow),
-                    _ => Slots::U64(slots),
+                let of_band = of_band.clone();
+                let computed = if slot_bits == 32 {
+                    let slots: Vec<u32> = numbers(signature)?;
+                    slots
+                        .get(of_band)
+                        .map(|slots| band_key(band, Slots::U32(slots)))
+                } else {
+                    let slots: Vec<u64> = numbers(signature)?;
+                    slots
+                        .get(of_band)
+                        .map(|slots| band_key(band, Slots::U64(slots)))
                 };
                 values.push(SingleValue {
                     what: format!("band {band} of {rows} rows"),
                     expected: number(key)?,
-                    computed: band_key(band, slots),
+                    computed: computed.ok_or_else(|| unreadable("a band is missing"))?,
                 });
             }
         }
@@ -83,18 +90,18 @@ pub(crate) fn band_keys() -> anyhow::Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-pub(crate) fn murmur3() -> anyhow::Result<Vec<SingleValue>> {
+pub(super) fn murmur3() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = serde_json::from_str(MURMUR3)?;
-    let seeds = numbers(&golden["seeds"])?;
-    let mut check = |bytes: &[u8], case: &Value| -> anyhow::Result<()> {
+    let golden = parse(MURMUR3)?;
+    let seeds: Vec<u32> = numbers(&golden["seeds"])?;
+    let mut check = |bytes: &[u8], case: &Value| -> Result<()> {
         let what =
-            |bits: u32, seed: u64| format!("{bits} bits of {} bytes, seed {seed}", bytes.len());
+            |bits: u32, seed: u32| format!("{bits} bits of {} bytes, seed {seed}", bytes.len());
         for (seed, expected) in seeds.iter().zip(list(&case["murmur3_32"])?) {
             values.push(SingleValue {
                 what: what(32, *seed),
                 expected: number(expected)?,
-                computed: murmur3_32(bytes, u32::try_from(*seed)?).into(),
+                computed: murmur3_32(bytes, *seed).into(),
             });
         }
         values.push(SingleValue {
@@ -105,9 +112,9 @@ pub(crate) fn murmur3() -> anyhow::Result<Vec<SingleValue>> {
         Ok(())
     };
     for case in list(&golden["bytes"])? {
-        let formula = (0..number(&case["length"])?).map(|i| (i * 7 + 3) % 251);
-        let bytes: Result<Vec<u8>, _> = formula.map(u8::try_from).collect();
-        check(&bytes?, case)?;
+        let length: u64 = number(&case["length"])?;
+        let bytes: Vec<u8> = (0..length).map(|i| ((i * 7 + 3) % 251) as u8).collect();
+        check(&bytes, case)?;
     }
     for case in list(&golden["texts"])? {
         check(string(&case["text"])?.as_bytes(), case)?;
@@ -115,12 +122,12 @@ pub(crate) fn murmur3() -> anyhow::Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-pub(crate) fn words() -> anyhow::Result<Vec<SingleValue>> {
+pub(super) fn words() -> Result<Vec<SingleValue>> {
     let mut values = Vec::new();
-    let golden: Value = serde_json::from_str(WORDS_V1)?;
+    let golden = parse(WORDS_V1)?;
     for case in list(&golden)? {
         let words = list(&case["words"])?.iter().map(string);
-        let words = words.collect::<anyhow::Result<Vec<&str>>>()?;
+        let words = words.collect::<Result<Vec<&str>>>()?;
         let of_words = words.iter().map(|word| words_v1::word(word.as_bytes()));
         let shingle = words_v1::shingle(of_words);
         let what = |bits: u32| format!("{bits} bits of {words:?}");
@@ -138,24 +145,25 @@ pub(crate) fn words() -> anyhow::Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-/// cuDF's unit tests choose the coefficients, with a = b, and leave the hash without a seed.
-pub(crate) fn cudf() -> anyhow::Result<Vec<SingleValue>> {
-    let golden: Value = serde_json::from_str(CUDF)?;
+/// cuDF's unit tests use coefficients of their own, with a = b, and a hash without a seed.
+pub(super) fn cudf() -> Result<Vec<SingleValue>> {
+    let golden = parse(CUDF)?;
     let mut values = Vec::new();
     for (name, hash, bits) in [
         ("nemo", BaseHash::Cudf32 { seed: 0 }, 32),
         ("nemo64", BaseHash::Cudf64 { seed: 0 }, 64),
     ] {
         let scheme = Scheme::named(name)?;
-        let mut check = |text: &str, case: &Value, size: &str, params: &str, known: &Value| {
+        let mut check = |text: &str, case: &Value, width: &str, params: &str, known: &Value| {
             let mut shingling = Shingling::of_scheme(&scheme);
-            shingling.size = usize::try_from(number(&case[size])?)?.try_into()?;
+            shingling.size = size(&case[width])?;
             let shingler = Shingler::new(shingling, &scheme, Some(hash))?;
             let shingles = shingler.shingle(&[text].into_iter().collect());
             for (c, known) in numbers(&case[params])?.into_iter().zip(numbers(known)?) {
                 let least = match shingles.sets().hashes() {
                     Hashes::U32(set) => {
-                        let c = u32::try_from(c)?;
+                        let c = u32::try_from(c)
+                            .map_err(|_| unreadable("a coefficient is too large"))?;
                         set.iter().map(|x| affine32_even(c, c, *x).into()).min()
                     }
                     Hashes::U64(set) => set.iter().map(|x| mersenne61_wide(c, c, *x)).min(),
@@ -166,7 +174,7 @@ pub(crate) fn cudf() -> anyhow::Result<Vec<SingleValue>> {
                     computed: least.unwrap_or(0),
                 });
             }
-            anyhow::Ok(())
+            Ok::<(), Error>(())
         };
         let case = &golden["cudf_minhash_char"];
         let known = list(&case[&format!("expected_u{bits}")])?;

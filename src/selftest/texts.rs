@@ -1,73 +1,78 @@
-//! Texts by a formula, and what is computed of them.
+//! Texts from a formula, their shingles and their signatures.
 
-use anyhow::{Context, bail};
-use serde_json::Value;
-use simgpu::backend::Backend;
-use simgpu::documents::TextBatch;
-use simgpu::pipeline::{Shingler, Shingling, Signatures, Signer, Slots, Unit};
-use simgpu::scheme::{Scheme, fmix64};
-use simgpu::simd::Isa;
+use super::machine::Machine;
+use super::vectors::{numbers, parse, unreadable};
+use super::words::{wide_hashes, wide_slots, wrong_slot};
+use crate::backend::Backend;
+use crate::documents::TextBatch;
+use crate::error::Result;
+use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
+use crate::scheme::{Scheme, fmix64};
+use crate::simd::Isa;
 
-use super::golden::numbers;
-use super::{Machine, on_its_own, wide_hashes, wrong_slot};
+const TEXTS: &str = include_str!("../../vectors/texts.json");
 
-const TEXTS: &str = include_str!("../../../vectors/texts.json");
-
-/// A text, how it is shingled and signed, and its values.
-pub(crate) struct TextCase {
+/// A text, how it is shingled and signed, and the expected values.
+pub(super) struct TextCase {
     text: String,
     shingler: Shingler,
-    pub(crate) scheme: Scheme,
-    /// What scalar computes now, shingling on portable instructions.
-    now: TextValues,
-    /// What it computed when this version was made.
-    then: TextValues,
+    pub(super) scheme: Scheme,
+    /// Computed by the scalar backend, shingling on portable instructions.
+    scalar: TextValues,
+    recorded: RecordedValues,
 }
 
-/// What is computed of a text.
+/// The shingles and the signature of a text.
 #[derive(PartialEq, Eq)]
 struct TextValues {
     hashes: Vec<u64>,
-    /// The number of hashes and their sum modulo 2^64, which any wrong one changes.
-    shingles: (usize, u64),
+    slots: Vec<u64>,
+}
+
+/// What the scalar backend computed when this version was made.
+struct RecordedValues {
+    /// The number of hashes and their sum modulo 2^64, which any wrong hash changes.
+    shingles: (u64, u64),
     slots: Vec<u64>,
 }
 
 impl TextValues {
-    fn of(text: &str, shingler: &Shingler, signer: &dyn Signer, isa: Isa) -> simgpu::Result<Self> {
+    fn of(text: &str, shingler: &Shingler, signer: &dyn Signer, isa: Isa) -> Result<Self> {
         let shingler = shingler.clone().with_isa(isa);
         let texts: TextBatch = [text].into_iter().collect();
-        let hashes = wide_hashes(shingler.shingle(&texts).sets().hashes());
         let signatures = Signatures::of_texts(signer, &texts, &shingler)?;
-        on_its_own(signer)?;
         Ok(TextValues {
-            shingles: (
-                hashes.len(),
-                hashes.iter().copied().fold(0, u64::wrapping_add),
-            ),
-            hashes,
+            hashes: wide_hashes(shingler.shingle(&texts).sets().hashes()),
             slots: wide_slots(signatures.slots()),
         })
+    }
+
+    fn record(&self) -> RecordedValues {
+        let sum = self.hashes.iter().copied().fold(0, u64::wrapping_add);
+        RecordedValues {
+            shingles: (self.hashes.len() as u64, sum),
+            slots: self.slots.clone(),
+        }
     }
 }
 
 impl TextCase {
-    /// What is wrong with the shingles and the signature that a machine computes.
-    pub(crate) fn wrong_on(&self, machine: &Machine) -> Option<String> {
-        let signer = (machine.open)(&self.scheme);
-        let values = signer
-            .and_then(|signer| TextValues::of(&self.text, &self.shingler, &*signer, machine.isa));
+    /// What is wrong with the shingles and the signature that a machine computes; `None` if nothing is.
+    pub(super) fn wrong_on(&self, machine: &Machine) -> Option<String> {
+        let values = machine.compute(&self.scheme, |signer| {
+            TextValues::of(&self.text, &self.shingler, signer, machine.isa)
+        });
         let values = match values {
             Ok(values) => values,
-            Err(error) => return Some(error.to_string()),
+            Err(problem) => return Some(problem),
         };
         let wrong_shingles = || {
-            let is_right =
-                values.hashes == self.now.hashes && values.shingles == self.then.shingles;
+            let is_right = values.hashes == self.scalar.hashes
+                && values.record().shingles == self.recorded.shingles;
             (!is_right).then(|| "shingles are wrong".to_owned())
         };
-        let wrong = wrong_slot(&self.then.slots, &values.slots)
-            .or_else(|| wrong_slot(&self.now.slots, &values.slots))
+        let wrong = wrong_slot(&self.recorded.slots, &values.slots)
+            .or_else(|| wrong_slot(&self.scalar.slots, &values.slots))
             .or_else(wrong_shingles)?;
         let shingling = self.shingler.shingling();
         let (size, unit) = (shingling.size, &shingling.unit);
@@ -78,10 +83,10 @@ impl TextCase {
     }
 }
 
-/// How many permutations texts are signed with.
+/// Slots of a text's signature.
 const TEXT_NUM_PERM: u32 = 8;
 
-/// Texts by a formula: ASCII, more than ASCII, and a mix longer than 64 KiB.
+/// Texts from a formula: ASCII, more than ASCII, and a mix longer than 64 KiB.
 fn texts() -> [(&'static str, String); 3] {
     const ASCII: [&str; 8] = [
         "the",
@@ -122,7 +127,7 @@ fn texts() -> [(&'static str, String); 3] {
     ]
 }
 
-/// How texts are shingled and signed: a scheme and what texts are cut into, unless it is the scheme's.
+/// How texts are shingled and signed: a scheme, and a unit where it differs from the scheme's.
 const TEXT_METHODS: [(&str, Option<Unit>); 11] = [
     ("affine32", Some(Unit::Bytes)),
     ("affine32-even", Some(Unit::Bytes)),
@@ -137,8 +142,8 @@ const TEXT_METHODS: [(&str, Option<Unit>); 11] = [
     ("nemo64", None),
 ];
 
-/// The texts in every way, with the values of scalar, and none yet of the time of this version.
-fn scalar_cases() -> anyhow::Result<Vec<(String, TextCase)>> {
+/// Every text in every way, as the scalar backend computes it now, with the name of its recorded values.
+fn scalar_cases() -> Result<Vec<(String, TextCase)>> {
     let mut cases = Vec::new();
     let portable = Isa::named("portable")?;
     for (name, text) in texts() {
@@ -148,48 +153,41 @@ fn scalar_cases() -> anyhow::Result<Vec<(String, TextCase)>> {
             let name = format!("{name}, {} {}, {scheme}", shingling.size, shingling.unit);
             let shingler = Shingler::new(shingling, &scheme, None)?;
             let signer = Backend::Scalar.signer(&scheme)?;
-            let values = || TextValues::of(&text, &shingler, &*signer, portable);
-            cases.push((
-                name,
-                TextCase {
-                    now: values()?,
-                    then: values()?,
-                    text: text.clone(),
-                    shingler,
-                    scheme,
-                },
-            ));
+            let scalar = TextValues::of(&text, &shingler, &*signer, portable)?;
+            let case = TextCase {
+                text: text.clone(),
+                shingler,
+                scheme,
+                recorded: scalar.record(),
+                scalar,
+            };
+            cases.push((name, case));
         }
     }
     Ok(cases)
 }
 
-/// The texts in every way, with what scalar computes and what it computed when this version was made.
-pub(crate) fn cases() -> anyhow::Result<Vec<TextCase>> {
-    let golden: Value = serde_json::from_str(TEXTS)?;
-    let with_golden = |(name, mut case): (String, TextCase)| {
-        let known = &golden["values"][&name];
-        let known_shingles = numbers(&known["shingles"]).context(name)?;
-        let [count, sum] = known_shingles[..] else {
-            bail!("a count and a sum are missing");
+/// Every text in every way, with what the scalar backend computes now and what is recorded.
+pub(super) fn cases() -> Result<Vec<TextCase>> {
+    let recorded = parse(TEXTS)?;
+    let with_recorded = |(name, mut case): (String, TextCase)| {
+        let values = &recorded["values"][&name];
+        let [count, sum] = numbers(&values["shingles"])?[..] else {
+            return Err(unreadable(&format!("shingles of {name} are missing")));
         };
-        case.then.shingles = (usize::try_from(count)?, sum);
-        case.then.slots = numbers(&known["signature"])?;
+        case.recorded = RecordedValues {
+            shingles: (count, sum),
+            slots: numbers(&values["signature"])?,
+        };
         Ok(case)
     };
-    scalar_cases()?.into_iter().map(with_golden).collect()
-}
-
-fn wide_slots(slots: Slots<'_>) -> Vec<u64> {
-    match slots {
-        Slots::U32(slots) => slots.iter().copied().map(u64::from).collect(),
-        Slots::U64(slots) => slots.to_vec(),
-    }
+    scalar_cases()?.into_iter().map(with_recorded).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::Hardware;
 
     #[test]
     fn texts_are_short_and_long_and_of_all_kinds() {
@@ -199,42 +197,37 @@ mod tests {
         assert_eq!(cases().unwrap().len(), 33);
     }
 
-    /// A machine that signs well what it shingled wrongly.
+    /// On a machine that signs correctly what it shingled wrongly.
     #[test]
     fn a_wrong_shingle_is_found() {
         let (_, mut case) = scalar_cases().unwrap().remove(0);
-        let machine = Machine {
-            name: "scalar".to_owned(),
-            isa: Isa::best(),
-            open: Box::new(|scheme| Backend::Scalar.signer(scheme)),
-        };
+        let machine = Machine::new(Backend::Scalar, Hardware::default()).unwrap();
         assert_eq!(case.wrong_on(&machine), None);
-        case.then.shingles.1 ^= 1;
+        case.recorded.shingles.1 ^= 1;
         let wrong = case.wrong_on(&machine).unwrap();
         assert!(wrong.starts_with("shingles are wrong"), "{wrong}");
     }
 
-    /// Freezes what the scalar backend computes of the texts, shingling on portable instructions:
-    /// `cargo test --bin simgpu freeze_texts -- --ignored`.
+    /// Records what the scalar backend computes, shingling on portable instructions:
+    /// `cargo test --features selftest --lib freeze_texts -- --ignored`.
     #[test]
     #[ignore = "writes vectors/texts.json"]
     fn freeze_texts() {
         let mut lines = Vec::new();
         for (name, case) in scalar_cases().unwrap() {
-            let TextValues {
+            let RecordedValues {
                 shingles: (count, sum),
                 slots,
-                ..
-            } = case.now;
+            } = case.recorded;
             let strings =
                 |numbers: &[u64]| -> Vec<String> { numbers.iter().map(u64::to_string).collect() };
             let values = serde_json::json!({
-                "shingles": strings(&[count as u64, sum]),
+                "shingles": strings(&[count, sum]),
                 "signature": strings(&slots),
             });
             lines.push(format!("    \"{name}\": {values}"));
         }
-        let source = "the scalar backend of this program, shingling on portable instructions; written by the test freeze_texts in src/cli/selftest/texts.rs, where the formula of the texts is; shingles are their number and the sum of their hashes modulo 2^64";
+        let source = "the scalar backend of this program, shingling on portable instructions; written by the test freeze_texts in src/selftest/texts.rs, where the formula of the texts is; shingles are their number and the sum of their hashes modulo 2^64";
         let page = format!(
             "{{\n  \"source\": \"{source}\",\n  \"values\": {{\n{}\n  }}\n}}\n",
             lines.join(",\n")

@@ -1,20 +1,20 @@
-//! Signatures of sets that are known.
+//! Published signatures of sets.
 
-use anyhow::Context;
 use serde_json::Value;
-use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, Shingler, Shingling, SlotsMut};
-use simgpu::scheme::{HashValue, Scheme, Width, fmix64};
-use simgpu::simd::Isa;
 
-use super::golden::{list, number, numbers, scheme_of, string};
-use super::{Machine, on_its_own, wide_hashes, wrong_slot};
+use super::machine::Machine;
+use super::vectors::{list, number, numbers, parse, scheme_of, size, string, unreadable};
+use super::words::{wide_hashes, wrong_slot};
+use crate::backend::Backend;
+use crate::error::Result;
+use crate::pipeline::{Hashes, Shingler, Shingling, Signer, SlotsMut};
+use crate::scheme::{HashValue, Scheme, Width, fmix64};
 
-const FAMILIES: &str = include_str!("../../../vectors/families.json");
-const PEERS: &str = include_str!("../../../vectors/peer_signatures.json");
-const TEXT_DEDUP: &str = include_str!("../../../vectors/text_dedup.json");
+const FAMILIES: &str = include_str!("../../vectors/families.json");
+const PEERS: &str = include_str!("../../vectors/peer_signatures.json");
+const TEXT_DEDUP: &str = include_str!("../../vectors/text_dedup.json");
 
-/// Presets by the names of their values among those of the peers.
+/// Names in the file of the peers' signatures, and the presets that reproduce them.
 const PRESETS: [(&str, &str); 6] = [
     ("datasketch affine32", "datasketch"),
     ("datasketch affine64", "datasketch64"),
@@ -24,19 +24,19 @@ const PRESETS: [(&str, &str); 6] = [
     ("rensa 0.5 R-MinHash", "rensa"),
 ];
 
-/// A signature that is known.
-pub(crate) struct SignatureCase {
+/// A set and its published signature.
+pub(super) struct SignatureCase {
     scheme: Scheme,
     set: Vec<u64>,
     slots: Vec<u64>,
 }
 
 impl SignatureCase {
-    /// What is wrong with the signature that a machine computes.
-    pub(crate) fn wrong_on(&self, machine: &Machine) -> Option<String> {
-        let computed = match self.sign(machine) {
+    /// What is wrong with the signature that a machine computes; `None` if nothing is.
+    pub(super) fn wrong_on(&self, machine: &Machine) -> Option<String> {
+        let computed = match machine.compute(&self.scheme, |signer| self.sign(signer)) {
             Ok(computed) => computed,
-            Err(error) => return Some(error.to_string()),
+            Err(problem) => return Some(problem),
         };
         let wrong = wrong_slot(&self.slots, &computed)?;
         Some(format!(
@@ -47,8 +47,7 @@ impl SignatureCase {
         ))
     }
 
-    fn sign(&self, machine: &Machine) -> simgpu::Result<Vec<u64>> {
-        let signer = (machine.open)(&self.scheme)?;
+    fn sign(&self, signer: &dyn Signer) -> Result<Vec<u64>> {
         let family = self.scheme.family();
         // A 32-bit family takes its hashes modulo 2^32.
         #[allow(clippy::cast_possible_truncation, reason = "that is what modulo does")]
@@ -57,7 +56,7 @@ impl SignatureCase {
             Width::U32 => Hashes::U32(&narrow),
             Width::U64 => Hashes::U64(&self.set),
         };
-        let slots = match family.slot_width() {
+        Ok(match family.slot_width() {
             Width::U32 => {
                 let mut slots = vec![0; self.slots.len()];
                 signer.sign_set(set, SlotsMut::U32(&mut slots))?;
@@ -68,20 +67,19 @@ impl SignatureCase {
                 signer.sign_set(set, SlotsMut::U64(&mut slots))?;
                 slots
             }
-        };
-        on_its_own(&*signer)?;
-        Ok(slots)
+        })
     }
 }
 
-/// Lengths of sets by a formula: the empty set, less and more than the lanes of a register, and more
-/// than where long sets take another way.
+/// Lengths of the sets that come from a formula: empty, below and above the lanes of a register, and long
+/// enough for the method of long sets.
 const LENGTHS: [u64; 5] = [0, 1, 33, 800, 6_000];
 
-/// The known signatures by scheme, families first; of sets by a formula, those of scalar.
-pub(crate) fn groups() -> anyhow::Result<Vec<(String, Vec<SignatureCase>)>> {
+/// The published signatures by scheme, families first, and for sets from a formula those of the scalar
+/// backend.
+pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
     let mut groups: Vec<(String, Vec<SignatureCase>)> = Vec::new();
-    let families: Value = serde_json::from_str(FAMILIES)?;
+    let families = parse(FAMILIES)?;
     for case in list(&families)? {
         let scheme = scheme_of(case, string(&case["family"])?)?;
         for (set, slots) in list(&case["inputs"])?
@@ -96,7 +94,7 @@ pub(crate) fn groups() -> anyhow::Result<Vec<(String, Vec<SignatureCase>)>> {
             add(&mut groups, known);
         }
     }
-    let peers: Value = serde_json::from_str(PEERS)?;
+    let peers = parse(PEERS)?;
     for (peer, preset) in PRESETS {
         let of_peer = list(&peers["schemes"])?.iter();
         for case in of_peer.filter(|case| case["name"] == peer) {
@@ -112,13 +110,13 @@ pub(crate) fn groups() -> anyhow::Result<Vec<(String, Vec<SignatureCase>)>> {
             }
         }
     }
-    let text_dedup: Value = serde_json::from_str(TEXT_DEDUP)?;
+    let text_dedup = parse(TEXT_DEDUP)?;
     for case in list(&text_dedup["cases"])? {
         // Its seed is always that of the preset.
         let scheme = Scheme::named("text-dedup")?;
-        let scheme = scheme.with_num_perm(u32::try_from(number(&case["num_perm"])?)?)?;
+        let scheme = scheme.with_num_perm(number(&case["num_perm"])?)?;
         let mut shingling = Shingling::of_scheme(&scheme);
-        shingling.size = usize::try_from(number(&case["size"])?)?.try_into()?;
+        shingling.size = size(&case["size"])?;
         let shingler = Shingler::new(shingling, &scheme, None)?;
         let texts = list(&text_dedup["texts"])?.iter();
         for (text, slots) in texts.zip(list(&case["signatures"])?) {
@@ -131,20 +129,16 @@ pub(crate) fn groups() -> anyhow::Result<Vec<(String, Vec<SignatureCase>)>> {
             add(&mut groups, known);
         }
     }
-    let scalar = Machine {
-        name: "scalar".to_owned(),
-        isa: Isa::named("portable")?,
-        open: Box::new(|scheme| Backend::Scalar.signer(scheme)),
-    };
     for name in Scheme::names() {
         let scheme = Scheme::named(name)?;
+        let scalar = Backend::Scalar.signer(&scheme)?;
         for length in LENGTHS {
             let mut known = SignatureCase {
                 scheme: scheme.clone(),
                 set: (0..length).map(fmix64).collect(),
                 slots: vec![0; scheme.num_perm()],
             };
-            known.slots = known.sign(&scalar)?;
+            known.slots = known.sign(&*scalar)?;
             add(&mut groups, known);
         }
     }
@@ -160,8 +154,9 @@ fn add(groups: &mut Vec<(String, Vec<SignatureCase>)>, known: SignatureCase) {
 }
 
 /// The hashes of tokens by a preset's own base hash.
-fn hashes(preset: &Scheme, tokens: &Value) -> anyhow::Result<Vec<u64>> {
-    let hash = preset.prescribed_hash().context("a preset has a hash")?;
+fn hashes(preset: &Scheme, tokens: &Value) -> Result<Vec<u64>> {
+    let hash = preset.prescribed_hash();
+    let hash = hash.ok_or_else(|| unreadable("a preset has no base hash"))?;
     let of_token = |token: &Value| {
         let token = string(token)?.as_bytes();
         Ok(match preset.family().hash_width() {

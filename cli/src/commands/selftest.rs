@@ -1,0 +1,118 @@
+//! `simgpu selftest`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anyhow::bail;
+use clap::Args;
+use simgpu::selftest::{Check, CheckOutcome, Selftest};
+
+use crate::arguments::BackendArguments;
+
+/// Check that every backend computes the published values
+///
+/// These come from a second implementation in another language and from the tools that the presets
+/// reproduce. Long sets and texts come from formulas: every backend must compute the signatures that the
+/// scalar backend computes, and those of texts must also be the ones recorded with this version.
+#[derive(Args, Debug)]
+#[command(
+    mut_arg("backend", |backend| backend.help(
+        "Backend to check: scalar, simd, gpu, hybrid, or auto: scalar and simd on every instruction set of this CPU, and gpu on every hardware device"
+    )),
+    mut_arg("isa", |isa| isa.help(
+        "Check simd on this instruction set only: portable, avx2, avx512, neon [default: all that this CPU has]"
+    ))
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    machine: BackendArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let (backend, hardware) = arguments.machine.resolve()?;
+    let selftest = Selftest {
+        backend,
+        isa: arguments.machine.names_isa().then_some(hardware.isa),
+        #[cfg(feature = "gpu")]
+        gpu: hardware.gpu,
+    };
+    let checks = selftest.run()?;
+    let mut page = table(&checks)?;
+    let count = |is: fn(&CheckOutcome) -> bool| {
+        let checks = checks.iter().filter(|check| is(&check.outcome));
+        checks.count()
+    };
+    let failed = count(|outcome| matches!(outcome, CheckOutcome::Failed { .. }));
+    if failed == 0 {
+        let passed = count(|outcome| matches!(outcome, CheckOutcome::Passed { .. }));
+        let mut signers: Vec<&str> = checks
+            .iter()
+            .filter_map(|check| check.signer.as_deref())
+            .collect();
+        signers.dedup();
+        writeln!(
+            page,
+            "all {passed} checks passed on: {}",
+            signers.join(", ")
+        )?;
+    }
+    std::io::stdout().write_all(page.as_bytes())?;
+    if failed > 0 {
+        bail!(
+            "{failed} of {} checks failed: do not use what this machine computes, and please report it",
+            checks.len()
+        );
+    }
+    Ok(())
+}
+
+/// Who computed the values.
+fn by(check: &Check) -> &str {
+    check.signer.as_deref().unwrap_or("definition")
+}
+
+fn table(checks: &[Check]) -> anyhow::Result<String> {
+    let width = |column: fn(&Check) -> &str| {
+        let lengths = checks.iter().map(|check| column(check).len());
+        lengths.max().unwrap_or(0)
+    };
+    let (by_width, values_width) = (width(by), width(|check| &check.values));
+    let mut page = String::new();
+    for check in checks {
+        let (by, values) = (by(check), &check.values);
+        write!(page, "{by:by_width$}  {values:values_width$}  ")?;
+        match &check.outcome {
+            CheckOutcome::Passed { values } => writeln!(page, "ok  {values:>4} values")?,
+            CheckOutcome::Failed { first } => writeln!(page, "FAILED  {first}")?,
+            CheckOutcome::Unsupported { reason } => writeln!(page, "{reason}")?,
+        }
+    }
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_shows_every_outcome() {
+        let check = |signer: Option<&str>, values: &str, outcome: CheckOutcome| Check {
+            signer: signer.map(str::to_owned),
+            values: values.to_owned(),
+            outcome,
+        };
+        let first = "slot 0: expected 1, got 2".to_owned();
+        let reason = "unsupported: no kernel".to_owned();
+        let checks = [
+            check(Some("scalar"), "affine32", CheckOutcome::Failed { first }),
+            check(Some("gpu"), "fast", CheckOutcome::Unsupported { reason }),
+            check(None, "murmur3", CheckOutcome::Passed { values: 12 }),
+        ];
+        assert_eq!(
+            table(&checks).unwrap(),
+            "scalar      affine32  FAILED  slot 0: expected 1, got 2\n\
+             gpu         fast      unsupported: no kernel\n\
+             definition  murmur3   ok    12 values\n"
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! Every check of every machine.
+
+use super::machine::Machine;
+use super::signatures;
+use super::texts::{self, TextCase};
+use super::values::{self, SingleValue};
+#[cfg(feature = "gpu")]
+use crate::backend::gpu::{GpuOptions, Integers, adapters};
+use crate::backend::{Backend, Hardware};
+use crate::error::Result;
+use crate::scheme::Scheme;
+use crate::simd::Isa;
+
+/// What to check. The default is everything that this machine can compute with.
+///
+/// ```
+/// use simgpu::backend::Backend;
+/// use simgpu::selftest::{CheckOutcome, Selftest};
+///
+/// let selftest = Selftest {
+///     backend: Backend::Scalar,
+///     ..Selftest::default()
+/// };
+/// for check in selftest.run()? {
+///     assert!(!matches!(check.outcome, CheckOutcome::Failed { .. }), "{check:?}");
+/// }
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Selftest {
+    /// The backend; [`Backend::Auto`] is scalar and SIMD, and the GPU backend on every hardware device.
+    pub backend: Backend,
+    /// Checks SIMD on these instructions only, and [`Backend::Auto`] without scalar; `None` is every
+    /// instruction set of this CPU.
+    pub isa: Option<Isa>,
+    /// The device for [`Backend::Gpu`] and [`Backend::Hybrid`]; each is checked with both forms of the
+    /// kernels.
+    #[cfg(feature = "gpu")]
+    pub gpu: GpuOptions,
+}
+
+/// One group of values, compared with the published ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Description of the signer that computed them; `None` for values that all signers share.
+    pub signer: Option<String>,
+    /// A scheme, for its signatures, or the name of another group of values.
+    pub values: String,
+    /// The result.
+    pub outcome: CheckOutcome,
+}
+
+/// The result of one check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CheckOutcome {
+    /// All values are right.
+    Passed {
+        /// Number of values.
+        values: usize,
+    },
+    /// At least one value is wrong.
+    Failed {
+        /// The first wrong value, with the expected and the computed number.
+        first: String,
+    },
+    /// The signer does not compute this scheme.
+    Unsupported {
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl CheckOutcome {
+    fn of<T>(values: &[T], wrong: impl Fn(&T) -> Option<String>) -> Self {
+        match values.iter().find_map(wrong) {
+            None => CheckOutcome::Passed {
+                values: values.len(),
+            },
+            Some(first) => CheckOutcome::Failed { first },
+        }
+    }
+}
+
+impl Selftest {
+    /// Runs the checks, signer by signer, then those of values that all signers share.
+    ///
+    /// # Errors
+    /// When a backend or a device that was named cannot be used here, and
+    /// [`Error::Defect`](crate::Error::Defect) when the published values cannot be read.
+    pub fn run(&self) -> Result<Vec<Check>> {
+        check_all(&self.machines()?)
+    }
+
+    fn machines(&self) -> Result<Vec<Machine>> {
+        let hardware = Hardware {
+            isa: self.isa.unwrap_or_else(Isa::best),
+            #[cfg(feature = "gpu")]
+            gpu: self.gpu.clone(),
+        };
+        let mut machines = Vec::new();
+        let is_scalar = match self.backend {
+            Backend::Scalar => true,
+            Backend::Auto => self.isa.is_none(),
+            _ => false,
+        };
+        if is_scalar {
+            let hardware = Hardware {
+                isa: Isa::named("portable")?,
+                ..hardware.clone()
+            };
+            machines.push(Machine::new(Backend::Scalar, hardware)?);
+        }
+        if matches!(self.backend, Backend::Auto | Backend::Simd) {
+            for isa in Isa::available() {
+                if self.isa.is_none_or(|named| named == *isa) {
+                    let hardware = Hardware {
+                        isa: *isa,
+                        ..hardware.clone()
+                    };
+                    machines.push(Machine::new(Backend::Simd, hardware)?);
+                }
+            }
+        }
+        #[cfg(feature = "gpu")]
+        for hardware in self.devices(&hardware) {
+            let backend = match self.backend {
+                Backend::Hybrid => Backend::Hybrid,
+                _ => Backend::Gpu,
+            };
+            let machine = Machine::new(backend, hardware)?;
+            // An adapter without 64-bit integers has one form.
+            if !machines.iter().any(|known| known.name == machine.name) {
+                machines.push(machine);
+            }
+        }
+        Ok(machines)
+    }
+
+    /// Every device to check, in both forms of its kernels.
+    #[cfg(feature = "gpu")]
+    fn devices(&self, hardware: &Hardware) -> Vec<Hardware> {
+        let devices: Vec<Option<usize>> = match self.backend {
+            Backend::Gpu | Backend::Hybrid => vec![self.gpu.device],
+            Backend::Auto => {
+                let adapters = adapters();
+                let hardware = adapters.iter().filter(|adapter| !adapter.is_software);
+                hardware.map(|adapter| Some(adapter.number)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let forms = devices
+            .into_iter()
+            .flat_map(|device| [Integers::U64, Integers::U32].map(|integers| (device, integers)));
+        let of_form = |(device, integers)| {
+            let mut hardware = hardware.clone();
+            hardware.gpu.device = device;
+            hardware.gpu.integers = Some(integers);
+            hardware
+        };
+        forms.map(of_form).collect()
+    }
+}
+
+fn check_all(machines: &[Machine]) -> Result<Vec<Check>> {
+    let groups = signatures::groups()?;
+    let texts = texts::cases()?;
+    let mut checks = Vec::new();
+    for machine in machines {
+        for (scheme, cases) in &groups {
+            checks.push(Check {
+                signer: Some(machine.name.clone()),
+                values: scheme.clone(),
+                outcome: match machine.unsupported(&Scheme::named(scheme)?) {
+                    None => CheckOutcome::of(cases, |case| case.wrong_on(machine)),
+                    Some(reason) => CheckOutcome::Unsupported { reason },
+                },
+            });
+        }
+        let is_supported = |case: &&TextCase| machine.unsupported(&case.scheme).is_none();
+        let texts: Vec<&TextCase> = texts.iter().filter(is_supported).collect();
+        checks.push(Check {
+            signer: Some(machine.name.clone()),
+            values: "texts".to_owned(),
+            outcome: CheckOutcome::of(&texts, |case| case.wrong_on(machine)),
+        });
+    }
+    let shared = [
+        ("coefficients", values::coefficients()?),
+        ("band keys", values::band_keys()?),
+        ("murmur3", values::murmur3()?),
+        ("words-v1", values::words()?),
+        ("cuDF", values::cudf()?),
+    ];
+    for (name, values) in shared {
+        checks.push(Check {
+            signer: None,
+            values: name.to_owned(),
+            outcome: CheckOutcome::of(&values, SingleValue::wrong),
+        });
+    }
+    Ok(checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{ShingleSets, SignaturesMut, Signer, SlotsMut};
+    use crate::scheme::Width;
+
+    /// A signer that computes the last slot wrongly.
+    struct Wrong(Box<dyn Signer>);
+
+    impl Signer for Wrong {
+        fn describe(&self) -> String {
+            "wrong".to_owned()
+        }
+
+        fn num_perm(&self) -> usize {
+            self.0.num_perm()
+        }
+
+        fn slot_width(&self) -> Width {
+            self.0.slot_width()
+        }
+
+        fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+            let num_perm = self.num_perm();
+            match signatures.slots_for(sets, num_perm)? {
+                SlotsMut::U32(slots) => {
+                    let signed = SignaturesMut::new(num_perm, SlotsMut::U32(slots))?;
+                    self.0.sign_sets(sets, signed)?;
+                    slots[num_perm - 1] ^= 1;
+                }
+                SlotsMut::U64(slots) => {
+                    let signed = SignaturesMut::new(num_perm, SlotsMut::U64(slots))?;
+                    self.0.sign_sets(sets, signed)?;
+                    slots[num_perm - 1] ^= 1;
+                }
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_wrong_slot_is_found_for_every_scheme() {
+        let wrong = Machine {
+            name: "wrong".to_owned(),
+            isa: Isa::best(),
+            open: Box::new(|scheme| Ok(Box::new(Wrong(Backend::Scalar.signer(scheme)?)))),
+        };
+        let checks = check_all(&[wrong]).unwrap();
+        let (of_wrong, shared): (Vec<_>, Vec<_>) =
+            checks.iter().partition(|check| check.signer.is_some());
+        assert!(of_wrong.len() >= 8 && shared.len() == 5);
+        for check in of_wrong {
+            let CheckOutcome::Failed { first } = &check.outcome else {
+                panic!("{check:?}");
+            };
+            assert!(first.starts_with("slot "), "{}: {first}", check.values);
+        }
+        let has_passed = |check: &&Check| matches!(check.outcome, CheckOutcome::Passed { .. });
+        assert!(shared.iter().all(has_passed));
+    }
+
+    #[test]
+    fn instructions_do_not_apply_to_scalar() {
+        let selftest = Selftest {
+            backend: Backend::Scalar,
+            isa: Some(Isa::best()),
+            ..Selftest::default()
+        };
+        let machines = selftest.machines().unwrap();
+        let names: Vec<&str> = machines.iter().map(|machine| &*machine.name).collect();
+        assert_eq!(names, ["scalar"]);
+    }
+}
