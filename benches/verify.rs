@@ -8,11 +8,10 @@
 #[allow(dead_code, reason = "what other stages share is there, too")]
 mod stages;
 
-use std::path::PathBuf;
-
 use criterion::{BenchmarkId, Criterion, Throughput};
-use simgpu::pipeline::{ExactSets, PackedSignatures, Similarity, SlotBits};
+use simgpu::pipeline::{PackedSignatures, Similarity, SlotBits};
 use simgpu::scheme::{Width, fmix64};
+use simgpu::store::ExactSets;
 use stages::chosen;
 
 const DOCUMENTS: u32 = 2000;
@@ -79,7 +78,7 @@ fn slot(document: u64, k: u64) -> u64 {
 fn exact_sets(size: u64) -> ExactSets {
     let mut universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
     universe.sort_unstable();
-    let mut sets = ExactSets::new(DOCUMENTS as usize, usize::MAX, PathBuf::new());
+    let mut sets = ExactSets::new(DOCUMENTS as usize);
     for document in 0..DOCUMENTS {
         let has = |element: &u64| !fmix64(element ^ u64::from(document)).is_multiple_of(3);
         let set: Vec<u64> = universe.iter().copied().filter(has).collect();

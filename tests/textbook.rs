@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
-    BandKeys, Banding, Buckets, ErrorWeights, Hashes, LargeBuckets, ShingleSets, Shingler,
-    Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
+    BandKeys, Banding, Buckets, ErrorWeights, Hashes, LargeBuckets, LshBuckets, ShingleSets,
+    Shingler, Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
 };
 use simgpu::scheme::{BaseHash, HashValue, Scheme, Width};
 
@@ -347,7 +347,7 @@ fn section_3_4_1_bands_share_no_buckets() {
         0, 2, 1, 7, 8, 7, //
         5, 5, 5, 0, 2, 1, // the same vector, but in the second band
     ]);
-    keys.push(&signatures, &[0, 1, 2]);
+    keys.push(&signatures);
     let buckets = |band| {
         let buckets = Buckets::of_band(&keys, band);
         buckets.iter().map(<[u32]>::to_vec).collect::<Vec<_>>()
@@ -373,8 +373,14 @@ fn section_3_4_3_combining_the_techniques() {
     let signatures = Signatures::of_texts(&*signer, &texts, &shingler).unwrap();
     let banding = Banding::for_threshold(0.7, 128, ErrorWeights::VERIFIED).unwrap();
     let mut keys = BandKeys::new(banding);
-    keys.push(&signatures, &[0, 1, 2]);
-    let found = similar_pairs(&keys, 100, LargeBuckets::Omit, &signatures, 0.7, |_| {}).unwrap();
-    let pairs: Vec<_> = found.pairs.iter().map(|pair| (pair.lo, pair.hi)).collect();
+    keys.push(&signatures);
+    let mut after_band = |_| Ok(());
+    let mut buckets = LshBuckets::new(&keys, 100, LargeBuckets::Omit, &mut after_band);
+    let found = similar_pairs(&mut buckets, &signatures, 0.7).unwrap();
+    let pairs: Vec<_> = found
+        .pairs
+        .iter()
+        .map(|pair| (pair.lo(), pair.hi()))
+        .collect();
     assert_eq!(pairs, [(0, 1)]);
 }

@@ -52,6 +52,6 @@ pub use sign::{Signatures, SignaturesMut, Signer};
 #[cfg(feature = "gpu")]
 pub(crate) use sign::{keys_of_rows, signed_keys};
 pub use slot_bits::SlotBits;
-pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values};
 pub use tune::{BandingEffect, Tuning, tune};
+pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values};
 pub use verify::{SimilarPair, SimilarPairs, Similarity, Unverified, jaccard, similar_pairs};

@@ -17,7 +17,7 @@ use simgpu::simd::Isa;
 
 use crate::environment::command;
 use crate::terminal::Terminal;
-use crate::usage;
+use crate::{Usage, usage};
 
 /// Measure throughput and estimation error of every backend and scheme on this machine
 ///
@@ -214,7 +214,7 @@ fn named<T: std::str::FromStr<Err = simgpu::Error>>(names: &[String]) -> anyhow:
 }
 
 fn conflict(message: &str) -> anyhow::Error {
-    usage(simgpu::Error::Conflict(message.to_owned()))
+    Usage::error(message)
 }
 
 /// How long summary and report may be behind the tables.

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use simgpu::io::read_text;
+use simgpu::engine::Engine;
 use simgpu::pipeline::{Banding, Comparison, compare};
 
-use crate::arguments::{BandingArguments, SignArguments, Signing};
-use crate::usage;
+use crate::Usage;
+use crate::arguments::{BandingArguments, SignArguments};
+use crate::streams::{is_stream, read_text_of};
 
 /// Compare two texts: their exact similarity, its estimate, the shingles they share
 ///
@@ -54,30 +55,29 @@ const CONFIDENCE: f64 = 0.95;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let names = [&*arguments.a, &*arguments.b];
-    let conflict = |text: &str| usage(simgpu::Error::Conflict(text.to_owned()));
-    if names.iter().all(|name| name.as_os_str() == "-") {
-        return Err(conflict("only one of the two texts can be stdin"));
+    if names.iter().all(|name| is_stream(name)) {
+        return Err(Usage::error("only one of the two texts can be stdin"));
     }
-    let signing = arguments.sign.resolve()?;
-    let banding = arguments.banding.resolve(&signing.scheme)?;
-    if signing.is_tokens {
-        return Err(conflict(
+    let engine = arguments.sign.resolve()?;
+    let banding = arguments.banding.resolve(engine.scheme())?;
+    if engine.takes_tokens() {
+        return Err(Usage::error(
             "a text file holds no tokens; choose another --unit",
         ));
     }
-    let texts = [read_text(names[0])?, read_text(names[1])?];
+    let texts = [read_text_of(names[0])?, read_text_of(names[1])?];
     let texts = [&*texts[0], &*texts[1]];
-    let compared = compare(texts, &signing.shingler, &*signing.signer)?;
-    for notice in signing.signer.notices() {
+    let compared = compare(texts, engine.shingler(), engine.signer())?;
+    for notice in engine.signer().notices() {
         writeln!(std::io::stderr(), "warning: {notice}")?;
     }
-    let report = Report::of(names, &compared, &signing, banding)?;
+    let report = Report::of(names, &compared, &engine, banding)?;
     let mut page = String::new();
     if arguments.json {
         page = serde_json::to_string(&report)?;
         page.push('\n');
     } else {
-        report.write(&mut page, &signing)?;
+        report.write(&mut page, &engine)?;
     }
     std::io::stdout().write_all(page.as_bytes())?;
     Ok(())
@@ -114,10 +114,10 @@ impl Report {
     fn of(
         names: [&Path; 2],
         compared: &Comparison,
-        signing: &Signing,
+        engine: &Engine,
         (threshold, banding): (f64, Banding),
     ) -> anyhow::Result<Self> {
-        let (scheme, shingling) = (&signing.scheme, signing.shingler.shingling());
+        let (scheme, shingling) = (engine.scheme(), engine.shingler().shingling());
         let name = |path: &Path| match path.display().to_string() {
             stdin if stdin == "-" => "stdin".to_owned(),
             path => path,
@@ -145,15 +145,15 @@ impl Report {
                 .jaccard()
                 .map(|jaccard| banding.candidate_probability(jaccard)),
             scheme: scheme.to_string(),
-            hash: signing.shingler.hash().to_string(),
+            hash: engine.shingler().hash().to_string(),
             seed: scheme.seed(),
             unit: shingling.unit.to_string(),
             size: shingling.unit.takes_size().then(|| shingling.size.get()),
         })
     }
 
-    fn write(&self, page: &mut String, signing: &Signing) -> std::fmt::Result {
-        let unit = crate::terminal::shingle_name(signing.shingler.shingling());
+    fn write(&self, page: &mut String, engine: &Engine) -> std::fmt::Result {
+        let unit = crate::terminal::shingle_name(engine.shingler().shingling());
         let digits = self.shingles_a.max(self.shingles_b).max(self.union);
         let digits = digits.to_string().len();
         writeln!(
