@@ -62,7 +62,7 @@ class ErrorCell:
 
 
 @dataclasses.dataclass(frozen=True)
-class Candidates:
+class CandidateCount:
     """A row of candidates.csv. Peers have none."""
 
     scheme: str
@@ -110,7 +110,7 @@ class Absence:
 TABLES = {
     TimedRun: "runs.csv",
     ErrorCell: "errors.csv",
-    Candidates: "candidates.csv",
+    CandidateCount: "candidates.csv",
     PipelineResult: "found.csv",
     Absence: "absent.csv",
 }

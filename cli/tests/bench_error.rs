@@ -4,7 +4,7 @@ use simgpu::Result;
 use simgpu::backend::Backend;
 use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix32};
-use simgpu_cli::bench::error::{Fault, Finding, Input, Series, SigningFunction, findings};
+use simgpu_cli::bench::error::{Fault, Finding, Series, SetSource, SigningFunction, findings};
 use simgpu_cli::bench::{ErrorCell, Varied};
 
 /// `affine32` with damaged signatures.
@@ -100,7 +100,7 @@ fn of(findings: &[Finding], scheme: &str) -> Vec<Fault> {
     of_scheme.map(|finding| finding.fault).collect()
 }
 
-fn series<'a>(input: &'a Input, set_size: usize, similarities: &'a [f64]) -> Series<'a> {
+fn series<'a>(input: &'a SetSource, set_size: usize, similarities: &'a [f64]) -> Series<'a> {
     Series {
         input,
         varied: Varied::Seeds,
@@ -130,7 +130,7 @@ fn schemes_with_shared_coefficients_are_found() {
         }),
     ];
     let mut cells: Vec<ErrorCell> = Vec::new();
-    for input in [Input::Random, Input::Progression, Input::Zipf] {
+    for input in [SetSource::Random, SetSource::Progression, SetSource::Zipf] {
         for set_size in [8, 32] {
             let series = series(&input, set_size, &[0.5, 0.9]);
             cells.extend(series.measure(&functions).unwrap());
@@ -172,7 +172,7 @@ fn values_of_22_bits_are_found() {
     let similarities = [0.1, 0.5];
     let series = Series {
         trials: 200,
-        ..series(&Input::Random, 100_000, &similarities)
+        ..series(&SetSource::Random, 100_000, &similarities)
     };
     let findings = findings(&series.measure(&functions).unwrap());
     assert_eq!(of(&findings, "affine32"), []);
@@ -189,7 +189,7 @@ fn values_of_22_bits_are_found() {
 fn linear_schemes_without_mixing_are_biased_on_progressions() {
     let schemes = ["affine32", "affine32-even", "mersenne31", "mersenne61"];
     let functions = schemes.map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
-    let cells = series(&Input::Progression, 1000, &[0.5])
+    let cells = series(&SetSource::Progression, 1000, &[0.5])
         .measure(&functions)
         .unwrap();
     let findings = findings(&cells);
@@ -213,7 +213,7 @@ fn linear_schemes_without_mixing_are_biased_on_progressions() {
 #[test]
 fn fast_halves_squared_error_on_small_sets() {
     let functions = [SigningFunction::of(Scheme::named("fast").unwrap())];
-    for input in [Input::Random, Input::Progression] {
+    for input in [SetSource::Random, SetSource::Progression] {
         let cells = series(&input, 32, &[0.5]).measure(&functions).unwrap();
         let squared = cells[0].error_ratio.unwrap().powi(2);
         assert!((0.4..0.6).contains(&squared), "{squared}");
@@ -225,7 +225,7 @@ fn fast_halves_squared_error_on_small_sets() {
 fn cells_do_not_depend_on_threads() {
     let functions =
         ["fast", "mersenne61-wide"].map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
-    let input = Input::Zipf;
+    let input = SetSource::Zipf;
     let series = Series {
         varied: Varied::Data,
         trials: 20,
@@ -247,7 +247,7 @@ fn cells_do_not_depend_on_threads() {
 fn sets_of_one_element_have_no_error() {
     let functions =
         ["affine32", "fast"].map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
-    for input in [Input::Random, Input::Interval, Input::Zipf] {
+    for input in [SetSource::Random, SetSource::Interval, SetSource::Zipf] {
         let requested = [0.1, 0.3, 0.5, 0.7, 0.9];
         let cells = series(&input, 1, &requested).measure(&functions).unwrap();
         let similarities: Vec<f64> = cells.iter().map(|cell| cell.similarity).collect();

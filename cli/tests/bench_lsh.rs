@@ -9,7 +9,7 @@ use std::path::Path;
 use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
-use simgpu_cli::bench::Corpus;
+use simgpu_cli::bench::BenchCorpus;
 use simgpu_cli::bench::error::SigningFunction;
 use simgpu_cli::bench::lsh::{
     EvaluationCorpus, PipelineSettings, exact_sets, measure_candidates, similar_pairs,
@@ -19,7 +19,7 @@ use simgpu_cli::bench::lsh::{
 fn exact_join_agrees_with_join_of_strings() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/driver-docs.jsonl.zst");
     let strings = truth::Sets::read(&file).unwrap();
-    let corpus = Corpus::read(None).unwrap();
+    let corpus = BenchCorpus::read(None).unwrap();
     let hashes = exact_sets(&corpus.texts, &Shingling::default()).unwrap();
     for threshold in [0.8, 0.5] {
         let pairs = similar_pairs(&hashes, threshold);
@@ -34,7 +34,7 @@ fn exact_join_agrees_with_join_of_strings() {
 
 #[test]
 fn pipelines_find_most_true_pairs_and_no_others() {
-    let documents = EvaluationCorpus::of(&Corpus::read(None).unwrap()).unwrap();
+    let documents = EvaluationCorpus::of(&BenchCorpus::read(None).unwrap()).unwrap();
     let truth = documents.truth(0.8);
     let pipeline = PipelineSettings {
         scheme: Scheme::default(),

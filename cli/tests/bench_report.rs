@@ -10,7 +10,7 @@ use made_up::MadeUp;
 use proptest::prelude::*;
 use serde_json::json;
 use simgpu::Error;
-use simgpu_cli::bench::compare::{Comparison, Verdict, compare};
+use simgpu_cli::bench::compare::{FolderComparison, Verdict, compare};
 use simgpu_cli::bench::{ErrorCell, Row, Stage, TimedRun};
 use simgpu_cli::bench::{ResultsFolder, Tables};
 use tempfile::TempDir;
@@ -305,7 +305,7 @@ fn cells_with_faster_peers_are_marked() {
 // Comparison of two folders
 
 /// Compares made-up runs with runs changed by a function.
-fn compared(noise: f64, change: impl Fn(&mut TimedRun)) -> Comparison {
+fn compared(noise: f64, change: impl Fn(&mut TimedRun)) -> FolderComparison {
     let place = place();
     let made_up = |seed| MadeUp {
         noise,
@@ -327,7 +327,7 @@ fn compared(noise: f64, change: impl Fn(&mut TimedRun)) -> Comparison {
 }
 
 /// Names and verdicts of the cases with a difference.
-fn differing(comparison: &Comparison) -> Vec<String> {
+fn differing(comparison: &FolderComparison) -> Vec<String> {
     let differs = |verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
     let changes = comparison
         .cases

@@ -20,7 +20,7 @@ fn peers_and_bench_have_the_same_columns() {
     for name in [
         "TimedRun",
         "ErrorCell",
-        "Candidates",
+        "CandidateCount",
         "PipelineResult",
         "Absence",
     ] {

@@ -12,7 +12,7 @@ const BESIDE_PEERS: &str = ", beside peers";
 
 /// The runs of one case, at least one, in the order of measurement.
 #[derive(Clone, Debug)]
-pub(super) struct Measured<'a> {
+pub(super) struct MeasuredCase<'a> {
     /// What they have in common.
     pub case: Case,
     /// The runs.
@@ -22,8 +22,8 @@ pub(super) struct Measured<'a> {
 }
 
 /// All cases, in the order of their first runs.
-pub(super) fn cases(runs: &[TimedRun]) -> Vec<Measured<'_>> {
-    let mut measured: Vec<Measured<'_>> = Vec::new();
+pub(super) fn cases(runs: &[TimedRun]) -> Vec<MeasuredCase<'_>> {
+    let mut measured: Vec<MeasuredCase<'_>> = Vec::new();
     let mut places = HashMap::new();
     for run in runs {
         match places.entry(run.case()) {
@@ -32,7 +32,7 @@ pub(super) fn cases(runs: &[TimedRun]) -> Vec<Measured<'_>> {
                 measured[*place].runs.push(run);
             }
             Entry::Vacant(place) => {
-                measured.push(Measured {
+                measured.push(MeasuredCase {
                     case: place.key().clone(),
                     runs: vec![run],
                     first: run,
@@ -44,7 +44,7 @@ pub(super) fn cases(runs: &[TimedRun]) -> Vec<Measured<'_>> {
     measured
 }
 
-impl Measured<'_> {
+impl MeasuredCase<'_> {
     /// Seconds per pass, run by run.
     pub(super) fn pass_s(&self) -> Vec<f64> {
         self.runs.iter().map(|run| run.pass_s()).collect()

@@ -16,7 +16,7 @@ const EXAMPLE: &[u8] = simgpu::internals::EXAMPLE_CORPUS;
 
 /// Texts, and the files that hold them.
 #[derive(Debug)]
-pub struct Corpus {
+pub struct BenchCorpus {
     /// File name without extensions.
     pub name: String,
     /// The files that hold the documents.
@@ -27,19 +27,19 @@ pub struct Corpus {
     _folder: Option<TempDir>,
 }
 
-impl Corpus {
+impl BenchCorpus {
     /// Reads a file or folder with texts in the field `text`; `None` reads the example.
     ///
     /// # Errors
     /// [`Error::Input`], [`Error::BadRecord`], [`Error::Io`].
     pub fn read(path: Option<&Path>) -> Result<Self> {
         match path {
-            Some(path) => Corpus::of_file(path, None),
+            Some(path) => BenchCorpus::of_file(path, None),
             None => {
                 let folder = temporary_folder()?;
                 let path = folder.path().join("driver-docs.jsonl.zst");
                 fs::write(&path, EXAMPLE).map_err(Error::io("write", &path))?;
-                Corpus::of_file(&path, Some(folder))
+                BenchCorpus::of_file(&path, Some(folder))
             }
         }
     }
@@ -53,7 +53,7 @@ impl Corpus {
             DocumentBatch::Texts(texts) => texts,
             DocumentBatch::Tokens(_) => TextBatch::default(),
         };
-        Ok(Corpus {
+        Ok(BenchCorpus {
             name,
             inputs,
             texts,
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn example_has_7200_documents() {
-        let corpus = Corpus::read(None).unwrap();
+        let corpus = BenchCorpus::read(None).unwrap();
         assert_eq!(corpus.name, "driver-docs");
         assert_eq!(corpus.texts.len(), 7200);
         assert_eq!(

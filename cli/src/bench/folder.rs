@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::record::{Absence, Candidates, ErrorCell, PipelineResult, Row, TimedRun, columns};
+use super::record::{Absence, CandidateCount, ErrorCell, PipelineResult, Row, TimedRun, columns};
 use super::tables::Tables;
 use super::{report, summary};
 use simgpu::{Error, Result};
@@ -33,7 +33,7 @@ impl CsvRow for ErrorCell {
     const FILE: &'static str = "errors.csv";
 }
 
-impl CsvRow for Candidates {
+impl CsvRow for CandidateCount {
     const FILE: &'static str = "candidates.csv";
 }
 
@@ -65,7 +65,7 @@ impl ResultsFolder {
             ENVIRONMENT,
             TimedRun::FILE,
             ErrorCell::FILE,
-            Candidates::FILE,
+            CandidateCount::FILE,
             PipelineResult::FILE,
             Absence::FILE,
             SUMMARY,
@@ -82,7 +82,7 @@ impl ResultsFolder {
         replace(&path.join(ENVIRONMENT), &format!("{environment:#}\n"))?;
         create_table::<TimedRun>(path)?;
         create_table::<ErrorCell>(path)?;
-        create_table::<Candidates>(path)?;
+        create_table::<CandidateCount>(path)?;
         create_table::<PipelineResult>(path)?;
         create_table::<Absence>(path)?;
         let folder = ResultsFolder {

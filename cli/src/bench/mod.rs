@@ -53,10 +53,10 @@ mod folder;
 
 pub mod compare;
 
-pub use self::corpus::Corpus;
+pub use self::corpus::BenchCorpus;
 pub use self::folder::ResultsFolder;
 pub use self::plan::SCHEMES;
-pub(crate) use self::plan::{Effort, Part, Plan};
-pub use self::record::{Absence, Candidates, ErrorCell, PipelineResult, Row, TimedRun, Varied};
+pub(crate) use self::plan::{BenchPart, Effort, Plan};
+pub use self::record::{Absence, CandidateCount, ErrorCell, PipelineResult, Row, TimedRun, Varied};
 pub use self::stage::Stage;
 pub use self::tables::Tables;

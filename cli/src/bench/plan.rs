@@ -28,7 +28,7 @@ pub(crate) enum Effort {
 
 /// A part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum BenchPart {
     /// [`throughput`](super::throughput).
     Throughput,
     /// [`error`](super::error).
@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     /// Length of the measurement.
     pub effort: Effort,
     /// Parts; empty means all.
-    pub parts: Vec<Part>,
+    pub parts: Vec<BenchPart>,
     /// Backends; empty means `scalar`, `simd`, and `gpu` if the first device is hardware.
     pub backends: Vec<Backend>,
     /// Instruction sets of `simd`; empty means all that this CPU supports.
@@ -76,7 +76,7 @@ pub const SCHEMES: [&str; 8] = [
 
 impl Plan {
     /// Whether a part is measured.
-    pub(crate) fn has(&self, part: Part) -> bool {
+    pub(crate) fn has(&self, part: BenchPart) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
@@ -159,14 +159,14 @@ fn in_range(name: &'static str, value: u64, most: u64) -> Result<usize> {
     })
 }
 
-impl FromStr for Part {
+impl FromStr for BenchPart {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "throughput" => Ok(Part::Throughput),
-            "error" => Ok(Part::Error),
-            "lsh" => Ok(Part::Lsh),
+            "throughput" => Ok(BenchPart::Throughput),
+            "error" => Ok(BenchPart::Error),
+            "lsh" => Ok(BenchPart::Lsh),
             _ => Err(Error::UnknownName {
                 what: "part",
                 name: name.to_owned(),

@@ -14,7 +14,7 @@ pub enum Row {
     /// A row of errors.csv.
     Error(ErrorCell),
     /// A row of candidates.csv.
-    Candidates(Candidates),
+    Candidates(CandidateCount),
     /// A row of found.csv.
     Found(PipelineResult),
     /// A row of absent.csv.
@@ -126,7 +126,7 @@ pub struct ErrorCell {
 
 /// How many pairs of one similarity become candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidates {
+pub struct CandidateCount {
     /// The scheme.
     pub scheme: String,
     /// Slots per signature.

@@ -1,6 +1,6 @@
 //! All rows of a folder of results.
 
-use super::record::{Absence, Candidates, ErrorCell, PipelineResult, TimedRun};
+use super::record::{Absence, CandidateCount, ErrorCell, PipelineResult, TimedRun};
 
 /// All rows of the tables in a folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,7 +10,7 @@ pub struct Tables {
     /// Rows of errors.csv.
     pub errors: Vec<ErrorCell>,
     /// Rows of candidates.csv.
-    pub candidates: Vec<Candidates>,
+    pub candidates: Vec<CandidateCount>,
     /// Rows of found.csv.
     pub found: Vec<PipelineResult>,
     /// Rows of absent.csv.

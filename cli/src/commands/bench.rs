@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bench::{
-    Corpus, Effort, Part, Plan, ResultsFolder, Row, compare, environment, error, lsh, throughput,
+    BenchCorpus, BenchPart, Effort, Plan, ResultsFolder, Row, compare, environment, error, lsh,
+    throughput,
 };
 use anyhow::bail;
 use clap::{Args, Subcommand};
@@ -185,7 +186,7 @@ impl MeasureArguments {
         }
         let plan = Plan {
             effort,
-            parts: named::<Part>(&self.parts)?,
+            parts: named::<BenchPart>(&self.parts)?,
             backends,
             isas,
             schemes: self.schemes.clone(),
@@ -219,7 +220,7 @@ const RENDER_INTERVAL: Duration = Duration::from_secs(1);
 fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
     let terminal = Terminal::new(arguments.quiet);
-    let corpus = Corpus::read(plan.input.as_deref())?;
+    let corpus = BenchCorpus::read(plan.input.as_deref())?;
     let mut environment = environment::environment();
     environment["command"] = command().join(" ").into();
     let path = match &arguments.results {
@@ -237,13 +238,13 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
         }
         Ok(())
     };
-    if plan.has(Part::Throughput) {
+    if plan.has(BenchPart::Throughput) {
         throughput::measure(&plan, &corpus, &terminal, &mut take)?;
     }
-    if plan.has(Part::Error) {
+    if plan.has(BenchPart::Error) {
         error::measure(&plan, &corpus, &terminal, &mut take)?;
     }
-    if plan.has(Part::Lsh) {
+    if plan.has(BenchPart::Lsh) {
         lsh::measure(&plan, &corpus, &terminal, &mut take)?;
     }
     folder.render()?;

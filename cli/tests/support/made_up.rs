@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 use simgpu_cli::bench::Tables;
-use simgpu_cli::bench::{Absence, Candidates, ErrorCell, PipelineResult, Stage, TimedRun, Varied};
+use simgpu_cli::bench::{
+    Absence, CandidateCount, ErrorCell, PipelineResult, Stage, TimedRun, Varied,
+};
 
 /// Size and noise of a made-up folder.
 #[derive(Clone, Debug)]
@@ -332,13 +334,13 @@ impl MadeUp {
         }
     }
 
-    fn candidates(&self) -> Vec<Candidates> {
+    fn candidates(&self) -> Vec<CandidateCount> {
         let schemes = self.schemes.iter().enumerate();
         let rows = schemes.flat_map(|(i, scheme)| self.candidates_of(scheme, i as u64));
         rows.collect()
     }
 
-    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<Candidates> {
+    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<CandidateCount> {
         let mut rows = Vec::new();
         for (bands, in_band) in [(16_u32, 8_u32), (32, 4), (9, 13), (20, 5)] {
             for step in 1..=19_u32 {
@@ -348,7 +350,7 @@ impl MadeUp {
                 let mut noise =
                     Noise(self.seed + u64::from(step) * 13 + u64::from(bands) + number * 1009);
                 let measured = (share + reach * 0.5 * noise.normal()).clamp(0.0, 1.0);
-                rows.push(Candidates {
+                rows.push(CandidateCount {
                     scheme: scheme.to_owned(),
                     num_perm: 128,
                     bands,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::noise::{self, Level, reach};
 use crate::bench::case::Case;
-use crate::bench::cases::{Measured, cases};
+use crate::bench::cases::{MeasuredCase, cases};
 use crate::bench::folder::ResultsFolder;
 use crate::bench::record::{ErrorCell, PipelineResult, Varied};
 use crate::bench::statistics::normal_reach;
@@ -69,7 +69,7 @@ pub struct CellChange {
 
 /// Two folders side by side.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct FolderComparison {
     /// Machine and build of A and of B.
     pub environments: [Value; 2],
     /// Paths of A and B.
@@ -89,12 +89,12 @@ pub struct Comparison {
 }
 
 /// Compares the rows of two folders.
-pub fn compare(a: &ResultsFolder, b: &ResultsFolder) -> Comparison {
+pub fn compare(a: &ResultsFolder, b: &ResultsFolder) -> FolderComparison {
     let (cases_a, cases_b) = (cases(&a.tables.runs), cases(&b.tables.runs));
     let reference_ratio = noise::reference_ratio(&a.tables.runs, &b.tables.runs);
     let (cases, only_cases) = compare_cases(&cases_a, &cases_b, reference_ratio.unwrap_or(1.0));
     let (cells, only_cells) = compare_cells(&a.tables.errors, &b.tables.errors);
-    Comparison {
+    FolderComparison {
         environments: [a.environment.clone(), b.environment.clone()],
         paths: [a, b].map(|folder| folder.path().display().to_string()),
         cases,
@@ -114,7 +114,7 @@ impl CaseChange {
     }
 }
 
-impl Comparison {
+impl FolderComparison {
     /// Number of cases with a verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.cases
@@ -125,17 +125,17 @@ impl Comparison {
 }
 
 fn compare_cases(
-    a: &[Measured<'_>],
-    b: &[Measured<'_>],
+    a: &[MeasuredCase<'_>],
+    b: &[MeasuredCase<'_>],
     clock: f64,
 ) -> (Vec<CaseChange>, [Vec<Case>; 2]) {
-    let of_b: HashMap<&Case, &Measured<'_>> = b.iter().map(|case| (&case.case, case)).collect();
+    let of_b: HashMap<&Case, &MeasuredCase<'_>> = b.iter().map(|case| (&case.case, case)).collect();
     let has_a: HashSet<&Case> = a.iter().map(|case| &case.case).collect();
     let pairs: Vec<_> = a
         .iter()
         .filter_map(|case| Some((case, *of_b.get(&case.case)?)))
         .collect();
-    let levels = |of: fn(&(&Measured<'_>, &Measured<'_>)) -> Level| {
+    let levels = |of: fn(&(&MeasuredCase<'_>, &MeasuredCase<'_>)) -> Level| {
         noise::at_least_usual(pairs.iter().map(of).collect())
     };
     let a_levels = levels(|(a, b)| Level::of(a, a.runs.len().min(b.runs.len())));
@@ -147,7 +147,7 @@ fn compare_cases(
         .map(|((a, b), (level_a, level_b))| compare_case([a, b], [level_a, level_b], clock));
     let only_a = a.iter().filter(|case| !of_b.contains_key(&case.case));
     let only_b = b.iter().filter(|case| !has_a.contains(&case.case));
-    let cases_of = |case: &Measured<'_>| case.case.clone();
+    let cases_of = |case: &MeasuredCase<'_>| case.case.clone();
     (
         changes.collect(),
         [
@@ -157,7 +157,7 @@ fn compare_cases(
     )
 }
 
-fn compare_case([a, b]: [&Measured<'_>; 2], levels: [Level; 2], clock: f64) -> CaseChange {
+fn compare_case([a, b]: [&MeasuredCase<'_>; 2], levels: [Level; 2], clock: f64) -> CaseChange {
     let [level_a, level_b] = levels;
     // A device has its own clock.
     let clock = if a.case.is_on_device() { 1.0 } else { clock };

@@ -18,4 +18,4 @@ mod comparison;
 
 mod text;
 
-pub use self::comparison::{Comparison, Verdict, compare};
+pub use self::comparison::{FolderComparison, Verdict, compare};

@@ -1,6 +1,6 @@
 //! How certain a time is on a shared machine.
 
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::{median, normal_reach};
 use crate::bench::{ErrorCell, TimedRun};
 
@@ -28,7 +28,7 @@ pub(super) struct Level {
 
 impl Level {
     /// Level of the first `runs` runs of a case. Both sides need the same number, since more runs have a lower least.
-    pub(super) fn of(case: &Measured<'_>, runs: usize) -> Self {
+    pub(super) fn of(case: &MeasuredCase<'_>, runs: usize) -> Self {
         let pass_s = case.pass_s();
         let logs: Vec<f64> = pass_s.iter().take(runs).map(|pass_s| pass_s.ln()).collect();
         let stretches = STRETCHES.min(logs.len());

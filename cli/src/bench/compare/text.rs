@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::comparison::{CaseChange, Comparison, LEAST_DIFFERENCE, Verdict};
+use super::comparison::{CaseChange, FolderComparison, LEAST_DIFFERENCE, Verdict};
 use crate::bench::case::Case;
 use crate::bench::summary::table::{Table, digits, percent, seconds};
 
@@ -20,7 +20,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for FolderComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_folders(f)?;
         self.write_checksums(f)?;
@@ -31,7 +31,7 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl Comparison {
+impl FolderComparison {
     fn write_folders(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, (path, environment)) in ["A", "B"]
             .iter()

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::random::SplitMix64;
 use super::shingles::{SHINGLE_WORDS, distinct_shingles};
-use crate::bench::Corpus;
+use crate::bench::BenchCorpus;
 use simgpu::internals::for_each_word;
 use simgpu::scheme::words_v1;
 
@@ -25,7 +25,7 @@ pub(super) struct Edited {
 
 impl Edits {
     /// The words of all documents.
-    pub(super) fn of(corpus: &Corpus) -> Self {
+    pub(super) fn of(corpus: &BenchCorpus) -> Self {
         let mut words = Vec::new();
         for text in corpus.texts.iter() {
             for_each_word(text, true, |word| {

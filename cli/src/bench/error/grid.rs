@@ -1,6 +1,6 @@
 //! Which series there are, and the number of their trials.
 
-use super::input::Input;
+use super::input::SetSource;
 use super::series::Series;
 use crate::bench::plan::SCHEMES;
 use crate::bench::{Effort, Plan, Varied};
@@ -13,7 +13,7 @@ const SIMILARITIES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 /// Elements per set.
 const SET_SIZES: [usize; 7] = [1, 2, 8, 32, 128, 1000, 10_000];
 
-/// Most elements per set. Progressions below 2^32 could be longer, but a trial would take more than half a second.
+/// Most elements per set. Progressions below 2^32 could be longer, but one trial of this size takes half a second.
 pub(super) const MAX_SET_SIZE: usize = 1 << 24;
 
 /// Set size of the series over numbers of slots and bits.
@@ -82,7 +82,7 @@ impl ErrorGrid {
     }
 
     /// All series of sets within the size limit, small sets first; then those over numbers of slots.
-    pub(super) fn series<'a>(&self, inputs: &'a [Input]) -> Vec<Series<'a>> {
+    pub(super) fn series<'a>(&self, inputs: &'a [SetSource]) -> Vec<Series<'a>> {
         let mut series = Vec::new();
         let can_be_drawn = |size: &&usize| (1..=MAX_SET_SIZE).contains(*size);
         for set_size in self.set_sizes.iter().filter(can_be_drawn) {
@@ -91,7 +91,7 @@ impl ErrorGrid {
                     for num_perm in &self.num_perms {
                         let over_seeds =
                             self.over_seeds(input, *set_size, *num_perm, self.similarities);
-                        let is_swept = matches!(input, Input::Random)
+                        let is_swept = matches!(input, SetSource::Random)
                             && varied == Varied::Seeds
                             && *set_size == SWEPT_SET_SIZE;
                         series.push(Series {
@@ -103,7 +103,7 @@ impl ErrorGrid {
                 }
             }
         }
-        for input in inputs.iter().filter(|it| matches!(it, Input::Random)) {
+        for input in inputs.iter().filter(|it| matches!(it, SetSource::Random)) {
             let sweep = self.swept_num_perms.iter();
             series.extend(sweep.map(|num_perm| {
                 self.over_seeds(input, SWEPT_SET_SIZE, *num_perm, &SWEPT_SIMILARITIES)
@@ -115,7 +115,7 @@ impl ErrorGrid {
     /// A series that varies seeds.
     fn over_seeds<'a>(
         &self,
-        input: &'a Input,
+        input: &'a SetSource,
         set_size: usize,
         num_perm: u32,
         similarities: &'a [f64],
@@ -146,7 +146,7 @@ mod tests {
             num_perms: vec![32, 64],
             ..Plan::default()
         };
-        let inputs = [Input::Random, Input::Interval];
+        let inputs = [SetSource::Random, SetSource::Interval];
         let series = ErrorGrid::of(&plan).series(&inputs);
         assert_eq!(series.len(), 2 * 2 * 2);
         assert!(
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn large_sets_get_fewer_trials() {
-        let series = ErrorGrid::of(&Plan::default()).series(&[Input::Random]);
+        let series = ErrorGrid::of(&Plan::default()).series(&[SetSource::Random]);
         let trials: Vec<usize> = series.iter().step_by(2).map(|it| it.trials).collect();
         assert_eq!(trials[..5], [2000; 5]);
         assert!(trials[5..7].is_sorted_by(|a, b| a > b), "{trials:?}");

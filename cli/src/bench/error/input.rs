@@ -9,14 +9,14 @@ use std::collections::HashSet;
 use super::edits::Edits;
 use super::random::SplitMix64;
 use super::shingles::{SHINGLE_WORDS, distinct_shingles};
-use crate::bench::Corpus;
+use crate::bench::BenchCorpus;
 use simgpu::Result;
 use simgpu::pipeline::{Hashes, ShingleSets};
 use simgpu::scheme::{HashValue, Width, words_v1};
 
 /// The kind of elements in a set.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum SetSource {
     /// Random hashes.
     Random,
     /// Consecutive integers from a random start below 2^31.
@@ -88,26 +88,26 @@ pub(in crate::bench) fn similarity_of(set_size: usize, shared: usize) -> f64 {
     shared as f64 / (2 * set_size - shared) as f64
 }
 
-impl Input {
+impl SetSource {
     /// All kinds.
-    pub(super) fn all(corpus: &Corpus) -> [Input; 5] {
+    pub(super) fn all(corpus: &BenchCorpus) -> [SetSource; 5] {
         [
-            Input::Random,
-            Input::Interval,
-            Input::Progression,
-            Input::Zipf,
-            Input::Edits(Edits::of(corpus)),
+            SetSource::Random,
+            SetSource::Interval,
+            SetSource::Progression,
+            SetSource::Zipf,
+            SetSource::Edits(Edits::of(corpus)),
         ]
     }
 
     /// The name in the tables.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Input::Random => "random",
-            Input::Interval => "interval",
-            Input::Progression => "progression",
-            Input::Zipf => "zipf",
-            Input::Edits(_) => "edits",
+            SetSource::Random => "random",
+            SetSource::Interval => "interval",
+            SetSource::Progression => "progression",
+            SetSource::Zipf => "zipf",
+            SetSource::Edits(_) => "edits",
         }
     }
 
@@ -121,16 +121,16 @@ impl Input {
         let least = shared.iter().min().copied().unwrap_or(set_size);
         let len = 2 * set_size - least;
         let elements = match self {
-            Input::Random => random_hashes(len, random),
-            Input::Interval => progression(random.next_u64() >> 33, 1, len),
-            Input::Progression => {
+            SetSource::Random => random_hashes(len, random),
+            SetSource::Interval => progression(random.next_u64() >> 33, 1, len),
+            SetSource::Progression => {
                 let start = random.next_u64() >> 33;
                 // All elements stay below 2^32, so that they are one progression for every width and modulus.
                 let steps = (1 << 30) / len.max(1);
                 progression(start, 2 * random.below(steps) as u64 + 1, len)
             }
-            Input::Zipf => zipf_shingles(len, random),
-            Input::Edits(edits) => {
+            SetSource::Zipf => zipf_shingles(len, random),
+            SetSource::Edits(edits) => {
                 let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
                 let edited = edits.draw(set_size, &similarities.collect::<Vec<_>>(), random)?;
                 let sets: Vec<&[u64]> = edited.sets.iter().map(Vec::as_slice).collect();
@@ -144,7 +144,7 @@ impl Input {
             .collect();
         let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
         let narrow = match self {
-            Input::Zipf => u32::of_words,
+            SetSource::Zipf => u32::of_words,
             _ => low_half,
         };
         Some(SetPairs::of(&windows, similarities.collect(), narrow))
@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn similarities_are_exact() {
         for input in [
-            Input::Random,
-            Input::Interval,
-            Input::Progression,
-            Input::Zipf,
+            SetSource::Random,
+            SetSource::Interval,
+            SetSource::Progression,
+            SetSource::Zipf,
         ] {
             for set_size in [1, 2, 8, 1000] {
                 let shared = shared_sizes(set_size, &[0.1, 0.5, 0.9]);
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn progressions_have_one_odd_stride() {
         let mut random = SplitMix64::of(&[4]);
-        for (input, is_interval) in [(Input::Interval, true), (Input::Progression, false)] {
+        for (input, is_interval) in [(SetSource::Interval, true), (SetSource::Progression, false)] {
             let pairs = input.draw(5000, &[2500], &mut random).unwrap();
             let set = &pairs.wide[..5000];
             let stride = set[1] - set[0];

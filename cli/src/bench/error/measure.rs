@@ -1,10 +1,10 @@
 //! Measures all series of a plan.
 
 use super::grid::{ErrorGrid, MAX_SET_SIZE};
-use super::input::Input;
+use super::input::SetSource;
 use super::random::SplitMix64;
 use super::signing_function::SigningFunction;
-use crate::bench::corpus::Corpus;
+use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::{Absence, Row};
 use simgpu::backend::Backend;
@@ -20,7 +20,7 @@ use simgpu::{Error, Result};
 /// [`Error::Disagreement`] if a backend does not compute the definition; errors of signing and of `take`.
 pub(crate) fn measure(
     plan: &Plan,
-    corpus: &Corpus,
+    corpus: &BenchCorpus,
     progress: &dyn Progress,
     take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
@@ -36,7 +36,7 @@ pub(crate) fn measure(
     let schemes = plan.schemes_or(grid.schemes, DEFAULT_NUM_PERM)?;
     agree(&schemes)?;
     let functions: Vec<SigningFunction> = schemes.into_iter().map(SigningFunction::of).collect();
-    let inputs = Input::all(corpus);
+    let inputs = SetSource::all(corpus);
     let series = grid.series(&inputs);
     progress.begin("error", series.len() as u64);
     for (done, series) in (1..).zip(&series) {
@@ -56,7 +56,7 @@ pub(crate) fn measure(
 fn agree(schemes: &[Scheme]) -> Result<()> {
     /// Elements per set, and those shared with the first.
     const SETS: (usize, [usize; 3]) = (1000, [1, 500, 999]);
-    let Some(pairs) = Input::Random.draw(SETS.0, &SETS.1, &mut SplitMix64::of(&[0])) else {
+    let Some(pairs) = SetSource::Random.draw(SETS.0, &SETS.1, &mut SplitMix64::of(&[0])) else {
         return Ok(());
     };
     for scheme in schemes {

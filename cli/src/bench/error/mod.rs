@@ -35,7 +35,7 @@ mod findings;
 
 pub use self::findings::{Fault, Finding, findings};
 pub(in crate::bench) use self::findings::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
-pub use self::input::Input;
+pub use self::input::SetSource;
 pub(in crate::bench) use self::input::similarity_of;
 pub(crate) use self::measure::measure;
 pub(in crate::bench) use self::random::SplitMix64;

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::cell::{Errors, Estimates, TrialOutcome};
-use super::input::{Input, SetPairs, shared_sizes};
+use super::input::{SetPairs, SetSource, shared_sizes};
 use super::random::SplitMix64;
 use super::signing_function::SigningFunction;
 use crate::bench::{Absence, ErrorCell, Varied};
@@ -14,7 +14,7 @@ use simgpu::pipeline::{PackedSignatures, Signatures, Signer, SlotBits};
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
     /// Kind of elements.
-    pub input: &'a Input,
+    pub input: &'a SetSource,
     /// What each trial draws anew.
     pub varied: Varied,
     /// Elements per set.

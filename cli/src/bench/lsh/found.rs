@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
 use crate::bench::corpus::{temporary_folder, write_texts};
-use crate::bench::{Corpus, PipelineResult};
+use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use simgpu::jobs::{Dedup, Search, Source, Verification, dedup, find_pairs};
@@ -61,7 +61,7 @@ impl EvaluationCorpus {
     ///
     /// # Errors
     /// [`Error::Io`] if a temporary file cannot be written.
-    pub fn of(corpus: &Corpus) -> Result<Self> {
+    pub fn of(corpus: &BenchCorpus) -> Result<Self> {
         let folder = temporary_folder()?;
         let path = folder.path().join("documents.jsonl.zst");
         write_texts(&path, corpus.texts.iter())?;

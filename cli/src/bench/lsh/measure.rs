@@ -2,7 +2,7 @@
 
 use super::found::{EvaluationCorpus, PipelineSettings, Truth};
 use super::s_curve;
-use crate::bench::corpus::Corpus;
+use crate::bench::corpus::BenchCorpus;
 use crate::bench::error::SigningFunction;
 use crate::bench::plan::{Effort, Plan, SCHEMES};
 use crate::bench::record::{Absence, Row};
@@ -12,8 +12,8 @@ use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::progress::Progress;
 use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
 
-/// Bands and rows of the measured S-curves. If signatures have too few slots for all of them, the best banding for 0.8 is
-/// measured instead.
+/// Bands and rows of the measured S-curves. Those that need too many slots are skipped; if all are, the best banding for
+/// 0.8 is measured.
 const BANDINGS: [(usize, usize); 4] = [(32, 4), (25, 5), (16, 8), (9, 13)];
 
 /// Compares candidates with the S-curve, and pipelines with exact search. Hands each row to `take`.
@@ -22,7 +22,7 @@ const BANDINGS: [(usize, usize); 4] = [(32, 4), (25, 5), (16, 8), (9, 13)];
 /// Errors of stages and of `take`.
 pub(crate) fn measure(
     plan: &Plan,
-    corpus: &Corpus,
+    corpus: &BenchCorpus,
     progress: &dyn Progress,
     take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {

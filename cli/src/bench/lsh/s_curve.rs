@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use crate::bench::Candidates;
-use crate::bench::error::{Input, SigningFunction, SplitMix64, similarity_of};
+use crate::bench::CandidateCount;
+use crate::bench::error::{SetSource, SigningFunction, SplitMix64, similarity_of};
 use crate::bench::statistics::binomial_band;
 use simgpu::Result;
 use simgpu::pipeline::Banding;
@@ -27,7 +27,7 @@ pub fn measure_candidates(
     num_perm: u32,
     bandings: &[Banding],
     pairs: usize,
-) -> Result<Vec<Candidates>> {
+) -> Result<Vec<CandidateCount>> {
     let trials = (0..pairs as u64).into_par_iter();
     let trials: Vec<Vec<bool>> = trials
         .map(|trial| candidates_of(function, num_perm, bandings, trial))
@@ -44,7 +44,7 @@ pub fn measure_candidates(
             .count();
         let expected_share = banding.candidate_probability(similarity);
         let (low, high) = binomial_band(pairs as u64, expected_share, CONFIDENCE);
-        Candidates {
+        CandidateCount {
             scheme: function.name.clone(),
             num_perm,
             bands: u32::try_from(banding.bands()).unwrap_or(u32::MAX),
@@ -72,7 +72,7 @@ fn candidates_of(
     for (at, shared) in SHARED.into_iter().enumerate() {
         let mut random = SplitMix64::of(&[shared as u64, trial]);
         let signer = (function.new_signer)(num_perm, random.next_u64() as u32)?;
-        let Some(pairs) = Input::Random.draw(SET_SIZE, &[shared], &mut random) else {
+        let Some(pairs) = SetSource::Random.draw(SET_SIZE, &[shared], &mut random) else {
             continue;
         };
         let sets = pairs.sets(function.hash_width)?;

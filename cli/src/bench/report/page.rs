@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::table::draw_table;
 use super::{quality, speed};
-use crate::bench::cases::{Measured, cases};
+use crate::bench::cases::{MeasuredCase, cases};
 use crate::bench::stage::Stage;
 use crate::bench::summary::table::digits;
 use crate::bench::summary::{Section, Topic, compare_with_peers};
@@ -51,7 +51,7 @@ fn anchor(topic: Topic) -> String {
 }
 
 /// The chart of a section, if it has one.
-fn chart(topic: Topic, cases: &[Measured<'_>], tables: &Tables) -> Option<Markup> {
+fn chart(topic: Topic, cases: &[MeasuredCase<'_>], tables: &Tables) -> Option<Markup> {
     match topic {
         Topic::Backends => speed::backends(cases),
         Topic::Lengths => speed::lengths(cases),
@@ -115,8 +115,8 @@ fn section(Section { topic, note, table }: &Section, chart: Option<Markup>) -> M
 }
 
 /// The main figures.
-fn headlines(cases: &[Measured<'_>]) -> Markup {
-    let fastest = |stage: Stage, speed: &dyn Fn(&Measured<'_>) -> Option<f64>| {
+fn headlines(cases: &[MeasuredCase<'_>]) -> Markup {
+    let fastest = |stage: Stage, speed: &dyn Fn(&MeasuredCase<'_>) -> Option<f64>| {
         let ours = cases
             .iter()
             .filter(|case| case.is_own() && case.case.stage == stage);
@@ -124,7 +124,7 @@ fn headlines(cases: &[Measured<'_>]) -> Markup {
         let finite = speeds.filter(|(speed, _)| speed.is_finite());
         finite.max_by(|a, b| a.0.total_cmp(&b.0))
     };
-    let threads = |case: &Measured<'_>| case.case.threads();
+    let threads = |case: &MeasuredCase<'_>| case.case.threads();
     let updates = fastest(Stage::Sign, &|case| case.updates_per_s());
     let texts = fastest(Stage::SignTexts, &|case| case.text_bytes_per_s());
     let dedup = fastest(Stage::Dedup, &|case| case.text_bytes_per_s());

@@ -10,7 +10,7 @@ use super::speed::by_name;
 use crate::bench::summary::table::{digits, percent};
 use crate::bench::summary::{distinct, swept, usual};
 use crate::bench::tables::Tables;
-use crate::bench::{Candidates, ErrorCell};
+use crate::bench::{CandidateCount, ErrorCell};
 
 /// Points per theoretical curve.
 const STEPS: u32 = 100;
@@ -150,7 +150,7 @@ fn slot_marks(
 pub(super) fn curves(tables: &Tables) -> Option<Markup> {
     let names: Vec<String> = distinct(tables.candidates.iter().map(|row| row.scheme.clone()));
     let bandings = by_name(tables.candidates.iter().map(|row| {
-        let Candidates {
+        let CandidateCount {
             num_perm,
             bands,
             rows,
@@ -172,8 +172,8 @@ pub(super) fn curves(tables: &Tables) -> Option<Markup> {
 }
 
 /// The candidates of one banding. All schemes share the theoretical curve.
-fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
-    let point = |row: &&Candidates| {
+fn curve(title: &str, rows: &[&CandidateCount], names: &[String]) -> Markup {
+    let point = |row: &&CandidateCount| {
         let look = names.iter().position(|name| *name == row.scheme)?;
         Some(Mark::Point {
             look,
@@ -208,7 +208,7 @@ fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
 
 /// The range of the binomial along the whole curve: its distance from the curve is interpolated linearly between
 /// measured similarities.
-fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
+fn around(curve: &[[f64; 2]], rows: &[&CandidateCount]) -> Vec<[f64; 3]> {
     let mut reaches: Vec<[f64; 3]> = rows
         .iter()
         .map(|row| {
@@ -250,7 +250,7 @@ fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
     curve.iter().map(point).collect()
 }
 
-fn expected(row: &Candidates) -> Vec<[f64; 2]> {
+fn expected(row: &CandidateCount) -> Vec<[f64; 2]> {
     let at = |step: u32| {
         let similarity = f64::from(step) / f64::from(STEPS);
         let in_band = similarity.powf(f64::from(row.rows));

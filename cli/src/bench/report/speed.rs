@@ -10,7 +10,7 @@ use super::mark::{LOOKS, Mark, legend};
 use super::scale::Scale;
 use crate::bench::Stage;
 use crate::bench::case::Case;
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::summary::table::{digits, percent};
 use crate::bench::summary::{
     BaseSize, base_size, compare_with_peers, growing, is_sign_at, signed_at,
@@ -28,7 +28,7 @@ pub(super) fn by_name<T>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(
     groups
 }
 
-fn bar(name: String, case: &Measured<'_>, value: f64, unit: &str) -> Bar {
+fn bar(name: String, case: &MeasuredCase<'_>, value: f64, unit: &str) -> Bar {
     Bar {
         name,
         value,
@@ -53,9 +53,9 @@ fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
 }
 
 /// Signing speed of each backend, by scheme.
-pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn backends(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let base = base_size(cases)?;
-    let bar = |case: &Measured<'_>| {
+    let bar = |case: &MeasuredCase<'_>| {
         let mut bar = bar(case.computer(), case, case.shingles_per_s() / 1e6, "M/s");
         bar.look = match case.case.backend.as_str() {
             "scalar" => 7,
@@ -70,11 +70,11 @@ pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
 }
 
 /// Signing speed from texts, by input.
-pub(super) fn texts(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn texts(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let texts = cases
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::SignTexts);
-    let bar = |case: &Measured<'_>| {
+    let bar = |case: &MeasuredCase<'_>| {
         let Case { scheme, .. } = &case.case;
         let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
@@ -147,7 +147,7 @@ fn marks(look: usize, name: &str, points: &[[f64; 3]]) -> Vec<Mark> {
 
 /// Signing speed over one of the sizes.
 fn signing(
-    cases: &[Measured<'_>],
+    cases: &[MeasuredCase<'_>],
     varies: impl Fn(&mut BaseSize, &Case),
     size: impl Fn(&Case) -> f64,
 ) -> Vec<(String, Vec<[f64; 3]>)> {
@@ -169,7 +169,7 @@ fn signing(
     series
 }
 
-pub(super) fn lengths(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn lengths(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by length".to_owned(),
         x: "shingles per document",
@@ -183,7 +183,7 @@ pub(super) fn lengths(cases: &[Measured<'_>]) -> Option<Markup> {
     growth.draw()
 }
 
-pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn slots(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by slots".to_owned(),
         x: "slots per signature (K)",
@@ -198,7 +198,7 @@ pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
 }
 
 /// Speed by threads, relative to the fewest threads.
-pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn threads(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let named = cases.iter().filter(|case| case.is_own()).map(|case| {
         let mut alike = case.case.clone();
         alike.threads = 0;
@@ -250,7 +250,7 @@ pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
     growth.draw()
 }
 
-pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn growth(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Cost by documents".to_owned(),
         x: "documents",
@@ -279,7 +279,10 @@ pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
 }
 
 /// Speed of simgpu relative to other tools, by stage.
-pub(super) fn peers(cases: &[Measured<'_>], is_shown: impl Fn(Stage) -> bool) -> Option<Markup> {
+pub(super) fn peers(
+    cases: &[MeasuredCase<'_>],
+    is_shown: impl Fn(Stage) -> bool,
+) -> Option<Markup> {
     let shown = compare_with_peers(cases)
         .into_iter()
         .filter(|comparison| is_shown(comparison.peer.stage));

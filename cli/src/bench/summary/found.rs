@@ -4,7 +4,7 @@ use super::errors::{distinct, hundredths, name_similarities};
 use super::table::{Table, count, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::tables::Tables;
-use crate::bench::{Candidates, PipelineResult};
+use crate::bench::{CandidateCount, PipelineResult};
 
 pub(super) fn sections(tables: &Tables) -> Vec<Section> {
     vec![curve(&tables.candidates), found(&tables.found)]
@@ -13,16 +13,16 @@ pub(super) fn sections(tables: &Tables) -> Vec<Section> {
 /// Similarities in the table; the chart of the report has all.
 const SHOWN: std::ops::Range<f64> = 0.45..0.95;
 
-fn curve(rows: &[Candidates]) -> Section {
-    let kind = |row: &Candidates| (row.scheme.clone(), row.num_perm, row.bands, row.rows);
+fn curve(rows: &[CandidateCount]) -> Section {
+    let kind = |row: &CandidateCount| (row.scheme.clone(), row.num_perm, row.bands, row.rows);
     let names = ["scheme", "K", "bands x rows", "pairs", "within range"];
     let rows_of =
         |of: &(String, u32, u32, u32)| rows.iter().filter(|row| kind(row) == *of).collect();
     let mut cells = Vec::new();
     for of in distinct(rows.iter().map(kind)) {
-        let rows: Vec<&Candidates> = rows_of(&of);
+        let rows: Vec<&CandidateCount> = rows_of(&of);
         let is_within =
-            |row: &&&Candidates| (row.low_share..=row.high_share).contains(&row.share());
+            |row: &&&CandidateCount| (row.low_share..=row.high_share).contains(&row.share());
         let within = format!(
             "{} of {}",
             rows.iter().filter(is_within).count(),
@@ -48,7 +48,7 @@ fn curve(rows: &[Candidates]) -> Section {
     }
 }
 
-impl Candidates {
+impl CandidateCount {
     /// Share of pairs that became candidates; NaN without pairs.
     pub(in crate::bench) fn share(&self) -> f64 {
         self.candidates as f64 / self.pairs as f64

@@ -3,11 +3,11 @@
 //! ```text
 //! table        rows and columns, and numbers in them
 //! section      a table under its heading
-//! machine      what was measured on
+//! machine      the machine and the build
 //! throughput   how fast the stages are
 //! errors       how far estimates are off
 //! found        which pairs are found
-//! peers        other tools beside simgpu
+//! peers        simgpu compared with other tools
 //! warnings     what makes figures doubtful, and what to try
 //! sections     all of them
 //! ```

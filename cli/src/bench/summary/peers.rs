@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::table::{Table, count, digits, digits_if, percent, pivot, seconds};
 use super::{Section, Topic};
 use crate::bench::case::Case;
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::median;
 use crate::bench::tables::Tables;
 use crate::bench::{PipelineResult, Stage, TimedRun};
@@ -36,17 +36,17 @@ impl PeerComparison {
 
 /// Compares every case of another tool with two schemes of simgpu at the same input, shingles, slots and threads: the
 /// scheme of the same name or checksum, and the fastest one.
-pub(in crate::bench) fn compare_with_peers(cases: &[Measured<'_>]) -> Vec<PeerComparison> {
+pub(in crate::bench) fn compare_with_peers(cases: &[MeasuredCase<'_>]) -> Vec<PeerComparison> {
     let mut all = Vec::new();
     for peer in cases.iter().filter(|case| !case.is_ours()) {
         let ours = counterparts(cases, peer);
-        let is_same = |ours: &&&Measured<'_>| {
+        let is_same = |ours: &&&MeasuredCase<'_>| {
             let checksum = ours.checksum();
             ours.case.scheme == peer.case.scheme
                 || (checksum.is_some() && checksum == peer.checksum())
         };
         let same = ours.iter().find(is_same);
-        let speed = |ours: &&&Measured<'_>| ours.documents_per_s();
+        let speed = |ours: &&&MeasuredCase<'_>| ours.documents_per_s();
         let fastest = ours.iter().max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let fastest = fastest.filter(|fastest| same.is_none_or(|same| same.case != fastest.case));
         all.extend(same.into_iter().chain(fastest).map(|ours| PeerComparison {
@@ -60,17 +60,20 @@ pub(in crate::bench) fn compare_with_peers(cases: &[Measured<'_>]) -> Vec<PeerCo
 
 /// Cases of simgpu on the CPU at the size of `peer`, one per scheme: preferably with as many documents, then with the
 /// fastest instructions.
-fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a Measured<'a>> {
+fn counterparts<'a>(
+    cases: &'a [MeasuredCase<'a>],
+    peer: &MeasuredCase<'_>,
+) -> Vec<&'a MeasuredCase<'a>> {
     let size = |case: &Case| (case.stage, case.shingles, case.num_perm, case.threads);
-    let is_alike = |case: &&Measured<'_>| {
+    let is_alike = |case: &&MeasuredCase<'_>| {
         let (ours, theirs) = (&case.case, &peer.case);
         case.is_ours()
             && !ours.is_on_device()
             && size(ours) == size(theirs)
             && ours.input == theirs.input
     };
-    let is_nearer = |case: &Measured<'_>, other: &Measured<'_>| {
-        let rank = |case: &Measured<'_>| {
+    let is_nearer = |case: &MeasuredCase<'_>, other: &MeasuredCase<'_>| {
+        let rank = |case: &MeasuredCase<'_>| {
             (
                 case.case.documents == peer.case.documents,
                 case.documents_per_s(),
@@ -78,7 +81,7 @@ fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a M
         };
         rank(case) > rank(other)
     };
-    let mut found: Vec<&Measured<'_>> = Vec::new();
+    let mut found: Vec<&MeasuredCase<'_>> = Vec::new();
     for case in cases.iter().filter(is_alike) {
         match found
             .iter_mut()
@@ -97,7 +100,7 @@ fn documents_per_s(run: &TimedRun) -> f64 {
 }
 
 /// Median ratio within rounds. Tools take turns, so that a slow round slows all of them.
-fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
+fn ratio_by_round(ours: &MeasuredCase<'_>, peer: &MeasuredCase<'_>) -> f64 {
     let speeds: HashMap<u32, f64> = ours
         .runs
         .iter()
@@ -111,7 +114,7 @@ fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
     }
 }
 
-pub(super) fn sections(cases: &[Measured<'_>], tables: &Tables) -> Vec<Section> {
+pub(super) fn sections(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<Section> {
     let all = compare_with_peers(cases);
     vec![speeds(&all), end_to_end(cases, &all, &tables.found)]
 }
@@ -185,7 +188,11 @@ fn speeds(all: &[PeerComparison]) -> Section {
     }
 }
 
-fn end_to_end(cases: &[Measured<'_>], all: &[PeerComparison], found: &[PipelineResult]) -> Section {
+fn end_to_end(
+    cases: &[MeasuredCase<'_>],
+    all: &[PeerComparison],
+    found: &[PipelineResult],
+) -> Section {
     let header = [
         "tool",
         "scheme",
@@ -201,12 +208,12 @@ fn end_to_end(cases: &[Measured<'_>], all: &[PeerComparison], found: &[PipelineR
         "kept by truth",
     ];
     let mut table = Table::new(header);
-    let dedup: Vec<&Measured<'_>> = cases
+    let dedup: Vec<&MeasuredCase<'_>> = cases
         .iter()
         .filter(|case| case.case.stage == Stage::Dedup)
         .collect();
     for case in &dedup {
-        let is_alike = |other: &&&Measured<'_>| {
+        let is_alike = |other: &&&MeasuredCase<'_>| {
             !other.is_ours()
                 && other.case.input == case.case.input
                 && other.case.documents == case.case.documents

@@ -9,7 +9,7 @@ use super::table::{
 use super::{Section, Topic};
 use crate::bench::Stage;
 use crate::bench::case::Case;
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
 /// Approximate shingles of a page of text.
@@ -40,8 +40,8 @@ impl BaseSize {
 }
 
 /// The size that most schemes and backends of simgpu signed; `None` if none did.
-pub(in crate::bench) fn base_size(cases: &[Measured<'_>]) -> Option<BaseSize> {
-    let is_sign = |case: &&Measured<'_>| case.is_own() && case.case.stage == Stage::Sign;
+pub(in crate::bench) fn base_size(cases: &[MeasuredCase<'_>]) -> Option<BaseSize> {
+    let is_sign = |case: &&MeasuredCase<'_>| case.is_own() && case.case.stage == Stage::Sign;
     let signed: Vec<BaseSize> = cases
         .iter()
         .filter(is_sign)
@@ -62,7 +62,7 @@ pub(in crate::bench) fn base_size(cases: &[Measured<'_>]) -> Option<BaseSize> {
 
 /// Whether simgpu signed at a size, except for the dimensions that `varies` copies from the case.
 pub(in crate::bench) fn is_sign_at(
-    case: &Measured<'_>,
+    case: &MeasuredCase<'_>,
     base: &BaseSize,
     varies: impl Fn(&mut BaseSize, &Case),
 ) -> bool {
@@ -73,9 +73,9 @@ pub(in crate::bench) fn is_sign_at(
 
 /// Cases of simgpu at a size: one per scheme and backend.
 pub(in crate::bench) fn signed_at<'a>(
-    cases: &'a [Measured<'a>],
+    cases: &'a [MeasuredCase<'a>],
     base: &BaseSize,
-) -> Vec<&'a Measured<'a>> {
+) -> Vec<&'a MeasuredCase<'a>> {
     let mut seen = BTreeSet::new();
     let at_base = cases
         .iter()
@@ -85,7 +85,7 @@ pub(in crate::bench) fn signed_at<'a>(
         .collect()
 }
 
-pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
+pub(super) fn sections(cases: &[MeasuredCase<'_>]) -> Vec<Section> {
     let mut sections = Vec::new();
     if let Some(base) = base_size(cases) {
         sections.push(backends(cases, &base));
@@ -97,19 +97,19 @@ pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
     sections
 }
 
-fn plus_minus(case: &Measured<'_>) -> String {
+fn plus_minus(case: &MeasuredCase<'_>) -> String {
     percent(case.deviation())
 }
 
-fn checksum(case: &Measured<'_>) -> String {
+fn checksum(case: &MeasuredCase<'_>) -> String {
     case.checksum().unwrap_or_default().to_owned()
 }
 
-fn mb_per_s(case: &Measured<'_>) -> String {
+fn mb_per_s(case: &MeasuredCase<'_>) -> String {
     digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3)
 }
 
-fn backends(cases: &[Measured<'_>], base: &BaseSize) -> Section {
+fn backends(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
     let header = [
         "scheme",
         "computed by",
@@ -124,8 +124,9 @@ fn backends(cases: &[Measured<'_>], base: &BaseSize) -> Section {
     let at_base = signed_at(cases, base);
     for case in &at_base {
         let scheme = &case.case.scheme;
-        let is_scalar =
-            |other: &&&Measured<'_>| other.case.scheme == *scheme && other.case.backend == "scalar";
+        let is_scalar = |other: &&&MeasuredCase<'_>| {
+            other.case.scheme == *scheme && other.case.backend == "scalar"
+        };
         let scalar = at_base.iter().find(is_scalar);
         let over_scalar = scalar.map(|scalar| case.shingles_per_s() / scalar.shingles_per_s());
         table.push([
@@ -164,12 +165,12 @@ fn capital(text: &str) -> String {
 }
 
 /// M shingles/s of a scheme at a size.
-fn speed(case: &Measured<'_>, size: u64) -> PivotCell {
+fn speed(case: &MeasuredCase<'_>, size: u64) -> PivotCell {
     let speed = digits(case.shingles_per_s() / 1e6, 3);
     (vec![case.case.scheme.clone(), case.computer()], size, speed)
 }
 
-fn lengths(cases: &[Measured<'_>], base: &BaseSize) -> Section {
+fn lengths(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
     let varies = |base: &mut BaseSize, case: &Case| base.shingles = case.shingles;
     let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
     let names = ["scheme", "computed by"];
@@ -183,7 +184,7 @@ fn lengths(cases: &[Measured<'_>], base: &BaseSize) -> Section {
     }
 }
 
-fn slots(cases: &[Measured<'_>], base: &BaseSize) -> Section {
+fn slots(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
     let varies = |base: &mut BaseSize, case: &Case| base.num_perm = case.num_perm;
     let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
     let names = ["scheme", "computed by"];
@@ -202,9 +203,9 @@ fn slots(cases: &[Measured<'_>], base: &BaseSize) -> Section {
     }
 }
 
-fn threads(cases: &[Measured<'_>]) -> Section {
+fn threads(cases: &[MeasuredCase<'_>]) -> Section {
     let names = ["stage", "scheme", "computed by", "input", "documents", "K"];
-    let cell = |case: &Measured<'_>| {
+    let cell = |case: &MeasuredCase<'_>| {
         let Case {
             stage,
             scheme,
@@ -232,7 +233,7 @@ fn threads(cases: &[Measured<'_>]) -> Section {
     }
 }
 
-fn texts(cases: &[Measured<'_>]) -> Section {
+fn texts(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "scheme",
         "computed by",
@@ -270,21 +271,21 @@ const GROWING: [Stage; 4] = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::D
 
 /// Cases of simgpu measured with several numbers of documents.
 pub(in crate::bench) fn growing<'a>(
-    cases: &'a [Measured<'a>],
-) -> impl Iterator<Item = &'a Measured<'a>> {
+    cases: &'a [MeasuredCase<'a>],
+) -> impl Iterator<Item = &'a MeasuredCase<'a>> {
     ours(cases, &GROWING)
 }
 
 /// The cases of simgpu in some stages.
 fn ours<'a>(
-    cases: &'a [Measured<'a>],
+    cases: &'a [MeasuredCase<'a>],
     stages: &'static [Stage],
-) -> impl Iterator<Item = &'a Measured<'a>> {
-    let is_one = |case: &&Measured<'_>| case.is_own() && stages.contains(&case.case.stage);
+) -> impl Iterator<Item = &'a MeasuredCase<'a>> {
+    let is_one = |case: &&MeasuredCase<'_>| case.is_own() && stages.contains(&case.case.stage);
     cases.iter().filter(is_one)
 }
 
-fn stages(cases: &[Measured<'_>]) -> Section {
+fn stages(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "stage",
         "computed by",
@@ -326,9 +327,9 @@ fn stages(cases: &[Measured<'_>]) -> Section {
     }
 }
 
-fn growth(cases: &[Measured<'_>]) -> Section {
+fn growth(cases: &[MeasuredCase<'_>]) -> Section {
     let names = ["stage", "scheme", "input", "threads"];
-    let cell = |case: &Measured<'_>| {
+    let cell = |case: &MeasuredCase<'_>| {
         let Case {
             stage,
             scheme,
@@ -356,7 +357,7 @@ fn growth(cases: &[Measured<'_>]) -> Section {
     }
 }
 
-fn dedup(cases: &[Measured<'_>]) -> Section {
+fn dedup(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "input",
         "scheme",
@@ -390,7 +391,7 @@ fn dedup(cases: &[Measured<'_>]) -> Section {
     }
 }
 
-fn device(cases: &[Measured<'_>]) -> Section {
+fn device(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "stage",
         "device",

@@ -2,7 +2,7 @@
 
 use super::table::{Table, percent, seconds};
 use super::{Section, Topic};
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::{median, median_absolute_deviation};
 
 /// Least runs of a case for a meaningful median.
@@ -20,7 +20,7 @@ const UNSTEADY: f64 = 0.1;
 /// Most cases that a warning names.
 const NAMED: usize = 3;
 
-pub(super) fn section(cases: &[Measured<'_>]) -> Section {
+pub(super) fn section(cases: &[MeasuredCase<'_>]) -> Section {
     let mut table = Table::new(["symptom", "what to try"]);
     for warning in [
         unsteady(cases),
@@ -41,7 +41,7 @@ pub(super) fn section(cases: &[Measured<'_>]) -> Section {
 type Warning = Option<[String; 2]>;
 
 /// A warning about some cases, with the names of the first.
-fn about(cases: &[&Measured<'_>], seen: &str, advice: &str) -> Warning {
+fn about(cases: &[&MeasuredCase<'_>], seen: &str, advice: &str) -> Warning {
     let named: Vec<String> = cases
         .iter()
         .take(NAMED)
@@ -55,7 +55,7 @@ fn about(cases: &[&Measured<'_>], seen: &str, advice: &str) -> Warning {
     (!cases.is_empty()).then(|| [what, advice.to_owned()])
 }
 
-fn unsteady(cases: &[Measured<'_>]) -> Warning {
+fn unsteady(cases: &[MeasuredCase<'_>]) -> Warning {
     let runs = cases.iter().flat_map(|case| &case.runs);
     let mut references: Vec<f64> = runs.filter_map(|run| run.reference_s).collect();
     references.sort_by(f64::total_cmp);
@@ -71,8 +71,8 @@ fn unsteady(cases: &[Measured<'_>]) -> Warning {
     })
 }
 
-fn first_slow(cases: &[Measured<'_>]) -> Warning {
-    let is_slow = |case: &&Measured<'_>| {
+fn first_slow(cases: &[MeasuredCase<'_>]) -> Warning {
+    let is_slow = |case: &&MeasuredCase<'_>| {
         let pass_s = case.pass_s();
         let scores = modified_z_scores(&pass_s);
         let (Some(first), Some(score)) = (pass_s.first(), scores.first()) else {
@@ -94,8 +94,8 @@ fn first_slow(cases: &[Measured<'_>]) -> Warning {
     .filter(|_| is_usual)
 }
 
-fn outliers(cases: &[Measured<'_>]) -> Warning {
-    let has_many = |case: &&Measured<'_>| {
+fn outliers(cases: &[MeasuredCase<'_>]) -> Warning {
+    let has_many = |case: &&MeasuredCase<'_>| {
         let pass_s = case.pass_s();
         let center = median(&pass_s);
         let scores = modified_z_scores(&pass_s);
@@ -114,7 +114,7 @@ fn outliers(cases: &[Measured<'_>]) -> Warning {
     )
 }
 
-fn few(cases: &[Measured<'_>]) -> Warning {
+fn few(cases: &[MeasuredCase<'_>]) -> Warning {
     let few: Vec<_> = cases
         .iter()
         .filter(|case| case.runs.len() < LEAST_RUNS)
@@ -127,8 +127,8 @@ fn few(cases: &[Measured<'_>]) -> Warning {
     )
 }
 
-fn differing(cases: &[Measured<'_>]) -> Warning {
-    let has_several = |case: &&Measured<'_>| {
+fn differing(cases: &[MeasuredCase<'_>]) -> Warning {
+    let has_several = |case: &&MeasuredCase<'_>| {
         case.runs
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a.checksum != b.checksum))

@@ -2,7 +2,7 @@
 
 use std::thread::available_parallelism;
 
-use super::runner::Rounds;
+use super::runner::RunSchedule;
 use crate::bench::plan::SCHEMES;
 use crate::bench::{Effort, Plan};
 use simgpu::Result;
@@ -22,7 +22,7 @@ const MOST_CORES: u32 = 1 << 10;
 /// How much an effort measures.
 #[derive(Debug)]
 pub(super) struct Scope {
-    pub(super) rounds: Rounds,
+    pub(super) schedule: RunSchedule,
     lengths: &'static [u64],
     num_perms: &'static [u32],
     /// Documents whose keys go into buckets.
@@ -34,7 +34,7 @@ pub(super) struct Scope {
 }
 
 const QUICK: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 18,
         run_s: 0.006,
     },
@@ -46,7 +46,7 @@ const QUICK: Scope = Scope {
 };
 
 const USUAL: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 30,
         run_s: 0.01,
     },
@@ -58,7 +58,7 @@ const USUAL: Scope = Scope {
 };
 
 const FULL: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 30,
         run_s: 0.01,
     },

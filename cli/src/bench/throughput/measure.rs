@@ -3,7 +3,7 @@
 use super::cases::Cases;
 use super::clock::Monotonic;
 use super::runner::run_rounds;
-use crate::bench::corpus::Corpus;
+use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::Row;
 use simgpu::Result;
@@ -17,17 +17,17 @@ use simgpu::progress::Progress;
 /// stages and of `take`.
 pub(crate) fn measure(
     plan: &Plan,
-    corpus: &Corpus,
+    corpus: &BenchCorpus,
     progress: &dyn Progress,
     take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
     let Cases {
         mut entrants,
         absences,
-        rounds,
+        schedule,
     } = Cases::of(plan, corpus)?;
     for absence in absences {
         take(Row::Absence(absence))?;
     }
-    run_rounds(&mut entrants, rounds, &Monotonic::start(), progress, take)
+    run_rounds(&mut entrants, schedule, &Monotonic::start(), progress, take)
 }

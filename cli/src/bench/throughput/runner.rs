@@ -13,7 +13,7 @@ use simgpu::progress::Progress;
 use simgpu::scheme::fmix64;
 use simgpu::{Error, Result};
 
-/// What is measured: passes over some documents.
+/// Passes over some documents, whose time is measured.
 pub(super) trait Workload: Send {
     /// Processes the documents once.
     ///
@@ -55,9 +55,9 @@ pub(super) struct Entrant<'a> {
     pub(super) expected: Option<u64>,
 }
 
-/// Number and length of runs.
+/// Number and length of the runs of a case.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rounds {
+pub(super) struct RunSchedule {
     /// Runs per case.
     pub(super) rounds: u32,
     /// Approximate least seconds per run; a longer pass is a run by itself.
@@ -81,21 +81,21 @@ const ROUNDS_OF_LONG: u32 = 3;
 /// the checksum of an entrant changes; errors of workloads and of `take`.
 pub(super) fn run_rounds(
     entrants: &mut [Entrant<'_>],
-    rounds: Rounds,
+    schedule: RunSchedule,
     clock: &dyn Clock,
     progress: &dyn Progress,
     take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
     let mut pools = Pools::default();
-    progress.begin("throughput", u64::from(rounds.rounds));
+    progress.begin("throughput", u64::from(schedule.rounds));
     warm_up(entrants, &mut pools)?;
     let mut paces = Vec::new();
     for entrant in entrants.iter_mut() {
         let workload = &mut *entrant.workload;
         let pool = pools.of(entrant.run.threads)?;
-        paces.push(pool.install(|| Pace::of(workload, rounds.run_s, clock))?);
+        paces.push(pool.install(|| Pace::of(workload, schedule.run_s, clock))?);
     }
-    for round in 1..=rounds.rounds {
+    for round in 1..=schedule.rounds {
         for i in order(entrants.len(), round) {
             let (Some(entrant), Some(pace)) = (entrants.get_mut(i), paces.get(i)) else {
                 continue;

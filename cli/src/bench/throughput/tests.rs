@@ -4,9 +4,9 @@ use super::cases::Cases;
 use super::clock::Clock;
 use super::clock::Monotonic;
 use super::runner::run_rounds;
-use super::runner::{Entrant, Rounds, Workload};
+use super::runner::{Entrant, RunSchedule, Workload};
 use super::sign::{BufferedSigner, RandomHashes, SignHashes, by_definition};
-use crate::bench::{Corpus, Effort, Plan, Row, Stage, TimedRun};
+use crate::bench::{BenchCorpus, Effort, Plan, Row, Stage, TimedRun};
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{ShingleSets, SignaturesMut, Signer, SlotsMut};
@@ -82,7 +82,7 @@ fn entrant<'a>(clock: &'a Fake, backend: &str, units: u64, checksums: &[u64]) ->
     }
 }
 
-const ROUNDS: Rounds = Rounds {
+const ROUNDS: RunSchedule = RunSchedule {
     rounds: 3,
     run_s: 1000.0 * UNIT_S,
 };
@@ -247,7 +247,7 @@ fn wrong_kernels_are_an_error() {
             }),
             expected: Some(expected),
         }];
-        let rounds = Rounds {
+        let rounds = RunSchedule {
             rounds: 0,
             run_s: 1e-6,
         };
@@ -267,14 +267,14 @@ fn wrong_kernels_are_an_error() {
     }
 }
 
-fn texts(documents: usize) -> Corpus {
-    let mut corpus = Corpus::read(None).unwrap();
+fn texts(documents: usize) -> BenchCorpus {
+    let mut corpus = BenchCorpus::read(None).unwrap();
     let some: TextBatch = corpus.texts.iter().take(documents).collect();
     corpus.texts = some;
     corpus
 }
 
-fn cases(plan: &Plan, corpus: &Corpus) -> Vec<TimedRun> {
+fn cases(plan: &Plan, corpus: &BenchCorpus) -> Vec<TimedRun> {
     let cases = Cases::of(plan, corpus).unwrap();
     cases
         .entrants
@@ -389,7 +389,7 @@ fn missing_devices_are_absences_unless_named() {
         backends: Vec::new(),
         ..tiny()
     };
-    // Test machines have no device, or one emulated by the CPU.
+    // Most test machines have no device, or one emulated by the CPU.
     let absences = Cases::of(&unnamed, &corpus).unwrap().absences;
     assert!(absences.iter().all(|absence| absence.what == "gpu"));
     for backends in [vec![], vec![Backend::Gpu], vec![Backend::Hybrid]] {
@@ -423,7 +423,7 @@ fn corpora_without_documents_are_absences() {
 fn all_stages_produce_runs() {
     let corpus = texts(60);
     let mut cases = Cases::of(&tiny(), &corpus).unwrap();
-    let rounds = Rounds {
+    let rounds = RunSchedule {
         rounds: 1,
         run_s: 1e-6,
     };
@@ -493,7 +493,7 @@ fn devices_are_measured_step_by_step() {
         .map(|absence| &*absence.what)
         .collect();
     assert_eq!(absent, ["fast by gpu", "fast by hybrid"]);
-    let rounds = Rounds {
+    let rounds = RunSchedule {
         rounds: 1,
         run_s: 1e-6,
     };

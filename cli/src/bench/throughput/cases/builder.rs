@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::bench::case::Case;
-use crate::bench::corpus::Corpus;
+use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::{Absence, TimedRun};
 use crate::bench::stage::Stage;
@@ -26,7 +26,7 @@ const TEXT_BYTES: usize = 1 << 20;
 pub(super) struct Builder<'a> {
     pub(super) axes: Axes,
     pub(super) targets: Vec<ComputeTarget>,
-    pub(super) corpus: &'a Corpus,
+    pub(super) corpus: &'a BenchCorpus,
     /// Some of the corpus's texts.
     pub(super) sample: Arc<TextBatch>,
     /// By number of documents, shingles per document, and bytes per hash.
@@ -39,7 +39,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(plan: &Plan, corpus: &'a Corpus) -> Result<Self> {
+    pub(super) fn new(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Self> {
         let axes = Axes::of(plan)?;
         let (targets, absences) = targets(plan, &axes.isas)?;
         Ok(Builder {
@@ -132,7 +132,7 @@ pub(super) fn updates(scheme: &Scheme, shingles: u64) -> u64 {
 }
 
 /// The input in words: `words 5 of driver-docs`.
-pub(super) fn input_name(shingling: &Shingling, corpus: &Corpus) -> String {
+pub(super) fn input_name(shingling: &Shingling, corpus: &BenchCorpus) -> String {
     let unit = &shingling.unit;
     match unit.takes_size() {
         true => format!("{unit} {} of {}", shingling.size, corpus.name),

@@ -1,17 +1,17 @@
 //! All cases of a plan.
 
 use super::builder::Builder;
-use crate::bench::corpus::Corpus;
+use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::Absence;
-use crate::bench::throughput::runner::{Entrant, Rounds};
+use crate::bench::throughput::runner::{Entrant, RunSchedule};
 use simgpu::Result;
 
-/// What is measured, and how often.
+/// Entrants with their schedule, and what is not measured.
 pub(in crate::bench::throughput) struct Cases<'a> {
     pub(in crate::bench::throughput) entrants: Vec<Entrant<'a>>,
     pub(in crate::bench::throughput) absences: Vec<Absence>,
-    pub(in crate::bench::throughput) rounds: Rounds,
+    pub(in crate::bench::throughput) schedule: RunSchedule,
 }
 
 impl<'a> Cases<'a> {
@@ -19,7 +19,7 @@ impl<'a> Cases<'a> {
     ///
     /// # Errors
     /// Those of [`measure`](crate::bench::throughput::measure) that precede the first run.
-    pub(in crate::bench::throughput) fn of(plan: &Plan, corpus: &'a Corpus) -> Result<Self> {
+    pub(in crate::bench::throughput) fn of(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Self> {
         let mut builder = Builder::new(plan, corpus)?;
         builder.add_hashes()?;
         builder.add_stages()?;
@@ -31,7 +31,7 @@ impl<'a> Cases<'a> {
             builder.add_dedup()?;
         }
         Ok(Cases {
-            rounds: builder.axes.scope.rounds,
+            schedule: builder.axes.scope.schedule,
             entrants: builder.entrants,
             absences: builder.absences,
         })
