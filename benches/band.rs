@@ -2,7 +2,7 @@
 //!
 //!     cargo bench --bench band -- bucket
 
-#[allow(dead_code, reason = "what other stages share is there, too")]
+#[allow(dead_code, reason = "each bench uses a part of it")]
 mod stages;
 
 use std::cell::LazyCell;
@@ -14,10 +14,10 @@ use stages::chosen;
 
 const NUM_PERM: usize = 128;
 
-/// Signatures of a batch, about as many as 16 MiB of text give.
+/// Signatures per batch: about those of 16 MiB of text.
 const ROWS: usize = 4000;
 
-/// The default, many narrow bands, and one that is too wide for the stack.
+/// The default, many narrow bands, and a band too wide for the stack.
 const BANDINGS: [(usize, usize); 3] = [(16, 8), (32, 4), (1, 128)];
 
 const KEYS: [u32; 2] = [10_000, 1_000_000];
@@ -26,14 +26,14 @@ fn main() {
     stages::run(&[bench_keys, bench_buckets]);
 }
 
-/// A batch's keys of all bands.
+/// Keys of all bands for one batch.
 fn bench_keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("band");
     for (width, shown) in [(Width::U32, "32-bit"), (Width::U64, "64-bit")] {
         let slot = |row, k| row << 32 | k;
         let signatures = stages::signatures(ROWS, NUM_PERM, width, slot);
         for (bands, slots) in BANDINGS {
-            let banding = Banding::new(bands, slots, NUM_PERM).expect("there are slots enough");
+            let banding = Banding::new(bands, slots, NUM_PERM).expect("there are enough slots");
             group.throughput(Throughput::Elements((bands * ROWS) as u64));
             let id = BenchmarkId::new(shown, format!("{bands}x{slots}"));
             group.bench_function(id, |bencher| {
@@ -48,7 +48,7 @@ fn bench_keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// One band's buckets: a tenth of the documents share their key with one other.
+/// Buckets of one band. A tenth of the documents share their key with one other.
 fn bench_buckets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("bucket");
     for documents in chosen(&KEYS) {

@@ -2,10 +2,10 @@
 //!
 //!     cargo bench --bench shingle -- words
 //!
-//! The texts: pages of the example corpus that are ASCII; others, in which a few characters are not; and
-//! the first ones with Cyrillic letters for the Latin ones, so that almost no stretch is ASCII.
+//! Texts: ASCII pages of the example corpus; pages with a few other characters; and the ASCII pages in Cyrillic
+//! letters, which have almost no ASCII stretches.
 
-#[allow(dead_code, reason = "what other stages share is there, too")]
+#[allow(dead_code, reason = "each bench uses a part of it")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -13,7 +13,7 @@ use simgpu::documents::TextBatch;
 use simgpu::pipeline::{Shingler, Shingling, StopWords, Unit};
 use simgpu::scheme::Scheme;
 
-/// Frequent ones, which can be written in either alphabet.
+/// Frequent stop words that can be written in both alphabets.
 const STOP_WORDS: [&str; 12] = [
     "the", "of", "and", "to", "a", "in", "is", "that", "for", "this", "by", "it",
 ];
@@ -48,14 +48,14 @@ fn bench_shingle(criterion: &mut Criterion) {
         ] {
             let id = BenchmarkId::new(unit.to_string(), alphabet);
             let shingler = Shingler::new(Shingling::of(unit), &Scheme::default(), None);
-            let shingler = shingler.expect("the native hash fits");
+            let shingler = shingler.expect("the default hash fits the scheme");
             group.bench_function(id, |bencher| bencher.iter(|| shingler.shingle(&texts)));
         }
     }
     group.finish();
 }
 
-/// Letter by letter; what has no letter for it stays.
+/// Replaces Latin by Cyrillic letters, one by one.
 fn in_cyrillic(text: &str) -> String {
     const LETTERS: [char; 26] = [
         'а', 'б', 'ц', 'д', 'е', 'ф', 'г', 'х', 'и', 'й', 'к', 'л', 'м', 'н', 'о', 'п', 'щ', 'р',

@@ -3,13 +3,13 @@
 //!
 //!     cargo bench --bench sign -- 'affine32/.*/1000x128'
 //!
-//! A benchmark is scheme/instructions/shingles of a document x K. `simgpu bench` measures in rounds, beside
-//! what the CPU allows; this is for many sizes, each beside its last run.
+//! Benchmarks are named scheme/instructions/shingles per document x K. `simgpu bench` measures in rounds and compares
+//! with the ceiling of the CPU; this bench covers many sizes and compares each with its previous run.
 //!
-//! `fast` and `rensa` do not touch every slot for every shingle: theirs are the updates that another scheme
-//! would have made.
+//! `fast` and `rensa` do not update every slot for every shingle. Their updates are those of other schemes at the same
+//! size.
 
-#[allow(dead_code, reason = "what other stages share is there, too")]
+#[allow(dead_code, reason = "each bench uses a part of it")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -22,9 +22,8 @@ use stages::{Documents, chosen};
 const SHINGLES: [usize; 6] = [30, 100, 300, 1000, 5000, 50_000];
 const NUM_PERMS: [u32; 4] = [64, 128, 256, 1024];
 
-/// Documents are signed together up to so many shingles: then the call is nothing beside them, and
-/// they stay in the cache.
-const SHINGLES_A_CALL: usize = 10_000;
+/// Shingles per call: enough to hide the cost of a call, few enough to stay in the cache.
+const SHINGLES_PER_CALL: usize = 10_000;
 
 fn main() {
     stages::run(&[bench_sign]);
@@ -37,7 +36,7 @@ fn bench_sign(criterion: &mut Criterion) {
         for isa in instructions() {
             let shown = isa.map_or("scalar".to_owned(), |isa| isa.to_string());
             for shingles in chosen(&SHINGLES) {
-                let documents = Documents::new((SHINGLES_A_CALL / shingles).max(1), *shingles);
+                let documents = Documents::new((SHINGLES_PER_CALL / shingles).max(1), *shingles);
                 for num_perm in chosen(&NUM_PERMS) {
                     let updates = documents.hashes() as u64 * u64::from(*num_perm);
                     group.throughput(Throughput::Elements(updates));
@@ -49,7 +48,7 @@ fn bench_sign(criterion: &mut Criterion) {
                             None => Backend::Scalar.signer(&scheme),
                             Some(isa) => Backend::Simd.signer_on(&scheme, isa),
                         };
-                        let signer = signer.expect("the instructions are there");
+                        let signer = signer.expect("the instructions are available");
                         let sets = documents.sets(scheme.family().hash_width());
                         let mut signatures =
                             Signatures::new(signer.num_perm(), signer.slot_width());
@@ -65,7 +64,7 @@ fn bench_sign(criterion: &mut Criterion) {
     }
 }
 
-/// Every family, and `rensa`, whose family only its preset has.
+/// Every family. Only the preset `rensa` has its family.
 fn schemes() -> impl Iterator<Item = &'static str> {
     let families = Scheme::names().filter(|name| {
         let scheme = Scheme::named(name);

@@ -1,11 +1,11 @@
-//! candidate pairs -> similarities, on one thread, in pairs per second: by signatures, by packed
-//! signatures, and by the sets themselves.
+//! candidate pairs -> similarities, on one thread, in pairs per second: of signatures, of packed signatures, and of
+//! exact sets.
 //!
 //!     cargo bench --bench verify -- 'packed/.*/128'
 //!
-//! Pairs come as a band gives them, sorted by their first document; the second lies anywhere.
+//! Pairs have the order of a band: sorted by first document, with a random second one.
 
-#[allow(dead_code, reason = "what other stages share is there, too")]
+#[allow(dead_code, reason = "each bench uses a part of it")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -15,11 +15,11 @@ use simgpu::store::ExactSets;
 use stages::chosen;
 
 const DOCUMENTS: u32 = 2000;
-/// By signatures; by sets, which takes longer, a tenth of them.
+/// Pairs for signatures. Exact sets, which take longer, get a tenth of them.
 const PAIRS: u64 = 10_000;
 const NUM_PERMS: [usize; 4] = [64, 128, 256, 1024];
 
-/// Shingles of a document.
+/// Shingles per document.
 const SET_SIZES: [u64; 3] = [30, 300, 3000];
 
 fn main() {
@@ -67,14 +67,13 @@ fn bench_exact(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A slot of a document: of four documents three have the same, so that two agree in 9/16 of all slots.
+/// A slot of a document. Three of four documents have the same value, so that two agree in 9/16 of all slots.
 fn slot(document: u64, k: u64) -> u64 {
     let differs = fmix64(document << 32 | k).is_multiple_of(4);
     k + u64::from(differs) * (document << 32)
 }
 
-/// Sets of which each has every element of the universe with probability 2/3: two of them are 1/2
-/// similar.
+/// Sets that contain each element of the universe with probability 2/3, so that similarities are about 1/2.
 fn exact_sets(size: u64) -> ExactSets {
     let mut universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
     universe.sort_unstable();
@@ -83,7 +82,7 @@ fn exact_sets(size: u64) -> ExactSets {
         let has = |element: &u64| !fmix64(element ^ u64::from(document)).is_multiple_of(3);
         let set: Vec<u64> = universe.iter().copied().filter(has).collect();
         let inserted = sets.insert(document as usize, &set);
-        inserted.expect("what stays in memory is not written");
+        inserted.expect("sets in memory are not written to disk");
     }
     sets
 }
@@ -91,7 +90,7 @@ fn exact_sets(size: u64) -> ExactSets {
 fn pairs(number: u64) -> Vec<(u32, u32)> {
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "a remainder of 32 bits is one"
+        reason = "the remainder is below a u32"
     )]
     let any = |i: u64| (fmix64(i) % u64::from(DOCUMENTS)) as u32;
     let pairs = (0..number).map(|i| (any(2 * i), any(2 * i + 1)));

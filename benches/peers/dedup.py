@@ -1,5 +1,5 @@
-"""From files to files without near-duplicates: the commands that are compared, each a process from its start to its
-exit, and what they keep."""
+"""Files to files without near-duplicates: the compared commands, each timed as a process from start to exit, and the
+number of documents that they keep."""
 
 import dataclasses
 import json
@@ -13,9 +13,9 @@ from typing import Callable
 from pipelines import BANDS, NUM_PERM, ROWS, SEED, THRESHOLD
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Finds a pair at the threshold but for 5 in 100 million.
+# Misses 5 in 100 million pairs at the threshold.
 EXACT = ["--verify", "exact", "--bands", "32", "--rows", "4", "--max-bucket", "1000000"]
-# Of simgpu's exact search: what a tool takes for words.
+# Options of the exact search of simgpu, by how a tool splits texts into words.
 UNITS = {
     "words": [],
     "split": ["--unit", "tokens", "--size", "5"],
@@ -24,29 +24,29 @@ UNITS = {
 
 
 class Failed(Exception):
-    """A tool stopped with an error, and what it said last."""
+    """A tool failed; the message is its last line on stderr."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Pipeline:
-    """One tool's way from a folder of JSON Lines to the documents that are kept."""
+    """Removes near-duplicates from a folder of JSON Lines with one tool."""
 
     # The tool with its version, or `simgpu`.
     name: str
     tool: str
     scheme: str
-    # How it is called, for the reader of the results.
+    # Its call, for readers of the results.
     api: str
-    # input folder, output folder, threads -> a command.
+    # (input folder, output folder, threads) -> a command.
     command: Callable
-    # What it takes for words: a key of UNITS; none if that is not known to simgpu.
+    # How it splits texts into words: a key of UNITS; None if simgpu has no such unit.
     words: str | None
     verification: str = "none"
     seed: int = SEED
 
     def run(self, folder, output, threads):
         """Seconds from start to exit."""
-        # No tool is to find what an earlier run kept.
+        # A new cache per run.
         cache = output.with_name("cache") / output.name
         variables = ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         environment = {**os.environ, **{name: str(threads) for name in variables}}
@@ -57,8 +57,8 @@ class Pipeline:
         )
         elapsed_s = time.perf_counter() - start
         if ran.returncode != 0:
-            said = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
-            raise Failed(said[-1])
+            lines = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
+            raise Failed(lines[-1])
         return elapsed_s
 
 
@@ -100,7 +100,7 @@ def pipeline(tool):
 
 
 def of_peers(names):
-    """Pipelines of peers; `names` gives each tool its name with version."""
+    """Pipelines of peers; `names` maps tools to names with versions."""
     known = [
         ("rensa", "rensa", "RMinHashDeduplicator.add_pairs", pipeline("rensa"), "split", "signature"),
         ("FastSketchLSH", "fast", "batch and LSH.insert_and_query_duplicates", pipeline("FastSketchLSH"), "split"),
@@ -112,7 +112,7 @@ def of_peers(names):
 
 
 def kept(output):
-    """Documents in what a tool wrote: JSON Lines, or a data set of text-dedup."""
+    """Number of documents in the output of a tool: JSON Lines, or a data set of text-dedup."""
     if (output / "state.json").exists():
         import datasets
 
@@ -126,7 +126,7 @@ def kept(output):
 
 
 def kept_by_truth(program, corpus, words, folder):
-    """Documents that exact search and greedy removal in order keep, shingles being made of such words."""
+    """Number of documents kept by exact search and greedy removal in order, for one way to split texts into words."""
     lines = corpus.lines
     if words == "split":
         records = (json.dumps({"tokens": text.split()}) for text in corpus.texts)

@@ -1,8 +1,8 @@
-"""Documents as all tools get them: sets of seeded random hashes, and texts of a corpus.
+"""The documents that all tools get: sets of seeded random hashes, and texts of a corpus.
 
-A file of hashed documents is little-endian: the 8 bytes `SGHASHES`, the number of documents and that
-of hashes as u64, an offset more than there are documents as i64, the hashes as u64. The hashes of
-document i are `hashes[offsets[i]:offsets[i + 1]]`; a tool of 32 bits takes their low halves.
+A file of hashed documents is little-endian: the 8 bytes `SGHASHES`; the number of documents n and the number of hashes
+as u64; n + 1 offsets as i64; the hashes as u64. The hashes of document i are `hashes[offsets[i]:offsets[i + 1]]`. Tools
+with 32-bit hashes take the low halves.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ import numpy as np
 
 from shingling import WORDS
 
-# Bytes in a window, where texts are not cut into words.
+# Bytes per window, for tools that do not split texts into words.
 WINDOW_BYTES = 9
 
 
@@ -22,22 +22,22 @@ class Documents:
     """Hashed documents in one flat array."""
 
     hashes: np.ndarray  # u64
-    offsets: np.ndarray  # i64, one more than there are documents
+    offsets: np.ndarray  # i64, one more than documents
 
     def __len__(self):
         return len(self.offsets) - 1
 
     def prefix(self, count):
-        """The first documents, without a copy."""
+        """The first `count` documents, without a copy."""
         return Documents(self.hashes[: self.offsets[count]], self.offsets[: count + 1])
 
     @functools.cached_property
     def low(self):
-        """The low halves of the hashes."""
+        """Low halves of the hashes."""
         return self.hashes.astype(np.uint32)
 
     def write(self, path):
-        """Writes the file that is described above."""
+        """Writes the file format described above."""
         with open(path, "wb") as file:
             file.write(b"SGHASHES")
             file.write(np.array([len(self), len(self.hashes)], "<u8").tobytes())
@@ -46,15 +46,15 @@ class Documents:
 
 
 def of_size(shingles, count):
-    """`count` documents of as many distinct hashes each; fewer are a prefix of more."""
+    """`count` documents of `shingles` distinct hashes each. Fewer documents are a prefix of more."""
     random = np.random.default_rng([1, shingles])
     hashes = random.integers(0, 2**64, shingles * count, dtype=np.uint64)
     return Documents(hashes, np.arange(count + 1, dtype=np.int64) * shingles)
 
 
 def pairs(shingles, count):
-    """Pairs of documents (rows 2i and 2i + 1) that share two thirds of their hashes, so that their
-    similarity is one half, and the exact similarity."""
+    """Pairs of documents (rows 2i and 2i + 1) that share two thirds of their hashes, for a similarity of about one half;
+    and the exact similarity."""
     shared = round(shingles * 2 / 3)
     random = np.random.default_rng([3, shingles])
     rows = random.integers(0, 2**64, (2 * count, shingles), dtype=np.uint64)
@@ -64,8 +64,8 @@ def pairs(shingles, count):
 
 
 def text_pairs(shingles, count):
-    """Pairs of texts of random words (rows 2i and 2i + 1), each with so many shingles of words, of which they share
-    two thirds, and the exact similarity of these."""
+    """Pairs of texts of random words (rows 2i and 2i + 1) with `shingles` shingles of words each, which share two thirds
+    of them; and the exact similarity."""
     shared = round(shingles * 2 / 3)
     random = np.random.default_rng([4, shingles])
     rows = random.integers(0, 1 << 40, (2 * count, shingles + WORDS - 1))
@@ -74,8 +74,8 @@ def text_pairs(shingles, count):
 
 
 def letter_pairs(shingles, count):
-    """Pairs of texts of random letters of so many windows of bytes, of which they share two thirds, and the exact
-    similarity of each pair."""
+    """Pairs of texts of random letters with `shingles` windows of bytes each, which share two thirds of them; and the
+    exact similarity of each pair."""
     size = shingles + WINDOW_BYTES - 1
     shared = round(shingles * 2 / 3) + WINDOW_BYTES - 1
     random = np.random.default_rng([4, shingles])
@@ -95,14 +95,14 @@ def letter_pairs(shingles, count):
 
 @dataclasses.dataclass(frozen=True)
 class Corpus:
-    """Records of JSON Lines with texts."""
+    """JSON Lines records with texts."""
 
     name: str
     lines: list  # bytes, each with its newline
 
     @classmethod
     def read(cls, path):
-        """A file of JSON Lines, plain or zstd."""
+        """Reads a JSON Lines file, plain or zstd."""
         data = path.read_bytes()
         if path.suffix == ".zst":
             import zstandard
@@ -114,7 +114,7 @@ class Corpus:
         return len(self.lines)
 
     def every(self, step):
-        """One document of so many, which is like the whole."""
+        """Every `step`-th document."""
         return Corpus(self.name, self.lines[::step])
 
     @functools.cached_property
@@ -134,7 +134,7 @@ class Corpus:
         path.write_bytes(b"".join(self.lines))
 
     def write_files(self, folder, count):
-        """Shares the records out among files, in order."""
+        """Distributes the records over `count` files, in order."""
         folder.mkdir()
         bounds = [len(self) * i // count for i in range(count + 1)]
         for i, (start, end) in enumerate(zip(bounds, bounds[1:])):

@@ -1,4 +1,4 @@
-"""What decides the numbers, beside the code."""
+"""Everything that affects the numbers, except the code: machine and build."""
 
 import datetime
 import os
@@ -8,12 +8,13 @@ import re
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Sources of what is measured.
+SOURCES = ["src", "shaders", "cli", "benches", "Cargo.toml", "Cargo.lock"]
 
 
 def environment(core, peers):
-    """The environment.json of a folder that `simgpu bench` did not make; `peers` says which tools were measured
-    and how they are called."""
-    changes = said("git", "status", "--porcelain", "--", "src", "benches", "Cargo.toml", "Cargo.lock")
+    """Contents of environment.json for a new folder; `peers` lists the measured tools and their calls."""
+    changes = output_of("git", "status", "--porcelain", "--", *SOURCES)
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "cpu": cpu_model(),
@@ -21,8 +22,8 @@ def environment(core, peers):
         "memory_bytes": memory_bytes(),
         "os": f"{platform.system()} {platform.release()}",
         "architecture": platform.machine(),
-        "rustc": said("rustc", "--version"),
-        "commit": said("git", "rev-parse", "HEAD"),
+        "rustc": output_of("rustc", "--version"),
+        "commit": output_of("git", "rev-parse", "HEAD"),
         "uncommitted_changes": None if changes is None else changes != "",
         "peers": {"python": platform.python_version(), "pinned_to_core": core, "tools": peers},
     }
@@ -35,8 +36,8 @@ def folder_name(environment):
     return f"{environment['date']}-{words}-{environment['cores']}-cores-peers"
 
 
-def said(*command):
-    """What a program prints about this machine or this source tree, if it is there."""
+def output_of(*command):
+    """Standard output of a program, run at the root of the repository; None if it fails."""
     try:
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     except OSError:
@@ -52,7 +53,7 @@ def cpu_model():
                     return line.split(":", 1)[1].strip()
     except OSError:
         pass
-    return said("sysctl", "-n", "machdep.cpu.brand_string") or f"unknown {platform.machine()} CPU"
+    return output_of("sysctl", "-n", "machdep.cpu.brand_string") or f"unknown {platform.machine()} CPU"
 
 
 def memory_bytes():

@@ -1,4 +1,4 @@
-"""How far estimates are off: rows of errors.csv from pairs of signatures."""
+"""Errors of estimates: rows of errors.csv from pairs of signatures."""
 
 import functools
 
@@ -7,13 +7,13 @@ from scipy import stats
 
 from tables import ErrorCell
 
-# Quantile of the normal distribution that a 95 % interval ends at.
+# Quantile of the normal distribution at the end of a 95 % interval.
 Z = float(stats.norm.ppf(0.975))
 
 
 def cell(tool, signed, set_size, similarity):
-    """A row for signatures of pairs (rows 2i and 2i + 1) of that exact similarity, which may be one for all or one
-    for each; `tool` has `name`, `scheme` and what is known of the scheme."""
+    """A row for signatures of pairs (rows 2i and 2i + 1). `similarity` is the exact one, for all pairs or for each; `tool`
+    has name, scheme and properties of the scheme."""
     num_perm = signed.shape[1]
     matches = (signed[::2] == signed[1::2]).sum(axis=1)
     similarity = np.broadcast_to(similarity, matches.shape)
@@ -50,7 +50,7 @@ def cell(tool, signed, set_size, similarity):
 
 @functools.cache
 def intervals(num_perm):
-    """Ends of the 95 % intervals of Clopper and Pearson, for each number of matches."""
+    """Ends of the 95 % Clopper-Pearson intervals, by number of matches."""
     matches = np.arange(num_perm + 1)
     low = np.zeros(num_perm + 1)
     high = np.ones(num_perm + 1)
@@ -61,7 +61,7 @@ def intervals(num_perm):
 
 @functools.cache
 def expected_coverage(num_perm, similarity):
-    """The probability that such an interval holds the similarity, matches being binomial."""
+    """Probability that the interval for binomial matches contains the similarity."""
     low, high = intervals(num_perm)
     probabilities = stats.binom.pmf(np.arange(num_perm + 1), num_perm, similarity)
     return float(probabilities[(low <= similarity) & (similarity <= high)].sum())

@@ -1,4 +1,4 @@
-"""All measurements, in the virtual environment: their documents and tools, and their rows."""
+"""All measurements, run in the virtual environment."""
 
 import dataclasses
 import os
@@ -14,26 +14,26 @@ import errors
 import texts
 import tools
 from shingling import WORDS
-from tables import BESIDE, Folder, Found, Run
+from tables import BESIDE, PipelineResult, ResultsFolder, TimedRun
 
-# simgpu's schemes beside those of its peers, from hashes and from texts.
+# Schemes of simgpu to compare with peers, from hashes and from texts.
 SCHEMES = ["affine32", "datasketch-legacy", "datatrove", "fast", "rensa"]
 TEXT_SCHEMES = ["affine32", "text-dedup", "datatrove", "fast", "rensa"]
 CORPUS = environment.ROOT / "examples" / "driver-docs.jsonl.zst"
 
-# Bounds of what one pass signs: hashes, and bytes of signatures (of 64-bit slots), so that a tool's
-# memory is that of its last pass, and not new from the system each time.
+# Bounds of one pass: hashes, and bytes of signatures (of 64-bit slots), so that allocators reuse the memory of the
+# previous pass.
 MAX_SHINGLES = 2_000_000
 MAX_SLOT_BYTES = 16 << 20
-# Shingles of the documents whose signatures are compared: those that every tool can be asked for.
+# Shingles of the documents whose signatures are compared, few enough for every tool.
 COMPARED_SHINGLES = 20_000
 
 ERROR_SIZES = [32, 128, 1000, 10000]
 ERROR_WIDTH = 128
-# Shingles in all pairs of one size, hashed, and as texts, which are slow to cut.
+# Shingles in all pairs of one size: hashed, and as texts, which are slow to split.
 ERROR_SHINGLES = 2_000_000
 ERROR_TEXT_SHINGLES = 250_000
-# One document of so many is signed from its text.
+# Every TEXT_STEP-th document is signed from its text.
 TEXT_STEP = 16
 TEXT_WIDTH = 128
 
@@ -55,7 +55,7 @@ def measure(arguments, prepared):
 
 
 def pin(core):
-    """Pins this process, and those that it starts, to one core, where the system can do that."""
+    """Pins this process and its children to one core, if the system can do that."""
     if not hasattr(os, "sched_setaffinity"):
         return None
     core = max(os.sched_getaffinity(0)) if core is None else core
@@ -64,7 +64,7 @@ def pin(core):
 
 
 def render(program, folder):
-    """Makes summary and report of the tables."""
+    """Renders summary and report from the tables."""
     ran = subprocess.run([program, "bench", "--help"], capture_output=True, text=True)
     if ran.returncode == 0 and "render" in ran.stdout:
         subprocess.run([program, "bench", "render", str(folder)])
@@ -72,19 +72,18 @@ def render(program, folder):
 
 @dataclasses.dataclass
 class Case:
-    """What the runs of one tool in one cell have in common."""
+    """What all runs of one tool in one cell have in common."""
 
     # Columns of runs.csv.
     columns: dict
-    # documents, passes -> seconds of each pass
+    # (documents, passes) -> seconds of each pass
     passes: Callable
-    # Documents of a pass, and passes of a run; 0 until they are calibrated.
+    # Documents per pass, and passes per run; 0 before calibration.
     documents: int = 0
     times: int = 0
 
     def calibrate(self, first, most, target_s):
-        """How many documents, and how often, make a run of the length asked for; `most` documents, if that many are
-        asked for at first."""
+        """Sets documents and passes for a run of `target_s`, starting from `first` documents, at most `most`."""
         self.documents = max(1, min(first, most))
         for is_last in (False, False, True):
             elapsed_s = min(self.passes(self.documents, 1))
@@ -96,7 +95,7 @@ class Case:
 
 
 class Bench:
-    """All cells, of which each is measured by all tools in turn."""
+    """All cells; the tools of a cell take turns."""
 
     def __init__(self, arguments, prepared, core):
         self.arguments, self.prepared = arguments, prepared
@@ -110,13 +109,13 @@ class Bench:
         self.pipelines = dedup.of_peers(names)
         machine = environment.environment(core, self.calls())
         folder = arguments.results or environment.ROOT / "results" / environment.folder_name(machine)
-        self.folder = Folder(folder, machine)
+        self.folder = ResultsFolder(folder, machine)
         for tool, why in prepared["absent"].items():
             self.folder.absent(tool, why)
         self.hardware = ""
 
     def calls(self):
-        """How each peer is called, for the reader of the results."""
+        """The calls of all peers, for readers of the results."""
         stages = {
             "sign": self.peers,
             "sign-texts": [*self.word_peers, *self.byte_peers],
@@ -131,7 +130,7 @@ class Bench:
     # Signing.
 
     def sign(self):
-        """From hashes."""
+        """Signing from hashes."""
         for shingles in self.arguments.sizes:
             hashed = documents.of_size(shingles, max(1, MAX_SHINGLES // shingles))
             with tempfile.TemporaryDirectory() as scratch:
@@ -162,7 +161,7 @@ class Bench:
         self.take_turns(cases, f"signed: {shingles} shingles, K = {num_perm}")
 
     def sign_texts(self):
-        """From texts: shingles of words, and windows of bytes."""
+        """Signing from texts: shingles of words, and windows of bytes."""
         corpus = documents.Corpus.read(CORPUS).every(TEXT_STEP * (4 if self.arguments.quick else 1))
         with tempfile.TemporaryDirectory() as scratch:
             file = pathlib.Path(scratch) / "texts.jsonl"
@@ -181,7 +180,7 @@ class Bench:
         for tool in own:
             signed = self.own_signed(tool, file, len(corpus), TEXT_WIDTH)
             if signed:
-                # Of the first scheme, which cuts as simgpu does by itself.
+                # Shingles of the first scheme, which has the default unit of simgpu.
                 columns["shingles"] = columns["shingles"] or round(signed["shingles"] / len(corpus))
                 row = self.columns(tool, columns, signed["sha1"])
                 cases.append(Case(row, own_passes(tool, file, TEXT_WIDTH)))
@@ -195,13 +194,13 @@ class Bench:
         self.take_turns(cases, f"signed: {what}")
 
     def own(self, schemes, options=()):
-        """simgpu with these schemes, if it is wanted."""
+        """simgpu with each of `schemes`, unless it is excluded."""
         if not self.is_own_wanted:
             return []
         return [tools.Simgpu(self.prepared["runner"], scheme, self.arguments.isa, options) for scheme in schemes]
 
     def own_signed(self, tool, file, count, num_perm):
-        """What simgpu says of its signatures; None if it does not sign, which is noted."""
+        """Output of simgpu for its signatures; None if it fails, which is noted."""
         try:
             signed = tool.run(file, count, num_perm, "--repeats", "0")
         except tools.Refused as refused:
@@ -217,7 +216,7 @@ class Bench:
         return {**base, **columns, **place, "tool": tool.name, "scheme": tool.scheme, "checksum": checksum}
 
     def signed(self, peer, documents, num_perm):
-        """A peer's signatures; None if it fails, which is noted and does not stop the others."""
+        """Signatures of a peer; None if it fails, which is noted."""
         try:
             return peer.signed(documents, num_perm)
         except Exception as error:
@@ -225,7 +224,7 @@ class Bench:
             return None
 
     def checksum(self, peer, signed, columns, cases):
-        """The checksum of signatures that are meant to be those of simgpu; if they are not, that is noted."""
+        """Checksum of signatures that should equal those of simgpu; differences are noted."""
         if not peer.is_equal:
             return ""
         checksum = tools.sha1(signed)
@@ -239,28 +238,28 @@ class Bench:
                 )
         return checksum
 
-    def take_turns(self, cases, said):
+    def take_turns(self, cases, label):
         for turn in range(self.arguments.rounds):
-            # Another one begins each time.
+            # Each round begins with another case.
             begin = turn % max(1, len(cases))
             for case in cases[begin:] + cases[:begin]:
                 elapsed_s = sum(case.passes(case.documents, case.times))
                 run = {"documents": case.documents, "round": turn + 1, "passes": case.times, "elapsed_s": elapsed_s}
-                self.folder.add(Run(**case.columns, **run))
+                self.folder.add(TimedRun(**case.columns, **run))
         if cases:
-            print(f"{said}: {len(cases)} cases", flush=True)
+            print(f"{label}: {len(cases)} cases", flush=True)
 
     # Errors.
 
     def errors(self):
-        """How far estimates are off at a similarity of one half."""
+        """Errors of estimates at a similarity of one half."""
         for size in [128] if self.arguments.quick else ERROR_SIZES:
             count = 200 if self.arguments.quick else min(2000, ERROR_SHINGLES // size)
             hashed, similarity = documents.pairs(size, count)
             with tempfile.TemporaryDirectory() as scratch:
                 scratch = pathlib.Path(scratch)
                 hashed.write(scratch / "pairs")
-                # Those of simgpu bench say more.
+                # Errors measured by simgpu bench have more cells.
                 for tool in [] if self.folder.has_own_errors else self.own(SCHEMES):
                     try:
                         signed = tool.signed(scratch / "pairs", 2 * count, ERROR_WIDTH, scratch)
@@ -283,7 +282,7 @@ class Bench:
         if signed is not None:
             self.folder.add(errors.cell(peer, signed, size, similarity))
 
-    # From files to files.
+    # Files to files.
 
     def dedup(self):
         corpus = documents.Corpus.read(CORPUS)
@@ -303,7 +302,7 @@ class Bench:
                     self.dedup_once(pipeline, corpus, output, threads, turn, truth)
 
     def truth(self, corpus, pipelines, scratch):
-        """What exact search keeps, for each kind of words."""
+        """Number of documents kept by exact search, for each way to split words."""
         kept = {None: None}
         for words in dict.fromkeys(pipeline.words for pipeline in pipelines if pipeline.words):
             try:
@@ -331,11 +330,11 @@ class Bench:
             "documents": len(corpus),
         }
         row = self.columns(pipeline, columns)
-        self.folder.add(Run(**row, round=turn + 1, passes=1, elapsed_s=elapsed_s))
+        self.folder.add(TimedRun(**row, round=turn + 1, passes=1, elapsed_s=elapsed_s))
         print(f"{pipeline.name}: {corpus.input_bytes / 1e6 / elapsed_s:.2f} MB/s, keeps {kept}", flush=True)
         if turn == 0:
             self.folder.add(
-                Found(
+                PipelineResult(
                     tool=pipeline.name,
                     corpus=corpus.name,
                     scheme=pipeline.scheme,

@@ -1,5 +1,5 @@
-"""Removes near-duplicates from a folder of JSON Lines by a tool's library, as its documentation shows: shingles of
-five words, 128 hashes in 16 bands. `dedup.py` runs it in a process of its own.
+"""Removes near-duplicates from a folder of JSON Lines with the library of a tool, as its documentation shows: shingles
+of five words, 128 hashes in 16 bands. `dedup.py` runs it as a separate process.
 
     python pipelines.py TOOL INPUT OUTPUT THREADS
 """

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Measures simgpu beside its peers: the same documents, the same run, in turn.
+"""Compares simgpu with its peers: the same documents, in turn, in one run.
 
     python3 benches/peers/run.py [--only NAME]... [--quick] [--results DIR]
 
-It makes a virtual environment with the versions of requirements.txt, builds simgpu, and adds rows to a folder of
-results of `simgpu bench`, or to a new one. README.md says what is measured.
+Creates a virtual environment with the versions of requirements.txt, builds simgpu, and adds rows to a folder of results
+of `simgpu bench`, or to a new one. README.md describes the measurements.
 """
 
 import sys
 
-sys.dont_write_bytecode = True  # no leftovers among the sources
+sys.dont_write_bytecode = True  # write no .pyc files next to the sources
 
 import argparse
 import json
@@ -20,7 +20,7 @@ import venv
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# The name of each tool, which is that of its package, and the module that it is known by.
+# Module of each tool, by the name of its package.
 MODULES = {
     "rensa": "rensa",
     "FastSketchLSH": "FastSketchLSH",
@@ -30,12 +30,12 @@ MODULES = {
     "text-dedup": "text_dedup.minhash",
     "datatrove": "datatrove.pipeline.dedup.minhash",
 }
-# What is installed for a tool, if not its package alone: what its paths that are measured ask for.
+# Packages to install for a tool, if more than its own: what the measured calls need.
 PACKAGES = {
     "stringzillas": ["stringzilla", "stringzillas-cpus"],
     "datatrove": ["datatrove", "spacy", "nltk", "tokenizers", "xxhash", "orjson", "regex"],
 }
-# What the measurement itself stands on.
+# Packages of the measurement itself.
 BASE = ["numpy", "scipy", "zstandard"]
 
 SIZES = [30, 100, 300, 1000, 5000, 50000]
@@ -56,17 +56,17 @@ def main():
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     tools = ["simgpu", *MODULES]
-    parser.add_argument("--only", action="append", choices=tools, help="only this tool; may be repeated")
-    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
-    parser.add_argument("--quick", action="store_true", help="one cell of each part, to see that all of it works")
-    parser.add_argument("--sizes", type=numbers, default=None, help="shingles of a hashed document, with commas between")
-    parser.add_argument("--num-perms", type=numbers, default=None, help="slots of their signatures, likewise")
-    parser.add_argument("--rounds", type=int, default=None, help="runs of each tool in a cell [5]")
-    parser.add_argument("--seconds", type=float, default=None, help="about how long one of them takes [0.15]")
-    parser.add_argument("--core", type=int, default=None, help="the core to sign on [the last one]")
-    parser.add_argument("--threads", type=int, default=None, help="threads from files to files [all]")
-    parser.add_argument("--isa", help="instructions that simgpu is to use")
-    parser.add_argument("--venv", default=str(ROOT / "target" / "peers-venv"), help="folder for the environment")
+    parser.add_argument("--only", action="append", choices=tools, help="measure only this tool; may be repeated")
+    parser.add_argument("--part", action="append", choices=PARTS, help="measure only this part; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="measure one cell of each part, as a test")
+    parser.add_argument("--sizes", type=numbers, default=None, help="shingles per hashed document, separated by commas")
+    parser.add_argument("--num-perms", type=numbers, default=None, help="slots per signature of hashed documents, separated by commas")
+    parser.add_argument("--rounds", type=int, default=None, help="runs per tool and cell [5]")
+    parser.add_argument("--seconds", type=float, default=None, help="approximate length of a run [0.15]")
+    parser.add_argument("--core", type=int, default=None, help="core to sign on [the last one]")
+    parser.add_argument("--threads", type=int, default=None, help="threads for files to files [all]")
+    parser.add_argument("--isa", help="instruction set of simgpu")
+    parser.add_argument("--venv", default=str(ROOT / "target" / "peers-venv"), help="folder of the virtual environment")
     parser.add_argument("--results", help="folder of results [results/<date>-<machine>-peers]")
     parser.add_argument("--prepared", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -84,15 +84,15 @@ def numbers(text):
 
 
 def prepare(arguments):
-    """Installs and builds what is measured and goes on in the virtual environment."""
+    """Installs and builds what is measured, and continues in the virtual environment."""
     wanted = arguments.only or ["simgpu", *MODULES]
     python = pathlib.Path(arguments.venv) / ("Scripts" if os.name == "nt" else "bin") / "python"
     if not python.exists():
-        print(f"making {arguments.venv}", flush=True)
+        print(f"creating {arguments.venv}", flush=True)
         venv.create(arguments.venv, with_pip=True)
     why = install(python, BASE)
     if why:
-        raise SystemExit(f"{', '.join(BASE)}: {why}; without them nothing is measured")
+        raise SystemExit(f"{', '.join(BASE)}: {why}; the measurement needs them")
     absent = {}
     for tool in wanted:
         if tool == "simgpu":
@@ -101,7 +101,7 @@ def prepare(arguments):
         if why:
             print(f"{tool}: {why}", flush=True)
             absent[tool] = why
-    # The program is built even if it is not wanted: it knows the exact answer.
+    # The program is always built, because it runs the exact search.
     prepared = {"wanted": [tool for tool in wanted if tool not in absent], "absent": absent, **build()}
     one = {name: "1" for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     command = [str(python), str(HERE / "run.py"), *sys.argv[1:], "--prepared", json.dumps(prepared)]
@@ -109,7 +109,7 @@ def prepare(arguments):
 
 
 def install(python, packages):
-    """Installs packages in their pinned versions; says why not, if they cannot be."""
+    """Installs packages in their pinned versions; returns the reason if that fails."""
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     constraint = ["--constraint", str(HERE / "requirements.txt")]
     ran = subprocess.run([*pip, *constraint, *pinned(packages)], capture_output=True, text=True)
@@ -121,8 +121,8 @@ def install(python, packages):
 
 
 def imports(python, module):
-    """Why a module cannot be imported, if it cannot. In a process of its own: a library for another CPU may kill
-    it."""
+    """Returns why a module cannot be imported, or None. Uses a separate process, which a library for another CPU may
+    kill."""
     ran = subprocess.run([str(python), "-c", f"import {module}"], capture_output=True, text=True)
     if ran.returncode == 0:
         return None
@@ -136,12 +136,12 @@ def pinned(packages):
 
 
 def build():
-    """Builds simgpu and its part in the comparison, and returns their paths."""
+    """Builds simgpu and the bench target `peers` (cli/benches/peers.rs), and returns their paths."""
     command = ["cargo", "bench", "--bench", "peers", "--no-run", "--message-format=json"]
     print(" ".join(command), flush=True)
     ran = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if ran.returncode != 0:
-        raise SystemExit("simgpu cannot be built; see above")
+        raise SystemExit("cannot build simgpu; see above")
     built = {}
     for line in ran.stdout.splitlines():
         message = json.loads(line) if line.startswith("{") else {}

@@ -1,11 +1,10 @@
-"""Shingles of words as they are made in Python. It imports nothing, so that a process that needs no more starts at
-once."""
+"""Shingles of words in Python. Imports nothing, so that processes start quickly."""
 
-# Words in a shingle.
+# Words per shingle.
 WORDS = 5
 
 
 def shingles(text):
-    """For rensa, FastSketchLSH and datasketch, which take shingles; a text that is shorter is one."""
+    """Shingles for rensa, FastSketchLSH and datasketch. A shorter text is one shingle."""
     words = text.split()
     return [" ".join(words[i : i + WORDS]) for i in range(max(1, len(words) - WORDS + 1))]

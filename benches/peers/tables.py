@@ -1,18 +1,17 @@
-"""The tables of a folder of results, as `simgpu bench` writes them: a row type for each, with its header in
-its fields. What the columns mean stands in `src/bench/record.rs`."""
+"""The tables of a folder of results, with the columns of `simgpu bench`: one row type per table, one field per column.
+`cli/src/bench/record.rs` describes the columns."""
 
 import csv
 import dataclasses
 import json
 import pathlib
 
-# Added to what goes in, so that these rows, which are measured in turn, are not taken for runs of a case that
-# `simgpu bench` measured.
+# Suffix of `input`. It distinguishes runs measured in turn with other tools from runs of `simgpu bench`.
 BESIDE = ", beside peers"
 
 
 @dataclasses.dataclass(frozen=True)
-class Run:
+class TimedRun:
     """A row of runs.csv."""
 
     tool: str
@@ -63,8 +62,8 @@ class ErrorCell:
 
 
 @dataclasses.dataclass(frozen=True)
-class Candidates:
-    """A row of candidates.csv, of which peers have none."""
+class CandidateCount:
+    """A row of candidates.csv. Peers have none."""
 
     scheme: str
     num_perm: int
@@ -79,7 +78,7 @@ class Candidates:
 
 
 @dataclasses.dataclass(frozen=True)
-class Found:
+class PipelineResult:
     """A row of found.csv."""
 
     tool: str
@@ -109,17 +108,17 @@ class Absence:
 
 
 TABLES = {
-    Run: "runs.csv",
+    TimedRun: "runs.csv",
     ErrorCell: "errors.csv",
-    Candidates: "candidates.csv",
-    Found: "found.csv",
+    CandidateCount: "candidates.csv",
+    PipelineResult: "found.csv",
     Absence: "absent.csv",
 }
 
 
-class Folder:
-    """A folder of results, new or of `simgpu bench`. Every row is written as it comes, so that a run that is broken
-    off leaves what it had."""
+class ResultsFolder:
+    """A folder of results, new or written by `simgpu bench`. Rows are written one by one, so that an interrupted run
+    keeps them."""
 
     def __init__(self, path, environment):
         self.path = pathlib.Path(path)
@@ -130,14 +129,14 @@ class Folder:
             environment = {**json.loads((self.path / "environment.json").read_text()), "peers": environment["peers"]}
         for kind, name in TABLES.items():
             self.open_table(kind, self.path / name)
-        # Whose errors there are already.
+        # Whether the folder already has errors of simgpu.
         self.has_own_errors = any(row["tool"] == "simgpu" for row in self.rows(ErrorCell))
-        if any(row["input"].endswith(BESIDE) for row in self.rows(Run)):
+        if any(row["input"].endswith(BESIDE) for row in self.rows(TimedRun)):
             raise SystemExit(f"{self.path} already holds rows of peers; name another folder with --results")
         (self.path / "environment.json").write_text(json.dumps(environment, indent=2) + "\n")
 
     def open_table(self, kind, path):
-        """Makes a table with its header alone, or sees that it has that header."""
+        """Creates a table with its header, or checks the header of an existing one."""
         header = header_of(kind)
         if not path.exists():
             write_row(path, header)
@@ -145,7 +144,7 @@ class Folder:
         with open(path, newline="") as file:
             found = next(csv.reader(file), None)
         if found != header:
-            raise SystemExit(f"{path} has other columns than the peers' rows; measure again with simgpu bench")
+            raise SystemExit(f"{path} has columns of another version; measure again with simgpu bench")
 
     def rows(self, kind):
         with open(self.path / TABLES[kind], newline="") as file:
@@ -170,7 +169,7 @@ def write_row(path, row):
 
 
 def text(value):
-    """A value as simgpu reads it again."""
+    """A value in the format that simgpu reads."""
     match value:
         case None:
             return ""

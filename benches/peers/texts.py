@@ -1,4 +1,4 @@
-"""Tools that sign from texts: what their users write, from a list of texts to signatures, on one thread."""
+"""Tools that sign from texts: what a user would write to sign a list of texts on one thread."""
 
 import importlib
 import time
@@ -35,7 +35,7 @@ def datasketch(texts, num_perm):
 
 
 def text_dedup(texts, num_perm):
-    """The function that its command maps over the documents, with the arguments that it gives it."""
+    """The function that its command maps over documents, with the same arguments."""
     minhash = importlib.import_module("text_dedup.minhash")
     random = np.random.RandomState(minhash.SEED)
     prime = np.uint64((1 << 61) - 1)
@@ -59,7 +59,7 @@ def text_dedup(texts, num_perm):
 
 
 def joined_bands(signed):
-    """text-dedup's bands, which are bytes of 64-bit big-endian slots, as rows of 32-bit slots."""
+    """Rows of 32-bit slots from the bands of text-dedup, which are bytes of 64-bit big-endian slots."""
     rows = [np.frombuffer(b"".join(bands), ">u8") for bands in signed]
     return np.array(rows, np.uint64).astype(np.uint32)
 
@@ -88,7 +88,7 @@ def fingerprints(texts, num_perm):
 
 
 def fingerprint_capabilities():
-    """The fastest instructions: on some machines those that are taken by default are not."""
+    """The fastest instructions. The defaults are slower on some machines."""
     global _capabilities
     if _capabilities is None:
         stringzilla = importlib.import_module("stringzilla")

@@ -1,5 +1,5 @@
-"""Tools that sign: for each one the fastest way that its interface has to sign many documents on one thread, from
-hashes here and from texts in `texts.py`; and simgpu's part."""
+"""Tools that sign: the fastest way of each to sign many documents on one thread, from hashes here and from texts in
+`texts.py`; and simgpu."""
 
 import dataclasses
 import hashlib
@@ -13,7 +13,7 @@ from typing import Callable
 import numpy as np
 
 SEED = 1
-# Values of an intermediate matrix: so many stay in the cache.
+# Values per intermediate matrix, which stay in the cache.
 BLOCK = 1 << 19
 
 
@@ -22,27 +22,27 @@ class Peer:
     """One way to use another tool."""
 
     tool: str
-    # What it computes: the scheme of simgpu, where there is one of that kind.
+    # What it computes: the scheme of simgpu, if there is one of that kind.
     scheme: str
-    # How it is called, for the reader of the results.
+    # Its call, for readers of the results.
     api: str
-    # documents, num_perm -> a function without arguments that signs them.
+    # (documents, num_perm) -> a function without arguments that signs them.
     prepare: Callable
-    # What that function returns -> signatures, a row a document.
+    # Result of that function -> signatures, one row per document.
     rows: Callable = lambda signed: signed
-    # Whether simgpu's scheme has the same values.
+    # Whether the scheme of simgpu has the same values.
     is_equal: bool = False
-    # Whether it computes every slot of every shingle, and slots do not depend on each other.
+    # Whether it updates every slot for every shingle, with independent slots.
     has_independent_slots: bool = True
-    # Whether hashes are mixed before they are permuted.
+    # Whether it mixes hashes before permuting them.
     is_mixed: bool = False
     slot_bits: int = 32
-    # Whether its time is compared; a sketch that leaves tokens out is not.
+    # Whether its time is compared; a sketch that skips tokens is not.
     is_timed: bool = True
 
     @property
     def name(self):
-        """The tool, with its version."""
+        """The tool with its version."""
         package = "stringzillas-cpus" if self.tool == "stringzillas" else self.tool
         return f"{self.tool} {importlib.metadata.version(package)}"
 
@@ -50,7 +50,7 @@ class Peer:
         return self.rows(self.prepare(documents, num_perm)())
 
     def passes(self, documents, num_perm, count):
-        """Seconds of each of so many passes, after one that is not measured."""
+        """Seconds of each of `count` passes, after one that is not timed."""
         sign = self.prepare(documents, num_perm)
         sign()
         elapsed_s = []
@@ -80,7 +80,7 @@ def fast_sketch(documents, num_perm):
 def datasketch(scheme):
     def prepare(documents, num_perm):
         # A hash function may return the hashes of many shingles at once, which saves a call and a
-        # Python integer for each.
+        # Python integer per shingle.
         empty = importlib.import_module("datasketch").MinHash(
             num_perm, seed=SEED, scheme=scheme, hashfunc=lambda hashes: hashes
         )
@@ -103,7 +103,7 @@ def datasketch(scheme):
 
 
 def numpy_affine32(documents, num_perm):
-    """`min (a*h + b) mod 2^32` with `h = fmix32(x)`: one permutation after the other over blocks of
+    """`min (a*h + b) mod 2^32` with `h = fmix32(x)`: permutation by permutation over blocks of
     documents, the fastest order of those tried."""
     random = np.random.RandomState(SEED)
     a = random.randint(0, 1 << 31, num_perm, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
@@ -145,14 +145,14 @@ def datatrove(documents, num_perm):
 
 
 def datatrove_step(num_perm):
-    """datatrove's first step, which signs, with buckets of eight hashes."""
+    """The first step of datatrove, which signs, with buckets of eight hashes."""
     minhash = importlib.import_module("datatrove.pipeline.dedup.minhash")
     config = minhash.MinhashConfig(num_buckets=num_perm // 8, hashes_per_bucket=8, seed=SEED)
     return minhash.MinhashDedupSignature(output_folder="memory://peers", config=config)
 
 
 def joined_buckets(signed):
-    """datatrove's buckets of hashes as rows of slots."""
+    """Rows of slots from the buckets of datatrove."""
     return np.array(signed, np.uint64).reshape(len(signed), -1)
 
 
@@ -222,17 +222,17 @@ HASHED = [
 
 
 class Refused(Exception):
-    """simgpu's program did not sign, and said why."""
+    """The program of simgpu refused to sign; the message is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Simgpu:
-    """The program of `simgpu.rs`, with one scheme."""
+    """The bench target `peers` (cli/benches/peers.rs), with one scheme."""
 
     program: str
     scheme: str
     isa: str | None = None
-    # What it is to make of texts.
+    # Options for texts.
     options: tuple = ()
 
     name = "simgpu"
@@ -251,7 +251,7 @@ class Simgpu:
 
     @property
     def seed(self):
-        # text-dedup's signatures have the one seed.
+        # text-dedup has a fixed seed.
         return 42 if self.scheme == "text-dedup" else SEED
 
     def run(self, file, documents, num_perm, *options):
@@ -261,8 +261,8 @@ class Simgpu:
             command += ["--isa", self.isa]
         ran = subprocess.run(command, capture_output=True, text=True)
         if ran.returncode != 0:
-            said = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
-            raise Refused(said[0].removeprefix("Error: "))
+            lines = ran.stderr.strip().splitlines() or [f"exit status {ran.returncode}"]
+            raise Refused(lines[0].removeprefix("Error: "))
         return json.loads(ran.stdout)
 
     def passes(self, file, documents, num_perm, count):
@@ -277,5 +277,5 @@ class Simgpu:
 
 
 def sha1(slots):
-    """As simgpu's program computes it: of the slots, little-endian, row by row."""
+    """SHA-1 of the slots, little-endian, row by row, like that of cli/benches/peers.rs."""
     return hashlib.sha1(np.ascontiguousarray(slots).tobytes()).hexdigest()

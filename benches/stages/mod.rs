@@ -1,4 +1,4 @@
-//! What the benches of single stages share: criterion as they want it, numbers and texts.
+//! Shared by the benches of single stages: criterion settings, numbers and texts.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -10,12 +10,12 @@ use serde_json::Value;
 use simgpu::pipeline::{Hashes, ShingleSets, Signatures, SlotsMut};
 use simgpu::scheme::{Width, fmix64};
 
-/// Runs benches under criterion on this one thread, and prints what they come to.
+/// Runs benches with criterion on this thread and prints the results.
 ///
-/// Times are short, since there are hundreds of benchmarks; `--warm-up-time`, `--measurement-time` and
-/// `--sample-size` lengthen them, and a regular expression chooses some.
+/// Times are short, because there are hundreds of benchmarks. `--warm-up-time`, `--measurement-time` and
+/// `--sample-size` lengthen them; a regular expression selects benchmarks.
 pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
-    // A global pool of the calling thread alone. There is no other before it in a process that begins.
+    // A global pool with the calling thread alone, before anything else creates one.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
     let built = pool.use_current_thread().build_global();
     built.expect("the pool is the first one");
@@ -32,8 +32,7 @@ pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
     criterion.final_summary();
 }
 
-/// All of `sizes` under `cargo bench`, and the first one under `cargo test`, which asks no more than
-/// whether the bench still runs.
+/// All `sizes` under `cargo bench`; the first one under `cargo test`, which only checks that the bench runs.
 pub(crate) fn chosen<T>(sizes: &[T]) -> &[T] {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     match sizes {
@@ -42,7 +41,7 @@ pub(crate) fn chosen<T>(sizes: &[T]) -> &[T] {
     }
 }
 
-/// Signatures whose slots are made of what `slot` says of a row and a number of slot.
+/// Signatures with slots `fmix64(slot(row, k))`.
 #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
 pub(crate) fn signatures(
     rows: usize,
@@ -63,7 +62,7 @@ pub(crate) fn signatures(
     signatures
 }
 
-/// Documents of as many shingles each, hashed to either width.
+/// Documents with the same number of shingles each, hashed to both widths.
 pub(crate) struct Documents {
     pub(crate) shingles: usize,
     narrow: Vec<u32>,
@@ -83,7 +82,7 @@ impl Documents {
         }
     }
 
-    /// The shingles of all documents.
+    /// Number of shingles in all documents.
     pub(crate) fn hashes(&self) -> usize {
         self.wide.len()
     }
@@ -97,10 +96,10 @@ impl Documents {
     }
 }
 
-/// The first documents of the example corpus that `is_wanted`, 256 KiB of them.
+/// The first 256 KiB of example documents for which `is_wanted` holds.
 pub(crate) fn documents(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
-    let file = File::open(path).expect("the example corpus lies in the repository");
+    let file = File::open(path).expect("the example corpus is in the repository");
     let decoder = zstd::Decoder::new(file).expect("it is a zstd file");
     let mut documents = Vec::new();
     let mut bytes = 0;
@@ -108,7 +107,7 @@ pub(crate) fn documents(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
         let record: Value = line
             .map_err(serde_json::Error::io)
             .and_then(|line| serde_json::from_str(&line))
-            .expect("it holds one record a line");
+            .expect("each line is a record");
         let text = record["text"].as_str().unwrap_or_default();
         if is_wanted(text) {
             bytes += text.len();

@@ -1,12 +1,12 @@
-//! Signs the documents of a file on one thread and says how long each pass took: simgpu's part of the
-//! comparison in `run.py`, which starts it.
+//! Signs the documents of a file on one thread and prints the time of each pass. `benches/peers/run.py` runs it to
+//! compare simgpu with other tools.
 //!
 //!     cargo bench --bench peers -- FILE --scheme affine32 [--num-perm 128] [--docs N] [--repeats R]
 //!     cargo bench --bench peers -- FILE --texts [--unit bytes] ...
 //!
-//! A file of hashed documents is little-endian: the 8 bytes `SGHASHES`, the number of documents and that of
-//! hashes as u64, an offset more than there are documents as i64, the hashes as u64. Schemes of 32 bits take
-//! their low halves. A file of texts is JSON Lines with a field `text`. One line of JSON comes out.
+//! A file of hashed documents is little-endian: the 8 bytes `SGHASHES`; the number of documents n and the number of
+//! hashes as u64; n + 1 offsets as i64; the hashes as u64. Schemes with 32-bit hashes take the low halves. A file of
+//! texts is JSON Lines with a field `text`. The output is one line of JSON.
 
 #![allow(clippy::print_stdout, reason = "a measurement prints its result")]
 
@@ -30,14 +30,14 @@ use simgpu::simd::Isa;
 /// Measures how fast documents are signed on one thread
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Hashed documents or texts, as the head of the source describes them
+    /// Hashed documents or texts, in the formats described in the source
     file: Option<PathBuf>,
 
     /// The file holds texts
     #[arg(long)]
     texts: bool,
 
-    /// What texts are cut into: bytes or words [default: words, or the scheme's]
+    /// Shingle unit of texts: bytes or words [default: that of the scheme]
     #[arg(long, value_name = "UNIT", requires = "texts")]
     unit: Option<String>,
 
@@ -49,27 +49,27 @@ struct Arguments {
     #[arg(long, default_value = "128")]
     num_perm: u32,
 
-    /// Seed of the scheme's draws
+    /// Seed of the coefficients
     #[arg(long, default_value = "1")]
     seed: u32,
 
-    /// Only the first documents [default: all]
+    /// Number of documents to sign, from the first [default: all]
     #[arg(long, value_name = "N")]
     docs: Option<usize>,
 
-    /// Timed passes over the documents, after one that is not
+    /// Timed passes over the documents, after an untimed one
     #[arg(long, default_value = "1")]
     repeats: u32,
 
-    /// Instructions to use [default: the best there are]
+    /// Instruction set [default: the best of this CPU]
     #[arg(long, value_name = "NAME")]
     isa: Option<String>,
 
-    /// Writes the signatures, row by row, little-endian
+    /// File for the signatures: slots row by row, little-endian
     #[arg(long, value_name = "FILE")]
     signatures: Option<PathBuf>,
 
-    /// What cargo bench passes, and cargo test does not
+    /// Passed by cargo bench, not by cargo test
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -77,7 +77,7 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let Some(file) = &arguments.file else {
-        println!("benches/peers/run.py measures simgpu beside its peers; this is its part of it");
+        println!("benches/peers/run.py compares simgpu with its peers and runs this program");
         return Ok(());
     };
     let scheme = Scheme::named(&arguments.scheme)?
@@ -117,28 +117,28 @@ fn shingling(scheme: &Scheme, unit: Option<&str>) -> anyhow::Result<Shingling> {
         None => Shingling::of_scheme(scheme),
         Some("words") => Shingling::of(Unit::Words),
         Some("bytes") => Shingling::of(Unit::Bytes),
-        Some(other) => bail!("there is no unit {other} here; choose bytes or words"),
+        Some(other) => bail!("unknown unit {other}; choose bytes or words"),
     })
 }
 
 /// The first `docs` texts of a file, or all.
 fn read_texts(path: &Path, docs: Option<usize>) -> anyhow::Result<TextBatch> {
     #[derive(Deserialize)]
-    struct Record {
+    struct JsonLine {
         text: String,
     }
     let shown = path.display();
     let file = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
     let mut texts = TextBatch::default();
     for line in file.lines().take(docs.unwrap_or(usize::MAX)) {
-        let record: Record = serde_json::from_str(line)
-            .with_context(|| format!("{shown} is no JSON Lines with texts"))?;
-        texts.push(&record.text);
+        let json: JsonLine = serde_json::from_str(line)
+            .with_context(|| format!("{shown} is not JSON Lines with texts"))?;
+        texts.push(&json.text);
     }
     Ok(texts)
 }
 
-/// What is signed.
+/// Documents to sign.
 enum Work {
     Hashed(Documents),
     Texts {
@@ -147,16 +147,16 @@ enum Work {
     },
 }
 
-/// What came of all passes.
+/// Result of all passes.
 struct Signed {
     /// Seconds of each pass.
     elapsed_s: Vec<f64>,
-    /// The signatures of the last one, little-endian.
+    /// Slots of the last pass, little-endian.
     slots: Vec<u8>,
 }
 
 impl Work {
-    /// Documents.
+    /// Number of documents.
     fn len(&self) -> usize {
         match self {
             Work::Hashed(documents) => documents.offsets.len() - 1,
@@ -164,7 +164,7 @@ impl Work {
         }
     }
 
-    /// Shingles of all documents.
+    /// Number of shingles in all documents.
     fn shingles(&self) -> usize {
         match self {
             Work::Hashed(documents) => documents.hashes.borrow().len(),
@@ -172,7 +172,7 @@ impl Work {
         }
     }
 
-    /// Signs all documents once to warm up, and then as often as asked for, each time into the same memory.
+    /// Signs all documents once to warm up, then `repeats` times, always into the same memory.
     fn sign(&self, signer: &dyn Signer, repeats: u32) -> anyhow::Result<Signed> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
         let len = self.len() * signer.num_perm();
@@ -216,7 +216,7 @@ impl Documents {
         let bytes = fs::read(path).with_context(|| format!("cannot read {shown}"))?;
         ensure!(
             bytes.len() >= 24 && bytes.starts_with(b"SGHASHES"),
-            "{shown} holds no hashed documents; run.py writes such files"
+            "{shown} does not hold hashed documents; run.py writes such files"
         );
         let (words, rest) = bytes.as_chunks::<8>();
         ensure!(rest.is_empty(), "{shown} ends in the middle of a number");
@@ -226,12 +226,12 @@ impl Documents {
         let Some((documents, len)) = counts.filter(|(documents, len)| {
             documents.checked_add(*len) == Some((bytes.len() / 8).wrapping_sub(4))
         }) else {
-            bail!("{shown} is not as long as its head says");
+            bail!("the length of {shown} differs from that in its header");
         };
         let taken = docs.unwrap_or(documents);
         ensure!(
             taken <= documents,
-            "{shown} has {documents} documents and not {taken}; lower --docs"
+            "{shown} has only {documents} documents; lower --docs"
         );
         let offsets = words.by_ref().take(documents + 1);
         let offsets: Vec<i64> = offsets.map(u64::cast_signed).take(taken + 1).collect();
@@ -247,10 +247,10 @@ impl Documents {
         })
     }
 
-    /// The same with hashes of the width that a scheme takes.
+    /// Converts hashes to the width of a scheme.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "schemes of 32 bits take the low halves"
+        reason = "schemes with 32-bit hashes take the low halves"
     )]
     fn of_width(mut self, width: Width) -> Self {
         if let (Width::U32, Numbers::U64(hashes)) = (width, &self.hashes) {

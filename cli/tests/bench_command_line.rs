@@ -1,4 +1,4 @@
-//! `simgpu bench` from outside: what it writes, what it refuses, and what is left of a run that was broken off.
+//! `simgpu bench` from outside: what it writes, what it refuses, and what an interrupted run leaves.
 
 mod support;
 
@@ -19,7 +19,7 @@ const FILES: [&str; 8] = [
     "report.html",
 ];
 
-/// As little as can be measured.
+/// The shortest measurement.
 const LITTLE: &str = "bench --quick --input in.jsonl --schemes affine32 --backends scalar,simd --isas portable \
     --lengths 30 --num-perm 64 --threads 1";
 
@@ -33,14 +33,14 @@ fn lines(place: &Place, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn all_of_a_folder_is_written_and_can_be_rendered_again_and_compared() {
+fn folders_can_be_rendered_again_and_compared() {
     let place = place();
     let run = place.run(&format!("{LITTLE} --results a")).succeeded();
     assert!(run.stderr.contains("written to a"), "{}", run.stderr);
     for file in FILES {
         assert!(place.holds(&format!("a/{file}")), "{file}");
     }
-    // What is said on stdout is the summary.
+    // stdout has the main sections of the summary.
     let summary = place.read("a/summary.md");
     assert!(!run.stdout.is_empty());
     let environment: Value = serde_json::from_slice(&place.read("a/environment.json")).unwrap();
@@ -73,7 +73,7 @@ fn all_of_a_folder_is_written_and_can_be_rendered_again_and_compared() {
 }
 
 #[test]
-fn a_case_that_is_slower_is_called_by_name() {
+fn slower_cases_are_named() {
     let place = place();
     place
         .run(&format!("{LITTLE} --parts throughput --results a"))
@@ -91,7 +91,7 @@ fn a_case_that_is_slower_is_called_by_name() {
         let mut row: Vec<String> = row.unwrap().iter().map(str::to_owned).collect();
         if row[column("stage")] == "sign" && row[column("backend")] == "scalar" {
             let elapsed_s: f64 = row[column("elapsed_s")].parse().unwrap();
-            // Beyond whatever noise a busy machine has.
+            // More than the noise of a busy machine.
             row[column("elapsed_s")] = (elapsed_s * 20.0).to_string();
         }
         slower.write_record(&row).unwrap();
@@ -106,7 +106,7 @@ fn a_case_that_is_slower_is_called_by_name() {
 }
 
 #[test]
-fn what_a_broken_run_measured_is_kept() {
+fn interrupted_runs_keep_their_rows() {
     let place = place();
     let mut run = Command::new(SIMGPU)
         .args(LITTLE.split_whitespace())
@@ -121,7 +121,7 @@ fn what_a_broken_run_measured_is_kept() {
         false => 0,
     };
     while rows() < 20 {
-        assert!(run.try_wait().unwrap().is_none(), "it ended too soon");
+        assert!(run.try_wait().unwrap().is_none(), "the run ended too soon");
         std::thread::sleep(Duration::from_millis(2));
     }
     run.kill().unwrap();
@@ -133,9 +133,9 @@ fn what_a_broken_run_measured_is_kept() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused_before_anything_is_written() {
+fn invalid_arguments_are_refused_before_writing() {
     let place = place();
-    for (arguments, said) in [
+    for (arguments, message) in [
         ("--quick --full", "cannot be used with"),
         ("--backends auto", "auto"),
         ("--backends cuda", "cuda"),
@@ -152,7 +152,7 @@ fn what_cannot_be_measured_is_refused_before_anything_is_written() {
     ] {
         let run = place.run(&format!("bench {arguments}"));
         assert_ne!(run.code, Some(0), "{arguments}");
-        assert!(run.stderr.contains(said), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.contains(message), "{arguments}: {}", run.stderr);
     }
     for arguments in ["compare a b", "render a"] {
         let run = place.run(&format!("bench {arguments}"));

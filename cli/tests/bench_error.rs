@@ -1,13 +1,13 @@
-//! What the measurement of errors says of schemes that are broken, and of one that is not.
+//! The measurement of errors finds broken schemes and no sound ones.
 
 use simgpu::Result;
 use simgpu::backend::Backend;
 use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix32};
-use simgpu_cli::bench::error::{Fault, Finding, Input, Series, Signing, findings};
+use simgpu_cli::bench::error::{Fault, Finding, Series, SetSource, SigningFunction, findings};
 use simgpu_cli::bench::{ErrorCell, Varied};
 
-/// `affine32`, with something done to each signature.
+/// `affine32` with damaged signatures.
 struct Broken {
     intact: Box<dyn Signer>,
     damage: fn(&mut [u32]),
@@ -59,7 +59,7 @@ impl Signer for SharedMultiplier {
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
         let (Hashes::U32(hashes), SlotsMut::U32(slots)) = (sets.hashes(), signatures.into_slots())
         else {
-            panic!("32 bits are taken");
+            panic!("hashes and slots have 32 bits");
         };
         for (i, row) in slots.chunks_mut(self.num_perm()).enumerate() {
             for (slot, b) in row.iter_mut().zip(&self.b) {
@@ -76,19 +76,19 @@ fn affine32(num_perm: u32, seed: u32) -> Result<Scheme> {
     Ok(Scheme::default().with_num_perm(num_perm)?.with_seed(seed))
 }
 
-/// A signing function that says of itself what `affine32` does.
+/// A signing function with the stated properties of `affine32`.
 fn like_affine32(
     name: &str,
-    open: impl Fn(u32, u32) -> Result<Box<dyn Signer>> + Send + Sync + 'static,
-) -> Signing {
-    Signing {
+    new_signer: impl Fn(u32, u32) -> Result<Box<dyn Signer>> + Send + Sync + 'static,
+) -> SigningFunction {
+    SigningFunction {
         name: name.to_owned(),
-        open: Box::new(open),
-        ..Signing::of(Scheme::default())
+        new_signer: Box::new(new_signer),
+        ..SigningFunction::of(Scheme::default())
     }
 }
 
-fn broken(name: &str, damage: fn(&mut [u32])) -> Signing {
+fn broken(name: &str, damage: fn(&mut [u32])) -> SigningFunction {
     like_affine32(name, move |num_perm, seed| {
         let intact = Backend::Simd.signer(&affine32(num_perm, seed)?)?;
         Ok(Box::new(Broken { intact, damage }))
@@ -100,7 +100,7 @@ fn of(findings: &[Finding], scheme: &str) -> Vec<Fault> {
     of_scheme.map(|finding| finding.fault).collect()
 }
 
-fn series<'a>(input: &'a Input, set_size: usize, similarities: &'a [f64]) -> Series<'a> {
+fn series<'a>(input: &'a SetSource, set_size: usize, similarities: &'a [f64]) -> Series<'a> {
     Series {
         input,
         varied: Varied::Seeds,
@@ -113,9 +113,9 @@ fn series<'a>(input: &'a Input, set_size: usize, similarities: &'a [f64]) -> Ser
 }
 
 #[test]
-fn schemes_that_share_coefficients_are_flagged_by_name() {
-    let signings = [
-        Signing::of(Scheme::default()),
+fn schemes_with_shared_coefficients_are_found() {
+    let functions = [
+        SigningFunction::of(Scheme::default()),
         like_affine32("one multiplier", |num_perm, seed| {
             let drawn = affine32(num_perm, seed)?.permutations();
             let narrow = |value: &u64| u32::try_from(*value).unwrap();
@@ -130,10 +130,10 @@ fn schemes_that_share_coefficients_are_flagged_by_name() {
         }),
     ];
     let mut cells: Vec<ErrorCell> = Vec::new();
-    for input in [Input::Random, Input::Progression, Input::Zipf] {
+    for input in [SetSource::Random, SetSource::Progression, SetSource::Zipf] {
         for set_size in [8, 32] {
             let series = series(&input, set_size, &[0.5, 0.9]);
-            cells.extend(series.measure(&signings).unwrap());
+            cells.extend(series.measure(&functions).unwrap());
         }
     }
     let findings = findings(&cells);
@@ -147,22 +147,24 @@ fn schemes_that_share_coefficients_are_flagged_by_name() {
         }
     }
     assert!(findings.iter().all(|finding| !finding.is_known));
-    let said: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let sentences: Vec<String> = findings.iter().map(ToString::to_string).collect();
     assert!(
-        said.iter()
+        sentences
+            .iter()
             .any(|it| it.starts_with("matches of pairs of slots vary too much on random hashes: "))
     );
     assert!(
-        said.iter()
+        sentences
+            .iter()
             .any(|it| it.starts_with("the 95 % intervals of pairs of slots cover "))
     );
 }
 
-/// The least of many values of 22 bits is often that of two elements at once, which takes large sets to be seen.
+/// Two elements often share the least of many 22-bit values, which shows for large sets only.
 #[test]
-fn values_of_22_bits_are_flagged_by_name() {
-    let signings = [
-        Signing::of(Scheme::default()),
+fn values_of_22_bits_are_found() {
+    let functions = [
+        SigningFunction::of(Scheme::default()),
         broken("22 bits", |row| {
             row.iter_mut().for_each(|slot| *slot >>= 10)
         }),
@@ -170,25 +172,25 @@ fn values_of_22_bits_are_flagged_by_name() {
     let similarities = [0.1, 0.5];
     let series = Series {
         trials: 200,
-        ..series(&Input::Random, 100_000, &similarities)
+        ..series(&SetSource::Random, 100_000, &similarities)
     };
-    let findings = findings(&series.measure(&signings).unwrap());
+    let findings = findings(&series.measure(&functions).unwrap());
     assert_eq!(of(&findings, "affine32"), []);
     assert_eq!(of(&findings, "22 bits"), [Fault::Bias]);
-    let said = findings[0].to_string();
+    let sentence = findings[0].to_string();
     assert!(
-        said.starts_with("22 bits is biased on random hashes: +0.01"),
-        "{said}"
+        sentence.starts_with("22 bits is biased on random hashes: +0.01"),
+        "{sentence}"
     );
 }
 
-/// What is known of linear permutations without mixing, and what mixing does about it.
+/// Linear permutations are biased on progressions, unless hashes are mixed first.
 #[test]
-fn a_linear_scheme_that_does_not_mix_is_biased_on_progressions() {
+fn linear_schemes_without_mixing_are_biased_on_progressions() {
     let schemes = ["affine32", "affine32-even", "mersenne31", "mersenne61"];
-    let signings = schemes.map(|name| Signing::of(Scheme::named(name).unwrap()));
-    let cells = series(&Input::Progression, 1000, &[0.5])
-        .measure(&signings)
+    let functions = schemes.map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
+    let cells = series(&SetSource::Progression, 1000, &[0.5])
+        .measure(&functions)
         .unwrap();
     let findings = findings(&cells);
     for name in &schemes[1..] {
@@ -207,12 +209,12 @@ fn a_linear_scheme_that_does_not_mix_is_biased_on_progressions() {
     );
 }
 
-/// Fast sketching draws slots without replacement.
+/// Fast similarity sketching draws slots without replacement.
 #[test]
-fn fast_has_about_half_the_squared_error_on_small_sets() {
-    let signings = [Signing::of(Scheme::named("fast").unwrap())];
-    for input in [Input::Random, Input::Progression] {
-        let cells = series(&input, 32, &[0.5]).measure(&signings).unwrap();
+fn fast_halves_squared_error_on_small_sets() {
+    let functions = [SigningFunction::of(Scheme::named("fast").unwrap())];
+    for input in [SetSource::Random, SetSource::Progression] {
+        let cells = series(&input, 32, &[0.5]).measure(&functions).unwrap();
         let squared = cells[0].error_ratio.unwrap().powi(2);
         assert!((0.4..0.6).contains(&squared), "{squared}");
         assert_eq!(cells[0].fit_p, None);
@@ -221,9 +223,9 @@ fn fast_has_about_half_the_squared_error_on_small_sets() {
 
 #[test]
 fn cells_do_not_depend_on_threads() {
-    let signings =
-        ["fast", "mersenne61-wide"].map(|name| Signing::of(Scheme::named(name).unwrap()));
-    let input = Input::Zipf;
+    let functions =
+        ["fast", "mersenne61-wide"].map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
+    let input = SetSource::Zipf;
     let series = Series {
         varied: Varied::Data,
         trials: 20,
@@ -233,20 +235,21 @@ fn cells_do_not_depend_on_threads() {
         .num_threads(1)
         .build()
         .unwrap();
-    let one = one.install(|| series.measure(&signings)).unwrap();
+    let one = one.install(|| series.measure(&functions)).unwrap();
     let five = rayon::ThreadPoolBuilder::new()
         .num_threads(5)
         .build()
         .unwrap();
-    assert_eq!(one, five.install(|| series.measure(&signings)).unwrap());
+    assert_eq!(one, five.install(|| series.measure(&functions)).unwrap());
 }
 
 #[test]
-fn sets_of_one_leave_nothing_to_chance() {
-    let signings = ["affine32", "fast"].map(|name| Signing::of(Scheme::named(name).unwrap()));
-    for input in [Input::Random, Input::Interval, Input::Zipf] {
-        let asked = [0.1, 0.3, 0.5, 0.7, 0.9];
-        let cells = series(&input, 1, &asked).measure(&signings).unwrap();
+fn sets_of_one_element_have_no_error() {
+    let functions =
+        ["affine32", "fast"].map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
+    for input in [SetSource::Random, SetSource::Interval, SetSource::Zipf] {
+        let requested = [0.1, 0.3, 0.5, 0.7, 0.9];
+        let cells = series(&input, 1, &requested).measure(&functions).unwrap();
         let similarities: Vec<f64> = cells.iter().map(|cell| cell.similarity).collect();
         assert_eq!(similarities, [0.0, 1.0, 0.0, 1.0]);
         assert!(

@@ -1,6 +1,6 @@
-//! The exact join of the measurement against an independent one, and what pipelines find of it.
+//! The exact join of the measurement agrees with an independent one, and pipelines find most of its pairs.
 
-#[allow(dead_code, reason = "recall has more use for it")]
+#[allow(dead_code, reason = "the recall tests use all of it")]
 #[path = "support/truth.rs"]
 mod truth;
 
@@ -9,16 +9,17 @@ use std::path::Path;
 use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
-use simgpu_cli::bench::lsh::found::{Documents, Pipeline};
-use simgpu_cli::bench::lsh::s_curve;
-use simgpu_cli::bench::lsh::truth::{exact_sets, similar_pairs};
-use simgpu_cli::bench::{Corpus, error::Signing};
+use simgpu_cli::bench::BenchCorpus;
+use simgpu_cli::bench::error::SigningFunction;
+use simgpu_cli::bench::lsh::{
+    EvaluationCorpus, PipelineSettings, exact_sets, measure_candidates, similar_pairs,
+};
 
 #[test]
-fn truth_is_that_of_strings() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
+fn exact_join_agrees_with_join_of_strings() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/driver-docs.jsonl.zst");
     let strings = truth::Sets::read(&file).unwrap();
-    let corpus = Corpus::read(None).unwrap();
+    let corpus = BenchCorpus::read(None).unwrap();
     let hashes = exact_sets(&corpus.texts, &Shingling::default()).unwrap();
     for threshold in [0.8, 0.5] {
         let pairs = similar_pairs(&hashes, threshold);
@@ -32,10 +33,10 @@ fn truth_is_that_of_strings() {
 }
 
 #[test]
-fn a_pipeline_finds_most_of_the_truth_and_nothing_else() {
-    let documents = Documents::of(&Corpus::read(None).unwrap()).unwrap();
+fn pipelines_find_most_true_pairs_and_no_others() {
+    let documents = EvaluationCorpus::of(&BenchCorpus::read(None).unwrap()).unwrap();
     let truth = documents.truth(0.8);
-    let pipeline = Pipeline {
+    let pipeline = PipelineSettings {
         scheme: Scheme::default(),
         seed: 1,
         verification: Verification::Exact,
@@ -55,12 +56,12 @@ fn a_pipeline_finds_most_of_the_truth_and_nothing_else() {
 #[test]
 fn candidates_follow_the_s_curve() {
     let banding = Banding::new(16, 8, 128).unwrap();
-    let signing = Signing::of(Scheme::default());
-    let rows = s_curve::measure(&signing, 128, &[banding], 500).unwrap();
+    let function = SigningFunction::of(Scheme::default());
+    let rows = measure_candidates(&function, 128, &[banding], 500).unwrap();
     assert_eq!(rows.len(), 11);
     for row in &rows {
         let share = row.candidates as f64 / row.pairs as f64;
-        // Within twice the band, beyond which one row in ten thousand is.
+        // Twice the range, which one row in ten thousand exceeds.
         let reach = row.high_share - row.low_share;
         assert!(
             (share - row.expected_share).abs() <= reach.max(0.005),

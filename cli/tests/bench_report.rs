@@ -1,4 +1,4 @@
-//! Folders of results: what is written is read again, what is made of it is exact, and two of them are compared.
+//! Folders of results: rows survive writing and reading, summary and report are exact, comparisons see changes.
 
 #[path = "support/made_up.rs"]
 mod made_up;
@@ -10,21 +10,22 @@ use made_up::MadeUp;
 use proptest::prelude::*;
 use serde_json::json;
 use simgpu::Error;
-use simgpu_cli::bench::compare::{Comparison, Verdict, compare};
-use simgpu_cli::bench::folder::{Folder, Tables};
-use simgpu_cli::bench::{ErrorCell, Record, Run, Stage};
+use simgpu_cli::bench::compare::{FolderComparison, Verdict, compare};
+use simgpu_cli::bench::{ErrorCell, Row, Stage, TimedRun};
+use simgpu_cli::bench::{ResultsFolder, Tables};
 use tempfile::TempDir;
 
-/// A folder with these tables.
-fn folder(place: &TempDir, name: &str, tables: Tables) -> Folder {
-    let mut folder = Folder::create(&place.path().join(name), made_up::environment()).unwrap();
-    for record in records(tables) {
-        folder.add(record).unwrap();
+/// Creates a folder with the given tables.
+fn folder(place: &TempDir, name: &str, tables: Tables) -> ResultsFolder {
+    let mut folder =
+        ResultsFolder::create(&place.path().join(name), made_up::environment()).unwrap();
+    for row in rows(tables) {
+        folder.add(row).unwrap();
     }
     folder
 }
 
-fn records(tables: Tables) -> Vec<Record> {
+fn rows(tables: Tables) -> Vec<Row> {
     let Tables {
         runs,
         errors,
@@ -32,23 +33,21 @@ fn records(tables: Tables) -> Vec<Record> {
         found,
         absent,
     } = tables;
-    let records = runs.into_iter().map(Record::Run);
-    let records = records.chain(errors.into_iter().map(Record::Error));
-    let records = records.chain(candidates.into_iter().map(Record::Candidates));
-    let records = records.chain(found.into_iter().map(Record::Found));
-    records
-        .chain(absent.into_iter().map(Record::Absence))
-        .collect()
+    let rows = runs.into_iter().map(Row::Run);
+    let rows = rows.chain(errors.into_iter().map(Row::Error));
+    let rows = rows.chain(candidates.into_iter().map(Row::Candidates));
+    let rows = rows.chain(found.into_iter().map(Row::Found));
+    rows.chain(absent.into_iter().map(Row::Absence)).collect()
 }
 
 fn place() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-// What is written is read again
+// Writing and reading
 
 #[test]
-fn a_folder_has_all_its_files_before_anything_is_measured() {
+fn new_folders_have_all_their_files() {
     let place = place();
     let made = folder(&place, "made", Tables::default());
     let mut files: Vec<String> = fs::read_dir(made.path())
@@ -70,10 +69,10 @@ fn a_folder_has_all_its_files_before_anything_is_measured() {
 }
 
 #[test]
-fn a_folder_with_results_is_refused() {
+fn folders_with_results_are_refused() {
     let place = place();
     let made = folder(&place, "made", MadeUp::small().tables());
-    let error = Folder::create(made.path(), json!({})).unwrap_err();
+    let error = ResultsFolder::create(made.path(), json!({})).unwrap_err();
     assert!(matches!(error, Error::Output { .. }), "{error}");
     assert!(
         error
@@ -81,55 +80,58 @@ fn a_folder_with_results_is_refused() {
             .contains("name another folder with --results"),
         "{error}"
     );
-    let read = Folder::read(made.path()).unwrap();
+    let read = ResultsFolder::read(made.path()).unwrap();
     assert_eq!(read.tables, made.tables);
 }
 
 #[test]
-fn rows_are_read_as_they_were_added_and_more_can_be_added() {
+fn rows_survive_and_more_can_be_added() {
     let place = place();
     let tables = MadeUp::small().tables();
     let made = folder(&place, "made", tables.clone());
-    let mut read = Folder::read(made.path()).unwrap();
+    let mut read = ResultsFolder::read(made.path()).unwrap();
     assert_eq!(
         (&read.tables, &read.environment),
         (&tables, &made_up::environment())
     );
-    let more = Run {
+    let more = TimedRun {
         tool: "another tool, \"1.0\"".to_owned(),
         ..tables.runs[0].clone()
     };
-    read.add(Record::Run(more.clone())).unwrap();
-    let again = Folder::read(made.path()).unwrap();
-    assert_eq!(again.tables.runs.last(), Some(&more));
-    assert_eq!(again.tables.runs.len(), tables.runs.len() + 1);
+    read.add(Row::Run(more.clone())).unwrap();
+    let reread = ResultsFolder::read(made.path()).unwrap();
+    assert_eq!(reread.tables.runs.last(), Some(&more));
+    assert_eq!(reread.tables.runs.len(), tables.runs.len() + 1);
 }
 
 #[test]
-fn a_table_that_is_missing_is_empty_and_made_when_a_row_comes() {
+fn missing_tables_are_empty_until_rows_are_added() {
     let place = place();
     let made = folder(&place, "made", MadeUp::small().tables());
     fs::remove_file(made.path().join("errors.csv")).unwrap();
-    let mut read = Folder::read(made.path()).unwrap();
+    let mut read = ResultsFolder::read(made.path()).unwrap();
     assert_eq!(read.tables.errors, []);
     let row = made.tables.errors[0].clone();
-    read.add(Record::Error(row.clone())).unwrap();
-    assert_eq!(Folder::read(made.path()).unwrap().tables.errors, [row]);
+    read.add(Row::Error(row.clone())).unwrap();
+    assert_eq!(
+        ResultsFolder::read(made.path()).unwrap().tables.errors,
+        [row]
+    );
 }
 
-/// The error of a folder of which one file is changed.
+/// The error of reading a folder with one changed file.
 fn broken(file: &str, change: impl Fn(String) -> String) -> String {
     let place = place();
     let made = folder(&place, "made", MadeUp::small().tables());
     let path = made.path().join(file);
     fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
-    let error = Folder::read(made.path()).unwrap_err();
+    let error = ResultsFolder::read(made.path()).unwrap_err();
     assert!(matches!(error, Error::Input { .. }), "{error}");
     error.to_string()
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn unreadable_rows_are_reported_with_their_lines() {
     let error = broken("absent.csv", |text| text + "one cell\n");
     assert!(
         error.contains("absent.csv") && error.contains("line 3"),
@@ -143,17 +145,17 @@ fn what_cannot_be_read_is_named_with_its_line() {
     let error = broken("absent.csv", |text| {
         text.replacen("what,why", "what,why,who", 1)
     });
-    assert!(error.contains("write them as what,why"), "{error}");
+    assert!(error.contains("change them to what,why"), "{error}");
     let error = broken("environment.json", |text| text.replace('{', "["));
-    assert!(error.contains("no JSON"), "{error}");
+    assert!(error.contains("not valid JSON"), "{error}");
 }
 
 #[test]
-fn the_readme_of_results_says_what_every_column_holds() {
+fn results_readme_describes_every_column() {
     let place = place();
     let made = folder(&place, "made", Tables::default());
     let readme =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("results/README.md"))
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../results/README.md"))
             .unwrap();
     for table in [
         "runs.csv",
@@ -175,24 +177,24 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_bytes_are_a_reason_to_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), file in 0..6_usize) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), file in 0..6_usize) {
         let place = place();
         let path = place.path();
         fs::write(path.join("environment.json"), "{}").unwrap();
         let files = ["runs.csv", "errors.csv", "candidates.csv", "found.csv", "absent.csv", "environment.json"];
         fs::write(path.join(files[file]), bytes).unwrap();
-        let _ = Folder::read(path);
+        let _ = ResultsFolder::read(path);
     }
 
     #[test]
-    fn any_row_is_read_as_it_was_written(
+    fn any_row_survives_writing_and_reading(
         words in prop::collection::vec("\\PC*", 6),
         numbers in any::<(u64, u64, u32)>(),
         floats in any::<(f64, Option<f64>, f64)>(),
     ) {
         prop_assume!(!floats.0.is_nan() && !floats.2.is_nan() && floats.1.is_none_or(|float| !float.is_nan()));
         let made_up = MadeUp::small().tables();
-        let run = Run {
+        let run = TimedRun {
             tool: words[0].clone(),
             scheme: words[1].clone(),
             input: words[2].clone(),
@@ -213,13 +215,13 @@ proptest! {
         let place = place();
         let tables = Tables { runs: vec![run], errors: vec![cell], ..Tables::default() };
         let made = folder(&place, "made", tables.clone());
-        // Whatever rows hold, something can be made of them.
+        // Any rows can be rendered.
         made.render().unwrap();
-        prop_assert_eq!(Folder::read(made.path()).unwrap().tables, tables);
+        prop_assert_eq!(ResultsFolder::read(made.path()).unwrap().tables, tables);
     }
 }
 
-// What is made of it is exact
+// Summary and report
 
 #[test]
 fn summary_and_report_follow_from_the_tables() {
@@ -230,12 +232,12 @@ fn summary_and_report_follow_from_the_tables() {
     let (summary, report) = (read("summary.md"), read("report.html"));
     insta::assert_snapshot!("summary", summary);
     insta::assert_snapshot!("report", report.replace("><", ">\n<"));
-    Folder::read(made.path()).unwrap().render().unwrap();
+    ResultsFolder::read(made.path()).unwrap().render().unwrap();
     assert_eq!((summary, report), (read("summary.md"), read("report.html")));
 }
 
 #[test]
-fn the_report_asks_for_nothing_else() {
+fn reports_load_no_other_resource() {
     let place = place();
     let made = folder(&place, "made", MadeUp::realistic().tables());
     made.render().unwrap();
@@ -246,7 +248,7 @@ fn the_report_asks_for_nothing_else() {
 }
 
 #[test]
-fn warnings_say_what_to_try() {
+fn warnings_name_symptoms_and_cases() {
     let place = place();
     let mut tables = MadeUp::small().tables();
     for (i, run) in tables.runs.iter_mut().enumerate() {
@@ -259,12 +261,12 @@ fn warnings_say_what_to_try() {
         .rfind(|run| run.case() == case)
         .unwrap();
     last.elapsed_s *= 3.0;
-    tables.runs.push(Run {
+    tables.runs.push(TimedRun {
         threads: 77,
         checksum: "1".to_owned(),
         ..first.clone()
     });
-    tables.runs.push(Run {
+    tables.runs.push(TimedRun {
         threads: 77,
         checksum: "2".to_owned(),
         ..first
@@ -277,14 +279,14 @@ fn warnings_say_what_to_try() {
         "clock is unsteady",
         "far from their median: 1 ",
         "fewer than five runs: 1 ",
-        "did not compute the same: 1 ",
+        "computed different results: 1 ",
     ] {
         assert!(warnings.contains(seen), "{seen}: {warnings}");
     }
 }
 
 #[test]
-fn where_a_peer_is_faster_the_cell_says_so() {
+fn cells_with_faster_peers_are_marked() {
     let place = place();
     let made = folder(&place, "made", MadeUp::small().tables());
     made.render().unwrap();
@@ -300,10 +302,10 @@ fn where_a_peer_is_faster_the_cell_says_so() {
     assert!(peers.contains(&format!("behind: {behind}.")), "{peers}");
 }
 
-// Two folders are compared
+// Comparison of two folders
 
-/// Compares made-up runs with others of which a function changed each.
-fn compared(noise: f64, change: impl Fn(&mut Run)) -> Comparison {
+/// Compares made-up runs with runs changed by a function.
+fn compared(noise: f64, change: impl Fn(&mut TimedRun)) -> FolderComparison {
     let place = place();
     let made_up = |seed| MadeUp {
         noise,
@@ -324,15 +326,15 @@ fn compared(noise: f64, change: impl Fn(&mut Run)) -> Comparison {
     compare(&a, &b)
 }
 
-/// Names of the cases that are called.
-fn called(comparison: &Comparison) -> Vec<String> {
-    let is_called = |verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
-    let called = comparison
-        .timed
+/// Names and verdicts of the cases with a difference.
+fn differing(comparison: &FolderComparison) -> Vec<String> {
+    let differs = |verdict| matches!(verdict, Verdict::Slower | Verdict::Faster);
+    let changes = comparison
+        .cases
         .iter()
-        .filter(|timed| is_called(timed.verdict));
-    called
-        .map(|timed| format!("{} {}", timed.case.describe(), timed.verdict))
+        .filter(|change| differs(change.verdict));
+    changes
+        .map(|change| format!("{} {}", change.case.describe(), change.verdict))
         .collect()
 }
 
@@ -340,18 +342,18 @@ fn called(comparison: &Comparison) -> Vec<String> {
 fn equal_runs_are_equal() {
     for noise in [0.0, 0.01, 0.05, 0.2] {
         let comparison = compared(noise, |_| ());
-        let all = comparison.timed.len();
+        let all = comparison.cases.len();
         assert!(all > 150);
         assert!(
             comparison.count(Verdict::Equal) * 100 >= all * 98,
             "{noise}: {:?}",
-            called(&comparison)
+            differing(&comparison)
         );
-        assert!(comparison.erred.iter().all(|erred| erred.is_equal));
+        assert!(comparison.cells.iter().all(|change| change.is_equal));
     }
 }
 
-fn is_planted(run: &Run) -> bool {
+fn is_planted(run: &TimedRun) -> bool {
     run.stage == Stage::Sign
         && run.scheme == "affine32"
         && run.hardware == "avx2"
@@ -359,25 +361,25 @@ fn is_planted(run: &Run) -> bool {
 }
 
 #[test]
-fn a_case_that_is_a_fifth_slower_is_called_by_name() {
+fn cases_slower_by_a_fifth_are_named() {
     let comparison = compared(0.02, |run| {
         run.elapsed_s *= if is_planted(run) { 1.2 } else { 1.0 }
     });
     let expected = "sign affine32 simd avx2 on random hashes, 1000 shingles, K = 128, 4000 documents, 1 thread slower";
-    assert_eq!(called(&comparison), [expected]);
+    assert_eq!(differing(&comparison), [expected]);
     assert!(comparison.to_string().contains("; 1 slower, 0 faster"));
 }
 
 #[test]
-fn a_clock_that_is_slower_slows_no_case_down() {
+fn slower_clocks_slow_no_case_down() {
     let comparison = compared(0.02, |run| {
-        // A device has a clock of its own.
+        // A device has its own clock.
         if !run.case().is_on_device() {
             run.elapsed_s *= 1.3;
         }
         run.reference_s = run.reference_s.map(|reference| reference * 1.3);
     });
-    assert_eq!(called(&comparison), Vec::<String>::new());
+    assert_eq!(differing(&comparison), Vec::<String>::new());
     assert!(
         comparison
             .to_string()
@@ -387,15 +389,19 @@ fn a_clock_that_is_slower_slows_no_case_down() {
 }
 
 #[test]
-fn a_bad_third_of_the_rounds_is_noise() {
+fn slow_thirds_of_the_rounds_are_noise() {
     let comparison = compared(0.01, |run| {
         run.elapsed_s *= if run.round <= 4 { 1.2 } else { 1.0 }
     });
-    assert!(called(&comparison).is_empty(), "{:?}", called(&comparison));
+    assert!(
+        differing(&comparison).is_empty(),
+        "{:?}",
+        differing(&comparison)
+    );
 }
 
 #[test]
-fn other_computations_come_first() {
+fn different_checksums_come_first() {
     let comparison = compared(0.02, |run| {
         if is_planted(run) {
             run.checksum = "bad".to_owned();
@@ -404,13 +410,13 @@ fn other_computations_come_first() {
     let text = comparison.to_string();
     let (before, _) = text.split_once("Rule:").unwrap();
     assert!(
-        before.contains("did not compute the same in 1 cases") && before.contains("simd avx2"),
+        before.contains("computed different results in 1 cases") && before.contains("simd avx2"),
         "{before}"
     );
 }
 
 #[test]
-fn a_comparison_says_all_that_differs() {
+fn comparisons_show_every_difference() {
     let place = place();
     let small = MadeUp {
         schemes: vec!["affine32"],

@@ -1,10 +1,9 @@
-//! The rows that benches/peers writes have the columns of the records of `simgpu bench`.
+//! The rows of benches/peers have the columns of `simgpu bench`.
 
 use std::fs;
 use std::path::Path;
 
-/// The fields of a struct in Rust or a dataclass in Python: lines of the form `prefix name: ...` between the
-/// head and `end`.
+/// Fields of a Rust struct or a Python dataclass: lines of the form `prefix name: ...` between `head` and `end`.
 fn fields<'a>(source: &'a str, head: &str, prefix: &str, end: &str) -> Vec<&'a str> {
     let after = source.split_once(head).unwrap().1;
     let body = after.split_once(end).unwrap().0;
@@ -14,11 +13,17 @@ fn fields<'a>(source: &'a str, head: &str, prefix: &str, end: &str) -> Vec<&'a s
 }
 
 #[test]
-fn the_peers_tables_have_the_columns_of_the_records() {
+fn peers_and_bench_have_the_same_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let records = fs::read_to_string(root.join("src/bench/record.rs")).unwrap();
-    let tables = fs::read_to_string(root.join("benches/peers/tables.py")).unwrap();
-    for name in ["Run", "ErrorCell", "Candidates", "Found", "Absence"] {
+    let tables = fs::read_to_string(root.join("../benches/peers/tables.py")).unwrap();
+    for name in [
+        "TimedRun",
+        "ErrorCell",
+        "CandidateCount",
+        "PipelineResult",
+        "Absence",
+    ] {
         let ours = fields(
             &records,
             &format!("pub struct {name} {{"),
@@ -27,6 +32,6 @@ fn the_peers_tables_have_the_columns_of_the_records() {
         );
         let theirs = fields(&tables, &format!("class {name}:"), "    ", "\n\n\n");
         assert!(ours.len() > 1, "{name} has the columns {ours:?}");
-        assert_eq!(ours, theirs, "of {name}");
+        assert_eq!(ours, theirs, "columns of {name}");
     }
 }

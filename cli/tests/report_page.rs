@@ -1,5 +1,5 @@
-//! The report page in a real browser: no two labels overlap, none is cut off, all can be read, on a wide screen and
-//! on a narrow one.
+//! The report page in a real browser: labels do not overlap, are not cut off and are large enough, on a wide and on a
+//! narrow screen.
 
 #[path = "support/made_up.rs"]
 mod made_up;
@@ -10,13 +10,12 @@ use std::process::Command;
 
 use made_up::MadeUp;
 use serde_json::Value;
-use simgpu_cli::bench::folder::Folder;
-use simgpu_cli::bench::{report, summary};
+use simgpu_cli::bench::ResultsFolder;
 
-/// Measures the page when it is loaded, and leaves what it found in the element `measured`.
+/// Measures the page once it is loaded, and posts the results to the page around it.
 const MEASURE: &str = include_str!("support/measure_page.js");
 
-/// A wide screen, and a narrow one.
+/// Widths of a wide and a narrow screen.
 const WIDTHS: [u32; 2] = [1280, 400];
 
 fn browser() -> Option<PathBuf> {
@@ -35,31 +34,22 @@ fn browser() -> Option<PathBuf> {
     named.or_else(|| known.into_iter().find(|path| path.is_file()))
 }
 
-/// Pages with their names: everything, as long measurements give it, and the newest that was measured.
+/// Names and pages: made-up results of a long measurement, and the newest measured results.
 fn pages() -> Vec<(String, String)> {
-    let mut folders = vec![(
-        "made up".to_owned(),
-        made_up::environment(),
-        MadeUp::realistic().tables(),
-    )];
+    let place = tempfile::tempdir().unwrap();
+    let mut made_up = ResultsFolder::create(place.path(), made_up::environment()).unwrap();
+    made_up.tables = MadeUp::realistic().tables();
+    let mut pages = vec![("made up".to_owned(), made_up.page())];
     if let Some(path) = newest() {
-        let Folder {
-            environment,
-            tables,
-            ..
-        } = Folder::read(&path).unwrap();
-        folders.push((path.display().to_string(), environment, tables));
+        let folder = ResultsFolder::read(&path).unwrap();
+        pages.push((path.display().to_string(), folder.page()));
     }
-    let page = |(name, environment, tables)| {
-        let sections = summary::sections(&environment, &tables);
-        (name, report::page(&environment, &tables, &sections))
-    };
-    folders.into_iter().map(page).collect()
+    pages
 }
 
-/// The newest folder of results that simgpu bench wrote. Their names begin with dates.
+/// The newest folder of results written by simgpu bench. Folder names begin with dates.
 fn newest() -> Option<PathBuf> {
-    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
     let folders = fs::read_dir(results).ok()?;
     let paths = folders.filter_map(|folder| Some(folder.ok()?.path()));
     paths
@@ -71,7 +61,7 @@ fn newest() -> Option<PathBuf> {
         .max()
 }
 
-/// What the script finds on the page at some width, in a frame, since windows have a least width.
+/// Results of the script at some width, in a frame, because windows have a least width.
 fn measured(browser: &Path, page: &str, width: u32) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let inner = page.replace("</body>", &format!("<script>{MEASURE}</script></body>"));
@@ -120,13 +110,13 @@ fn measured(browser: &Path, page: &str, width: u32) -> Value {
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn labels_can_be_read() {
+#[allow(clippy::print_stderr, reason = "skipped tests print a note")]
+fn labels_are_readable() {
     let Some(browser) = browser() else {
         let is_required = std::env::var("SIMGPU_REQUIRE_BROWSER").is_ok_and(|value| value == "1");
         assert!(
             !is_required,
-            "no browser; install Chromium or name one by CHROME"
+            "no browser found; install Chromium or set CHROME"
         );
         eprintln!("skipped: no browser");
         return;
@@ -147,9 +137,9 @@ fn labels_can_be_read() {
     }
 }
 
-/// A page on which labels do overlap is not taken for one that can be read.
+/// The script detects every problem on a bad page.
 #[test]
-fn the_measure_finds_what_is_wrong() {
+fn script_finds_every_problem() {
     let Some(browser) = browser() else {
         return;
     };

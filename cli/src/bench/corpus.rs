@@ -1,4 +1,4 @@
-//! The corpus that is measured: real texts, and the file that they are in.
+//! The corpus to measure: real texts, and the files that hold them.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -11,35 +11,35 @@ use simgpu::documents::{DocumentBatch, TextBatch};
 use simgpu::io::{Fields, Inputs, read_documents};
 use simgpu::{Error, Result};
 
-/// 7,200 pages of API documentation, of which some are near-duplicates (examples/README.md).
+/// 7,200 pages of API documentation, some of them near-duplicates (examples/README.md).
 const EXAMPLE: &[u8] = simgpu::internals::EXAMPLE_CORPUS;
 
-/// Texts, and the files they were read from.
+/// Texts, and the files that hold them.
 #[derive(Debug)]
-pub struct Corpus {
-    /// The name of its file, without endings.
+pub struct BenchCorpus {
+    /// File name without extensions.
     pub name: String,
-    /// The files.
+    /// The files that hold the documents.
     pub inputs: Inputs,
     /// All documents.
     pub texts: TextBatch,
-    /// Holds the example's file for as long as it is wanted.
+    /// Keeps the file of the example until the corpus is dropped.
     _folder: Option<TempDir>,
 }
 
-impl Corpus {
-    /// Reads a file or a folder with texts in the field `text`, or, without one, the example.
+impl BenchCorpus {
+    /// Reads a file or folder with texts in the field `text`; `None` reads the example.
     ///
     /// # Errors
-    /// As of a run over files: [`Error::Input`], [`Error::BadRecord`], [`Error::Io`].
+    /// [`Error::Input`], [`Error::BadRecord`], [`Error::Io`].
     pub fn read(path: Option<&Path>) -> Result<Self> {
         match path {
-            Some(path) => Corpus::of_file(path, None),
+            Some(path) => BenchCorpus::of_file(path, None),
             None => {
                 let folder = temporary_folder()?;
                 let path = folder.path().join("driver-docs.jsonl.zst");
                 fs::write(&path, EXAMPLE).map_err(Error::io("write", &path))?;
-                Corpus::of_file(&path, Some(folder))
+                BenchCorpus::of_file(&path, Some(folder))
             }
         }
     }
@@ -53,7 +53,7 @@ impl Corpus {
             DocumentBatch::Texts(texts) => texts,
             DocumentBatch::Tokens(_) => TextBatch::default(),
         };
-        Ok(Corpus {
+        Ok(BenchCorpus {
             name,
             inputs,
             texts,
@@ -62,17 +62,17 @@ impl Corpus {
     }
 
     /// Bytes of all texts.
-    pub fn text_bytes(&self) -> usize {
+    pub(super) fn text_bytes(&self) -> usize {
         self.texts.iter().map(str::len).sum()
     }
 }
 
-/// A folder that goes when it is dropped.
+/// A temporary folder, removed on drop.
 pub(super) fn temporary_folder() -> Result<TempDir> {
-    tempfile::tempdir().map_err(Error::io("make a folder in", std::env::temp_dir()))
+    tempfile::tempdir().map_err(Error::io("create a folder in", std::env::temp_dir()))
 }
 
-/// Writes texts as JSON Lines, compressed by zstd, each with its number as id.
+/// Writes texts as zstd-compressed JSON Lines with their numbers as ids.
 pub(super) fn write_texts<'a>(path: &Path, texts: impl Iterator<Item = &'a str>) -> Result<()> {
     let write = || {
         let mut lines = zstd::Encoder::new(BufWriter::new(File::create(path)?), 3)?;
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_read() {
-        let corpus = Corpus::read(None).unwrap();
+    fn example_has_7200_documents() {
+        let corpus = BenchCorpus::read(None).unwrap();
         assert_eq!(corpus.name, "driver-docs");
         assert_eq!(corpus.texts.len(), 7200);
         assert_eq!(

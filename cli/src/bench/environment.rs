@@ -1,4 +1,4 @@
-//! On what it was measured: what decides the numbers, beside the code.
+//! Everything that affects the numbers, except the code: machine and build.
 
 use std::fs;
 use std::process::Command;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use simgpu::simd::Isa;
 
-/// This machine, and of what this program was built: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`,
-/// `architecture`, `gpus` (each with `name`, `kind`, `api` and `driver`), `simgpu`, `rustc`, `target`, `flags`,
-/// `target_features`, `optimization`, `commit`, `uncommitted_changes`. What cannot be known is null.
-pub fn environment() -> Value {
+/// This machine and build: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`, `architecture`, `gpus`
+/// (each with `name`, `kind`, `api` and `driver`), `simgpu`, `rustc`, `target`, `flags`, `target_features`,
+/// `optimization`, `commit`, `uncommitted_changes`. Unknown values are null.
+pub(crate) fn environment() -> Value {
     let isas: Vec<String> = Isa::available().iter().map(Isa::to_string).collect();
     json!({
         "date": date(),
@@ -34,8 +34,8 @@ pub fn environment() -> Value {
     })
 }
 
-/// The name of a folder of results: `<date>-<cpu>-<cores>-cores`, in small letters, digits and hyphens.
-pub fn folder_name(environment: &Value) -> String {
+/// The name of a folder of results: `<date>-<cpu>-<cores>-cores`, in lower-case letters, digits and hyphens.
+pub(crate) fn folder_name(environment: &Value) -> String {
     let model = environment["cpu"].as_str().unwrap_or("unknown cpu");
     let model = model.to_lowercase().replace("(r)", "").replace("(tm)", "");
     let words = model.split(|c: char| !c.is_ascii_alphanumeric());
@@ -45,15 +45,15 @@ pub fn folder_name(environment: &Value) -> String {
     format!("{date}-{}-{cores}-cores", words.join("-"))
 }
 
-/// The model of the CPU, where the system tells.
-pub fn cpu_name() -> Option<String> {
+/// Model name of the CPU, if the system tells.
+pub(crate) fn cpu_name() -> Option<String> {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-    model.or_else(|| said("sysctl", &["-n", "machdep.cpu.brand_string"]))
+    model.or_else(|| output_of("sysctl", &["-n", "machdep.cpu.brand_string"]))
 }
 
-/// Family, model and stepping of the CPU, where the system tells: names leave out which generation it is.
+/// Family, model and stepping of the CPU, if the system tells. Model names may hide the generation.
 fn cpu_version() -> Option<String> {
     let info = fs::read_to_string("/proc/cpuinfo").ok()?;
     let number = |what: &str| {
@@ -68,18 +68,18 @@ fn cpu_version() -> Option<String> {
     ))
 }
 
-/// All memory of the machine, where the system tells.
-pub fn memory_bytes() -> Option<u64> {
+/// Memory of the machine, if the system tells.
+pub(crate) fn memory_bytes() -> Option<u64> {
     let memory = status_of("/proc/meminfo", "MemTotal:");
-    memory.or_else(|| said("sysctl", &["-n", "hw.memsize"])?.parse().ok())
+    memory.or_else(|| output_of("sysctl", &["-n", "hw.memsize"])?.parse().ok())
 }
 
-/// The most memory this process has had, in bytes, where the system tells.
-pub fn peak_memory_bytes() -> Option<u64> {
+/// Peak memory of this process in bytes, if the system tells.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
     status_of("/proc/self/status", "VmHWM:")
 }
 
-/// A line of a file under /proc that gives kB, in bytes.
+/// A value in kB of a file under /proc, in bytes.
 fn status_of(path: &str, name: &str) -> Option<u64> {
     let status = fs::read_to_string(path).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -87,10 +87,10 @@ fn status_of(path: &str, name: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// The system and the version of its kernel.
+/// Name of the system and version of its kernel.
 fn os() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease");
-    let release = release.ok().or_else(|| said("uname", &["-r"]));
+    let release = release.ok().or_else(|| output_of("uname", &["-r"]));
     format!(
         "{} {}",
         std::env::consts::OS,
@@ -119,19 +119,19 @@ fn gpus() -> Vec<Value> {
     Vec::new()
 }
 
-/// What was known when this was built.
+/// A note of the build; `None` if it is empty.
 fn known(note: &'static str) -> Option<&'static str> {
     (!note.is_empty()).then_some(note)
 }
 
-/// What a program prints about this machine, if it is there.
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// Standard output of a program, if it runs successfully.
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
 
-/// Today, in Greenwich.
+/// Today's date (UTC).
 fn date() -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let (year, month, day) = civil(now.map_or(0, |now| now.as_secs() / 86_400));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_have_names_that_any_system_takes() {
+    fn folder_names_suit_any_file_system() {
         let environment = json!({
             "date": "2026-11-22", "cpu": "Intel(R) Xeon(R) @ 2.50GHz", "cores": 2,
         });
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn this_environment_says_what_is_computed_by() {
+    fn environment_has_instructions_cores_and_compiler() {
         let environment = environment();
         assert_eq!(environment["isas"][0], "portable");
         assert!(environment["cores"].as_u64() > Some(0));

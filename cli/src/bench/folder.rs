@@ -1,4 +1,4 @@
-//! A folder of results: environment.json and a table for each kind of record, and what is made of them.
+//! A folder of results: environment.json, the tables, and the summary and report rendered from them.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,81 +8,65 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::record::columns;
-use super::{Absence, Candidates, ErrorCell, Found, Record, Run};
+use super::record::{Absence, CandidateCount, ErrorCell, PipelineResult, Row, TimedRun, columns};
+use super::tables::Tables;
 use super::{report, summary};
 use simgpu::{Error, Result};
 
-/// On what it was measured.
+/// The machine and the build.
 const ENVIRONMENT: &str = "environment.json";
 
-/// What is made of the tables.
+/// Rendered from the tables.
 const SUMMARY: &str = "summary.md";
 const REPORT: &str = "report.html";
 
-/// All rows of a folder's tables.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tables {
-    /// runs.csv: every timed run.
-    pub runs: Vec<Run>,
-    /// errors.csv.
-    pub errors: Vec<ErrorCell>,
-    /// candidates.csv.
-    pub candidates: Vec<Candidates>,
-    /// found.csv.
-    pub found: Vec<Found>,
-    /// absent.csv.
-    pub absent: Vec<Absence>,
-}
-
-/// A kind of record, and the table that holds it.
-trait Row: Serialize + DeserializeOwned {
+/// A kind of row, and the file of its table.
+trait CsvRow: Serialize + DeserializeOwned {
     const FILE: &'static str;
 }
 
-impl Row for Run {
+impl CsvRow for TimedRun {
     const FILE: &'static str = "runs.csv";
 }
 
-impl Row for ErrorCell {
+impl CsvRow for ErrorCell {
     const FILE: &'static str = "errors.csv";
 }
 
-impl Row for Candidates {
+impl CsvRow for CandidateCount {
     const FILE: &'static str = "candidates.csv";
 }
 
-impl Row for Found {
+impl CsvRow for PipelineResult {
     const FILE: &'static str = "found.csv";
 }
 
-impl Row for Absence {
+impl CsvRow for Absence {
     const FILE: &'static str = "absent.csv";
 }
 
 /// A folder of results.
 #[derive(Debug)]
-pub struct Folder {
+pub struct ResultsFolder {
     path: PathBuf,
     /// environment.json.
     pub environment: Value,
-    /// What was measured so far.
+    /// All rows so far.
     pub tables: Tables,
 }
 
-impl Folder {
-    /// Makes a folder, which must not hold results yet, and all its files, so that whatever is in the way shows
-    /// before anything is measured.
+impl ResultsFolder {
+    /// Creates a folder with all its files, so that failures show before anything is measured.
     ///
     /// # Errors
-    /// [`Error::Output`] when it holds results, [`Error::Io`].
+    /// [`Error::Output`] if it already holds results, [`Error::Io`].
     pub fn create(path: &Path, environment: Value) -> Result<Self> {
         let files = [
             ENVIRONMENT,
-            Run::FILE,
+            TimedRun::FILE,
             ErrorCell::FILE,
-            Candidates::FILE,
-            Found::FILE,
+            CandidateCount::FILE,
+            PipelineResult::FILE,
             Absence::FILE,
             SUMMARY,
             REPORT,
@@ -96,12 +80,12 @@ impl Folder {
         }
         fs::create_dir_all(path).map_err(Error::io("create", path))?;
         replace(&path.join(ENVIRONMENT), &format!("{environment:#}\n"))?;
-        create_table::<Run>(path)?;
+        create_table::<TimedRun>(path)?;
         create_table::<ErrorCell>(path)?;
-        create_table::<Candidates>(path)?;
-        create_table::<Found>(path)?;
+        create_table::<CandidateCount>(path)?;
+        create_table::<PipelineResult>(path)?;
         create_table::<Absence>(path)?;
-        let folder = Folder {
+        let folder = ResultsFolder {
             path: path.to_owned(),
             environment,
             tables: Tables::default(),
@@ -110,19 +94,19 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Reads a folder; a table that is not there has no rows. Rows can be added to it.
+    /// Reads a folder, to which rows can be added. A missing table has no rows.
     ///
     /// # Errors
-    /// [`Error::Input`] for a file that is not what [`Folder::create`] and [`Folder::add`] write, [`Error::Io`].
+    /// [`Error::Input`] for a malformed file, [`Error::Io`].
     pub fn read(path: &Path) -> Result<Self> {
         let file = path.join(ENVIRONMENT);
         let text = fs::read_to_string(&file).map_err(Error::io("read", &file))?;
         let environment = serde_json::from_str(&text).map_err(|error| Error::Input {
             path: file,
-            problem: format!("no JSON: {error}"),
-            remedy: "name a folder that simgpu bench wrote".to_owned(),
+            problem: format!("not valid JSON: {error}"),
+            remedy: "name a folder written by simgpu bench".to_owned(),
         })?;
-        Ok(Folder {
+        Ok(ResultsFolder {
             path: path.to_owned(),
             environment,
             tables: Tables {
@@ -135,61 +119,65 @@ impl Folder {
         })
     }
 
-    /// Adds a row to its table, in memory and on disk.
+    /// Appends a row to its table, in memory and on disk.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn add(&mut self, record: Record) -> Result<()> {
+    pub fn add(&mut self, row: Row) -> Result<()> {
         let tables = &mut self.tables;
-        match record {
-            Record::Run(row) => add_row(&self.path, &mut tables.runs, row),
-            Record::Error(row) => add_row(&self.path, &mut tables.errors, row),
-            Record::Candidates(row) => add_row(&self.path, &mut tables.candidates, row),
-            Record::Found(row) => add_row(&self.path, &mut tables.found, row),
-            Record::Absence(row) => add_row(&self.path, &mut tables.absent, row),
+        match row {
+            Row::Run(row) => add_row(&self.path, &mut tables.runs, row),
+            Row::Error(row) => add_row(&self.path, &mut tables.errors, row),
+            Row::Candidates(row) => add_row(&self.path, &mut tables.candidates, row),
+            Row::Found(row) => add_row(&self.path, &mut tables.found, row),
+            Row::Absence(row) => add_row(&self.path, &mut tables.absent, row),
         }
     }
 
-    /// Makes summary.md and report.html again from what was measured so far. Each of them is complete at any
-    /// time.
+    /// Rewrites summary.md and report.html from the rows so far. Readers see whole files at any time.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn render(&self) -> Result<()> {
         let sections = summary::sections(&self.environment, &self.tables);
         replace(&self.path.join(SUMMARY), &summary::markdown(&sections))?;
-        let page = report::page(&self.environment, &self.tables, &sections);
-        replace(&self.path.join(REPORT), &page)
+        replace(&self.path.join(REPORT), &self.page())
     }
 
-    /// What of summary.md is read first.
-    pub fn brief(&self) -> String {
+    /// The contents of report.html for the rows so far.
+    pub fn page(&self) -> String {
+        let sections = summary::sections(&self.environment, &self.tables);
+        report::page(&self.environment, &self.tables, &sections)
+    }
+
+    /// The main sections of summary.md.
+    pub(crate) fn brief(&self) -> String {
         let mut sections = summary::sections(&self.environment, &self.tables);
         sections.retain(|section| section.topic.is_brief());
         summary::markdown(&sections)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// Writes a file so that nobody sees it half written.
+/// Writes a file in one step, so that readers never see a part of it.
 fn replace(path: &Path, contents: &str) -> Result<()> {
     let partial = path.with_extension("partial");
     fs::write(&partial, contents).map_err(Error::io("write", &partial))?;
     fs::rename(&partial, path).map_err(Error::io("write", path))
 }
 
-fn create_table<T: Row>(folder: &Path) -> Result<()> {
+fn create_table<T: CsvRow>(folder: &Path) -> Result<()> {
     let path = folder.join(T::FILE);
     let header = columns::<T>().join(",");
     fs::write(&path, header + "\n").map_err(Error::io("write", &path))
 }
 
-/// Appends a row by one write, so that an interruption leaves whole rows.
-fn add_row<T: Row>(folder: &Path, rows: &mut Vec<T>, row: T) -> Result<()> {
+/// Appends a row in one write, so that an interruption leaves whole rows.
+fn add_row<T: CsvRow>(folder: &Path, rows: &mut Vec<T>, row: T) -> Result<()> {
     let path = folder.join(T::FILE);
     if !path.exists() {
         create_table::<T>(folder)?;
@@ -210,7 +198,7 @@ fn add_row<T: Row>(folder: &Path, rows: &mut Vec<T>, row: T) -> Result<()> {
     Ok(())
 }
 
-fn read_table<T: Row>(folder: &Path) -> Result<Vec<T>> {
+fn read_table<T: CsvRow>(folder: &Path) -> Result<Vec<T>> {
     let path = folder.join(T::FILE);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -226,16 +214,16 @@ fn read_table<T: Row>(folder: &Path) -> Result<Vec<T>> {
     let refuse = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
         input(
-            format!("line {line} is no row of this table: {error}"),
-            "correct the line or remove it; results/README.md says what columns hold",
+            format!("line {line} is not a row of this table: {error}"),
+            "correct or remove the line; results/README.md describes the columns",
         )
     };
     let header = reader.headers().map_err(refuse)?;
     if header != columns::<T>() {
         let (found, expected) = (header.iter().collect::<Vec<_>>(), columns::<T>());
         return Err(input(
-            format!("line 1 names the columns {}", found.join(",")),
-            &format!("write them as {}", expected.join(",")),
+            format!("line 1 has the columns {}", found.join(",")),
+            &format!("change them to {}", expected.join(",")),
         ));
     }
     reader

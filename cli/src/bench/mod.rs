@@ -1,48 +1,62 @@
-//! `simgpu bench`: how fast this machine signs, how far estimates are off, and how many pairs are found.
+//! `simgpu bench`: how fast this machine signs, how accurate estimates are, and how many pairs are found.
 //!
 //! ```text
-//! plan          which backends, schemes, lengths and so on are measured, and how long that may take
-//! corpus        real texts, and the file that they are in
-//! throughput    how fast the stages are, with every backend and scheme
-//! error         how far estimates are from the exact similarity, scheme by scheme
-//! lsh           which pairs become candidates, and what whole pipelines find
-//! record        what each of them gives: rows of the folder's tables
-//! folder        results/<date>-<machine>/, which is rewritten while rows come
-//! cases         runs by what they measured, and what they come to
-//! summary       the folder as text: summary.md
-//! report        the folder as a page with charts: report.html
-//! compare       two folders, with their noise taken into account
+//! plan          which backends, schemes, lengths and so on to measure, and for how long
+//! environment   what the machine is, and how this program was built
+//! corpus        real texts, and the files that hold them
+//! stage, case   what a run measures
+//! record        the rows of the tables
+//! tables        all rows of a folder
+//! statistics    medians, intervals, tests
+//! cases         runs grouped by case, and the figures of a case
+//! throughput    how fast every stage is, by backend and scheme
+//! error         how far estimates are from the exact similarity, by scheme
+//! lsh           which pairs become candidates, and which pairs whole pipelines find
+//! summary       a folder as text: summary.md
+//! report        a folder as a page with charts: report.html
+//! folder        results/<date>-<machine>/, rewritten while rows arrive
+//! compare       two folders, with their noise
 //! ```
 //!
-//! A measurement gives [`Record`]s and neither prints nor writes. `summary.md` and `report.html` follow from
-//! the tables alone, so that they can be made again, and rows of other tools can be added.
+//! A measurement hands out [`Row`]s; it neither prints nor writes. `summary.md` and `report.html` follow from the
+//! tables alone, so they can be rendered again, and rows of other tools can be added.
 
-pub mod plan;
+mod plan;
 
-pub mod corpus;
+pub(crate) mod environment;
 
-pub mod environment;
+mod corpus;
 
-pub mod throughput;
+mod stage;
+
+mod case;
+
+mod record;
+
+mod tables;
+
+mod statistics;
+
+mod cases;
+
+pub(crate) mod throughput;
 
 pub mod error;
 
 pub mod lsh;
 
-pub mod statistics;
+mod summary;
 
-pub mod record;
+mod report;
 
-pub mod folder;
-
-pub mod cases;
-
-pub mod summary;
-
-pub mod report;
+mod folder;
 
 pub mod compare;
 
-pub use corpus::Corpus;
-pub use plan::{Effort, Part, Plan};
-pub use record::{Absence, Candidates, ErrorCell, Found, Record, Run, Stage, Varied};
+pub use self::corpus::BenchCorpus;
+pub use self::folder::ResultsFolder;
+pub use self::plan::SCHEMES;
+pub(crate) use self::plan::{BenchPart, Effort, Plan};
+pub use self::record::{Absence, CandidateCount, ErrorCell, PipelineResult, Row, TimedRun, Varied};
+pub use self::stage::Stage;
+pub use self::tables::Tables;

@@ -1,30 +1,35 @@
-//! What is measured, and how long that may take.
+//! What to measure, and for how long.
 
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::throughput;
 use simgpu::backend::Backend;
 use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
 use simgpu::simd::Isa;
 use simgpu::{Error, Result};
 
-/// How long a measurement may take.
+/// Most shingles per document: two documents fit into any memory.
+const MOST_SHINGLES: u64 = 1 << 26;
+
+/// Most threads.
+const MOST_THREADS: u32 = 1 << 10;
+
+/// Length of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Effort {
+pub(crate) enum Effort {
     /// Less than 20 seconds: few lengths and sizes.
     Quick,
     /// About two minutes.
     #[default]
     Usual,
-    /// As long as all cells take, with enough trials to see a hundredth.
+    /// All cells, with enough trials to resolve one percent, however long that takes.
     Full,
 }
 
 /// A part of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// [`throughput`].
+pub(crate) enum BenchPart {
+    /// [`throughput`](super::throughput).
     Throughput,
     /// [`error`](super::error).
     Error,
@@ -32,32 +37,32 @@ pub enum Part {
     Lsh,
 }
 
-/// What is measured. Where a list is empty, effort and machine decide.
+/// What to measure. Effort and machine fill empty lists.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// How long it may take.
+pub(crate) struct Plan {
+    /// Length of the measurement.
     pub effort: Effort,
-    /// Parts; all if empty.
-    pub parts: Vec<Part>,
-    /// Backends; where empty `scalar` and `simd`, and `gpu` on the first device that is no software.
+    /// Parts; empty means all.
+    pub parts: Vec<BenchPart>,
+    /// Backends; empty means `scalar`, `simd`, and `gpu` if the first device is hardware.
     pub backends: Vec<Backend>,
-    /// Instructions of `simd`; where empty all that this CPU has.
+    /// Instruction sets of `simd`; empty means all that this CPU supports.
     pub isas: Vec<Isa>,
-    /// Schemes, by name; where empty the families and `fast`.
+    /// Scheme names; empty means [`SCHEMES`], or fewer for a short measurement.
     pub schemes: Vec<String>,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perms: Vec<u32>,
-    /// Shingles of a document.
+    /// Shingles per document.
     pub lengths: Vec<u64>,
-    /// Threads.
+    /// Numbers of threads.
     pub threads: Vec<u32>,
-    /// The corpus of texts; where none the example, which lies in the program.
+    /// Corpus of texts; `None` means the example built into the program.
     pub input: Option<PathBuf>,
-    /// The device of `gpu` and `hybrid`.
+    /// Device of `gpu` and `hybrid`, by number; `None` means the first.
     pub device: Option<usize>,
 }
 
-/// Schemes that are measured if none are named: every family, with its native draws.
+/// Schemes measured by default: every family, with its own coefficients.
 pub const SCHEMES: [&str; 8] = [
     "affine32",
     "affine32-even",
@@ -71,52 +76,97 @@ pub const SCHEMES: [&str; 8] = [
 
 impl Plan {
     /// Whether a part is measured.
-    pub fn has(&self, part: Part) -> bool {
+    pub(crate) fn has(&self, part: BenchPart) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    /// Refuses what no part can measure.
+    /// Checks what all parts need.
     ///
     /// # Errors
-    /// As of [`Plan::schemes`], and [`Error::Parameter`] for lengths and threads out of their range.
-    pub fn check(&self) -> Result<()> {
+    /// Those of [`Plan::schemes`]; [`Error::Parameter`] for lengths and threads out of range.
+    pub(crate) fn check(&self) -> Result<()> {
         for num_perm in self.num_perms.iter().copied().chain([DEFAULT_NUM_PERM]) {
             self.schemes(num_perm)?;
         }
-        throughput::check(self)
+        self.lengths_or(&[])?;
+        self.threads_or(Vec::new)?;
+        Ok(())
     }
 
-    /// The schemes, with so many slots.
+    /// The schemes, each with `num_perm` slots.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for a name that is no scheme's, [`Error::Parameter`] for slots that it cannot have.
-    pub fn schemes(&self, num_perm: u32) -> Result<Vec<Scheme>> {
+    /// [`Error::UnknownName`] for an unknown scheme, [`Error::Parameter`] for a number of slots that it does not
+    /// support.
+    pub(crate) fn schemes(&self, num_perm: u32) -> Result<Vec<Scheme>> {
         self.schemes_or(&SCHEMES, num_perm)
     }
 
-    /// The schemes that are named, or else those of `unnamed`, with so many slots.
-    pub(super) fn schemes_or(&self, unnamed: &[&str], num_perm: u32) -> Result<Vec<Scheme>> {
+    /// The named schemes, or `default`, each with `num_perm` slots.
+    pub(super) fn schemes_or(&self, default: &[&str], num_perm: u32) -> Result<Vec<Scheme>> {
         let scheme = |name: &str| Scheme::named(name)?.with_num_perm(num_perm);
-        self.scheme_names(unnamed).into_iter().map(scheme).collect()
+        self.scheme_names(default).into_iter().map(scheme).collect()
     }
 
-    /// The names of the same.
-    pub(super) fn scheme_names<'a>(&'a self, unnamed: &[&'a str]) -> Vec<&'a str> {
+    /// The names of the named schemes, or `default`.
+    pub(super) fn scheme_names<'a>(&'a self, default: &[&'a str]) -> Vec<&'a str> {
         match self.schemes.as_slice() {
-            [] => unnamed.to_vec(),
+            [] => default.to_vec(),
             named => named.iter().map(String::as_str).collect(),
         }
     }
+
+    /// The named lengths, or `default`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a length out of range.
+    pub(super) fn lengths_or(&self, default: &[u64]) -> Result<Vec<usize>> {
+        let lengths = match self.lengths.as_slice() {
+            [] => default,
+            named => named,
+        };
+        let checked = lengths
+            .iter()
+            .map(|length| in_range("lengths", *length, MOST_SHINGLES));
+        checked.collect()
+    }
+
+    /// The named numbers of threads, or `default`, ascending and distinct.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] for a number of threads out of range.
+    pub(super) fn threads_or(&self, default: impl FnOnce() -> Vec<u32>) -> Result<Vec<u32>> {
+        let mut threads = match self.threads.as_slice() {
+            [] => default(),
+            named => named.to_vec(),
+        };
+        for threads in &threads {
+            in_range("threads", u64::from(*threads), u64::from(MOST_THREADS))?;
+        }
+        threads.sort_unstable();
+        threads.dedup();
+        Ok(threads)
+    }
 }
 
-impl FromStr for Part {
+fn in_range(name: &'static str, value: u64, most: u64) -> Result<usize> {
+    let in_range = (1..=most).contains(&value).then_some(value);
+    let fitting = in_range.and_then(|value| usize::try_from(value).ok());
+    fitting.ok_or_else(|| Error::Parameter {
+        name,
+        value: value.to_string(),
+        expected: format!("a number from 1 to {most}"),
+    })
+}
+
+impl FromStr for BenchPart {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
         match name {
-            "throughput" => Ok(Part::Throughput),
-            "error" => Ok(Part::Error),
-            "lsh" => Ok(Part::Lsh),
+            "throughput" => Ok(BenchPart::Throughput),
+            "error" => Ok(BenchPart::Error),
+            "lsh" => Ok(BenchPart::Lsh),
             _ => Err(Error::UnknownName {
                 what: "part",
                 name: name.to_owned(),

@@ -1,128 +1,102 @@
-//! Rows of the tables in a folder of results. Field names are the headers; units are in them.
+//! Rows of the tables in a folder of results. Field names are the column names and include units.
 
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// One row of one of the tables.
+use super::case::Case;
+use super::stage::Stage;
+
+/// A row of any table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Record {
-    /// Of runs.csv.
-    Run(Run),
-    /// Of errors.csv.
+pub enum Row {
+    /// A row of runs.csv.
+    Run(TimedRun),
+    /// A row of errors.csv.
     Error(ErrorCell),
-    /// Of candidates.csv.
-    Candidates(Candidates),
-    /// Of found.csv.
-    Found(Found),
-    /// Of absent.csv.
+    /// A row of candidates.csv.
+    Candidates(CandidateCount),
+    /// A row of found.csv.
+    Found(PipelineResult),
+    /// A row of absent.csv.
     Absence(Absence),
 }
 
-/// What a run did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stage {
-    /// Shingle hashes that lie in memory become signatures.
-    Sign,
-    /// Texts that lie in memory become signatures.
-    SignTexts,
-    /// Texts become shingle hashes.
-    Shingle,
-    /// Signatures become band keys.
-    Band,
-    /// The keys of one band are sorted, and those that are shared found.
-    Bucket,
-    /// Candidate pairs, as many as documents, are compared by their signatures.
-    Verify,
-    /// Files become files without near-duplicates.
-    Dedup,
-    /// Shingle hashes or texts are written to a GPU.
-    Upload,
-    /// The kernel of a GPU runs on what it holds.
-    Kernel,
-    /// Signatures come back from a GPU.
-    Readback,
-}
-
-/// One timed run. Runs that are alike but for `round`, `passes` and what was measured are runs of one
-/// *case*.
+/// One timed run. Runs that differ only in `round`, `passes` and measured values are runs of one *case*.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct TimedRun {
     /// `simgpu`, or another tool with its version.
     pub tool: String,
-    /// What was done.
+    /// What it did.
     pub stage: Stage,
-    /// `scalar`, `simd`, `gpu` or `hybrid`; empty where a stage has no backends, and for other tools.
+    /// `scalar`, `simd`, `gpu` or `hybrid`; empty for other tools and for stages without backends.
     pub backend: String,
-    /// The vector instructions (`portable`, `avx2`, ...) or the device that computed.
+    /// Instruction set (`portable`, `avx2`, ...) or device.
     pub hardware: String,
-    /// The scheme, or a peer's name for what it computes; empty where none matters.
+    /// The scheme, or another tool's name for what it computes; empty if the stage has none.
     pub scheme: String,
-    /// Slots of a signature; 0 where none matters.
+    /// Slots per signature; 0 if the stage has none.
     pub num_perm: u32,
-    /// What went in: `random hashes`, `random signatures`, `random keys`, or the unit and size of shingles and the
-    /// corpus, such as `words 5 of driver-docs`.
+    /// The input: `random hashes`, `random signatures`, `random keys`, or shingle unit, shingle size and corpus, such
+    /// as `words 5 of driver-docs`.
     pub input: String,
-    /// Shingles of a document, on average; 0 where none matters.
+    /// Mean shingles per document; 0 if the stage has none.
     pub shingles: u64,
-    /// Documents of a pass.
+    /// Documents per pass.
     pub documents: u64,
     /// Threads.
     pub threads: u32,
-    /// Updates of a pass: shingles x num_perm for schemes that compute each; else 0.
+    /// Updates per pass: shingles x num_perm for schemes that update every slot, else 0.
     pub updates: u64,
-    /// Bytes of text of a pass, decompressed; 0 where none is read.
+    /// Bytes of decompressed text per pass; 0 if the stage reads none.
     pub text_bytes: u64,
-    /// Which of the case's runs, from 1, in the order in which they were measured.
+    /// Number of this run among those of its case, from 1, in the order of measurement.
     pub round: u32,
-    /// Passes over the documents in this run.
+    /// Passes over the documents.
     pub passes: u32,
-    /// Seconds of all passes, by the clock on the wall.
+    /// Wall-clock seconds of all passes.
     pub elapsed_s: f64,
-    /// Seconds of a fixed loop of dependent instructions that ran next to this run: how fast the clock of the core was
-    /// then. Empty where none ran.
+    /// Seconds of a fixed loop of dependent instructions next to this run, which show the clock rate of the core.
+    /// Empty if it did not run.
     pub reference_s: Option<f64>,
-    /// Updates a second that the vector units allow (`src/simd/ceiling.rs`), measured next to this run; of a GPU, what its data
-    /// sheet says, where that is known.
+    /// Updates per second that the vector units allow (`src/simd/ceiling.rs`), measured next to this run; for a GPU,
+    /// the figure of its data sheet if known.
     pub ceiling_updates_per_s: Option<f64>,
-    /// Of what came out, in hexadecimal. Cases that compute the same things have the same; other tools may have
-    /// none.
+    /// Checksum of the results, in hexadecimal: equal for equal results. Empty for some other tools.
     pub checksum: String,
 }
 
-/// What was drawn anew for each trial.
+/// What each trial draws anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Varied {
-    /// The seed of the scheme; the pair of sets stays.
+    /// The seed of the scheme, for one pair of sets.
     Seeds,
-    /// The pair of sets; the seed stays.
+    /// The pair of sets, for one seed.
     Data,
 }
 
-/// How far estimates of one kind of pair are off, over many trials.
+/// Error of estimates for one kind of pair, over many trials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorCell {
     /// `simgpu`, or another tool with its version.
     pub tool: String,
     /// The scheme.
     pub scheme: String,
-    /// Whether slots are independent of each other by design, so that matches should be binomial.
+    /// Whether slots are independent by design, so that matches are binomial.
     pub has_independent_slots: bool,
-    /// Whether the scheme mixes shingle hashes before they are permuted.
+    /// Whether the scheme mixes shingle hashes before permuting them.
     pub is_mixed: bool,
-    /// Bits kept of each slot: that of the slot where all are.
+    /// Bits kept per slot; the width of a slot if all are kept.
     pub slot_bits: u32,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perm: u32,
     /// `random`, `interval`, `progression`, `zipf` or `edits`.
     pub input: String,
-    /// What was drawn anew for each trial.
+    /// What each trial draws anew.
     pub varied: Varied,
-    /// Elements of each set of the pair.
+    /// Elements per set.
     pub set_size: u64,
-    /// The exact Jaccard similarity, on average over trials: the nearest to what was asked for that sets of
-    /// this size can have.
+    /// Mean exact Jaccard similarity over trials: the closest to the requested one that sets of this size allow.
     pub similarity: f64,
     /// Pairs of signatures.
     pub trials: u64,
@@ -130,138 +104,123 @@ pub struct ErrorCell {
     pub bias: f64,
     /// Standard error of `bias`.
     pub bias_standard_error: f64,
-    /// Root of the mean squared error.
+    /// Root mean square error.
     pub root_mean_square_error: f64,
-    /// The same over what independent permutations come to; empty where that is 0. With all bits of slots it is
-    /// sqrt(J (1 - J) / num_perm). With b of them slots agree with probability P = J + (1 - J) / 2^b, and it is
-    /// sqrt(P (1 - P) / num_perm) / (1 - 2^-b).
+    /// `root_mean_square_error` over that of independent permutations; empty if the latter is 0. The latter is
+    /// sqrt(J (1 - J) / num_perm) for whole slots. Slots of b bits agree with probability P = J + (1 - J) / 2^b, and
+    /// it is sqrt(P (1 - P) / num_perm) / (1 - 2^-b).
     pub error_ratio: Option<f64>,
     /// Lower end of a 95 % interval of `error_ratio`.
     pub error_ratio_low: Option<f64>,
     /// Upper end of a 95 % interval of `error_ratio`.
     pub error_ratio_high: Option<f64>,
-    /// Share of trials whose stated 95 % interval held the similarity.
+    /// Share of trials whose stated 95 % interval contains the similarity.
     pub coverage: f64,
-    /// What that share is for binomial matches, by calculation.
+    /// The same share for binomial matches, calculated.
     pub coverage_expected: f64,
-    /// Variance of the matches over that of a binomial; empty where that is 0.
+    /// Variance of the matches over that of a binomial; empty if the latter is 0.
     pub dispersion: Option<f64>,
-    /// Probability of matches that fit a binomial as badly as these or worse, where slots are independent and
-    /// trials are enough to tell.
+    /// Probability that binomial matches fit at most as well as these; empty for dependent slots and too few trials.
     pub fit_p: Option<f64>,
 }
 
-/// How many pairs of one similarity became candidates.
+/// How many pairs of one similarity become candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Candidates {
+pub struct CandidateCount {
     /// The scheme.
     pub scheme: String,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perm: u32,
     /// Bands.
     pub bands: u32,
-    /// Slots of a band.
+    /// Slots per band.
     pub rows: u32,
     /// The exact Jaccard similarity of all pairs.
     pub similarity: f64,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Pairs that share the key of a band.
+    /// Pairs that share the key of at least one band.
     pub candidates: u64,
     /// 1 - (1 - s^rows)^bands.
     pub expected_share: f64,
-    /// Lower end of the range of `candidates / pairs` that has 95 % of the binomial.
+    /// Lower end of the range of `candidates / pairs` that contains 95 % of the binomial.
     pub low_share: f64,
     /// Upper end of that range.
     pub high_share: f64,
 }
 
-/// What a whole pipeline found in a corpus, of what there is.
+/// What a whole pipeline found in a corpus, compared with exact search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct PipelineResult {
     /// `simgpu`, or another tool with its version.
     pub tool: String,
-    /// The corpus.
+    /// Name of the corpus.
     pub corpus: String,
-    /// The scheme, or a peer's name for what it computes.
+    /// The scheme, or another tool's name for what it computes.
     pub scheme: String,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perm: u32,
     /// Bands.
     pub bands: u32,
-    /// Slots of a band.
+    /// Slots per band.
     pub rows: u32,
-    /// `none`, `signature` or `exact`; for other tools what they do.
+    /// `none`, `signature` or `exact`.
     pub verification: String,
-    /// The least similarity of a pair that is looked for.
+    /// Least similarity of a wanted pair.
     pub threshold: f64,
-    /// The seed.
+    /// Seed of the coefficients.
     pub seed: u32,
-    /// Documents.
+    /// Documents of the corpus.
     pub documents: u64,
-    /// Pairs whose exact similarity reaches the threshold; 0 where pairs are not given out.
+    /// Pairs whose exact similarity reaches the threshold; 0 if the pipeline does not output pairs.
     pub true_pairs: u64,
-    /// Those of them that were found.
+    /// True pairs found.
     pub true_found: u64,
-    /// Pairs that were given out and are below the threshold.
+    /// Pairs found whose exact similarity is below the threshold.
     pub false_found: u64,
-    /// The mean over true pairs of 1 - (1 - s^rows)^bands.
+    /// Mean of 1 - (1 - s^rows)^bands over true pairs.
     pub expected_recall: f64,
-    /// Documents that were kept, where documents are removed.
+    /// Documents kept, if the pipeline removes documents.
     pub kept: Option<u64>,
-    /// Documents that exact search and greedy removal in order keep, where that is known.
+    /// Documents kept by exact search and greedy removal in order, if known.
     pub kept_by_truth: Option<u64>,
 }
 
-/// What was to be measured and was not.
+/// Something that was not measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Absence {
-    /// What.
+    /// What was not measured.
     pub what: String,
-    /// Why, and what to do about it.
+    /// The reason, and the remedy.
     pub why: String,
 }
 
-/// What all runs of a case have in common.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Case {
-    /// As of [`Run`], and so are all others.
-    pub stage: Stage,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub input: String,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub tool: String,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub scheme: String,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub backend: String,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub hardware: String,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub shingles: u64,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub documents: u64,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub num_perm: u32,
-    #[allow(missing_docs, reason = "as of Run")]
-    pub threads: u32,
-}
-
-impl Case {
-    /// The same case wherever it is computed: what comes out is the same.
-    #[must_use]
-    pub fn anywhere(self) -> Case {
-        Case {
+impl TimedRun {
+    /// A run of simgpu on one thread before its measurement, with nothing but its stage.
+    pub(super) fn unmeasured(stage: Stage) -> Self {
+        TimedRun {
+            tool: "simgpu".to_owned(),
+            stage,
             backend: String::new(),
             hardware: String::new(),
-            threads: 0,
-            ..self
+            scheme: String::new(),
+            num_perm: 0,
+            input: String::new(),
+            shingles: 0,
+            documents: 0,
+            threads: 1,
+            updates: 0,
+            text_bytes: 0,
+            round: 0,
+            passes: 0,
+            elapsed_s: 0.0,
+            reference_s: None,
+            ceiling_updates_per_s: None,
+            checksum: String::new(),
         }
     }
-}
 
-impl Run {
-    /// The case that this is a run of.
+    /// The case of this run.
     pub fn case(&self) -> Case {
         Case {
             stage: self.stage,
@@ -277,21 +236,21 @@ impl Run {
         }
     }
 
-    /// Seconds of one pass.
+    /// Seconds per pass.
     pub fn pass_s(&self) -> f64 {
         self.elapsed_s / f64::from(self.passes.max(1))
     }
 }
 
-/// The columns of a table: the names of the fields of its rows, in their order.
-pub(crate) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
+/// Column names of a table: the field names of its rows, in order.
+pub(super) fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
-    // To tell the fields, and nothing more, ends in an error.
+    // The deserializer records the fields, and then fails.
     let _ = T::deserialize(Columns(&mut fields));
     fields
 }
 
-/// Asked for a struct, it takes down the names of its fields.
+/// Records the field names of the struct that is deserialized.
 struct Columns<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for Columns<'_> {
@@ -308,7 +267,7 @@ impl<'de> Deserializer<'de> for Columns<'_> {
         _: V,
     ) -> Result<V::Value, Self::Error> {
         *self.0 = fields;
-        Err(Self::Error::custom("there is nothing but the fields"))
+        Err(Self::Error::custom("only field names are read"))
     }
 
     serde::forward_to_deserialize_any! {

@@ -1,28 +1,28 @@
-//! Numbers about numbers. Checked against scipy (cli/tests/statistics.json).
+//! Descriptive statistics, distributions and tests, checked against scipy (cli/tests/statistics.json).
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, Discrete, DiscreteCDF};
 use statrs::distribution::{Normal, StudentsT};
 
-/// The median; NaN of none.
-pub fn median(values: &[f64]) -> f64 {
+/// Median; NaN without values.
+pub(super) fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The median absolute deviation from the median; NaN of none.
-pub fn median_absolute_deviation(values: &[f64]) -> f64 {
+/// Median absolute deviation from the median; NaN without values.
+pub(super) fn median_absolute_deviation(values: &[f64]) -> f64 {
     let center = median(values);
     let deviations: Vec<f64> = values.iter().map(|value| (value - center).abs()).collect();
     median(&deviations)
 }
 
-/// The quantile of a share between 0 and 1, linear between order statistics (definition 7 of Hyndman and Fan
-/// 1996, *Sample quantiles in statistical packages*); NaN of none.
+/// Quantile of a share between 0 and 1, interpolated between order statistics (definition 7 of Hyndman and Fan
+/// 1996, *Sample quantiles in statistical packages*); NaN without values.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it lies between 0 and the last index"
+    reason = "the result lies between 0 and the last index"
 )]
-pub fn quantile(values: &[f64], share: f64) -> f64 {
+pub(super) fn quantile(values: &[f64], share: f64) -> f64 {
     let sorted = sorted(values);
     let at = share.clamp(0.0, 1.0) * sorted.len().saturating_sub(1) as f64;
     let (below, above) = (at.floor() as usize, at.ceil() as usize);
@@ -38,13 +38,13 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// The arithmetic mean; NaN of none.
-pub fn mean(values: &[f64]) -> f64 {
+/// Arithmetic mean; NaN without values.
+pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The variance of what values were drawn from: squares over one less than the values; NaN of fewer than two.
-pub fn variance(values: &[f64]) -> f64 {
+/// Unbiased sample variance; NaN for fewer than two values.
+pub(super) fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return f64::NAN;
     }
@@ -53,24 +53,24 @@ pub fn variance(values: &[f64]) -> f64 {
     squares.sum::<f64>() / (values.len() - 1) as f64
 }
 
-/// The standard error of the mean; NaN of fewer than two.
-pub fn standard_error(values: &[f64]) -> f64 {
+/// Standard error of the mean; NaN for fewer than two values.
+pub(super) fn standard_error(values: &[f64]) -> f64 {
     (variance(values) / values.len() as f64).sqrt()
 }
 
-/// The probabilities of 0 to `trials` successes. A probability is cut to 0..1.
-pub fn binomial_probabilities(trials: u64, probability: f64) -> Vec<f64> {
+/// Probabilities of 0 to `trials` successes. `probability` is clamped to 0..1.
+pub(super) fn binomial_probabilities(trials: u64, probability: f64) -> Vec<f64> {
     match Binomial::new(probability.clamp(0.0, 1.0), trials) {
         Ok(binomial) => (0..=trials).map(|k| binomial.pmf(k)).collect(),
         Err(_) => vec![f64::NAN; usize::try_from(trials).unwrap_or(0) + 1],
     }
 }
 
-/// Successes from the least to the most, beyond each of which lies at most half of what `confidence` leaves.
-pub fn binomial_band(trials: u64, probability: f64, confidence: f64) -> (u64, u64) {
+/// Range of successes that leaves at most (1 - `confidence`) / 2 on either side.
+pub(super) fn binomial_band(trials: u64, probability: f64, confidence: f64) -> (u64, u64) {
     let tail = (1.0 - confidence.clamp(0.0, 1.0)) / 2.0;
     let binomial = Binomial::new(probability.clamp(0.0, 1.0), trials);
-    // The least number of successes that has so much at it and below.
+    // The least number of successes whose cumulative probability reaches `share`.
     let least = |share: f64| {
         let (mut low, mut high) = (0, trials);
         while low < high {
@@ -86,9 +86,9 @@ pub fn binomial_band(trials: u64, probability: f64, confidence: f64) -> (u64, u6
     (least(tail), least(1.0 - tail))
 }
 
-/// The probability that counts fit what is expected as badly as these or worse (Pearson 1900). Neighbours are
-/// pooled until each bin expects `least_expected`; none where that leaves fewer than three bins.
-pub fn chi_square_p(observed: &[f64], expected: &[f64], least_expected: f64) -> Option<f64> {
+/// Probability that counts fit the expected ones at most as well as these (Pearson 1900). Neighbouring counts are
+/// pooled until each bin expects `least_expected`; `None` for fewer than three bins.
+pub(super) fn chi_square_p(observed: &[f64], expected: &[f64], least_expected: f64) -> Option<f64> {
     let mut bins: Vec<(f64, f64)> = Vec::new();
     let mut open = (0.0, 0.0);
     for (observed, expected) in observed.iter().zip(expected) {
@@ -97,7 +97,7 @@ pub fn chi_square_p(observed: &[f64], expected: &[f64], least_expected: f64) -> 
             bins.push(std::mem::take(&mut open));
         }
     }
-    // What is left beyond the last bin belongs to it.
+    // The rest beyond the last bin belongs to it.
     if let Some(last) = bins.last_mut() {
         *last = (last.0 + open.0, last.1 + open.1);
     }
@@ -109,23 +109,22 @@ pub fn chi_square_p(observed: &[f64], expected: &[f64], least_expected: f64) -> 
     Some(chi_square_tail(statistic, (bins.len() - 1) as f64))
 }
 
-/// The probability that a chi-square variable of so many degrees of freedom, which need not be whole, is above
-/// `statistic`; NaN where there is no such distribution.
-pub fn chi_square_tail(statistic: f64, degrees: f64) -> f64 {
+/// Probability that a chi-square variable exceeds `statistic`. Degrees of freedom need not be whole; NaN unless they
+/// are positive.
+pub(super) fn chi_square_tail(statistic: f64, degrees: f64) -> f64 {
     ChiSquared::new(degrees).map_or(f64::NAN, |it| it.sf(statistic))
 }
 
-/// The probability that a Student variable of so many degrees of freedom is as far from 0 as `t`; NaN where there
-/// is no such distribution.
-pub fn student_p(t: f64, degrees: f64) -> f64 {
+/// Probability that a Student variable is at least as far from 0 as `t`; NaN unless degrees of freedom are positive.
+pub(super) fn student_p(t: f64, degrees: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |it| 2.0 * it.sf(t.abs()))
 }
 
-/// How far a standard normal variable is from 0 at most, with probability `confidence`: 1.96 at 95 %.
-pub fn normal_reach(confidence: f64) -> f64 {
+/// Distance from 0 that a standard normal variable does not exceed with probability `confidence`: 1.96 at 95 %.
+pub(super) fn normal_reach(confidence: f64) -> f64 {
     Normal::standard().inverse_cdf(f64::midpoint(1.0, confidence))
 }
 
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
     use simgpu::pipeline::JaccardEstimate;
 
-    /// What scipy and numpy computed (cli/tests/generate_statistics.py).
+    /// Values of scipy and numpy (cli/tests/generate_statistics.py).
     fn golden(what: &str) -> Vec<Value> {
         let golden: Value =
             serde_json::from_str(include_str!("../../tests/statistics.json")).unwrap();
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sample() {
+    fn sample_statistics_match_numpy() {
         for case in golden("samples") {
             let values = numbers(&case["values"]);
             assert_close(median(&values), number(&case["median"]));
@@ -181,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn binomials() {
+    fn binomials_match_scipy() {
         for case in golden("binomials") {
             let trials = case["trials"].as_u64().unwrap();
             let probability = number(&case["probability"]);
@@ -201,9 +200,9 @@ mod tests {
         assert_eq!(binomial_probabilities(2, 1.0), [0.0, 0.0, 1.0]);
     }
 
-    /// The intervals whose coverage is measured.
+    /// The intervals whose coverage `simgpu bench` measures.
     #[test]
-    fn intervals_of_estimates() {
+    fn intervals_of_estimates_match_scipy() {
         for case in golden("intervals") {
             let count = |name: &str| usize::try_from(case[name].as_u64().unwrap()).unwrap();
             let estimate = JaccardEstimate::new(count("successes"), count("trials")).unwrap();
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn tails() {
+    fn tails_match_scipy() {
         for case in golden("chi_square_tails") {
             let (statistic, degrees) = (number(&case["statistic"]), number(&case["degrees"]));
             assert_close(chi_square_tail(statistic, degrees), number(&case["p"]));
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn goodness_of_fit() {
+    fn goodness_of_fit_matches_scipy() {
         for case in golden("goodness_of_fit") {
             let (observed, expected) = (numbers(&case["observed"]), numbers(&case["expected"]));
             let p = chi_square_p(&observed, &expected, 5.0).unwrap();

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::bench::folder::Folder;
 use crate::bench::{
-    Corpus, Effort, Part, Plan, Record, compare, environment, error, lsh, throughput,
+    BenchCorpus, BenchPart, Effort, Plan, ResultsFolder, Row, compare, environment, error, lsh,
+    throughput,
 };
 use anyhow::bail;
 use clap::{Args, Subcommand};
@@ -21,8 +21,8 @@ use crate::{Usage, usage};
 
 /// Measure throughput and estimation error of every backend and scheme on this machine
 ///
-/// Takes about two minutes and writes a folder: summary.md and report.html to be read, and a table of every
-/// run. Every axis can be narrowed down or widened; lists are separated by commas.
+/// Takes about two minutes and writes a folder with summary.md, report.html and tables of all measurements. Lists
+/// are separated by commas.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -35,21 +35,20 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compare two folders of results, with their noise taken into account
+    /// Compare two folders of results, considering their noise
     ///
-    /// Says for each case that both have measured whether B is faster or slower than A by more than the noise
-    /// of both explains.
+    /// Shows for each case in both folders whether B is faster or slower than A by more than noise.
     Compare {
-        /// The folder that is compared with
+        /// Folder of the baseline
         #[arg(value_name = "A")]
         before: PathBuf,
-        /// The folder whose changes are shown
+        /// Folder to compare with the baseline
         #[arg(value_name = "B")]
         after: PathBuf,
     },
-    /// Make summary.md and report.html of a folder again from its tables
+    /// Rewrite summary.md and report.html of a folder from its tables
     Render {
-        /// A folder of results
+        /// Folder of results
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
@@ -57,95 +56,93 @@ enum Command {
 
 #[derive(Args, Debug)]
 struct MeasureArguments {
-    /// Less than 20 seconds: few lengths and sizes
+    /// Take less than 20 seconds: few lengths and sizes
     #[arg(long, conflicts_with = "full", help_heading = "Effort")]
     quick: bool,
 
-    /// All schemes at all lengths and slots, with more trials: for as long as it takes
+    /// Measure all schemes at all lengths and numbers of slots, with more trials, however long that takes
     #[arg(long, help_heading = "Effort")]
     full: bool,
 
-    /// Only these parts: throughput, error, lsh
+    /// Parts to measure: throughput, error, lsh [default: all]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     parts: Vec<String>,
 
-    /// Backends: scalar, simd, gpu, hybrid [default: scalar, simd, and gpu if there is a device that is no
-    /// software]
+    /// Backends: scalar, simd, gpu, hybrid [default: scalar, simd, and gpu if the first device is hardware]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     backends: Vec<String>,
 
-    /// Instructions of simd: portable, avx2, avx512, neon [default: all that this CPU has]
+    /// Instruction sets of simd: portable, avx2, avx512, neon [default: all that this CPU supports]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     isas: Vec<String>,
 
-    /// Schemes, presets among them [default: affine32, affine32-even, mersenne31, mersenne61, affine64,
+    /// Schemes or presets [default: affine32, affine32-even, mersenne31, mersenne61, affine64,
     /// mersenne61-wide, fast, rensa]
     #[arg(
         long,
         value_name = "NAMES",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     schemes: Vec<String>,
 
-    /// Slots of a signature, in all parts; where something else varies, the first [default: 64 to 1024 for
-    /// throughput, 16 to 1024 for error, 128 for lsh]
+    /// Slots per signature; measurements that vary another axis use the first [default: 64 to 1024 for throughput,
+    /// 16 to 1024 for error, 128 for lsh]
     #[arg(
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     num_perm: Vec<NonZeroU32>,
 
-    /// Shingles of a document, and elements of the sets whose error is measured [default: 30 to 50000, and 1 to
-    /// 10000]
+    /// Shingles per document for throughput, and elements per set for error [default: 30 to 50000, and 1 to 10000]
     #[arg(
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     lengths: Vec<NonZeroU32>,
 
-    /// Numbers of threads [default: 1, 2, 4, ... and one a core]
+    /// Numbers of threads [default: 1, 2, 4, ... and one per core]
     #[arg(
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
-        help_heading = "What is measured"
+        help_heading = "Selection"
     )]
     threads: Vec<NonZeroU32>,
 
-    /// Corpus with texts in the field `text`: a file or folder of JSON Lines, Parquet or text [default: the
-    /// example of the README]
-    #[arg(long, value_name = "CORPUS", help_heading = "What is measured")]
+    /// Corpus with texts in the field `text`: a file or folder of JSON Lines, Parquet or text [default: the example
+    /// of the README]
+    #[arg(long, value_name = "CORPUS", help_heading = "Selection")]
     input: Option<PathBuf>,
 
-    /// Device of gpu and hybrid, by its number in `simgpu devices` [default: 0]
-    #[arg(long, value_name = "N", help_heading = "What is measured")]
+    /// Device of gpu and hybrid, as numbered by `simgpu devices` [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Selection")]
     device: Option<usize>,
 
-    /// Folder for the results, which must not hold any [default: results/<date>-<machine>]
+    /// Folder for the results; must not hold results yet [default: results/<date>-<machine>]
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     results: Option<PathBuf>,
 
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
 }
@@ -155,7 +152,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => measure(&arguments.measure),
         Some(Command::Compare { before, after }) => show_comparison(before, after),
         Some(Command::Render { folder }) => {
-            Folder::read(folder)?.render()?;
+            ResultsFolder::read(folder)?.render()?;
             Ok(())
         }
     }
@@ -171,12 +168,12 @@ impl MeasureArguments {
         let backends = named::<Backend>(&self.backends)?;
         if backends.contains(&Backend::Auto) {
             return Err(conflict(
-                "auto chooses one of the backends; name those that are to be compared",
+                "auto chooses one of the other backends; name the backends to compare",
             ));
         }
         if !self.isas.is_empty() && !backends.is_empty() && !backends.contains(&Backend::Simd) {
             return Err(conflict(
-                "--isas is for the backend simd; add it to --backends, or leave --isas out",
+                "--isas applies to the backend simd; add simd to --backends, or omit --isas",
             ));
         }
         let isas = self.isas.iter().map(|name| Isa::named(name));
@@ -184,12 +181,12 @@ impl MeasureArguments {
         let needs_device = |backend: &Backend| matches!(backend, Backend::Gpu | Backend::Hybrid);
         if self.device.is_some() && !backends.is_empty() && !backends.iter().any(needs_device) {
             return Err(conflict(
-                "--device is for the backends gpu and hybrid; add one to --backends, or leave --device out",
+                "--device applies to the backends gpu and hybrid; add one to --backends, or omit --device",
             ));
         }
         let plan = Plan {
             effort,
-            parts: named::<Part>(&self.parts)?,
+            parts: named::<BenchPart>(&self.parts)?,
             backends,
             isas,
             schemes: self.schemes.clone(),
@@ -217,37 +214,37 @@ fn conflict(message: &str) -> anyhow::Error {
     Usage::error(message)
 }
 
-/// How long summary and report may be behind the tables.
-const BEHIND: Duration = Duration::from_secs(1);
+/// Least time between two renderings of summary and report.
+const RENDER_INTERVAL: Duration = Duration::from_secs(1);
 
 fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
     let terminal = Terminal::new(arguments.quiet);
-    let corpus = Corpus::read(plan.input.as_deref())?;
+    let corpus = BenchCorpus::read(plan.input.as_deref())?;
     let mut environment = environment::environment();
     environment["command"] = command().join(" ").into();
     let path = match &arguments.results {
         Some(path) => path.clone(),
-        None => free(&Path::new("results").join(environment::folder_name(&environment))),
+        None => unused(&Path::new("results").join(environment::folder_name(&environment))),
     };
-    let mut folder = Folder::create(&path, environment)?;
-    terminal.tell(&format!("results go to {}", path.display()));
+    let mut folder = ResultsFolder::create(&path, environment)?;
+    terminal.tell(&format!("writing results to {}", path.display()));
     let mut rendered = Instant::now();
-    let mut take = |record: Record| {
-        folder.add(record)?;
-        if rendered.elapsed() >= BEHIND {
+    let mut take = |row: Row| {
+        folder.add(row)?;
+        if rendered.elapsed() >= RENDER_INTERVAL {
             folder.render()?;
             rendered = Instant::now();
         }
         Ok(())
     };
-    if plan.has(Part::Throughput) {
+    if plan.has(BenchPart::Throughput) {
         throughput::measure(&plan, &corpus, &terminal, &mut take)?;
     }
-    if plan.has(Part::Error) {
+    if plan.has(BenchPart::Error) {
         error::measure(&plan, &corpus, &terminal, &mut take)?;
     }
-    if plan.has(Part::Lsh) {
+    if plan.has(BenchPart::Lsh) {
         lsh::measure(&plan, &corpus, &terminal, &mut take)?;
     }
     folder.render()?;
@@ -258,8 +255,8 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The folder's name, or, where that is taken, the same with the least number behind it that is not.
-fn free(path: &Path) -> PathBuf {
+/// The path if it does not exist, else the path with the least unused number appended.
+fn unused(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("{}-{number}", path.display())));
     let mut names = std::iter::once(path.to_owned()).chain(numbered);
     names
@@ -268,14 +265,14 @@ fn free(path: &Path) -> PathBuf {
 }
 
 fn show_comparison(before: &Path, after: &Path) -> anyhow::Result<()> {
-    let comparison = compare::compare(&Folder::read(before)?, &Folder::read(after)?);
+    let comparison = compare::compare(&ResultsFolder::read(before)?, &ResultsFolder::read(after)?);
     std::io::stdout().write_all(comparison.to_string().as_bytes())?;
     if comparison
-        .timed
+        .cases
         .iter()
-        .any(|timed| timed.has_other_checksum)
+        .any(|change| change.has_different_checksum)
     {
-        bail!("signatures differ between the two; do not use what one of them computed");
+        bail!("A and B computed different results; at least one of them is wrong");
     }
     Ok(())
 }

@@ -1,25 +1,27 @@
-//! Results that nobody measured: tables by formula, as large and as noisy as real ones.
+//! Made-up results: tables by formula, as large and noisy as real ones.
 
-#![allow(dead_code, reason = "not every test needs all of it")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::cast_possible_truncation, reason = "numbers are small")]
 
 use serde_json::{Value, json};
-use simgpu_cli::bench::folder::Tables;
-use simgpu_cli::bench::{Absence, Candidates, ErrorCell, Found, Run, Stage, Varied};
+use simgpu_cli::bench::Tables;
+use simgpu_cli::bench::{
+    Absence, CandidateCount, ErrorCell, PipelineResult, Stage, TimedRun, Varied,
+};
 
-/// How large a folder is, and how noisy.
+/// Size and noise of a made-up folder.
 #[derive(Clone, Debug)]
 pub(crate) struct MadeUp {
     pub(crate) schemes: Vec<&'static str>,
     pub(crate) rounds: u32,
-    /// Of a run, as a share.
+    /// Noise of a run, as a share of its time.
     pub(crate) noise: f64,
-    /// Another one gives other noise.
+    /// Seed of the noise.
     pub(crate) seed: u64,
 }
 
 impl MadeUp {
-    /// Enough of everything to see each table.
+    /// The least that fills every table.
     pub(crate) fn small() -> Self {
         MadeUp {
             schemes: vec!["affine32", "fast"],
@@ -29,10 +31,10 @@ impl MadeUp {
         }
     }
 
-    /// As much as a long measurement gives.
+    /// As much as a long measurement.
     pub(crate) fn realistic() -> Self {
         MadeUp {
-            schemes: simgpu_cli::bench::plan::SCHEMES.to_vec(),
+            schemes: simgpu_cli::bench::SCHEMES.to_vec(),
             rounds: 12,
             ..MadeUp::small()
         }
@@ -51,7 +53,7 @@ impl MadeUp {
         }
     }
 
-    fn runs(&self) -> Vec<Run> {
+    fn runs(&self) -> Vec<TimedRun> {
         let mut cases = self.signing();
         cases.extend(self.stages());
         cases.extend(self.peers());
@@ -59,7 +61,7 @@ impl MadeUp {
         let runs = rounds.flat_map(|round| cases.iter().map(move |case| (round, case)));
         let measured = runs.enumerate().map(|(number, (round, case))| {
             let mut noise = Noise(self.seed.wrapping_mul(1_000_003) + number as u64);
-            Run {
+            TimedRun {
                 round,
                 elapsed_s: case.elapsed_s * (1.0 + self.noise * noise.normal()),
                 reference_s: Some(0.001 * (1.0 + 0.01 * noise.normal())),
@@ -69,7 +71,7 @@ impl MadeUp {
         measured.collect()
     }
 
-    fn signing(&self) -> Vec<Run> {
+    fn signing(&self) -> Vec<TimedRun> {
         let computers = [
             ("scalar", "scalar", 0.12),
             ("simd", "portable", 0.3),
@@ -96,7 +98,7 @@ impl MadeUp {
                 let speed = speed * 128.0 / f64::from(num_perm);
                 cases.push(sign(scheme, 1000, num_perm, speed));
             }
-            let threads = |threads: u32| Run {
+            let threads = |threads: u32| TimedRun {
                 threads,
                 ..sign(scheme, 1000, 128, speed * f64::from(threads).powf(0.93))
             };
@@ -105,9 +107,9 @@ impl MadeUp {
         cases
     }
 
-    fn stages(&self) -> Vec<Run> {
+    fn stages(&self) -> Vec<TimedRun> {
         let mut cases = Vec::new();
-        let sized = |stage, input: &str, documents: u64, ns: f64| Run {
+        let sized = |stage, input: &str, documents: u64, ns: f64| TimedRun {
             stage,
             input: input.to_owned(),
             documents,
@@ -119,7 +121,7 @@ impl MadeUp {
             ("bytes 9 of driver-docs", 15_400.0),
         ] {
             for (threads, speed) in [(1, 1.0), (2, 1.8), (4, 3.4)] {
-                cases.push(Run {
+                cases.push(TimedRun {
                     threads,
                     backend: "simd".to_owned(),
                     hardware: "avx512".to_owned(),
@@ -131,7 +133,7 @@ impl MadeUp {
                 });
             }
             let shingle = sized(Stage::Shingle, input, 7200, ns * 0.8);
-            cases.push(Run {
+            cases.push(TimedRun {
                 text_bytes: 23_400_000,
                 ..shingle
             });
@@ -143,14 +145,14 @@ impl MadeUp {
                 (Stage::Bucket, 60.0 * log),
                 (Stage::Verify, 45.0),
             ] {
-                cases.push(Run {
+                cases.push(TimedRun {
                     num_perm: 128,
                     ..sized(stage, "random signatures", documents, ns)
                 });
             }
         }
         for (documents, threads) in [(1800, 1), (3600, 1), (7200, 1), (7200, 2)] {
-            cases.push(Run {
+            cases.push(TimedRun {
                 scheme: "affine32".to_owned(),
                 num_perm: 128,
                 threads,
@@ -168,7 +170,7 @@ impl MadeUp {
             (Stage::Kernel, 14.0),
             (Stage::Readback, 30.0),
         ] {
-            cases.push(Run {
+            cases.push(TimedRun {
                 backend: "gpu".to_owned(),
                 hardware: "NVIDIA H200 NVL (vulkan)".to_owned(),
                 scheme: "affine32".to_owned(),
@@ -180,7 +182,7 @@ impl MadeUp {
         cases
     }
 
-    fn peers(&self) -> Vec<Run> {
+    fn peers(&self) -> Vec<TimedRun> {
         let peers = [
             ("rensa 0.5.0", "rensa", 0.62, true),
             ("FastSketchLSH 1.0.1", "fast similarity sketch", 0.25, false),
@@ -196,11 +198,11 @@ impl MadeUp {
         for shingles in [30, 100, 1000, 5000] {
             for num_perm in [64, 128, 256] {
                 for (i, (tool, scheme, share, is_batch)) in peers.into_iter().enumerate() {
-                    // Small sets are what some peers do best.
+                    // Some peers are best at small sets.
                     let odd = (shingles + u64::from(num_perm)) as f64 % 7.0 / 10.0;
                     let small = if is_batch && shingles == 30 { 1.8 } else { 1.0 };
                     let speed = 250e6 * share * small * (0.8 + odd) * 128.0 / f64::from(num_perm);
-                    cases.push(Run {
+                    cases.push(TimedRun {
                         tool: tool.to_owned(),
                         backend: String::new(),
                         hardware: String::new(),
@@ -218,7 +220,7 @@ impl MadeUp {
             ("text-dedup 0.4.0", 1_500_000.0),
             ("datatrove 0.10.1", 6_000_000.0),
         ] {
-            cases.push(Run {
+            cases.push(TimedRun {
                 tool: tool.to_owned(),
                 stage: Stage::Dedup,
                 input: "driver-docs".to_owned(),
@@ -332,13 +334,13 @@ impl MadeUp {
         }
     }
 
-    fn candidates(&self) -> Vec<Candidates> {
+    fn candidates(&self) -> Vec<CandidateCount> {
         let schemes = self.schemes.iter().enumerate();
         let rows = schemes.flat_map(|(i, scheme)| self.candidates_of(scheme, i as u64));
         rows.collect()
     }
 
-    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<Candidates> {
+    fn candidates_of(&self, scheme: &str, number: u64) -> Vec<CandidateCount> {
         let mut rows = Vec::new();
         for (bands, in_band) in [(16_u32, 8_u32), (32, 4), (9, 13), (20, 5)] {
             for step in 1..=19_u32 {
@@ -348,7 +350,7 @@ impl MadeUp {
                 let mut noise =
                     Noise(self.seed + u64::from(step) * 13 + u64::from(bands) + number * 1009);
                 let measured = (share + reach * 0.5 * noise.normal()).clamp(0.0, 1.0);
-                rows.push(Candidates {
+                rows.push(CandidateCount {
                     scheme: scheme.to_owned(),
                     num_perm: 128,
                     bands,
@@ -365,11 +367,11 @@ impl MadeUp {
         rows
     }
 
-    fn found(&self) -> Vec<Found> {
+    fn found(&self) -> Vec<PipelineResult> {
         let mut rows = Vec::new();
         for (verification, false_found) in [("exact", 0), ("signature", 21)] {
             for seed in 1..=3 {
-                rows.push(Found {
+                rows.push(PipelineResult {
                     tool: "simgpu".to_owned(),
                     corpus: "driver-docs".to_owned(),
                     scheme: "affine32".to_owned(),
@@ -389,7 +391,7 @@ impl MadeUp {
                 });
             }
         }
-        let kept = |tool: &str, scheme: &str, kept| Found {
+        let kept = |tool: &str, scheme: &str, kept| PipelineResult {
             tool: tool.to_owned(),
             scheme: scheme.to_owned(),
             true_pairs: 0,
@@ -409,7 +411,7 @@ impl MadeUp {
     }
 }
 
-/// What a machine with such results would say of itself.
+/// The environment of a machine with such results.
 pub(crate) fn environment() -> Value {
     json!({
         "date": "2026-01-31",
@@ -431,8 +433,8 @@ pub(crate) fn environment() -> Value {
     })
 }
 
-fn blank() -> Run {
-    Run {
+fn blank() -> TimedRun {
+    TimedRun {
         tool: "simgpu".to_owned(),
         stage: Stage::Sign,
         backend: String::new(),
@@ -454,12 +456,12 @@ fn blank() -> Run {
     }
 }
 
-/// Hashes signed with the best instructions, at so many shingles a second.
-fn sign(scheme: &str, shingles: u64, num_perm: u32, shingles_per_s: f64) -> Run {
+/// Hashes signed with the best instructions at a given speed.
+fn sign(scheme: &str, shingles: u64, num_perm: u32, shingles_per_s: f64) -> TimedRun {
     let documents = 4_000_000 / shingles;
     let computes_each = !matches!(scheme, "fast" | "rensa");
     let updates = documents * shingles * u64::from(num_perm);
-    Run {
+    TimedRun {
         backend: "simd".to_owned(),
         hardware: "avx512".to_owned(),
         scheme: scheme.to_owned(),
@@ -478,7 +480,7 @@ fn sign(scheme: &str, shingles: u64, num_perm: u32, shingles_per_s: f64) -> Run 
     }
 }
 
-/// Numbers that look random and are always the same (SplitMix64).
+/// Reproducible random numbers (SplitMix64).
 struct Noise(u64);
 
 impl Noise {
@@ -490,7 +492,7 @@ impl Noise {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About normal, with variance 1: the sum of twelve uniform numbers.
+    /// Approximately normal with variance 1: the sum of twelve uniform numbers.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }

@@ -1,13 +1,13 @@
-// Measures the boxes of all text on a page, and tells the page around it what is wrong with them.
+// Measures the boxes of all text on a page, and posts the problems to the page around it.
 addEventListener("load", () => {
-  // Tables are what details hold: they are measured, too.
+  // Open all details, so that their tables are measured.
   document.querySelectorAll("details").forEach((details) => { details.open = true; });
   const least = 10;
   const found = { width: innerWidth, labels: 0, overlapping: [], cut_off: [], small: [], too_wide: [] };
   const page = document.documentElement;
   if (page.scrollWidth > page.clientWidth) found.too_wide.push(`${page.scrollWidth} > ${page.clientWidth}`);
 
-  // The boxes of a text: one for each of its lines.
+  // One box per line of text.
   const labels = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {

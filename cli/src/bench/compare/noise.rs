@@ -1,34 +1,34 @@
-//! How sure a time is on a machine that others share.
+//! How certain a time is on a shared machine.
 
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::{median, normal_reach};
-use crate::bench::{ErrorCell, Run};
+use crate::bench::{ErrorCell, TimedRun};
 
-/// Stretches of neighbouring rounds.
+/// Number of stretches of consecutive rounds.
 const STRETCHES: usize = 6;
 
-/// Which of their least times confirms the least of all, from 0.
+/// Rank, from 0, of the least time of a stretch that confirms the overall least.
 const CONFIRMS: usize = 2;
 
-/// How far a ratio may be off, as so many times the noise of both cases.
+/// How far a ratio may be off, in multiples of the combined noise of both cases.
 const REACH: f64 = 2.0;
 
-/// How long a case takes where nothing disturbs it, as a logarithm, and how sure that is.
+/// Logarithm of the undisturbed time of a case, and its noise.
 ///
-/// What others do on a machine only adds to a time, and it comes in stretches: the median of a case can be half above that of
-/// the next measurement, while the least times agree to a hundredth. How sure a least time is, other stretches of the
-/// measurement tell, which came near it or did not.
+/// Other programs only add to a time, and they do so in stretches: medians of two measurements of a case can differ by
+/// half, while least times agree within one percent. The least times of other stretches show how certain the overall
+/// least is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
-    /// The logarithm of the least seconds of a pass.
+    /// Logarithm of the least seconds per pass.
     pub(super) least: f64,
-    /// By how much the third least of what the stretches came to is above that; NaN of fewer runs than that.
+    /// Excess of the third least time of a stretch; NaN for fewer stretches.
     noise: f64,
 }
 
 impl Level {
-    /// That of the first `runs` of a case: the least of more runs is less.
-    pub(super) fn of(case: &Measured<'_>, runs: usize) -> Self {
+    /// Level of the first `runs` runs of a case. Both sides need the same number, since more runs have a lower least.
+    pub(super) fn of(case: &MeasuredCase<'_>, runs: usize) -> Self {
         let pass_s = case.pass_s();
         let logs: Vec<f64> = pass_s.iter().take(runs).map(|pass_s| pass_s.ln()).collect();
         let stretches = STRETCHES.min(logs.len());
@@ -47,7 +47,7 @@ impl Level {
     }
 }
 
-/// Levels of a folder, none of which is surer than is usual there.
+/// Levels with noise of at least the median noise of their folder.
 pub(super) fn at_least_usual(mut levels: Vec<Level>) -> Vec<Level> {
     let known = levels.iter().map(|level| level.noise);
     let known: Vec<f64> = known.filter(|noise| !noise.is_nan()).collect();
@@ -60,21 +60,21 @@ pub(super) fn at_least_usual(mut levels: Vec<Level>) -> Vec<Level> {
     levels
 }
 
-/// How far the difference of two levels may be off; NaN where it is not known.
+/// How far the difference of two levels may be off; NaN if unknown.
 pub(super) fn reach(a: Level, b: Level) -> f64 {
     REACH * a.noise.hypot(b.noise)
 }
 
-/// The standard error of the logarithm of a root mean square error, by the interval of its ratio.
+/// Standard error of the logarithm of a root mean square error, from the interval of its ratio.
 pub(super) fn log_error(cell: &ErrorCell) -> Option<f64> {
     let (low, high) = cell.error_ratio_low.zip(cell.error_ratio_high)?;
     let width = (high / low).ln();
     (low > 0.0 && width > 0.0).then_some(width / (2.0 * normal_reach(0.95)))
 }
 
-/// How long the reference loop took at least in B, over A: the ratio of their clocks.
-pub(super) fn reference_ratio(a: &[Run], b: &[Run]) -> Option<f64> {
-    let least = |runs: &[Run]| {
+/// Least seconds of the reference loop, B over A: the inverse ratio of clock rates.
+pub(super) fn reference_ratio(a: &[TimedRun], b: &[TimedRun]) -> Option<f64> {
+    let least = |runs: &[TimedRun]| {
         let references = runs.iter().filter_map(|run| run.reference_s);
         references.min_by(f64::total_cmp)
     };

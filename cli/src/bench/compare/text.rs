@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::{Comparison, LEAST_DIFFERENCE, Timed, Verdict};
-use crate::bench::record::Case;
+use super::comparison::{CaseChange, FolderComparison, LEAST_DIFFERENCE, Verdict};
+use crate::bench::case::Case;
 use crate::bench::summary::table::{Table, digits, percent, seconds};
 
-/// Rows that are only in one folder and are named.
+/// Most named rows of those in one folder only.
 const NAMED: usize = 20;
 
 impl fmt::Display for Verdict {
@@ -20,7 +20,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for FolderComparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_folders(f)?;
         self.write_checksums(f)?;
@@ -31,19 +31,19 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl Comparison {
+impl FolderComparison {
     fn write_folders(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (letter, (path, environment)) in ["A", "B"]
             .iter()
             .zip(self.paths.iter().zip(&self.environments))
         {
-            let said = |what: &str| environment[what].as_str().unwrap_or("unknown").to_owned();
-            let commit: String = said("commit").chars().take(12).collect();
+            let known = |what: &str| environment[what].as_str().unwrap_or("unknown").to_owned();
+            let commit: String = known("commit").chars().take(12).collect();
             writeln!(
                 f,
                 "{letter}  {path}: {}, {}, commit {commit}",
-                said("date"),
-                said("cpu")
+                known("date"),
+                known("cpu")
             )?;
         }
         let [a, b] = self
@@ -53,59 +53,59 @@ impl Comparison {
         if a != b {
             writeln!(
                 f,
-                "These are different machines: ratios are about them as much as about the program."
+                "The machines differ, so ratios compare machines as well as programs."
             )?;
         }
         Ok(())
     }
 
-    /// What comes first, since times of different computations say nothing.
+    /// Comes first, because times of different computations are not comparable.
     fn write_checksums(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let others: Vec<&Timed> = self
-            .timed
+        let others: Vec<&CaseChange> = self
+            .cases
             .iter()
-            .filter(|timed| timed.has_other_checksum)
+            .filter(|change| change.has_different_checksum)
             .collect();
         if others.is_empty() {
             return Ok(());
         }
         writeln!(
             f,
-            "\nChecksums differ: A and B did not compute the same in {} cases.",
+            "\nChecksums differ: A and B computed different results in {} cases.",
             others.len()
         )?;
         others
             .iter()
-            .try_for_each(|timed| writeln!(f, "  {}", timed.case.describe()))
+            .try_for_each(|change| writeln!(f, "  {}", change.case.describe()))
     }
 
     fn write_times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.timed.is_empty() {
-            return writeln!(f, "\nNo case was timed in both.");
+        if self.cases.is_empty() {
+            return writeln!(f, "\nA and B have no case in common.");
         }
         writeln!(
             f,
-            "\nRule: A and B are the least times of a case, for what others do on a machine only adds to them. From and to are how far their \
-             ratio may be off by what the measurements show of noise. Slower or faster is what excludes 1 and is {} or more away from it.",
+            "\nRule: A and B are the least times of a case, because other programs only add to them. From and to bound their ratio, given the noise of \
+             the measurements. A case is slower or faster if these bounds exclude 1 and the ratio differs from it by at least {}.",
             percent(LEAST_DIFFERENCE)
         )?;
         if let Some(ratio) = self.reference_ratio {
             writeln!(
                 f,
-                "A fixed loop took {} times as long in B; ratios are divided by that.",
+                "A fixed loop took {} times as long in B; ratios are divided by this factor.",
                 digits(ratio, 3)
             )?;
         }
         let mut table = Table::new(["case", "A", "B", "B / A", "from", "to", "verdict"]);
-        for timed in self.in_order() {
-            let Timed {
+        for change in self.in_order() {
+            let CaseChange {
                 case,
                 least_s: [a, b],
                 ratio,
                 interval: [low, high],
                 verdict,
                 ..
-            } = timed;
+            } = change;
             let numbers =
                 [ratio, low, high].map(|number| format!("{number:.2}").replace("NaN", "-"));
             let [ratio, low, high] = numbers;
@@ -116,45 +116,49 @@ impl Comparison {
                 ratio,
                 low,
                 high,
-                match timed.is_noisy() {
+                match change.is_noisy() {
                     true => format!("{verdict}, noisy"),
                     false => verdict.to_string(),
                 },
             ]);
         }
         write!(f, "\n{}", table.markdown())?;
-        let all = self.timed.len();
+        let all = self.cases.len();
         let count = |verdict| self.count(verdict);
         writeln!(
             f,
-            "\n{all} cases: {} equal ({}), {} of them so noisy that a fifth more or less would not show; {} slower, {} faster, {} with too few runs.",
+            "\n{all} cases: {} equal ({}), {} of them too noisy to show a change by a fifth; {} slower, {} faster, {} with too few runs.",
             count(Verdict::Equal),
             percent(count(Verdict::Equal) as f64 / all as f64),
-            self.timed.iter().filter(|timed| timed.is_noisy()).count(),
+            self.cases.iter().filter(|change| change.is_noisy()).count(),
             count(Verdict::Slower),
             count(Verdict::Faster),
             count(Verdict::Unknown)
         )
     }
 
-    /// What changed before what did not, the most first.
-    fn in_order(&self) -> Vec<&Timed> {
-        let mut timed: Vec<&Timed> = self.timed.iter().collect();
-        let change = |timed: &Timed| match timed.verdict {
-            Verdict::Slower | Verdict::Faster => timed.ratio.ln().abs(),
+    /// Changed cases first, by the size of the change.
+    fn in_order(&self) -> Vec<&CaseChange> {
+        let mut changes: Vec<&CaseChange> = self.cases.iter().collect();
+        let size = |change: &CaseChange| match change.verdict {
+            Verdict::Slower | Verdict::Faster => change.ratio.ln().abs(),
             Verdict::Equal | Verdict::Unknown => 0.0,
         };
-        timed.sort_by(|a, b| change(b).total_cmp(&change(a)));
-        timed
+        changes.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        changes
     }
 
     fn write_errors(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = self.erred.len();
-        let others: Vec<_> = self.erred.iter().filter(|erred| !erred.is_equal).collect();
+        let all = self.cells.len();
+        let others: Vec<_> = self
+            .cells
+            .iter()
+            .filter(|cell_change| !cell_change.is_equal)
+            .collect();
         if all > 0 {
             writeln!(
                 f,
-                "\n{all} cells of errors: {} equal within their noise.",
+                "\n{all} cells of errors: {} equal within noise.",
                 all - others.len()
             )?;
         }
@@ -174,8 +178,8 @@ impl Comparison {
             "z",
         ];
         let mut table = Table::new(header);
-        for erred in others {
-            let (cell, [a, b]) = (&erred.cell, erred.bias);
+        for cell_change in others {
+            let (cell, [a, b]) = (&cell_change.cell, cell_change.bias);
             table.push([
                 cell.name(),
                 cell.input.clone(),
@@ -184,9 +188,9 @@ impl Comparison {
                 cell.num_perm.to_string(),
                 format!("{a:+.4}"),
                 format!("{b:+.4}"),
-                format!("{:+.1}", erred.bias_z),
-                digits(erred.error_ratio, 3),
-                format!("{:+.1}", erred.error_z),
+                format!("{:+.1}", cell_change.bias_z),
+                digits(cell_change.error_ratio, 3),
+                format!("{:+.1}", cell_change.error_z),
             ]);
         }
         write!(f, "\n{}", table.markdown())
@@ -196,7 +200,7 @@ impl Comparison {
         if self.found.is_empty() {
             return Ok(());
         }
-        writeln!(f, "\nPipelines found something else, A > B:")?;
+        writeln!(f, "\nPipelines found different pairs, A > B:")?;
         for [a, b] in &self.found {
             let kept =
                 |kept: Option<u64>| kept.map_or_else(|| "-".to_owned(), |kept| kept.to_string());
@@ -220,10 +224,10 @@ impl Comparison {
     }
 
     fn write_only(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (letter, cases) in ["A", "B"].iter().zip(&self.only) {
+        for (letter, cases) in ["A", "B"].iter().zip(&self.only_cases) {
             write_cases(f, letter, cases)?;
         }
-        for (letter, cells) in ["A", "B"].iter().zip(self.only_erred) {
+        for (letter, cells) in ["A", "B"].iter().zip(self.only_cells) {
             if cells > 0 {
                 writeln!(f, "\nCells of errors only in {letter}: {cells}.")?;
             }

@@ -8,32 +8,32 @@ use crate::bench::statistics::{
 use simgpu::Result;
 use simgpu::pipeline::{JaccardEstimate, SlotBits};
 
-/// Of the intervals that are stated.
+/// Confidence of the stated intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// The least count that a bin of a goodness-of-fit test expects.
+/// Least expected count per bin of a goodness-of-fit test.
 const LEAST_EXPECTED: f64 = 5.0;
 
-/// What each number of matches says of the similarity.
+/// Estimate and interval for each number of matches.
 #[derive(Clone, Debug)]
 pub(super) struct Estimates {
     num_perm: u32,
-    /// The probability that slots with different values agree in what is kept of them.
+    /// Probability that different slots agree in the kept bits.
     chance: f64,
-    /// The estimate and its interval, by matches.
+    /// Estimate and interval by number of matches.
     by_matches: Vec<(f64, (f64, f64))>,
 }
 
-/// What came of one trial.
+/// Result of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outcome {
-    /// Slots that agree.
+pub(super) struct TrialOutcome {
+    /// Number of matching slots.
     pub(super) matches: usize,
-    /// The exact similarity.
+    /// Exact similarity.
     pub(super) similarity: f64,
 }
 
-/// How far estimates are off, as in [`ErrorCell`](crate::bench::ErrorCell).
+/// Figures of an [`ErrorCell`](crate::bench::ErrorCell).
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Errors {
     pub(super) trials: u64,
@@ -41,7 +41,7 @@ pub(super) struct Errors {
     pub(super) bias: f64,
     pub(super) bias_standard_error: f64,
     pub(super) root_mean_square_error: f64,
-    /// The ratio with its lower and upper end.
+    /// Ratio, lower end, upper end.
     pub(super) ratio: Option<[f64; 3]>,
     pub(super) coverage: f64,
     pub(super) coverage_expected: f64,
@@ -50,10 +50,10 @@ pub(super) struct Errors {
 }
 
 impl Estimates {
-    /// Those from `num_perm` slots, or from so many bits of each.
+    /// Estimates from `num_perm` whole slots, or from `bits` of each.
     ///
     /// # Errors
-    /// As [`JaccardEstimate::new`].
+    /// Those of [`JaccardEstimate::new`].
     pub(super) fn new(num_perm: u32, bits: Option<SlotBits>) -> Result<Self> {
         let slots = num_perm as usize;
         let estimate = |matches| {
@@ -76,27 +76,27 @@ impl Estimates {
             .map_or(f64::NAN, |(jaccard, _)| *jaccard)
     }
 
-    /// Whether the interval of so many matches holds the similarity.
+    /// Whether the interval for `matches` contains the similarity.
     fn covers(&self, matches: usize, similarity: f64) -> bool {
         let interval = self.by_matches.get(matches).map(|(_, interval)| interval);
         interval.is_some_and(|(low, high)| (*low..=*high).contains(&similarity))
     }
 
-    /// The probability that a slot of two sets agrees.
+    /// Probability that a slot of two sets matches.
     fn probability(&self, similarity: f64) -> f64 {
         similarity + (1.0 - similarity) * self.chance
     }
 
-    /// The variance of matches, if slots agree independently.
+    /// Variance of matches for independent slots.
     fn variance_of_matches(&self, similarity: f64) -> f64 {
         let probability = self.probability(similarity);
         f64::from(self.num_perm) * probability * (1.0 - probability)
     }
 
-    /// How far estimates from these outcomes are off.
-    pub(super) fn errors(&self, outcomes: &[Outcome]) -> Errors {
+    /// The errors of these trials.
+    pub(super) fn errors(&self, outcomes: &[TrialOutcome]) -> Errors {
         let over_trials =
-            |of: &dyn Fn(&Outcome) -> f64| -> Vec<f64> { outcomes.iter().map(of).collect() };
+            |of: &dyn Fn(&TrialOutcome) -> f64| -> Vec<f64> { outcomes.iter().map(of).collect() };
         let errors = over_trials(&|trial| self.jaccard(trial.matches) - trial.similarity);
         let squares: Vec<f64> = errors.iter().map(|error| error * error).collect();
         let mean_square = mean(&squares);
@@ -126,9 +126,9 @@ impl Estimates {
         }
     }
 
-    /// The share of trials that intervals cover if matches are binomial, and the probability of a worse fit.
-    fn against_binomial(&self, outcomes: &[Outcome]) -> (f64, Option<f64>) {
-        // Similarities are not negative, so that their bits are ordered as they are.
+    /// Coverage expected of binomial matches, and the probability of a worse fit.
+    fn against_binomial(&self, outcomes: &[TrialOutcome]) -> (f64, Option<f64>) {
+        // Similarities are not negative, so their bits have the same order.
         let mut similarities: BTreeMap<u64, f64> = BTreeMap::new();
         for outcome in outcomes {
             *similarities
@@ -157,8 +157,8 @@ impl Estimates {
     }
 }
 
-/// By what the root of a mean is divided and multiplied for a 95 % interval of it: by the delta method on its
-/// logarithm, which stays above 0.
+/// Factor of a 95 % interval of the root of a mean: the root divided and multiplied by it. By the delta method on the
+/// logarithm, so that the interval stays above 0.
 fn root_factor(mean: f64, standard_error: f64) -> f64 {
     if mean > 0.0 {
         (normal_reach(CONFIDENCE) * standard_error / (2.0 * mean)).exp()
@@ -170,26 +170,26 @@ fn root_factor(mean: f64, standard_error: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::error::random::Random;
+    use crate::bench::error::random::SplitMix64;
 
-    fn outcomes(matches: impl IntoIterator<Item = usize>, similarity: f64) -> Vec<Outcome> {
-        let outcome = |matches| Outcome {
+    fn outcomes(matches: impl IntoIterator<Item = usize>, similarity: f64) -> Vec<TrialOutcome> {
+        let outcome = |matches| TrialOutcome {
             matches,
             similarity,
         };
         matches.into_iter().map(outcome).collect()
     }
 
-    /// Counts of coins, each of which comes up with probability `p`.
+    /// Heads of `num_perm` coins with probability `p`, once per trial.
     fn coins(num_perm: usize, p: f64, trials: usize) -> Vec<usize> {
-        let mut random = Random::of(&[num_perm as u64, trials as u64]);
+        let mut random = SplitMix64::of(&[num_perm as u64, trials as u64]);
         let mut coin = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let mut heads = || (0..num_perm).filter(|_| coin() < p).count();
         (0..trials).map(|_| heads()).collect()
     }
 
     #[test]
-    fn binomial_matches_are_as_expected() {
+    fn binomial_matches_have_expected_figures() {
         for (bits, p) in [(None, 0.5), (Some(SlotBits::One), 0.75)] {
             let estimates = Estimates::new(128, bits).unwrap();
             let errors = estimates.errors(&outcomes(coins(128, p, 4000), 0.5));
@@ -206,9 +206,9 @@ mod tests {
         }
     }
 
-    /// What theory says of Clopper and Pearson's intervals.
+    /// The known coverage of Clopper-Pearson intervals.
     #[test]
-    fn coverage_is_that_of_the_binomial() {
+    fn expected_coverage_follows_from_the_binomial() {
         let estimates = Estimates::new(128, None).unwrap();
         let errors = estimates.errors(&outcomes([120], 0.95));
         assert!(
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_leave_nothing_to_chance_have_no_ratio() {
+    fn certain_outcomes_have_no_ratio() {
         let estimates = Estimates::new(64, None).unwrap();
         for (matches, similarity) in [(0, 0.0), (64, 1.0)] {
             let errors = estimates.errors(&outcomes([matches; 9], similarity));
@@ -227,14 +227,14 @@ mod tests {
             assert_eq!((errors.ratio, errors.dispersion), (None, None));
             assert_eq!(errors.fit_p, None);
         }
-        // With one bit a slot they leave something.
+        // With one bit per slot, matches of dissimilar sets vary.
         let estimates = Estimates::new(64, Some(SlotBits::One)).unwrap();
         let errors = estimates.errors(&outcomes([32; 9], 0.0));
         assert_eq!(errors.ratio, Some([0.0; 3]));
     }
 
     #[test]
-    fn what_is_not_binomial_does_not_fit() {
+    fn doubled_matches_do_not_fit_a_binomial() {
         let estimates = Estimates::new(128, None).unwrap();
         let doubled = coins(64, 0.5, 1000).into_iter().map(|heads| 2 * heads);
         let errors = estimates.errors(&outcomes(doubled, 0.5));

@@ -1,31 +1,31 @@
-//! Texts of a real corpus, and the same with words replaced.
+//! Texts of a real corpus, and copies with words replaced.
 
 use std::collections::{HashMap, HashSet};
 
-use super::input::{SHINGLE_WORDS, distinct_shingles};
-use super::random::Random;
-use crate::bench::Corpus;
+use super::random::SplitMix64;
+use super::shingles::{SHINGLE_WORDS, distinct_shingles};
+use crate::bench::BenchCorpus;
 use simgpu::internals::for_each_word;
 use simgpu::scheme::words_v1;
 
 /// The words of a corpus, one document after the other.
 #[derive(Clone, Debug)]
 pub struct Edits {
-    /// Their hashes, of which those of shingles are made.
+    /// Word hashes, from which shingle hashes are computed.
     words: Vec<u64>,
 }
 
-/// A text's set, and those of its edits.
+/// The shingle set of a text, and those of its edits.
 pub(super) struct Edited {
-    /// A first.
+    /// Set A, then each set B.
     pub(super) sets: Vec<Vec<u64>>,
-    /// The exact Jaccard similarity of A and each other set.
+    /// Exact Jaccard similarity of A and each B.
     pub(super) similarities: Vec<f64>,
 }
 
 impl Edits {
-    /// Those of all documents.
-    pub fn of(corpus: &Corpus) -> Self {
+    /// The words of all documents.
+    pub(super) fn of(corpus: &BenchCorpus) -> Self {
         let mut words = Vec::new();
         for text in corpus.texts.iter() {
             for_each_word(text, true, |word| {
@@ -35,29 +35,29 @@ impl Edits {
         Edits { words }
     }
 
-    /// Takes a text of `set_size` shingles from anywhere in the corpus and replaces words of it, one by one at random
-    /// places, by others of the corpus; for each similarity that is asked for, the edit is taken whose exact one is
-    /// nearest. None if the corpus has fewer shingles.
+    /// Takes a text of `set_size` shingles at a random position of the corpus and replaces its words one by one, in
+    /// random order, by random words of the corpus. Returns for each requested similarity the edit with the closest
+    /// exact one, or `None` if the corpus has fewer shingles.
     ///
-    /// Words have another name in each draw. Texts of one corpus share many shingles, and what a permutation makes of
-    /// those would be counted again and again as if it were new.
+    /// Every draw renames all words. Texts of one corpus share many shingles, so trials would otherwise depend on each
+    /// other.
     pub(super) fn draw(
         &self,
         set_size: usize,
-        asked: &[f64],
-        random: &mut Random,
+        requested: &[f64],
+        random: &mut SplitMix64,
     ) -> Option<Edited> {
         let name = random.next_u64();
         let text = self.text(set_size, random)?;
         let text: Vec<u64> = text.iter().map(|word| word ^ name).collect();
         let replacements = self.replacements(&text, name, random);
-        let mut pair = Pair::of(&text);
-        let mut nearest = vec![(0, 1.0); asked.len()];
+        let mut pair = EditedText::of(&text);
+        let mut nearest = vec![(0, 1.0); requested.len()];
         for (done, (place, word)) in (1..).zip(&replacements) {
             pair.replace(*place, *word);
             let similarity = pair.similarity();
-            for (nearest, asked) in nearest.iter_mut().zip(asked) {
-                if (similarity - asked).abs() < (nearest.1 - asked).abs() {
+            for (nearest, requested) in nearest.iter_mut().zip(requested) {
+                if (similarity - requested).abs() < (nearest.1 - requested).abs() {
                     *nearest = (done, similarity);
                 }
             }
@@ -79,8 +79,8 @@ impl Edits {
         })
     }
 
-    /// The shortest text of `set_size` distinct shingles that begins at a random word. The corpus is a circle.
-    fn text(&self, set_size: usize, random: &mut Random) -> Option<Vec<u64>> {
+    /// The shortest text of `set_size` distinct shingles from a random word on. The corpus is circular.
+    fn text(&self, set_size: usize, random: &mut SplitMix64) -> Option<Vec<u64>> {
         if self.words.is_empty() {
             return None;
         }
@@ -96,10 +96,10 @@ impl Edits {
         Some(text)
     }
 
-    /// Each place of the text once, in random order, with another word than is there.
-    fn replacements(&self, text: &[u64], name: u64, random: &mut Random) -> Vec<(usize, u64)> {
+    /// Every position of the text in random order, each with a different word.
+    fn replacements(&self, text: &[u64], name: u64, random: &mut SplitMix64) -> Vec<(usize, u64)> {
         let mut places: Vec<usize> = (0..text.len()).collect();
-        // Fisher and Yates, from the end.
+        // Fisher-Yates shuffle from the end.
         for end in (1..places.len()).rev() {
             places.swap(end, random.below(end + 1));
         }
@@ -119,24 +119,24 @@ fn shingle_at(words: &[u64], start: usize) -> u64 {
     words_v1::shingle(words.copied())
 }
 
-/// A text that changes, beside the set of what it was.
-struct Pair {
+/// A text under edits, compared with the original one.
+struct EditedText {
     words: Vec<u64>,
-    /// How often each shingle is in the text now, and whether it was in the first one.
+    /// Occurrences of each shingle in the text, and whether the original contains it.
     shingles: HashMap<u64, (u32, bool)>,
     first_len: usize,
     len: usize,
     shared: usize,
 }
 
-impl Pair {
+impl EditedText {
     fn of(text: &[u64]) -> Self {
         let mut shingles = HashMap::with_capacity(2 * text.len());
         words_v1::for_each_shingle(text, SHINGLE_WORDS, |shingle| {
             shingles.entry(shingle).or_insert((0, true)).0 += 1;
         });
         let len = shingles.len();
-        Pair {
+        EditedText {
             words: text.to_vec(),
             shingles,
             first_len: len,
@@ -183,17 +183,17 @@ mod tests {
     use super::*;
     use simgpu::pipeline::jaccard;
 
-    /// What is counted while words are replaced is what sets say, in texts that repeat themselves, too.
+    /// Incremental similarities equal those of the sets, also for repetitive texts.
     #[test]
     fn similarities_are_exact() {
-        let mut random = Random::of(&[1]);
+        let mut random = SplitMix64::of(&[1]);
         let few_words = (0..40_000).map(|_| random.below(6) as u64).collect();
         let many_words = (0..40_000).map(|_| random.next_u64()).collect();
         for words in [few_words, many_words] {
             let edits = Edits { words };
             for set_size in [1, 2, 8, 300] {
-                let asked = [0.0, 0.1, 0.5, 0.95, 1.0];
-                let edited = edits.draw(set_size, &asked, &mut random).unwrap();
+                let requested = [0.0, 0.1, 0.5, 0.95, 1.0];
+                let edited = edits.draw(set_size, &requested, &mut random).unwrap();
                 let mut sets = edited.sets.clone();
                 sets.iter_mut().for_each(|set| set.sort_unstable());
                 assert_eq!(sets[0].len(), set_size);
@@ -206,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn a_corpus_that_is_too_small_has_no_text() {
-        let mut random = Random::of(&[2]);
+    fn too_small_corpus_has_no_text() {
+        let mut random = SplitMix64::of(&[2]);
         for words in [vec![], vec![1, 2, 3], vec![5; 1000]] {
             let edits = Edits { words };
             assert!(edits.draw(2, &[0.5], &mut random).is_none());

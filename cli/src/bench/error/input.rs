@@ -1,49 +1,50 @@
-//! Pairs of sets whose exact similarity is known.
+//! Pairs of sets of known similarity.
 //!
-//! Each draw gives one set A and, for each similarity that is asked for, a set B. But for edited texts all are windows
-//! of one sequence of distinct shingle hashes: A is its first n, and B the n that begin where i of A are left, so that
-//! J = i / (2n - i).
+//! A draw returns one set A and a set B for each requested similarity. Except for edited texts, all sets are windows of
+//! one sequence of distinct shingle hashes: A is the first n of them, and a B that shares i elements with A starts at
+//! n - i, so that J = i / (2n - i).
 
 use std::collections::HashSet;
 
 use super::edits::Edits;
-use super::random::Random;
-use crate::bench::Corpus;
+use super::random::SplitMix64;
+use super::shingles::{SHINGLE_WORDS, distinct_shingles};
+use crate::bench::BenchCorpus;
 use simgpu::Result;
 use simgpu::pipeline::{Hashes, ShingleSets};
 use simgpu::scheme::{HashValue, Width, words_v1};
 
-/// What sets are made of.
+/// The kind of elements in a set.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum SetSource {
     /// Random hashes.
     Random,
-    /// Integers without a gap, which begin anywhere below 2^31.
+    /// Consecutive integers from a random start below 2^31.
     Interval,
-    /// Integers below 2^32 with one odd difference.
+    /// Integers below 2^32 with one random odd stride.
     Progression,
-    /// Shingles of five words, which are drawn by Zipf's law from 10,000.
+    /// Shingles of five words drawn by Zipf's law from 10,000.
     Zipf,
-    /// Shingles of five words of a real text, in which words are replaced.
+    /// Shingles of five words of a real text, with words replaced.
     Edits(Edits),
 }
 
-/// A and each B, for one trial.
+/// Set A and each set B of one trial.
 #[derive(Clone, Debug)]
-pub struct Pairs {
+pub(in crate::bench) struct SetPairs {
     wide: Vec<u64>,
     narrow: Vec<u32>,
     offsets: Vec<i64>,
-    /// The exact Jaccard similarity of A and each B.
-    pub similarities: Vec<f64>,
+    /// Exact Jaccard similarity of A and each B.
+    pub(super) similarities: Vec<f64>,
 }
 
-impl Pairs {
-    /// The sets, A first, as hashes of that width.
+impl SetPairs {
+    /// The sets as hashes of a width, A first.
     ///
     /// # Errors
-    /// None that can occur: offsets fit hashes.
-    pub fn sets(&self, width: Width) -> Result<ShingleSets<'_>> {
+    /// None: offsets fit hashes.
+    pub(in crate::bench) fn sets(&self, width: Width) -> Result<ShingleSets<'_>> {
         let hashes = match width {
             Width::U32 => Hashes::U32(&self.narrow),
             Width::U64 => Hashes::U64(&self.wide),
@@ -51,7 +52,7 @@ impl Pairs {
         ShingleSets::new(hashes, &self.offsets)
     }
 
-    /// Of sets in a row, A first, which share so many elements with A.
+    /// From the sets, A first, and the similarity of each B.
     fn of(sets: &[&[u64]], similarities: Vec<f64>, narrow: impl Fn(u64) -> u32) -> Self {
         let wide = sets.concat();
         let mut offsets = vec![0];
@@ -60,7 +61,7 @@ impl Pairs {
             end += set.len() as i64;
             offsets.push(end);
         }
-        Pairs {
+        SetPairs {
             narrow: wide.iter().map(|hash| narrow(*hash)).collect(),
             wide,
             offsets,
@@ -69,12 +70,11 @@ impl Pairs {
     }
 }
 
-/// The elements that two sets of `set_size` share for a similarity nearest to each that is asked for, without
-/// repeats.
-pub fn shared_sizes(set_size: usize, similarities: &[f64]) -> Vec<usize> {
+/// The distinct numbers of shared elements that bring two sets of `set_size` closest to each requested similarity.
+pub(super) fn shared_sizes(set_size: usize, similarities: &[f64]) -> Vec<usize> {
     let mut sizes: Vec<usize> = Vec::new();
-    for asked in similarities {
-        let distance = |shared: &usize| (similarity_of(set_size, *shared) - asked).abs();
+    for requested in similarities {
+        let distance = |shared: &usize| (similarity_of(set_size, *shared) - requested).abs();
         let nearest = (0..=set_size).min_by(|a, b| distance(a).total_cmp(&distance(b)));
         sizes.extend(nearest);
     }
@@ -83,54 +83,58 @@ pub fn shared_sizes(set_size: usize, similarities: &[f64]) -> Vec<usize> {
     sizes
 }
 
-/// The Jaccard similarity of two sets of `set_size` that share `shared` elements.
-pub fn similarity_of(set_size: usize, shared: usize) -> f64 {
+/// The Jaccard similarity of two sets of `set_size` with `shared` common elements.
+pub(in crate::bench) fn similarity_of(set_size: usize, shared: usize) -> f64 {
     shared as f64 / (2 * set_size - shared) as f64
 }
 
-impl Input {
-    /// All of them.
-    pub fn all(corpus: &Corpus) -> [Input; 5] {
+impl SetSource {
+    /// All kinds.
+    pub(super) fn all(corpus: &BenchCorpus) -> [SetSource; 5] {
         [
-            Input::Random,
-            Input::Interval,
-            Input::Progression,
-            Input::Zipf,
-            Input::Edits(Edits::of(corpus)),
+            SetSource::Random,
+            SetSource::Interval,
+            SetSource::Progression,
+            SetSource::Zipf,
+            SetSource::Edits(Edits::of(corpus)),
         ]
     }
 
-    /// Its name.
-    pub fn name(&self) -> &'static str {
+    /// The name in the tables.
+    pub(super) fn name(&self) -> &'static str {
         match self {
-            Input::Random => "random",
-            Input::Interval => "interval",
-            Input::Progression => "progression",
-            Input::Zipf => "zipf",
-            Input::Edits(_) => "edits",
+            SetSource::Random => "random",
+            SetSource::Interval => "interval",
+            SetSource::Progression => "progression",
+            SetSource::Zipf => "zipf",
+            SetSource::Edits(_) => "edits",
         }
     }
 
-    /// Draws A of `set_size` elements, and a B for each number of elements to share with it. None if the corpus is too
-    /// small for such a set.
-    pub fn draw(&self, set_size: usize, shared: &[usize], random: &mut Random) -> Option<Pairs> {
+    /// Draws A of `set_size` elements, and a B for each number of shared elements. `None` if the corpus is too small.
+    pub(in crate::bench) fn draw(
+        &self,
+        set_size: usize,
+        shared: &[usize],
+        random: &mut SplitMix64,
+    ) -> Option<SetPairs> {
         let least = shared.iter().min().copied().unwrap_or(set_size);
         let len = 2 * set_size - least;
         let elements = match self {
-            Input::Random => random_hashes(len, random),
-            Input::Interval => progression(random.next_u64() >> 33, 1, len),
-            Input::Progression => {
+            SetSource::Random => random_hashes(len, random),
+            SetSource::Interval => progression(random.next_u64() >> 33, 1, len),
+            SetSource::Progression => {
                 let start = random.next_u64() >> 33;
-                // The last element stays below 2^32, so that it is one progression for every width and modulus.
+                // All elements stay below 2^32, so that they are one progression for every width and modulus.
                 let steps = (1 << 30) / len.max(1);
                 progression(start, 2 * random.below(steps) as u64 + 1, len)
             }
-            Input::Zipf => zipf_shingles(len, random),
-            Input::Edits(edits) => {
+            SetSource::Zipf => zipf_shingles(len, random),
+            SetSource::Edits(edits) => {
                 let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
                 let edited = edits.draw(set_size, &similarities.collect::<Vec<_>>(), random)?;
                 let sets: Vec<&[u64]> = edited.sets.iter().map(Vec::as_slice).collect();
-                return Some(Pairs::of(&sets, edited.similarities, u32::of_words));
+                return Some(SetPairs::of(&sets, edited.similarities, u32::of_words));
             }
         };
         let others = shared.iter().map(|shared| set_size - shared);
@@ -140,23 +144,20 @@ impl Input {
             .collect();
         let similarities = shared.iter().map(|shared| similarity_of(set_size, *shared));
         let narrow = match self {
-            Input::Zipf => u32::of_words,
+            SetSource::Zipf => u32::of_words,
             _ => low_half,
         };
-        Some(Pairs::of(&windows, similarities.collect(), narrow))
+        Some(SetPairs::of(&windows, similarities.collect(), narrow))
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the low half is what is wanted"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "truncation is the purpose")]
 fn low_half(hash: u64) -> u32 {
     hash as u32
 }
 
-/// Hashes whose low halves are distinct, too.
-fn random_hashes(len: usize, random: &mut Random) -> Vec<u64> {
+/// Hashes with distinct low halves.
+fn random_hashes(len: usize, random: &mut SplitMix64) -> Vec<u64> {
     let mut seen = HashSet::with_capacity(len);
     let hashes = std::iter::repeat_with(|| random.next_u64());
     let distinct = hashes.filter(|hash| seen.insert(low_half(*hash)));
@@ -167,8 +168,8 @@ fn progression(start: u64, stride: u64, len: usize) -> Vec<u64> {
     (0..len as u64).map(|i| start + i * stride).collect()
 }
 
-/// The first distinct shingles of a text without end.
-fn zipf_shingles(len: usize, random: &mut Random) -> Vec<u64> {
+/// The first `len` distinct shingles of an endless text.
+fn zipf_shingles(len: usize, random: &mut SplitMix64) -> Vec<u64> {
     let mut draws = std::iter::repeat_with(|| zipf_word(random));
     let mut text: Vec<u64> = draws.by_ref().take(len + SHINGLE_WORDS - 1).collect();
     loop {
@@ -181,28 +182,13 @@ fn zipf_shingles(len: usize, random: &mut Random) -> Vec<u64> {
     }
 }
 
-/// The hash of a word: of 10,000, each about as frequent as one over its rank.
-fn zipf_word(random: &mut Random) -> u64 {
+/// Hash of a random word out of 10,000; frequency is about proportional to 1 / rank.
+fn zipf_word(random: &mut SplitMix64) -> u64 {
     const WORDS: f64 = 10_000.0;
-    // The share of the first r words is about ln(r) / ln(WORDS), so that r = WORDS^u, with u uniform.
+    // The first r words have a share of about ln(r) / ln(WORDS), so that r = WORDS^u with u uniform.
     let u = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
     let rank = WORDS.powf(u).floor();
     words_v1::word(format!("w{rank}").as_bytes())
-}
-
-/// Words of a shingle, as without a choice.
-pub(super) const SHINGLE_WORDS: usize = 5;
-
-/// The hashes of a text's shingles, each once, in order, from the hashes of its words.
-pub(super) fn distinct_shingles(words: &[u64]) -> Vec<u64> {
-    let mut seen = HashSet::with_capacity(words.len());
-    let mut shingles = Vec::with_capacity(words.len());
-    words_v1::for_each_shingle(words, SHINGLE_WORDS, |shingle| {
-        if seen.insert(shingle) {
-            shingles.push(shingle);
-        }
-    });
-    shingles
 }
 
 #[cfg(test)]
@@ -220,18 +206,18 @@ mod tests {
         (0..sets.len()).map(sorted).collect()
     }
 
-    /// Similarities are those of the sets, in both widths.
+    /// Stated similarities equal those of the sets in both widths.
     #[test]
     fn similarities_are_exact() {
         for input in [
-            Input::Random,
-            Input::Interval,
-            Input::Progression,
-            Input::Zipf,
+            SetSource::Random,
+            SetSource::Interval,
+            SetSource::Progression,
+            SetSource::Zipf,
         ] {
             for set_size in [1, 2, 8, 1000] {
                 let shared = shared_sizes(set_size, &[0.1, 0.5, 0.9]);
-                let mut random = Random::of(&[3]);
+                let mut random = SplitMix64::of(&[3]);
                 let pairs = input.draw(set_size, &shared, &mut random).unwrap();
                 assert_eq!(pairs.similarities.len(), shared.len());
                 for width in [Width::U32, Width::U64] {
@@ -252,19 +238,19 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_similarity_that_a_size_has() {
-        let asked = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
-        assert_eq!(shared_sizes(1, &asked), [0, 1]);
-        assert_eq!(shared_sizes(2, &asked), [0, 1, 2]);
-        assert_eq!(shared_sizes(128, &asked).len(), 7);
+    fn shared_sizes_are_closest_and_distinct() {
+        let requested = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
+        assert_eq!(shared_sizes(1, &requested), [0, 1]);
+        assert_eq!(shared_sizes(2, &requested), [0, 1, 2]);
+        assert_eq!(shared_sizes(128, &requested).len(), 7);
         assert_eq!(similarity_of(9, 6), 0.5);
         assert_eq!(shared_sizes(9, &[0.5]), [6]);
     }
 
     #[test]
     fn progressions_have_one_odd_stride() {
-        let mut random = Random::of(&[4]);
-        for (input, is_interval) in [(Input::Interval, true), (Input::Progression, false)] {
+        let mut random = SplitMix64::of(&[4]);
+        for (input, is_interval) in [(SetSource::Interval, true), (SetSource::Progression, false)] {
             let pairs = input.draw(5000, &[2500], &mut random).unwrap();
             let set = &pairs.wide[..5000];
             let stride = set[1] - set[0];
@@ -282,9 +268,9 @@ mod tests {
 
     /// P(r) = ln((r + 1) / r) / ln(10,000).
     #[test]
-    fn words_are_those_of_zipf() {
+    fn word_frequencies_follow_zipf() {
         let word = |rank: u32| words_v1::word(format!("w{rank}").as_bytes());
-        let mut random = Random::of(&[5]);
+        let mut random = SplitMix64::of(&[5]);
         let words: Vec<u64> = std::iter::repeat_with(|| zipf_word(&mut random))
             .take(100_000)
             .collect();

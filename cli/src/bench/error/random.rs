@@ -1,13 +1,13 @@
-//! Random numbers that are the same everywhere.
+//! Reproducible random numbers.
 
 /// SplitMix64 (Steele, Lea, Flood 2014, *Fast splittable pseudorandom number generators*).
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub(in crate::bench) struct SplitMix64(u64);
 
-impl Random {
-    /// The numbers of a key: other keys, other numbers.
-    pub fn of(key: &[u64]) -> Self {
-        let mut random = Random(0);
+impl SplitMix64 {
+    /// The sequence of a key.
+    pub(in crate::bench) fn of(key: &[u64]) -> Self {
+        let mut random = SplitMix64(0);
         for part in key {
             random.0 ^= part;
             random.0 = random.next_u64();
@@ -16,7 +16,7 @@ impl Random {
     }
 
     /// The next number.
-    pub fn next_u64(&mut self) -> u64 {
+    pub(in crate::bench) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -24,10 +24,10 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is above 0: the upper half of a product (Lemire 2019). It is off a uniform one by
-    /// less than one in 2^64 / end.
-    #[allow(clippy::cast_possible_truncation, reason = "it is below `end`")]
-    pub fn below(&mut self, end: usize) -> usize {
+    /// A number below `end` > 0: the upper half of a product (Lemire 2019). Probabilities deviate from uniform ones by
+    /// less than end / 2^64.
+    #[allow(clippy::cast_possible_truncation, reason = "the result is below `end`")]
+    pub(super) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next_u64()) * end as u128) >> 64) as usize
     }
 }

@@ -1,4 +1,4 @@
-//! What whole pipelines find of what there is.
+//! Which true pairs whole pipelines find.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
 use crate::bench::corpus::{temporary_folder, write_texts};
-use crate::bench::{Corpus, Found};
+use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
 use simgpu::jobs::{Dedup, Search, Source, Verification, dedup, find_pairs};
@@ -18,9 +18,9 @@ use simgpu::progress::Silent;
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
 
-/// A corpus in one file, in which a document's row is its number, and its exact sets.
+/// A corpus in one file, in which rows are document numbers, with the exact set of each document.
 #[derive(Debug)]
-pub struct Documents {
+pub struct EvaluationCorpus {
     name: String,
     len: usize,
     sets: Vec<Vec<u64>>,
@@ -28,7 +28,7 @@ pub struct Documents {
     folder: TempDir,
 }
 
-/// The pairs that there are.
+/// All pairs at a threshold, by exact search.
 #[derive(Debug)]
 pub struct Truth {
     threshold: f64,
@@ -36,36 +36,36 @@ pub struct Truth {
     kept: u64,
 }
 
-/// How pairs are looked for.
+/// Settings of a pipeline.
 #[derive(Clone, Debug)]
-pub struct Pipeline {
-    /// The scheme.
+pub struct PipelineSettings {
+    /// Scheme of the signatures.
     pub scheme: Scheme,
-    /// The seed of its coefficients.
+    /// Seed of its coefficients.
     pub seed: u32,
     /// How candidates are verified.
     pub verification: Verification,
-    /// Whether near-duplicates are removed, too, and those that are kept counted.
+    /// Whether to remove near-duplicates as well, and count the documents kept.
     pub removes: bool,
 }
 
-/// A pair of find_pairs' output.
+/// A line of the output of `find_pairs`.
 #[derive(Deserialize)]
 struct Line {
     row_a: u32,
     row_b: u32,
 }
 
-impl Documents {
-    /// Those of a corpus.
+impl EvaluationCorpus {
+    /// Writes a corpus to one file and computes its exact sets.
     ///
     /// # Errors
-    /// [`Error::Io`] when a temporary file cannot be written.
-    pub fn of(corpus: &Corpus) -> Result<Self> {
+    /// [`Error::Io`] if a temporary file cannot be written.
+    pub fn of(corpus: &BenchCorpus) -> Result<Self> {
         let folder = temporary_folder()?;
         let path = folder.path().join("documents.jsonl.zst");
         write_texts(&path, corpus.texts.iter())?;
-        Ok(Documents {
+        Ok(EvaluationCorpus {
             name: corpus.name.clone(),
             len: corpus.texts.len(),
             sets: exact_sets(&corpus.texts, &Shingling::default())?,
@@ -74,7 +74,7 @@ impl Documents {
         })
     }
 
-    /// The pairs that there are at a threshold.
+    /// All pairs at a threshold.
     pub fn truth(&self, threshold: f64) -> Truth {
         let pairs = similar_pairs(&self.sets, threshold);
         Truth {
@@ -84,20 +84,20 @@ impl Documents {
         }
     }
 
-    /// Runs a pipeline and compares what it finds with the truth.
+    /// Runs a pipeline and compares its pairs with the truth.
     ///
     /// # Errors
-    /// What the stages fail with.
-    pub fn find(&self, truth: &Truth, pipeline: &Pipeline) -> Result<Found> {
+    /// Errors of the stages.
+    pub fn find(&self, truth: &Truth, pipeline: &PipelineSettings) -> Result<PipelineResult> {
         let scheme = pipeline.scheme.clone().with_seed(pipeline.seed);
-        // One banding for all schemes, so that they can be compared.
+        // All schemes get the same banding, so that they are comparable.
         let banding =
             Banding::for_threshold(truth.threshold, scheme.num_perm(), ErrorWeights::VERIFIED)?;
         let search = Search {
             threshold: truth.threshold,
             banding,
             verification: pipeline.verification,
-            // Nothing is left out for the size of a bucket.
+            // Large buckets are compared in full.
             max_bucket: usize::MAX,
             held_bytes: u64::MAX,
         };
@@ -118,9 +118,10 @@ impl Documents {
             .removes
             .then(|| self.kept(&source, &scheme, &search))
             .transpose()?;
-        let chances = truth.pairs.iter();
-        let chances = chances.map(|pair| banding.candidate_probability(pair.similarity));
-        Ok(Found {
+        let probabilities = truth.pairs.iter();
+        let probabilities =
+            probabilities.map(|pair| banding.candidate_probability(pair.similarity));
+        Ok(PipelineResult {
             tool: "simgpu".to_owned(),
             corpus: self.name.clone(),
             scheme: scheme.to_string(),
@@ -134,17 +135,17 @@ impl Documents {
             true_pairs: truth.pairs.len() as u64,
             true_found,
             false_found,
-            // Of no pairs all are expected.
+            // Without true pairs, recall is 1.
             expected_recall: match truth.pairs.len() {
                 0 => 1.0,
-                len => chances.sum::<f64>() / len as f64,
+                len => probabilities.sum::<f64>() / len as f64,
             },
             kept,
             kept_by_truth: kept.map(|_| truth.kept),
         })
     }
 
-    /// How many of the pairs that are found are true, and how many are not.
+    /// Numbers of true and false pairs found.
     fn found_pairs(
         &self,
         source: &Source<'_>,
@@ -171,7 +172,7 @@ impl Documents {
         Ok((true_found, false_found))
     }
 
-    /// How many documents stay when near-duplicates go, the first of each group being kept.
+    /// Number of documents kept, the first of each group.
     fn kept(&self, source: &Source<'_>, scheme: &Scheme, search: &Search) -> Result<u64> {
         let task = Dedup {
             search: search.clone(),

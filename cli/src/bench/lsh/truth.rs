@@ -1,9 +1,9 @@
-//! All pairs of documents whose exact similarity reaches a threshold, found without LSH.
+//! All pairs of documents whose exact similarity reaches a threshold, without LSH.
 //!
-//! The join is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), which misses nothing:
-//! two sets of similarity t share at least t times the elements of the larger one. With elements in one order, rarest
-//! first, the first element that they share has all others behind it, so that it is among the first
-//! |A| - ceil(t |A|) + 1 of A, and likewise of B.
+//! The join is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007), which misses no
+//! pair. Two sets of similarity t share at least t times the elements of the larger one. With elements ordered from
+//! rarest to most frequent, all other shared elements follow the first one, so the first one is among the first
+//! |A| - ceil(t |A|) + 1 elements of A, and likewise of B.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ use simgpu::documents::{DocumentBatch, TextBatch};
 use simgpu::pipeline::{Scratch, Shingler, Shingling};
 use simgpu::scheme::Scheme;
 
-/// Two documents by their rows, `lo < hi`.
+/// Rows of two documents, `lo < hi`, and their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TruePair {
-    /// The earlier row.
+    /// Earlier row.
     pub lo: u32,
-    /// The later row.
+    /// Later row.
     pub hi: u32,
     /// |A and B| / |A or B|.
     pub similarity: f64,
@@ -28,14 +28,14 @@ pub struct TruePair {
 /// A document's set in the order of the join.
 struct Ranked {
     row: u32,
-    /// Ascending, from the rarest element of all sets to the most frequent one.
+    /// Ranks of the elements, ascending; rank 0 is the rarest element of all sets.
     elements: Vec<u32>,
 }
 
-/// The shingle sets of texts, each of sorted distinct 64-bit hashes: what exact verification compares.
+/// Shingle sets of texts as sorted distinct 64-bit hashes, like those of exact verification.
 ///
 /// # Errors
-/// As [`Shingler::new`].
+/// Those of [`Shingler::new`].
 pub fn exact_sets(texts: &TextBatch, shingling: &Shingling) -> Result<Vec<Vec<u64>>> {
     let shingler = Shingler::new(shingling.clone(), &Scheme::default(), None)?;
     let documents = DocumentBatch::Texts(texts.clone());
@@ -48,8 +48,8 @@ pub fn exact_sets(texts: &TextBatch, shingling: &Shingling) -> Result<Vec<Vec<u6
     Ok(rows.map_init(Scratch::default, set).collect())
 }
 
-/// All pairs of sets of at least that similarity, by ascending rows. Sets are sorted and distinct; empty ones have no
-/// pairs. Time and memory grow with the number of pairs.
+/// All pairs of sets whose similarity reaches `threshold`, by ascending rows. Sets are sorted and distinct; empty sets
+/// have no pairs. Time and memory grow with the number of pairs.
 pub fn similar_pairs(sets: &[Vec<u64>], threshold: f64) -> Vec<TruePair> {
     let join = Join::of(rarest_first(sets), threshold);
     let numbers = (0..join.sets.len()).into_par_iter();
@@ -60,40 +60,44 @@ pub fn similar_pairs(sets: &[Vec<u64>], threshold: f64) -> Vec<TruePair> {
     pairs
 }
 
-/// Sets by ascending size, and where each element stands in their prefixes.
+/// Sets by ascending size, with an inverted index of their prefixes.
 struct Join {
     sets: Vec<Ranked>,
     threshold: f64,
-    /// For each element the sets whose prefix has it, ascending, and how many elements come before it there.
-    places: HashMap<u32, Vec<(usize, usize)>>,
+    /// By element: the sets whose prefix contains it, ascending, and its position there.
+    postings: HashMap<u32, Vec<(usize, usize)>>,
 }
 
 impl Join {
     fn of(sets: Vec<Ranked>, threshold: f64) -> Self {
-        let mut places: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
+        let mut postings: HashMap<u32, Vec<(usize, usize)>> = HashMap::new();
         for (number, set) in sets.iter().enumerate() {
             for (position, element) in set.prefix(threshold).iter().enumerate() {
-                places.entry(*element).or_default().push((number, position));
+                postings
+                    .entry(*element)
+                    .or_default()
+                    .push((number, position));
             }
         }
         Join {
             sets,
             threshold,
-            places,
+            postings,
         }
     }
 
-    /// The pairs of a set with earlier ones, which are no larger. `reached` remembers for each set from which one it
-    /// was reached last.
+    /// Pairs of a set with earlier sets, which are at most as large. `reached` holds for each set the last one that
+    /// reached it.
     fn earlier(&self, number: usize, reached: &mut [usize]) -> Vec<TruePair> {
         let mut pairs = Vec::new();
         let Some(set) = self.sets.get(number) else {
             return pairs;
         };
         for (position, element) in set.prefix(self.threshold).iter().enumerate() {
-            let places = self.places.get(element).map_or(&[][..], Vec::as_slice);
-            for (other, other_position) in places.iter().take_while(|place| place.0 < number) {
-                // Only the first element that two sets share tells how many they can share.
+            let postings = self.postings.get(element).map_or(&[][..], Vec::as_slice);
+            for (other, other_position) in postings.iter().take_while(|posting| posting.0 < number)
+            {
+                // Count once per pair, from the first shared element.
                 let is_new = reached
                     .get_mut(*other)
                     .is_some_and(|last| std::mem::replace(last, number) != number);
@@ -107,7 +111,7 @@ impl Join {
     }
 }
 
-/// The sets that are not empty, by ascending size, with elements that ascend by the number of sets that hold them.
+/// Non-empty sets by ascending size, with elements ranked by the number of sets that contain them.
 fn rarest_first(sets: &[Vec<u64>]) -> Vec<Ranked> {
     let mut counts: HashMap<u64, u32> = HashMap::new();
     for element in sets.iter().flatten() {
@@ -131,15 +135,14 @@ fn rarest_first(sets: &[Vec<u64>]) -> Vec<Ranked> {
 }
 
 impl Ranked {
-    /// The elements of which a similar set shares at least one.
+    /// The elements of which every similar set shares at least one.
     fn prefix(&self, threshold: f64) -> &[u32] {
         let len = self.elements.len();
         let end = len + 1 - least_shared(len, threshold);
         self.elements.get(..end).unwrap_or(&self.elements)
     }
 
-    /// How many elements two sets share, none of them before the places given; None once it is known that they are too
-    /// few for the similarity.
+    /// Number of shared elements, given that none precede the start positions; `None` if too few for the threshold.
     fn shared(
         &self,
         start: usize,
@@ -181,12 +184,12 @@ impl Ranked {
     }
 }
 
-/// The least number of elements that a set of `len` shares with a similar one. Rounding may make it one too few, which
-/// costs time alone.
+/// Least number of elements that a set of `len` shares with a similar one. Rounding may make it one too small, which
+/// only costs time.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "it lies between 1 and the number of elements"
+    reason = "the result lies between 1 and the number of elements"
 )]
 fn least_shared(len: usize, threshold: f64) -> usize {
     const SLACK: f64 = 1e-9;
@@ -194,10 +197,10 @@ fn least_shared(len: usize, threshold: f64) -> usize {
     least.clamp(1, len)
 }
 
-/// How many documents stay if each goes that is similar to an earlier one that stays. Pairs are by ascending rows.
-pub fn kept_greedily(documents: usize, pairs: &[TruePair]) -> u64 {
+/// Number of documents kept if each document similar to an earlier kept one is removed. Pairs are sorted by rows.
+pub(super) fn kept_greedily(documents: usize, pairs: &[TruePair]) -> u64 {
     let mut is_removed = vec![false; documents];
-    // All pairs of an earlier document come before those of a later one, so that its fate is known.
+    // Pairs of earlier documents come first, so it is known whether `lo` is kept.
     for pair in pairs {
         let (lo, hi) = (pair.lo as usize, pair.hi as usize);
         if is_removed.get(lo) == Some(&false)

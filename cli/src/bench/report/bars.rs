@@ -1,15 +1,16 @@
-//! Rows of a name, a number and a picture of it: bars, and dots beside a line.
+//! Rows of a name, a number and a picture of it: bars, and dots next to a line.
 
 use maud::{Markup, html};
 
-use super::chart::{Scale, WIDTH, figure, px};
+use super::figure::{WIDTH, figure, px};
 use super::mark::marker;
+use super::scale::Scale;
 use crate::bench::summary::table::digits;
 
-/// Height of a row: a line of text, and the picture below it.
+/// Height of a row: a line of text with the picture below.
 const ROW: f64 = 34.0;
 
-/// Letters of a name that have room beside a number.
+/// Most letters of a name next to a number.
 const MOST_LETTERS: usize = 34;
 
 /// A number as a bar.
@@ -23,7 +24,7 @@ pub(super) struct Bar {
     pub(super) look: usize,
 }
 
-/// Bars below each other, of which the longest in all the figures beside it is `most`.
+/// Bars below each other. `most` is the longest bar of all figures side by side.
 pub(super) fn bars(title: &str, description: &str, bars: &[Bar], most: f64) -> Markup {
     let width = |value: f64| {
         let share = value / most;
@@ -52,15 +53,15 @@ pub(super) fn bars(title: &str, description: &str, bars: &[Bar], most: f64) -> M
     figure(title, description, ROW * bars.len() as f64, &content)
 }
 
-/// Ratios of one kind, as dots.
+/// Ratios of one kind, shown as dots.
 #[derive(Clone, Debug)]
 pub(super) struct Dots {
     pub(super) name: String,
-    /// Each with what it is.
+    /// Each with its tooltip.
     pub(super) ratios: Vec<(f64, String)>,
 }
 
-/// Ratios as dots on logarithmic lines, with a line at 1: to the right of it is ahead.
+/// Ratios as dots on logarithmic lines, with a line at 1; simgpu is ahead to the right of it.
 pub(super) fn dots(title: &str, description: &str, rows: &[Dots]) -> Markup {
     let all = || {
         rows.iter()
@@ -79,9 +80,9 @@ pub(super) fn dots(title: &str, description: &str, rows: &[Dots]) -> Markup {
             rect.under x="0" y=(px(top)) width=(px(WIDTH)) height="16" {}
             text x="0" y=(px(top + 12.0)) { (short(name)) }
             text.end x=(px(WIDTH)) y=(px(top + 12.0)) { (range(least, most)) }
-            @for (ratio, says) in ratios {
+            @for (ratio, tooltip) in ratios {
                 @let look = if *ratio < 1.0 { 1 } else { 0 };
-                (marker(look, place(*ratio), top + 23.0, &format!("{says}: {}", digits(*ratio, 3))))
+                (marker(look, place(*ratio), top + 23.0, &format!("{tooltip}: {}", digits(*ratio, 3))))
             }
         }
     };
@@ -95,7 +96,7 @@ fn range(least: f64, most: f64) -> String {
     }
 }
 
-/// A name that leaves room for its number.
+/// A name short enough to leave room for its number.
 fn short(name: &str) -> String {
     match name.char_indices().nth(MOST_LETTERS) {
         None => name.to_owned(),

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
-use super::chart::{WIDTH, figure, px, tick_label};
+use super::figure::{WIDTH, figure, px};
+use super::scale::tick_label;
 use crate::bench::summary::table::{count, digits};
 use crate::bench::{ErrorCell, Varied};
 
-/// Similarities that have a column: those that are asked for, and the only one between 0 and 1 that two sets of two
-/// elements have.
+/// Similarities with a column: the requested ones, and the only one between 0 and 1 of sets of two elements.
 const SIMILARITIES: [f64; 8] = [0.1, 0.3, 1.0 / 3.0, 0.5, 0.7, 0.8, 0.9, 0.95];
 
-/// A cell stands in no column whose similarity is farther from its own. Small sets have few similarities.
+/// Greatest distance of a cell from the similarity of its column. Small sets have few similarities.
 const NEAR: f64 = 0.03;
 
 const LEFT: f64 = 54.0;
@@ -20,10 +20,10 @@ const TOP: f64 = 20.0;
 const ROW: f64 = 24.0;
 const BOTTOM: f64 = 40.0;
 
-/// A ratio of so much, or of one over it, has the strongest colour.
+/// This ratio and its inverse have the strongest colour.
 const STRONGEST: f64 = 2.0;
 
-/// The map of some cells, which have an error ratio each; none if no column is near the similarities of any.
+/// The map of some cells with error ratios; `None` if none is near a column.
 pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Option<Markup> {
     let tiles = tiles(cells);
     if tiles.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Option<Markup> {
     let top = |size: u64| TOP + ROW * rows.range(..size).count() as f64;
     let bottom = TOP + ROW * rows.len() as f64;
     let content = html! {
-        text x="2" y="13" { "elements of each set" }
+        text x="2" y="13" { "elements per set" }
         @for size in &rows {
             text.end x=(px(LEFT - 6.0)) y=(px(top(*size) + 16.0)) { (tick_label(*size as f64)) }
         }
@@ -54,22 +54,22 @@ pub(super) fn heat_map(title: &str, cells: &[&ErrorCell]) -> Option<Markup> {
     Some(figure(title, description, bottom + BOTTOM, &content))
 }
 
-/// Cells of one place.
+/// Cells at one position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pooled {
     squares: f64,
     cells: u32,
-    /// The least similarity that was measured, and the greatest.
+    /// Least and greatest measured similarity.
     similarity: [f64; 2],
 }
 
 impl Pooled {
-    /// The root of the mean squared ratio.
+    /// Root of the mean squared ratio.
     fn ratio(&self) -> f64 {
         (self.squares / f64::from(self.cells)).sqrt()
     }
 
-    /// The similarities that were measured.
+    /// Measured similarities, as text.
     fn measured(&self) -> String {
         let [least, most] = self.similarity.map(|similarity| format!("{similarity:.3}"));
         match least == most {
@@ -79,7 +79,7 @@ impl Pooled {
     }
 }
 
-/// What stands where, by set size and column.
+/// Pooled cells by set size and column.
 fn tiles(cells: &[&ErrorCell]) -> BTreeMap<(u64, usize), Pooled> {
     let mut tiles: BTreeMap<(u64, usize), Pooled> = BTreeMap::new();
     for cell in cells.iter().filter(|cell| has_one_similarity(cell)) {
@@ -100,16 +100,16 @@ fn tiles(cells: &[&ErrorCell]) -> BTreeMap<(u64, usize), Pooled> {
     tiles
 }
 
-/// Whether all pairs of a cell are of one similarity. Texts that are drawn anew for each trial are not: their mean is
-/// none that two sets of so many elements have.
+/// Whether all pairs of a cell have one similarity. Texts drawn anew for each trial do not: no two sets of their size
+/// have their mean similarity.
 fn has_one_similarity(cell: &ErrorCell) -> bool {
     let shared = 2.0 * cell.set_size as f64 * cell.similarity / (1.0 + cell.similarity);
     cell.varied == Varied::Seeds || (shared - shared.round()).abs() < 1e-6 * shared.max(1.0)
 }
 
-/// The nearest column, if that is near.
+/// The nearest column within [`NEAR`].
 fn column(similarity: f64) -> Option<usize> {
-    let distances = SIMILARITIES.map(|asked| (asked - similarity).abs());
+    let distances = SIMILARITIES.map(|named| (named - similarity).abs());
     let nearest = distances
         .into_iter()
         .enumerate()
@@ -119,7 +119,7 @@ fn column(similarity: f64) -> Option<usize> {
         .map(|(column, _)| column)
 }
 
-/// Below 1 in one colour and above in another, the stronger the farther.
+/// A coloured cell: one colour below 1 and another above, stronger with distance.
 fn tile([left, top]: [f64; 2], width: f64, size: u64, pooled: &Pooled) -> Markup {
     let ratio = pooled.ratio();
     let strength = (ratio.ln() / STRONGEST.ln()).abs().min(1.0);
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_hold_what_is_near() {
+    fn columns_take_near_similarities() {
         assert_eq!(column(0.1), Some(0));
         assert_eq!(column(0.306), Some(1));
         assert_eq!(column(1.0 / 3.0), Some(2));

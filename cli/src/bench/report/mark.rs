@@ -1,26 +1,27 @@
-//! What is drawn between the axes of a chart, and the legend that names it.
+//! Points, lines and areas between the axes of a chart, and legends.
 
 use maud::{Markup, html};
 
-use super::chart::{Scale, px};
+use super::figure::px;
+use super::scale::Scale;
 
-/// Series that look different from each other. More of them begin again.
+/// Number of distinct looks; further series repeat them.
 pub(super) const LOOKS: usize = 8;
 
-/// Something that is drawn between two axes.
+/// A shape between two axes.
 #[derive(Clone, Debug)]
 pub(super) enum Mark {
     /// A line through points.
     Line { look: usize, points: Vec<[f64; 2]> },
-    /// What theory says: a thin dashed line.
+    /// A theoretical curve: a thin dashed line.
     Theory { points: Vec<[f64; 2]> },
-    /// The area between two lines over the same places: x, low, high.
+    /// The area between two lines: x, low, high.
     Band { points: Vec<[f64; 3]> },
-    /// A marker, and what it says when it is pointed at.
+    /// A marker with its tooltip.
     Point {
         look: usize,
         at: [f64; 2],
-        says: String,
+        tooltip: String,
     },
     /// An interval: x, low, high.
     Whisker { look: usize, at: [f64; 3] },
@@ -44,8 +45,8 @@ impl Mark {
             Mark::Point {
                 look,
                 at: [a, b],
-                says,
-            } => marker(*look, x.at(*a), y.at(*b), says),
+                tooltip,
+            } => marker(*look, x.at(*a), y.at(*b), tooltip),
             Mark::Whisker {
                 look,
                 at: [at, low, high],
@@ -59,8 +60,8 @@ impl Mark {
     }
 }
 
-/// A marker: each look has its own shape, so that none is told by its colour alone.
-pub(super) fn marker(look: usize, x: f64, y: f64, says: &str) -> Markup {
+/// A marker. Each look has its own shape, so that colour alone never distinguishes two.
+pub(super) fn marker(look: usize, x: f64, y: f64, tooltip: &str) -> Markup {
     let look = look % LOOKS;
     let path = match look {
         0 => "M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0z",
@@ -72,56 +73,56 @@ pub(super) fn marker(look: usize, x: f64, y: f64, says: &str) -> Markup {
         6 => "M-5,-2h10v4h-10z",
         _ => "M-2,-5h4v10h-4z",
     };
-    // The place is on a group of its own, so that the style sheet can make the marker smaller where it stands.
+    // A group holds the position, so that the style sheet can scale the marker in place.
     html! {
         g transform={ "translate(" (px(x)) " " (px(y)) ")" } {
             path class={ "marker look" (look) } d=(path) {
-                @if !says.is_empty() { title { (says) } }
+                @if !tooltip.is_empty() { title { (tooltip) } }
             }
         }
     }
 }
 
-/// What a legend shows of a series.
+/// The symbol of a series in a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sample {
-    /// Its marker on its line.
+pub(super) enum LegendSample {
+    /// Marker on a line.
     Line,
-    /// Its marker alone.
+    /// Marker only.
     Marker,
-    /// What theory says.
+    /// Theoretical curve.
     Theory,
-    /// The area that has most of it.
+    /// Area.
     Band,
 }
 
-/// Names of series, with what they look like.
+/// Legend of series with lines.
 pub(super) fn legend(names: &[String]) -> Markup {
     let names = names.iter().enumerate();
-    samples(names.map(|(look, name)| (Sample::Line, look, name.as_str())))
+    samples(names.map(|(look, name)| (LegendSample::Line, look, name.as_str())))
 }
 
-/// Names of series that have no line, and of what is drawn beside them.
-pub(super) fn legend_of_markers(names: &[String], beside: &[(Sample, &str)]) -> Markup {
+/// Legend of series without lines, followed by other symbols.
+pub(super) fn legend_of_markers(names: &[String], beside: &[(LegendSample, &str)]) -> Markup {
     let markers = names.iter().enumerate();
-    let markers = markers.map(|(look, name)| (Sample::Marker, look, name.as_str()));
+    let markers = markers.map(|(look, name)| (LegendSample::Marker, look, name.as_str()));
     samples(markers.chain(beside.iter().map(|(sample, name)| (*sample, 0, *name))))
 }
 
-fn samples<'a>(samples: impl Iterator<Item = (Sample, usize, &'a str)>) -> Markup {
+fn samples<'a>(samples: impl Iterator<Item = (LegendSample, usize, &'a str)>) -> Markup {
     html! {
         ul.legend {
             @for (sample, look, name) in samples {
                 li {
                     svg width="30" height="14" viewBox="0 0 30 14" aria-hidden="true" {
                         @match sample {
-                            Sample::Line => {
+                            LegendSample::Line => {
                                 polyline class={ "line look" (look % LOOKS) } points="0,7 30,7" {}
                                 (marker(look, 15.0, 7.0, ""))
                             }
-                            Sample::Marker => (marker(look, 15.0, 7.0, "")),
-                            Sample::Theory => polyline.theory points="0,7 30,7" {},
-                            Sample::Band => rect.band x="0" y="2" width="30" height="10" {},
+                            LegendSample::Marker => (marker(look, 15.0, 7.0, "")),
+                            LegendSample::Theory => polyline.theory points="0,7 30,7" {},
+                            LegendSample::Band => rect.band x="0" y="2" width="30" height="10" {},
                         }
                     }
                     span { (name) }

@@ -1,23 +1,24 @@
-//! Charts of errors, and of what is found.
+//! Charts of errors and of candidate pairs.
 
 use maud::{Markup, html};
 
-use super::chart::{Axis, Plot, Scale};
+use super::chart::{Axis, Plot};
 use super::heat::heat_map;
-use super::mark::{Mark, Sample, legend_of_markers};
+use super::mark::{LegendSample, Mark, legend_of_markers};
+use super::scale::Scale;
 use super::speed::by_name;
-use crate::bench::folder::Tables;
 use crate::bench::summary::table::{digits, percent};
 use crate::bench::summary::{distinct, swept, usual};
-use crate::bench::{Candidates, ErrorCell};
+use crate::bench::tables::Tables;
+use crate::bench::{CandidateCount, ErrorCell};
 
-/// Points of a curve that theory gives.
+/// Points per theoretical curve.
 const STEPS: u32 = 100;
 
-/// How far a scheme stands from the next, as a factor of the slots.
-const BESIDE: f64 = 1.06;
+/// Distance between neighbouring schemes, as a factor of the slots.
+const SPACING: f64 = 1.06;
 
-/// A map for each scheme, of the number of slots that most cells have.
+/// One map per scheme, at the most frequent number of slots.
 pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     let whole = || tables.errors.iter().filter(|cell| cell.is_whole());
     let num_perm = usual(whole().map(|cell| cell.num_perm))?;
@@ -30,7 +31,7 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     (!maps.is_empty()).then(|| html! { div.figures { @for map in &maps { (map) } } })
 }
 
-/// Root mean square error by slots, beside what independent permutations come to: their ratio, and both.
+/// Root mean square error by slots: its ratio to that of independent permutations, and both.
 pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
     let whole: Vec<&ErrorCell> = tables
         .errors
@@ -54,7 +55,7 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         .collect();
     ideal.sort_by(|a, b| a[0].total_cmp(&b[0]));
     ideal.dedup();
-    // From edge to edge: schemes stand beside their number of slots.
+    // Extend the line to both edges, because schemes stand next to their number of slots.
     let ends = [ideal.first(), ideal.last()].into_iter().flatten();
     let level = ends
         .zip([0.5, 2.0])
@@ -72,7 +73,7 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
                 .with_ticks((1..=40_u8).map(|tenths| f64::from(tenths) / 10.0)),
         ),
         marks: theory(level)
-            .chain(slot_marks(&names, &alike, BESIDE, |_| 1.0))
+            .chain(slot_marks(&names, &alike, SPACING, |_| 1.0))
             .collect(),
     };
     let ends = |cell: &&ErrorCell| interval(cell).map(|ratio| ratio * cell.ideal());
@@ -90,14 +91,14 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
             .chain(slot_marks(&names, &alike, 1.0, ErrorCell::ideal))
             .collect(),
     };
-    let beside = [(Sample::Theory, "independent permutations")];
+    let symbols = [(LegendSample::Theory, "independent permutations")];
     Some(html! {
         div.figures.pairs { (ratios.draw()) (errors.draw()) }
-        (legend_of_markers(&names, &beside))
+        (legend_of_markers(&names, &symbols))
     })
 }
 
-/// The ratio of a cell to what independent permutations come to, and the ends of its interval.
+/// Lower end, error ratio and upper end of a cell.
 fn interval(cell: &&ErrorCell) -> [f64; 3] {
     [
         cell.error_ratio_low,
@@ -111,12 +112,12 @@ fn theory(points: Vec<[f64; 2]>) -> impl Iterator<Item = Mark> {
     std::iter::once(Mark::Theory { points })
 }
 
-/// Ratios in some unit, over slots, each scheme a factor beside the one before, so that none hides another. On a line that
-/// is not level that would look like an error, and the factor is 1.
+/// Marks of error ratios in some unit, by slots. `spacing` is the factor between neighbouring schemes, so that none hides
+/// another; it must be 1 next to a sloped line, where a shift would look like an error.
 fn slot_marks(
     names: &[String],
     cells: &[&ErrorCell],
-    beside: f64,
+    spacing: f64,
     unit: impl Fn(&ErrorCell) -> f64,
 ) -> Vec<Mark> {
     let middle = (names.len() as f64 - 1.0) / 2.0;
@@ -125,7 +126,7 @@ fn slot_marks(
         let Some(look) = names.iter().position(|name| *name == cell.name()) else {
             continue;
         };
-        let at = f64::from(cell.num_perm) * beside.powf(look as f64 - middle);
+        let at = f64::from(cell.num_perm) * spacing.powf(look as f64 - middle);
         let [low, value, high] = interval(cell).map(|ratio| ratio * unit(cell));
         marks.push(Mark::Whisker {
             look,
@@ -134,7 +135,7 @@ fn slot_marks(
         marks.push(Mark::Point {
             look,
             at: [at, value],
-            says: format!(
+            tooltip: format!(
                 "{}, K = {}: {}",
                 cell.name(),
                 cell.num_perm,
@@ -145,11 +146,11 @@ fn slot_marks(
     marks
 }
 
-/// The share of pairs that become candidates, banding by banding.
+/// Share of pairs that become candidates, by banding.
 pub(super) fn curves(tables: &Tables) -> Option<Markup> {
     let names: Vec<String> = distinct(tables.candidates.iter().map(|row| row.scheme.clone()));
     let bandings = by_name(tables.candidates.iter().map(|row| {
-        let Candidates {
+        let CandidateCount {
             num_perm,
             bands,
             rows,
@@ -157,27 +158,27 @@ pub(super) fn curves(tables: &Tables) -> Option<Markup> {
         } = row;
         (format!("{bands} bands of {rows}, K = {num_perm}"), row)
     }));
-    let beside = [
-        (Sample::Theory, "1 - (1 - s^rows)^bands"),
-        (Sample::Band, "95 % of the binomial"),
+    let symbols = [
+        (LegendSample::Theory, "1 - (1 - s^rows)^bands"),
+        (LegendSample::Band, "95 % of the binomial"),
     ];
     let is_some = !bandings.is_empty();
     is_some.then(|| {
         html! {
             div.figures.pairs { @for (title, rows) in &bandings { (curve(title, rows, &names)) } }
-            (legend_of_markers(&names, &beside))
+            (legend_of_markers(&names, &symbols))
         }
     })
 }
 
-/// The candidates of one banding: what theory says is the same for all schemes.
-fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
-    let point = |row: &&Candidates| {
+/// The candidates of one banding. All schemes share the theoretical curve.
+fn curve(title: &str, rows: &[&CandidateCount], names: &[String]) -> Markup {
+    let point = |row: &&CandidateCount| {
         let look = names.iter().position(|name| *name == row.scheme)?;
         Some(Mark::Point {
             look,
             at: [row.similarity, row.share()],
-            says: format!(
+            tooltip: format!(
                 "{}, similarity {:.2}: {} of {} pairs",
                 row.scheme,
                 row.similarity,
@@ -196,21 +197,18 @@ fn curve(title: &str, rows: &[&Candidates], names: &[String]) -> Markup {
         title: title.to_owned(),
         description:
             "Share of pairs that become candidates by similarity; dashed: 1 - (1 - s^rows)^bands; \
-                      area: the range that has 95 % of the binomial"
+                      area: range that contains 95 % of the binomial"
                 .to_owned(),
         x: Axis::new("Jaccard similarity", Scale::linear([1.0].into_iter())),
-        y: Axis::new(
-            "share of pairs that are candidates",
-            Scale::linear([1.0].into_iter()),
-        ),
+        y: Axis::new("share of candidate pairs", Scale::linear([1.0].into_iter())),
         marks,
     };
     plot.draw()
 }
 
-/// The range that has most of the binomial, along the whole curve: how far it reaches to both sides is known where it
-/// was measured, and taken to be on a line between.
-fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
+/// The range of the binomial along the whole curve: its distance from the curve is interpolated linearly between
+/// measured similarities.
+fn around(curve: &[[f64; 2]], rows: &[&CandidateCount]) -> Vec<[f64; 3]> {
     let mut reaches: Vec<[f64; 3]> = rows
         .iter()
         .map(|row| {
@@ -252,7 +250,7 @@ fn around(curve: &[[f64; 2]], rows: &[&Candidates]) -> Vec<[f64; 3]> {
     curve.iter().map(point).collect()
 }
 
-fn expected(row: &Candidates) -> Vec<[f64; 2]> {
+fn expected(row: &CandidateCount) -> Vec<[f64; 2]> {
     let at = |step: u32| {
         let similarity = f64::from(step) / f64::from(STEPS);
         let in_band = similarity.powf(f64::from(row.rows));

@@ -5,27 +5,30 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::bars::{Bar, Dots, bars, dots};
-use super::chart::{Axis, Plot, Scale};
+use super::chart::{Axis, Plot};
 use super::mark::{LOOKS, Mark, legend};
+use super::scale::Scale;
 use crate::bench::Stage;
-use crate::bench::cases::Measured;
-use crate::bench::record::Case;
+use crate::bench::case::Case;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::summary::table::{digits, percent};
-use crate::bench::summary::{Base, base, beside, growing, is_sign_at, signed_at};
+use crate::bench::summary::{
+    BaseSize, base_size, compare_with_peers, growing, is_sign_at, signed_at,
+};
 
-/// Things by their name, in the order in which names come first.
-pub(super) fn by_name<T>(things: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
+/// Groups values by name, in the order of first occurrence.
+pub(super) fn by_name<T>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
     let mut groups: Vec<(String, Vec<T>)> = Vec::new();
-    for (name, thing) in things {
+    for (name, value) in values {
         match groups.iter_mut().find(|(other, _)| *other == name) {
-            Some((_, group)) => group.push(thing),
-            None => groups.push((name, vec![thing])),
+            Some((_, group)) => group.push(value),
+            None => groups.push((name, vec![value])),
         }
     }
     groups
 }
 
-fn bar(name: String, case: &Measured<'_>, value: f64, unit: &str) -> Bar {
+fn bar(name: String, case: &MeasuredCase<'_>, value: f64, unit: &str) -> Bar {
     Bar {
         name,
         value,
@@ -49,10 +52,10 @@ fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
     }
 }
 
-/// How fast each backend signs, scheme by scheme.
-pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
-    let base = base(cases)?;
-    let bar = |case: &Measured<'_>| {
+/// Signing speed of each backend, by scheme.
+pub(super) fn backends(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
+    let base = base_size(cases)?;
+    let bar = |case: &MeasuredCase<'_>| {
         let mut bar = bar(case.computer(), case, case.shingles_per_s() / 1e6, "M/s");
         bar.look = match case.case.backend.as_str() {
             "scalar" => 7,
@@ -63,36 +66,36 @@ pub(super) fn backends(cases: &[Measured<'_>]) -> Option<Markup> {
         (case.case.scheme.clone(), bar)
     };
     let groups = by_name(signed_at(cases, &base).into_iter().map(bar));
-    Some(panels(&groups, "Million shingles a second by backend"))
+    Some(panels(&groups, "Million shingles per second by backend"))
 }
 
-/// How fast texts are signed, corpus by corpus.
-pub(super) fn texts(cases: &[Measured<'_>]) -> Option<Markup> {
+/// Signing speed from texts, by input.
+pub(super) fn texts(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let texts = cases
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::SignTexts);
-    let bar = |case: &Measured<'_>| {
+    let bar = |case: &MeasuredCase<'_>| {
         let Case { scheme, .. } = &case.case;
         let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
         (case.case.input.clone(), bar(name, case, speed, "MB/s"))
     };
     let groups = by_name(texts.map(bar));
-    (!groups.is_empty()).then(|| panels(&groups, "Megabytes of text a second"))
+    (!groups.is_empty()).then(|| panels(&groups, "Megabytes of text per second"))
 }
 
-/// A line for each name, over sizes.
+/// One line per name, over sizes.
 struct Growth {
     title: String,
     x: &'static str,
     y: &'static str,
-    /// Names, each with sizes, values, and the deviations of those as a share.
+    /// Per name: size, value, and deviation as a share of the value.
     series: Vec<(String, Vec<[f64; 3]>)>,
 }
 
 impl Growth {
-    /// Of those that are there at several sizes. What would look alike is in plots of its own, on the same scales.
-    fn of(mut self) -> Option<Markup> {
+    /// Draws the series with several sizes, at most [`LOOKS`] per plot, all on the same scales.
+    fn draw(mut self) -> Option<Markup> {
         self.series.retain(|(_, points)| points.len() > 1);
         for (_, points) in &mut self.series {
             points.sort_by(|a, b| a[0].total_cmp(&b[0]));
@@ -136,19 +139,19 @@ fn marks(look: usize, name: &str, points: &[[f64; 3]]) -> Vec<Mark> {
     let point = |[x, y, _]: &[f64; 3]| Mark::Point {
         look,
         at: [*x, *y],
-        says: format!("{name}, {x}: {}", digits(*y, 3)),
+        tooltip: format!("{name}, {x}: {}", digits(*y, 3)),
     };
     let drawn = points.iter().map(whisker).chain(points.iter().map(point));
     std::iter::once(line).chain(drawn).collect()
 }
 
-/// How signing grows with one of the sizes.
+/// Signing speed over one of the sizes.
 fn signing(
-    cases: &[Measured<'_>],
-    varies: impl Fn(&mut Base, &Case),
+    cases: &[MeasuredCase<'_>],
+    varies: impl Fn(&mut BaseSize, &Case),
     size: impl Fn(&Case) -> f64,
 ) -> Vec<(String, Vec<[f64; 3]>)> {
-    let Some(base) = base(cases) else {
+    let Some(base) = base_size(cases) else {
         return Vec::new();
     };
     let at_base = cases.iter().filter(|case| is_sign_at(case, &base, &varies));
@@ -166,10 +169,10 @@ fn signing(
     series
 }
 
-pub(super) fn lengths(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn lengths(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by length".to_owned(),
-        x: "shingles of a document",
+        x: "shingles per document",
         y: "shingles/s",
         series: signing(
             cases,
@@ -177,13 +180,13 @@ pub(super) fn lengths(cases: &[Measured<'_>]) -> Option<Markup> {
             |case| case.shingles as f64,
         ),
     };
-    growth.of()
+    growth.draw()
 }
 
-pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn slots(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by slots".to_owned(),
-        x: "slots of a signature (K)",
+        x: "slots per signature (K)",
         y: "shingles/s",
         series: signing(
             cases,
@@ -191,11 +194,11 @@ pub(super) fn slots(cases: &[Measured<'_>]) -> Option<Markup> {
             |case| f64::from(case.num_perm),
         ),
     };
-    growth.of()
+    growth.draw()
 }
 
-/// Speed by threads, over that on the fewest.
-pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
+/// Speed by threads, relative to the fewest threads.
+pub(super) fn threads(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let named = cases.iter().filter(|case| case.is_own()).map(|case| {
         let mut alike = case.case.clone();
         alike.threads = 0;
@@ -241,17 +244,17 @@ pub(super) fn threads(cases: &[Measured<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by threads".to_owned(),
         x: "threads",
-        y: "times the speed of the fewest",
+        y: "speed relative to the fewest threads",
         series,
     };
-    growth.of()
+    growth.draw()
 }
 
-pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
+pub(super) fn growth(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Cost by documents".to_owned(),
         x: "documents",
-        y: "ns a document",
+        y: "ns per document",
         series: by_name(growing(cases).map(|case| {
             let Case {
                 stage,
@@ -272,32 +275,35 @@ pub(super) fn growth(cases: &[Measured<'_>]) -> Option<Markup> {
             )
         })),
     };
-    growth.of()
+    growth.draw()
 }
 
-/// How many times as fast simgpu is, stage by stage.
-pub(super) fn peers(cases: &[Measured<'_>], is_shown: impl Fn(Stage) -> bool) -> Option<Markup> {
-    let shown = beside(cases)
+/// Speed of simgpu relative to other tools, by stage.
+pub(super) fn peers(
+    cases: &[MeasuredCase<'_>],
+    is_shown: impl Fn(Stage) -> bool,
+) -> Option<Markup> {
+    let shown = compare_with_peers(cases)
         .into_iter()
-        .filter(|beside| is_shown(beside.peer.stage));
-    let stages = by_name(shown.map(|beside| {
+        .filter(|comparison| is_shown(comparison.peer.stage));
+    let stages = by_name(shown.map(|comparison| {
         let Case {
             stage,
             input,
             shingles,
             num_perm,
             ..
-        } = &beside.peer;
+        } = &comparison.peer;
         let title = format!("{}, {input}", stage.name());
-        let row = format!("{} / {}", beside.scheme, beside.peer_name());
-        let says = format!("{shingles} shingles, K = {num_perm}");
-        (title, (row, (beside.ratio, says)))
+        let row = format!("{} / {}", comparison.scheme, comparison.peer_name());
+        let tooltip = format!("{shingles} shingles, K = {num_perm}");
+        (title, (row, (comparison.ratio, tooltip)))
     }));
     let rows = |cells: &[(String, (f64, String))]| -> Vec<Dots> {
         let groups = by_name(cells.iter().cloned()).into_iter();
         groups.map(|(name, ratios)| Dots { name, ratios }).collect()
     };
-    let description = "Documents a second of simgpu over those of the other tool, a dot for each cell, logarithmic, with a line at 1";
+    let description = "Documents per second of simgpu over those of the other tool: one dot per cell, logarithmic, with a line at 1";
     (!stages.is_empty()).then(|| {
         html! { div.figures { @for (title, cells) in &stages { (dots(title, description, &rows(cells))) } } }
     })

@@ -1,16 +1,16 @@
-//! How far estimates are off, as tables.
+//! How far estimates are off: tables.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::ErrorCell;
-use crate::bench::error::verdict::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
-use crate::bench::folder::Tables;
+use crate::bench::error::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
 use crate::bench::statistics::mean;
+use crate::bench::tables::Tables;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
-/// Slots keep all their bits from so many on; those of fewer are packed.
+/// Least width of a whole slot; slots of fewer bits are packed.
 const WHOLE_SLOT_BITS: u32 = 32;
 
 pub(super) fn sections(tables: &Tables) -> Vec<Section> {
@@ -26,34 +26,34 @@ pub(super) fn sections(tables: &Tables) -> Vec<Section> {
 
 impl ErrorCell {
     /// Whether slots keep all their bits.
-    pub fn is_whole(&self) -> bool {
+    pub(in crate::bench) fn is_whole(&self) -> bool {
         self.slot_bits >= WHOLE_SLOT_BITS
     }
 
-    /// The scheme, with the tool if that is not simgpu.
-    pub fn name(&self) -> String {
+    /// The scheme, preceded by the tool if that is not simgpu.
+    pub(in crate::bench) fn name(&self) -> String {
         match self.tool.as_str() {
             "simgpu" => self.scheme.clone(),
             tool => format!("{tool} {}", self.scheme).trim().to_owned(),
         }
     }
 
-    /// The bias over its standard error; 0 where there is none.
-    pub fn z(&self) -> f64 {
+    /// The bias over its standard error; 0 without bias.
+    fn z(&self) -> f64 {
         match self.bias {
             0.0 => 0.0,
             bias => bias / self.bias_standard_error,
         }
     }
 
-    /// What the root mean square error of independent permutations is.
-    pub fn ideal(&self) -> f64 {
+    /// Root mean square error of independent permutations.
+    pub(in crate::bench) fn ideal(&self) -> f64 {
         let similarity = self.similarity;
         (similarity * (1.0 - similarity) / f64::from(self.num_perm.max(1))).sqrt()
     }
 }
 
-/// Values in the order in which they come first.
+/// Distinct values, in the order of their first occurrence.
 pub(in crate::bench) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for value in values {
@@ -64,7 +64,7 @@ pub(in crate::bench) fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) 
     distinct
 }
 
-/// The value that most cells have, of those the greatest.
+/// The most frequent value; the greatest of several.
 pub(in crate::bench) fn usual<T: Copy + Ord>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
@@ -125,16 +125,16 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
     Section {
         topic: Topic::Errors,
         note: format!(
-            "Estimate - exact similarity, over all cells of a scheme. z is the bias over its standard error, of the cell where that is \
-             greatest. Coverage is over all trials with 0 < J < 1 and K of {LEAST_SLOTS_OF_COVERAGE} or more. Dispersion is the variance of matches over that of \
-             independent slots, in the mean of these cells: fast and rensa are below 1. fit p is the probability of matches that fit a \
-             binomial as badly or worse, in the worst of all cells, and x cells is the bound of Bonferroni for that."
+            "Estimate - exact similarity, over all cells of a scheme. z is the bias over its standard error, for the cell with the \
+             greatest z. Coverage is over all trials with 0 < J < 1 and K >= {LEAST_SLOTS_OF_COVERAGE}. Dispersion is the variance of matches over that of \
+             independent slots, averaged over the same cells; fast and rensa are below 1. fit p is the probability that binomial \
+             matches fit at most as well, for the worst cell; x cells is its Bonferroni bound."
         ),
         table,
     }
 }
 
-/// Where a cell is, in words.
+/// Position of a cell, in words.
 fn place(cell: &ErrorCell) -> String {
     let ErrorCell {
         input,
@@ -153,7 +153,7 @@ fn place(cell: &ErrorCell) -> String {
     )
 }
 
-/// The mean variance of matches over that of a binomial.
+/// Mean ratio of the variance of matches to that of a binomial.
 fn dispersion(cells: &[&ErrorCell]) -> Option<f64> {
     let counted = cells
         .iter()
@@ -162,7 +162,7 @@ fn dispersion(cells: &[&ErrorCell]) -> Option<f64> {
     (!dispersions.is_empty()).then(|| mean(&dispersions))
 }
 
-/// The mean of squared error over what independent permutations come to, over all similarities.
+/// Mean over similarities of the squared error over that of independent permutations.
 fn squared_ratio(cells: &[&ErrorCell]) -> Option<f64> {
     let ratios: Vec<f64> = cells.iter().filter_map(|cell| cell.error_ratio).collect();
     let squares: f64 = ratios.iter().map(|ratio| ratio * ratio).sum();
@@ -191,7 +191,7 @@ fn error_sizes(cells: Vec<&ErrorCell>) -> Section {
     Section {
         topic: Topic::ErrorSizes,
         note: format!(
-            "Squared error over J (1 - J) / K, which independent permutations come to, by elements of each set: the mean over similarities, K = {num_perm}."
+            "Squared error over that of independent permutations, J (1 - J) / K, by elements per set: mean over similarities, K = {num_perm}."
         ),
         table: pivot(&["scheme", "input"], cells),
     }
@@ -217,7 +217,7 @@ fn error_slots(cells: Vec<&ErrorCell>) -> Section {
     Section {
         topic: Topic::ErrorSlots,
         note: format!(
-            "Root mean square error by slots, and in brackets its ratio to sqrt(J (1 - J) / K), on {} sets of {} elements, J = {:.2}.",
+            "Root mean square error by slots, with its ratio to sqrt(J (1 - J) / K) in parentheses, for {} sets of {} elements, J = {:.2}.",
             swept.input,
             count(swept.set_size),
             swept.similarity
@@ -233,20 +233,20 @@ fn error_slots(cells: Vec<&ErrorCell>) -> Section {
 }
 
 impl ErrorCell {
-    /// Whether both measured pairs of one kind, but for scheme and slots.
+    /// Whether both cells differ only in scheme and slots.
     pub(in crate::bench) fn is_pair_of(&self, other: &ErrorCell) -> bool {
         self.input == other.input && self.is_alike(other, 1e-6)
     }
 
-    /// Whether sets are of one size and varied alike, and their similarities differ by less than that.
-    fn is_alike(&self, other: &ErrorCell, least: f64) -> bool {
+    /// Whether set size and varied quantity are equal, and similarities differ by less than `tolerance`.
+    fn is_alike(&self, other: &ErrorCell, tolerance: f64) -> bool {
         self.varied == other.varied
             && self.set_size == other.set_size
-            && (self.similarity - other.similarity).abs() < least
+            && (self.similarity - other.similarity).abs() < tolerance
     }
 }
 
-/// A cell of those that differ in nothing but scheme and slots, of as many numbers of slots as there are.
+/// A cell of the kind of pair with the most numbers of slots; `None` if no kind has several.
 pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCell> {
     let kind = |cell: &&'a ErrorCell| {
         let similarity = cell.similarity.to_bits();
@@ -262,10 +262,10 @@ pub(in crate::bench) fn swept<'a>(cells: &[&'a ErrorCell]) -> Option<&'a ErrorCe
     cells.iter().find(is_most).copied()
 }
 
-/// The bias of pairs of one kind on each input, scheme by scheme.
+/// Bias of one kind of pair on each input, by scheme.
 fn error_inputs(cells: &[&ErrorCell]) -> Section {
     let swept = swept(cells);
-    // What real texts come to is near what was asked for.
+    // Similarities of real texts only come close to the requested one.
     let is_shown = |cell: &&&ErrorCell| {
         cell.num_perm == DEFAULT_NUM_PERM && swept.is_some_and(|swept| cell.is_alike(swept, 0.01))
     };
@@ -292,15 +292,15 @@ fn error_inputs(cells: &[&ErrorCell]) -> Section {
     Section {
         topic: Topic::ErrorInputs,
         note: format!(
-            "Estimate - exact similarity at J = {similarity:.2}, and in brackets that over its standard error: sets of {} elements, K = {DEFAULT_NUM_PERM}, \
-             over seeds. Schemes that do not mix are biased where shingle hashes are integers in a row; real hashes are not.",
+            "Estimate - exact similarity at J = {similarity:.2}, with its ratio to the standard error in parentheses: sets of {} elements, \
+             K = {DEFAULT_NUM_PERM}, over seeds. Schemes that do not mix are biased if shingle hashes are an arithmetic progression; real hashes are not.",
             count(size)
         ),
         table,
     }
 }
 
-/// What is kept of slots, scheme by scheme.
+/// Packed slots, by scheme.
 fn bits(cells: &[ErrorCell]) -> Section {
     let packed: Vec<&ErrorCell> = cells.iter().filter(|cell| !cell.is_whole()).collect();
     let kind = |cell: &ErrorCell| (cell.name(), cell.slot_bits, cell.num_perm);
@@ -334,15 +334,15 @@ fn bits(cells: &[ErrorCell]) -> Section {
     name_similarities(&mut table, names.len());
     Section {
         topic: Topic::Bits,
-        note: "Root mean square error of estimates from the low bits of slots, by similarity J, and in brackets its ratio to what independent slots of b bits \
-               come to: sqrt(P (1 - P) / K) / (1 - 2^-b) with P = J + (1 - J) / 2^b, the probability that such slots agree. Worst z is the \
-               greatest bias of all similarities over its standard error."
+        note: "Root mean square error of estimates from the low b bits of slots, by similarity J. In parentheses, its ratio to that of independent slots: \
+               sqrt(P (1 - P) / K) / (1 - 2^-b), where slots agree with probability P = J + (1 - J) / 2^b. Worst z is the \
+               greatest bias over its standard error of all similarities."
             .to_owned(),
         table,
     }
 }
 
-/// A similarity as the size of a column.
+/// A similarity as the size of a pivot column.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -352,7 +352,7 @@ pub(super) fn hundredths(similarity: f64) -> u64 {
     (similarity * 100.0).round() as u64
 }
 
-/// Names the columns from one on, which are hundredths of a similarity.
+/// Names the columns of similarities from column `from` on.
 pub(super) fn name_similarities(table: &mut Table, from: usize) {
     for size in table.header.iter_mut().skip(from) {
         *size = format!("J = 0.{size:0>2}");

@@ -1,28 +1,28 @@
-//! Which pairs are found, as tables.
+//! Which pairs are found: tables.
 
 use super::errors::{distinct, hundredths, name_similarities};
 use super::table::{Table, count, percent, pivot};
 use super::{Section, Topic};
-use crate::bench::folder::Tables;
-use crate::bench::{Candidates, Found};
+use crate::bench::tables::Tables;
+use crate::bench::{CandidateCount, PipelineResult};
 
 pub(super) fn sections(tables: &Tables) -> Vec<Section> {
     vec![curve(&tables.candidates), found(&tables.found)]
 }
 
-/// Similarities at which the curve is shown; the report's chart has all.
+/// Similarities in the table; the chart of the report has all.
 const SHOWN: std::ops::Range<f64> = 0.45..0.95;
 
-fn curve(rows: &[Candidates]) -> Section {
-    let kind = |row: &Candidates| (row.scheme.clone(), row.num_perm, row.bands, row.rows);
-    let names = ["scheme", "K", "bands x rows", "pairs", "within the band"];
+fn curve(rows: &[CandidateCount]) -> Section {
+    let kind = |row: &CandidateCount| (row.scheme.clone(), row.num_perm, row.bands, row.rows);
+    let names = ["scheme", "K", "bands x rows", "pairs", "within range"];
     let rows_of =
         |of: &(String, u32, u32, u32)| rows.iter().filter(|row| kind(row) == *of).collect();
     let mut cells = Vec::new();
     for of in distinct(rows.iter().map(kind)) {
-        let rows: Vec<&Candidates> = rows_of(&of);
+        let rows: Vec<&CandidateCount> = rows_of(&of);
         let is_within =
-            |row: &&&Candidates| (row.low_share..=row.high_share).contains(&row.share());
+            |row: &&&CandidateCount| (row.low_share..=row.high_share).contains(&row.share());
         let within = format!(
             "{} of {}",
             rows.iter().filter(is_within).count(),
@@ -41,21 +41,21 @@ fn curve(rows: &[Candidates]) -> Section {
     name_similarities(&mut table, names.len());
     Section {
         topic: Topic::Curve,
-        note: "Pairs of random sets that become candidates, by similarity J, and in brackets 1 - (1 - J^rows)^bands. Within the band says at how \
-               many of all similarities from 0.05 to 0.96 the share is in the range that has 95 % of the binomial."
+        note: "Share of pairs of random sets that become candidates, by similarity J, with 1 - (1 - J^rows)^bands in parentheses. Within range counts the \
+               similarities, out of all from 0.05 to 0.96, whose share is within the range that contains 95 % of the binomial."
             .to_owned(),
         table,
     }
 }
 
-impl Candidates {
-    /// The share of pairs that became candidates; NaN of none.
-    pub fn share(&self) -> f64 {
+impl CandidateCount {
+    /// Share of pairs that became candidates; NaN without pairs.
+    pub(in crate::bench) fn share(&self) -> f64 {
         self.candidates as f64 / self.pairs as f64
     }
 }
 
-fn found(rows: &[Found]) -> Section {
+fn found(rows: &[PipelineResult]) -> Section {
     let header = [
         "tool",
         "corpus",
@@ -65,13 +65,13 @@ fn found(rows: &[Found]) -> Section {
         "threshold",
         "seeds",
         "recall",
-        "become candidates",
+        "expected recall",
         "precision",
         "kept",
         "kept by truth",
     ];
     let mut table = Table::new(header);
-    let key = |row: &Found| Found {
+    let key = |row: &PipelineResult| PipelineResult {
         seed: 0,
         true_found: 0,
         false_found: 0,
@@ -81,11 +81,11 @@ fn found(rows: &[Found]) -> Section {
         ..row.clone()
     };
     for group in distinct(rows.iter().map(key)) {
-        let rows: Vec<&Found> = rows.iter().filter(|row| key(row) == group).collect();
-        let mean = |share: &dyn Fn(&Found) -> f64| {
+        let rows: Vec<&PipelineResult> = rows.iter().filter(|row| key(row) == group).collect();
+        let mean = |share: &dyn Fn(&PipelineResult) -> f64| {
             rows.iter().map(|row| share(row)).sum::<f64>() / rows.len() as f64
         };
-        let with_pairs = |share: &dyn Fn(&Found) -> f64| match group.true_pairs {
+        let with_pairs = |share: &dyn Fn(&PipelineResult) -> f64| match group.true_pairs {
             0 => String::new(),
             _ => percent(mean(share)),
         };
@@ -110,15 +110,15 @@ fn found(rows: &[Found]) -> Section {
     }
     Section {
         topic: Topic::Found,
-        note: "Whole pipelines on a corpus, beside all pairs that there are. Recall and precision are means over seeds. Become candidates is the mean of \
-               1 - (1 - s^rows)^bands over true pairs, which is the recall that is expected of exact verification. By signature, a pair is given out if its estimate reaches the threshold, so that of the \
-               pairs about the threshold some are lost and some are false."
+        note: "Whole pipelines on a corpus, compared with exact search. Recall and precision are means over seeds. Expected recall, with exact \
+               verification, is the mean of 1 - (1 - s^rows)^bands over true pairs. Verification by signature outputs pairs whose estimate reaches the threshold, \
+               so it loses some pairs near the threshold and outputs some below it."
             .to_owned(),
         table,
     }
 }
 
-/// The least and the greatest of some counts.
+/// Least and greatest of some counts.
 fn range(counts: &[u64]) -> String {
     match (counts.iter().min(), counts.iter().max()) {
         (Some(least), Some(most)) if least == most => count(*least),

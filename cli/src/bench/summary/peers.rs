@@ -1,55 +1,55 @@
-//! Other tools beside simgpu, as tables.
+//! simgpu compared with other tools: tables.
 
 use std::collections::HashMap;
 
 use super::table::{Table, count, digits, digits_if, percent, pivot, seconds};
 use super::{Section, Topic};
-use crate::bench::cases::Measured;
-use crate::bench::folder::Tables;
-use crate::bench::record::Case;
+use crate::bench::case::Case;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::median;
-use crate::bench::{Found, Run, Stage};
+use crate::bench::tables::Tables;
+use crate::bench::{PipelineResult, Stage, TimedRun};
 
-/// simgpu beside another tool that did the same.
+/// simgpu compared with another tool on the same work.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Beside {
-    /// What the other tool did.
+pub(crate) struct PeerComparison {
+    /// Case of the other tool.
     pub peer: Case,
-    /// The scheme of simgpu.
+    /// Scheme of simgpu.
     pub scheme: String,
-    /// Documents a second of simgpu over those of the other tool: the median over rounds that both measured.
+    /// Documents per second of simgpu over those of the other tool: median over rounds that measured both.
     pub ratio: f64,
 }
 
-impl Beside {
-    /// The other tool, and what it computes.
-    pub fn peer_name(&self) -> String {
+impl PeerComparison {
+    /// Other tool and what it computes.
+    pub(in crate::bench) fn peer_name(&self) -> String {
         let Case { tool, scheme, .. } = &self.peer;
         format!("{tool} {scheme}").trim().to_owned()
     }
 
     /// Whether simgpu is slower.
-    pub fn is_behind(&self) -> bool {
+    pub(in crate::bench) fn is_behind(&self) -> bool {
         self.ratio < 1.0
     }
 }
 
-/// Every case of another tool beside what simgpu did with the same input, shingles, slots and threads: the scheme of
-/// that name or with the same checksum, and the fastest one.
-pub fn beside(cases: &[Measured<'_>]) -> Vec<Beside> {
+/// Compares every case of another tool with two schemes of simgpu at the same input, shingles, slots and threads: the
+/// scheme of the same name or checksum, and the fastest one.
+pub(in crate::bench) fn compare_with_peers(cases: &[MeasuredCase<'_>]) -> Vec<PeerComparison> {
     let mut all = Vec::new();
     for peer in cases.iter().filter(|case| !case.is_ours()) {
         let ours = counterparts(cases, peer);
-        let is_same = |ours: &&&Measured<'_>| {
+        let is_same = |ours: &&&MeasuredCase<'_>| {
             let checksum = ours.checksum();
             ours.case.scheme == peer.case.scheme
                 || (checksum.is_some() && checksum == peer.checksum())
         };
         let same = ours.iter().find(is_same);
-        let speed = |ours: &&&Measured<'_>| ours.documents_per_s();
+        let speed = |ours: &&&MeasuredCase<'_>| ours.documents_per_s();
         let fastest = ours.iter().max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let fastest = fastest.filter(|fastest| same.is_none_or(|same| same.case != fastest.case));
-        all.extend(same.into_iter().chain(fastest).map(|ours| Beside {
+        all.extend(same.into_iter().chain(fastest).map(|ours| PeerComparison {
             peer: peer.case.clone(),
             scheme: ours.case.scheme.clone(),
             ratio: ratio_by_round(ours, peer),
@@ -58,19 +58,22 @@ pub fn beside(cases: &[Measured<'_>]) -> Vec<Beside> {
     all
 }
 
-/// What simgpu did of the same on the CPU, once a scheme: with as many documents if there is that, and with the
+/// Cases of simgpu on the CPU at the size of `peer`, one per scheme: preferably with as many documents, then with the
 /// fastest instructions.
-fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a Measured<'a>> {
+fn counterparts<'a>(
+    cases: &'a [MeasuredCase<'a>],
+    peer: &MeasuredCase<'_>,
+) -> Vec<&'a MeasuredCase<'a>> {
     let size = |case: &Case| (case.stage, case.shingles, case.num_perm, case.threads);
-    let is_alike = |case: &&Measured<'_>| {
+    let is_alike = |case: &&MeasuredCase<'_>| {
         let (ours, theirs) = (&case.case, &peer.case);
         case.is_ours()
             && !ours.is_on_device()
             && size(ours) == size(theirs)
             && ours.input == theirs.input
     };
-    let is_nearer = |case: &Measured<'_>, other: &Measured<'_>| {
-        let rank = |case: &Measured<'_>| {
+    let is_nearer = |case: &MeasuredCase<'_>, other: &MeasuredCase<'_>| {
+        let rank = |case: &MeasuredCase<'_>| {
             (
                 case.case.documents == peer.case.documents,
                 case.documents_per_s(),
@@ -78,7 +81,7 @@ fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a M
         };
         rank(case) > rank(other)
     };
-    let mut found: Vec<&Measured<'_>> = Vec::new();
+    let mut found: Vec<&MeasuredCase<'_>> = Vec::new();
     for case in cases.iter().filter(is_alike) {
         match found
             .iter_mut()
@@ -92,18 +95,18 @@ fn counterparts<'a>(cases: &'a [Measured<'a>], peer: &Measured<'_>) -> Vec<&'a M
     found
 }
 
-fn documents_per_s(run: &Run) -> f64 {
+fn documents_per_s(run: &TimedRun) -> f64 {
     run.documents as f64 / run.pass_s()
 }
 
-/// Tools take turns, so that what slows the machine down in one round slows all of them down.
-fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
+/// Median ratio within rounds. Tools take turns, so that a slow round slows all of them.
+fn ratio_by_round(ours: &MeasuredCase<'_>, peer: &MeasuredCase<'_>) -> f64 {
     let speeds: HashMap<u32, f64> = ours
         .runs
         .iter()
         .map(|run| (run.round, documents_per_s(run)))
         .collect();
-    let ratio = |run: &&Run| Some(speeds.get(&run.round)? / documents_per_s(run));
+    let ratio = |run: &&TimedRun| Some(speeds.get(&run.round)? / documents_per_s(run));
     let ratios: Vec<f64> = peer.runs.iter().filter_map(ratio).collect();
     match ratios.as_slice() {
         [] => ours.documents_per_s() / peer.documents_per_s(),
@@ -111,8 +114,8 @@ fn ratio_by_round(ours: &Measured<'_>, peer: &Measured<'_>) -> f64 {
     }
 }
 
-pub(super) fn sections(cases: &[Measured<'_>], tables: &Tables) -> Vec<Section> {
-    let all = beside(cases);
+pub(super) fn sections(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<Section> {
+    let all = compare_with_peers(cases);
     vec![speeds(&all), end_to_end(cases, &all, &tables.found)]
 }
 
@@ -123,49 +126,52 @@ fn shown(ratio: f64) -> String {
     }
 }
 
-fn speeds(all: &[Beside]) -> Section {
-    let compared: Vec<&Beside> = all
+fn speeds(all: &[PeerComparison]) -> Section {
+    let compared: Vec<&PeerComparison> = all
         .iter()
-        .filter(|beside| beside.peer.stage != Stage::Dedup)
+        .filter(|comparison| comparison.peer.stage != Stage::Dedup)
         .collect();
-    let behind = compared.iter().filter(|beside| beside.is_behind()).count();
-    let cell = |beside: &&Beside| {
+    let behind = compared
+        .iter()
+        .filter(|comparison| comparison.is_behind())
+        .count();
+    let cell = |comparison: &&PeerComparison| {
         let Case {
             stage,
             input,
             shingles,
             num_perm,
             ..
-        } = &beside.peer;
+        } = &comparison.peer;
         let names = vec![
             stage.name().to_owned(),
             input.clone(),
-            beside.peer_name(),
-            beside.scheme.clone(),
+            comparison.peer_name(),
+            comparison.scheme.clone(),
             count(*shingles),
         ];
-        (names, u64::from(*num_perm), shown(beside.ratio))
+        (names, u64::from(*num_perm), shown(comparison.ratio))
     };
     let mut cells = compared.clone();
-    // What belongs together stands together: tools take turns in each cell, and cells follow each other.
-    let order = |beside: &&Beside| {
+    // Runs are ordered by cell; the table groups rows by stage, input and tools.
+    let order = |comparison: &&PeerComparison| {
         let Case {
             stage,
             input,
             shingles,
             ..
-        } = &beside.peer;
+        } = &comparison.peer;
         (
             *stage,
             input.clone(),
-            beside.peer_name(),
-            beside.scheme.clone(),
+            comparison.peer_name(),
+            comparison.scheme.clone(),
             *shingles,
         )
     };
     cells.sort_by_cached_key(order);
     let mut table = pivot(
-        &["stage", "input", "peer", "simgpu's scheme", "shingles"],
+        &["stage", "input", "peer", "scheme of simgpu", "shingles"],
         cells.iter().map(cell),
     );
     for name in table.header.iter_mut().skip(5) {
@@ -174,15 +180,19 @@ fn speeds(all: &[Beside]) -> Section {
     Section {
         topic: Topic::Peers,
         note: format!(
-            "Documents/s of simgpu over those of another tool, measured in turns on the same documents: the median over rounds. The scheme is that \
-             with the peer's values, where there is one, and the fastest. Cells compared: {}; behind: {behind}.",
+            "Documents/s of simgpu over those of another tool, measured in turn on the same documents: median over rounds. Compared are the scheme with \
+             the same values as the peer, if any, and the fastest scheme. Cells compared: {}; behind: {behind}.",
             compared.len()
         ),
         table,
     }
 }
 
-fn end_to_end(cases: &[Measured<'_>], all: &[Beside], found: &[Found]) -> Section {
+fn end_to_end(
+    cases: &[MeasuredCase<'_>],
+    all: &[PeerComparison],
+    found: &[PipelineResult],
+) -> Section {
     let header = [
         "tool",
         "scheme",
@@ -198,12 +208,12 @@ fn end_to_end(cases: &[Measured<'_>], all: &[Beside], found: &[Found]) -> Sectio
         "kept by truth",
     ];
     let mut table = Table::new(header);
-    let dedup: Vec<&Measured<'_>> = cases
+    let dedup: Vec<&MeasuredCase<'_>> = cases
         .iter()
         .filter(|case| case.case.stage == Stage::Dedup)
         .collect();
     for case in &dedup {
-        let is_alike = |other: &&&Measured<'_>| {
+        let is_alike = |other: &&&MeasuredCase<'_>| {
             !other.is_ours()
                 && other.case.input == case.case.input
                 && other.case.documents == case.case.documents
@@ -213,8 +223,8 @@ fn end_to_end(cases: &[Measured<'_>], all: &[Beside], found: &[Found]) -> Sectio
         }
         let ratio = all
             .iter()
-            .find(|beside| beside.peer == case.case)
-            .map(|beside| shown(beside.ratio));
+            .find(|comparison| comparison.peer == case.case)
+            .map(|comparison| shown(comparison.ratio));
         let kept = found.iter().find(|found| is_result(found, &case.case));
         table.push([
             case.case.tool.clone(),
@@ -241,13 +251,13 @@ fn end_to_end(cases: &[Measured<'_>], all: &[Beside], found: &[Found]) -> Sectio
     }
     Section {
         topic: Topic::PeersDedup,
-        note: "From files to files without near-duplicates, by each tool in its natural way; MB of text as it is decompressed. Medians.".to_owned(),
+        note: "Files to files without near-duplicates, each tool as its documentation shows; MB/s of decompressed text. Medians.".to_owned(),
         table,
     }
 }
 
-/// Whether a row says how many documents such a run kept, and no more: rows with pairs are of other runs.
-fn is_result(found: &Found, case: &Case) -> bool {
+/// Whether a row holds the number of documents kept by a case. Rows with pairs belong to other runs.
+fn is_result(found: &PipelineResult, case: &Case) -> bool {
     found.kept.is_some()
         && found.true_pairs == 0
         && found.tool == case.tool

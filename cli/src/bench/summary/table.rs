@@ -3,33 +3,33 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// A table that can be read as text and shown on a page.
+/// A table to write as Markdown or HTML.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub(in crate::bench) struct Table {
     /// Names of the columns, with units.
-    pub header: Vec<String>,
+    pub(in crate::bench) header: Vec<String>,
     /// Rows, each as long as the header.
-    pub rows: Vec<Vec<String>>,
+    pub(in crate::bench) rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table without rows.
-    pub fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
+    pub(in crate::bench) fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
         Table {
             header: header.into_iter().map(Into::into).collect(),
             rows: Vec::new(),
         }
     }
 
-    /// Adds a row. It is as long as the header: cells that are missing are empty.
-    pub fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+    /// Adds a row as long as the header; missing cells are empty.
+    pub(in crate::bench) fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let mut row: Vec<String> = cells.into_iter().map(Into::into).collect();
         row.resize(self.header.len(), String::new());
         self.rows.push(row);
     }
 
-    /// Whether all cells of a column are numbers, or begin with one.
-    pub fn is_number(&self, column: usize) -> bool {
+    /// Whether all cells of a column start with a number.
+    pub(in crate::bench) fn is_number(&self, column: usize) -> bool {
         let cells = || self.rows.iter().filter_map(|row| row.get(column));
         let starts_number = |cell: &String| {
             cell.trim_start_matches(['+', '-'])
@@ -39,13 +39,13 @@ impl Table {
         cells().all(|cell| is_none(cell) || starts_number(cell)) && !cells().all(is_none)
     }
 
-    /// As Markdown that can be read as it is: names to the left, numbers to the right.
-    pub fn markdown(&self) -> String {
+    /// Aligned Markdown: names to the left, numbers to the right.
+    pub(in crate::bench) fn markdown(&self) -> String {
         let lines = || std::iter::once(&self.header).chain(&self.rows);
         let escaped: Vec<Vec<String>> = lines()
             .map(|line| line.iter().map(|cell| escape(cell)).collect())
             .collect();
-        // Markdown takes `-:` for a column of numbers, and no less.
+        // A column of numbers needs at least `-:`.
         let mut widths = vec![2; self.header.len()];
         for line in &escaped {
             for (width, cell) in widths.iter_mut().zip(line) {
@@ -74,18 +74,18 @@ impl Table {
     }
 }
 
-/// A cell of a table: the names of its row, the size that is its column, and what stands in it.
-pub(super) type Cell = (Vec<String>, u64, String);
+/// A cell of a pivot table: names of its row, size of its column, text.
+pub(super) type PivotCell = (Vec<String>, u64, String);
 
-/// One row a name, one column a size. Of cells in one place the first counts.
-pub(super) fn pivot(names: &[&str], cells: impl Iterator<Item = Cell>) -> Table {
+/// One row per name, one column per size. The first cell of a position wins.
+pub(super) fn pivot(names: &[&str], cells: impl Iterator<Item = PivotCell>) -> Table {
     pivot_of_several(names, cells, 1)
 }
 
-/// The same without rows of fewer than `least` sizes.
+/// [`pivot`] without rows of fewer than `least` sizes.
 pub(super) fn pivot_of_several(
     names: &[&str],
-    cells: impl Iterator<Item = Cell>,
+    cells: impl Iterator<Item = PivotCell>,
     least: usize,
 ) -> Table {
     let mut rows: Vec<(Vec<String>, BTreeMap<u64, String>)> = Vec::new();
@@ -111,16 +111,16 @@ pub(super) fn pivot_of_several(
     table
 }
 
-/// A cell that keeps to its line and its column.
+/// Escapes what would end a cell.
 fn escape(cell: &str) -> String {
     cell.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 
-/// Whole numbers from here on have commas.
+/// Numbers from here on are whole, with commas.
 const GROUPED: f64 = 1_000.0;
 
-/// A number with so many digits that count, without an exponent; `-` for one that is none.
-pub fn digits(value: f64, count: u32) -> String {
+/// A number with `count` significant digits and no exponent; `-` if it is not finite.
+pub(in crate::bench) fn digits(value: f64, count: u32) -> String {
     if !value.is_finite() {
         return "-".to_owned();
     }
@@ -146,21 +146,21 @@ pub fn digits(value: f64, count: u32) -> String {
     }
 }
 
-/// The same, or nothing.
-pub fn digits_if(value: Option<f64>, count: u32) -> String {
+/// [`digits`], or nothing for `None`.
+pub(super) fn digits_if(value: Option<f64>, count: u32) -> String {
     value.map_or_else(String::new, |value| digits(value, count))
 }
 
 /// A share as a percentage with one decimal.
-pub fn percent(share: f64) -> String {
+pub(in crate::bench) fn percent(share: f64) -> String {
     match share.is_finite() {
         true => format!("{:.1} %", 100.0 * share),
         false => "-".to_owned(),
     }
 }
 
-/// A count with a comma between thousands.
-pub fn count(number: u64) -> String {
+/// A count with commas between thousands.
+pub(in crate::bench) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -172,8 +172,8 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A duration in the unit in which it is short.
-pub fn seconds(value: f64) -> String {
+/// A duration in the most readable unit.
+pub(in crate::bench) fn seconds(value: f64) -> String {
     let (factor, unit) = match value.abs() {
         value if value >= 1.0 => (1.0, "s"),
         value if value >= 1e-3 => (1e3, "ms"),

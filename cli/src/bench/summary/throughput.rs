@@ -1,34 +1,36 @@
-//! How fast the stages are, as tables.
+//! How fast the stages are: tables.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::table::{Cell, Table, count, digits, digits_if, percent, pivot_of_several, seconds};
+use super::table::{
+    PivotCell, Table, count, digits, digits_if, percent, pivot_of_several, seconds,
+};
 use super::{Section, Topic};
 use crate::bench::Stage;
-use crate::bench::cases::Measured;
-use crate::bench::record::Case;
+use crate::bench::case::Case;
+use crate::bench::cases::MeasuredCase;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
-/// Shingles of a page of text, about.
+/// Approximate shingles of a page of text.
 const PAGE: u64 = 1000;
 
-/// The size at which backends and schemes are compared: that at which most of them signed.
+/// The size at which backends and schemes are compared: the size most of them signed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Base {
-    /// What went in.
+pub(crate) struct BaseSize {
+    /// Input.
     pub input: String,
-    /// Shingles of a document.
+    /// Shingles per document.
     pub shingles: u64,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perm: u32,
     /// Threads.
     pub threads: u32,
 }
 
-impl Base {
+impl BaseSize {
     fn of(case: &Case) -> Self {
-        Base {
+        BaseSize {
             input: case.input.clone(),
             shingles: case.shingles,
             num_perm: case.num_perm,
@@ -37,18 +39,18 @@ impl Base {
     }
 }
 
-/// The size at which simgpu signed in most ways; none where nothing was signed.
-pub fn base(cases: &[Measured<'_>]) -> Option<Base> {
-    let is_sign = |case: &&Measured<'_>| case.is_own() && case.case.stage == Stage::Sign;
-    let signed: Vec<Base> = cases
+/// The size that most schemes and backends of simgpu signed; `None` if none did.
+pub(in crate::bench) fn base_size(cases: &[MeasuredCase<'_>]) -> Option<BaseSize> {
+    let is_sign = |case: &&MeasuredCase<'_>| case.is_own() && case.case.stage == Stage::Sign;
+    let signed: Vec<BaseSize> = cases
         .iter()
         .filter(is_sign)
-        .map(|case| Base::of(&case.case))
+        .map(|case| BaseSize::of(&case.case))
         .collect();
-    let ways = |base: &Base| signed.iter().filter(|other| *other == base).count();
-    let bases: BTreeSet<&Base> = signed.iter().collect();
-    // Of several the nearest to a page of text, in signatures of the usual length.
-    let distance = |base: &Base| {
+    let ways = |base: &BaseSize| signed.iter().filter(|other| *other == base).count();
+    let bases: BTreeSet<&BaseSize> = signed.iter().collect();
+    // Break ties by the distance to a page of text and to the default number of slots.
+    let distance = |base: &BaseSize| {
         let slots = base.num_perm.abs_diff(DEFAULT_NUM_PERM);
         (base.shingles.abs_diff(PAGE), slots)
     };
@@ -58,15 +60,22 @@ pub fn base(cases: &[Measured<'_>]) -> Option<Base> {
     most.cloned()
 }
 
-/// Whether simgpu signed at that size, but for the dimensions that `varies` sets to those of the case.
-pub fn is_sign_at(case: &Measured<'_>, base: &Base, varies: impl Fn(&mut Base, &Case)) -> bool {
+/// Whether simgpu signed at a size, except for the dimensions that `varies` copies from the case.
+pub(in crate::bench) fn is_sign_at(
+    case: &MeasuredCase<'_>,
+    base: &BaseSize,
+    varies: impl Fn(&mut BaseSize, &Case),
+) -> bool {
     let mut base = base.clone();
     varies(&mut base, &case.case);
-    case.is_own() && case.case.stage == Stage::Sign && Base::of(&case.case) == base
+    case.is_own() && case.case.stage == Stage::Sign && BaseSize::of(&case.case) == base
 }
 
-/// What simgpu signed at that size, each scheme once by whatever computed it.
-pub fn signed_at<'a>(cases: &'a [Measured<'a>], base: &Base) -> Vec<&'a Measured<'a>> {
+/// Cases of simgpu at a size: one per scheme and backend.
+pub(in crate::bench) fn signed_at<'a>(
+    cases: &'a [MeasuredCase<'a>],
+    base: &BaseSize,
+) -> Vec<&'a MeasuredCase<'a>> {
     let mut seen = BTreeSet::new();
     let at_base = cases
         .iter()
@@ -76,9 +85,9 @@ pub fn signed_at<'a>(cases: &'a [Measured<'a>], base: &Base) -> Vec<&'a Measured
         .collect()
 }
 
-pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
+pub(super) fn sections(cases: &[MeasuredCase<'_>]) -> Vec<Section> {
     let mut sections = Vec::new();
-    if let Some(base) = base(cases) {
+    if let Some(base) = base_size(cases) {
         sections.push(backends(cases, &base));
         sections.push(lengths(cases, &base));
         sections.push(slots(cases, &base));
@@ -88,19 +97,19 @@ pub(super) fn sections(cases: &[Measured<'_>]) -> Vec<Section> {
     sections
 }
 
-fn plus_minus(case: &Measured<'_>) -> String {
+fn plus_minus(case: &MeasuredCase<'_>) -> String {
     percent(case.deviation())
 }
 
-fn checksum(case: &Measured<'_>) -> String {
+fn checksum(case: &MeasuredCase<'_>) -> String {
     case.checksum().unwrap_or_default().to_owned()
 }
 
-fn mb_per_s(case: &Measured<'_>) -> String {
+fn mb_per_s(case: &MeasuredCase<'_>) -> String {
     digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3)
 }
 
-fn backends(cases: &[Measured<'_>], base: &Base) -> Section {
+fn backends(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
     let header = [
         "scheme",
         "computed by",
@@ -115,8 +124,9 @@ fn backends(cases: &[Measured<'_>], base: &Base) -> Section {
     let at_base = signed_at(cases, base);
     for case in &at_base {
         let scheme = &case.case.scheme;
-        let is_scalar =
-            |other: &&&Measured<'_>| other.case.scheme == *scheme && other.case.backend == "scalar";
+        let is_scalar = |other: &&&MeasuredCase<'_>| {
+            other.case.scheme == *scheme && other.case.backend == "scalar"
+        };
         let scalar = at_base.iter().find(is_scalar);
         let over_scalar = scalar.map(|scalar| case.shingles_per_s() / scalar.shingles_per_s());
         table.push([
@@ -133,10 +143,10 @@ fn backends(cases: &[Measured<'_>], base: &Base) -> Section {
     Section {
         topic: Topic::Backends,
         note: format!(
-            "{}, {} to a document, K = {} slots, threads: {}. Medians over runs; ± is the median absolute deviation. \
-             An update is one shingle in one slot. The ceiling is what the vector units of this core allow the loop over \
-             shingles; mersenne61 of long sets has that of affine32, and then has to find the shingles of the least values. Backends with one \
-             checksum computed the same signatures.",
+            "{}, {} per document, K = {} slots, threads: {}. Medians over runs; ± is the median absolute deviation. \
+             One update computes one slot for one shingle. The ceiling is the speed that the vector units of this core allow \
+             the loop over shingles. For long sets, mersenne61 has the ceiling of affine32, and then looks up the shingles of \
+             the least values. Equal checksums mean equal signatures.",
             capital(&base.input),
             count(base.shingles),
             base.num_perm,
@@ -154,34 +164,34 @@ fn capital(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// M shingles/s of a scheme, at a size.
-fn speed(case: &Measured<'_>, size: u64) -> Cell {
+/// M shingles/s of a scheme at a size.
+fn speed(case: &MeasuredCase<'_>, size: u64) -> PivotCell {
     let speed = digits(case.shingles_per_s() / 1e6, 3);
     (vec![case.case.scheme.clone(), case.computer()], size, speed)
 }
 
-fn lengths(cases: &[Measured<'_>], base: &Base) -> Section {
-    let varies = |base: &mut Base, case: &Case| base.shingles = case.shingles;
+fn lengths(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
+    let varies = |base: &mut BaseSize, case: &Case| base.shingles = case.shingles;
     let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
     let names = ["scheme", "computed by"];
     Section {
         topic: Topic::Lengths,
         note: format!(
-            "M shingles/s by shingles of a document, K = {}, threads: {}. Medians.",
+            "M shingles/s by shingles per document, K = {}, threads: {}. Medians.",
             base.num_perm, base.threads
         ),
         table: pivot_of_several(&names, cases.map(|case| speed(case, case.case.shingles)), 2),
     }
 }
 
-fn slots(cases: &[Measured<'_>], base: &Base) -> Section {
-    let varies = |base: &mut Base, case: &Case| base.num_perm = case.num_perm;
+fn slots(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
+    let varies = |base: &mut BaseSize, case: &Case| base.num_perm = case.num_perm;
     let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
     let names = ["scheme", "computed by"];
     Section {
         topic: Topic::Slots,
         note: format!(
-            "M shingles/s by slots of a signature, {} shingles to a document, threads: {}. Medians.",
+            "M shingles/s by slots per signature, {} shingles per document, threads: {}. Medians.",
             count(base.shingles),
             base.threads
         ),
@@ -193,9 +203,9 @@ fn slots(cases: &[Measured<'_>], base: &Base) -> Section {
     }
 }
 
-fn threads(cases: &[Measured<'_>]) -> Section {
+fn threads(cases: &[MeasuredCase<'_>]) -> Section {
     let names = ["stage", "scheme", "computed by", "input", "documents", "K"];
-    let cell = |case: &Measured<'_>| {
+    let cell = |case: &MeasuredCase<'_>| {
         let Case {
             stage,
             scheme,
@@ -218,12 +228,12 @@ fn threads(cases: &[Measured<'_>]) -> Section {
     let own = cases.iter().filter(|case| case.is_own());
     Section {
         topic: Topic::Threads,
-        note: "Thousand documents/s by threads. Medians.".to_owned(),
+        note: "Thousand documents/s by number of threads. Medians.".to_owned(),
         table: pivot_of_several(&names, own.map(cell), 2),
     }
 }
 
-fn texts(cases: &[Measured<'_>]) -> Section {
+fn texts(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "scheme",
         "computed by",
@@ -251,30 +261,31 @@ fn texts(cases: &[Measured<'_>]) -> Section {
     }
     Section {
         topic: Topic::Texts,
-        note: "From texts in memory to signatures: shingling, hashing and signing. Medians."
-            .to_owned(),
+        note: "Texts in memory to signatures: shingling, hashing and signing. Medians.".to_owned(),
         table,
     }
 }
 
-/// Stages that are measured with several numbers of documents.
+/// Stages measured with several numbers of documents.
 const GROWING: [Stage; 4] = [Stage::Band, Stage::Bucket, Stage::Verify, Stage::Dedup];
 
-/// What is measured of simgpu by numbers of documents.
-pub fn growing<'a>(cases: &'a [Measured<'a>]) -> impl Iterator<Item = &'a Measured<'a>> {
+/// Cases of simgpu measured with several numbers of documents.
+pub(in crate::bench) fn growing<'a>(
+    cases: &'a [MeasuredCase<'a>],
+) -> impl Iterator<Item = &'a MeasuredCase<'a>> {
     ours(cases, &GROWING)
 }
 
-/// The cases of some stages, of simgpu.
+/// The cases of simgpu in some stages.
 fn ours<'a>(
-    cases: &'a [Measured<'a>],
+    cases: &'a [MeasuredCase<'a>],
     stages: &'static [Stage],
-) -> impl Iterator<Item = &'a Measured<'a>> {
-    let is_one = |case: &&Measured<'_>| case.is_own() && stages.contains(&case.case.stage);
+) -> impl Iterator<Item = &'a MeasuredCase<'a>> {
+    let is_one = |case: &&MeasuredCase<'_>| case.is_own() && stages.contains(&case.case.stage);
     cases.iter().filter(is_one)
 }
 
-fn stages(cases: &[Measured<'_>]) -> Section {
+fn stages(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "stage",
         "computed by",
@@ -282,7 +293,7 @@ fn stages(cases: &[Measured<'_>]) -> Section {
         "K",
         "documents",
         "threads",
-        "a pass",
+        "per pass",
         "±",
         "documents/s",
         "MB/s",
@@ -311,14 +322,14 @@ fn stages(cases: &[Measured<'_>]) -> Section {
     }
     Section {
         topic: Topic::Stages,
-        note: "The stages around signing, each by itself, in memory. Of verify, documents are pairs. Medians.".to_owned(),
+        note: "The stages around signing, each separately, in memory. For verify, documents are pairs. Medians.".to_owned(),
         table,
     }
 }
 
-fn growth(cases: &[Measured<'_>]) -> Section {
+fn growth(cases: &[MeasuredCase<'_>]) -> Section {
     let names = ["stage", "scheme", "input", "threads"];
-    let cell = |case: &Measured<'_>| {
+    let cell = |case: &MeasuredCase<'_>| {
         let Case {
             stage,
             scheme,
@@ -341,12 +352,12 @@ fn growth(cases: &[Measured<'_>]) -> Section {
     let grown = growing(cases);
     Section {
         topic: Topic::Growth,
-        note: "Nanoseconds a document, by documents. Medians.".to_owned(),
+        note: "Nanoseconds per document, by number of documents. Medians.".to_owned(),
         table: pivot_of_several(&names, grown.map(cell), 2),
     }
 }
 
-fn dedup(cases: &[Measured<'_>]) -> Section {
+fn dedup(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "input",
         "scheme",
@@ -374,12 +385,13 @@ fn dedup(cases: &[Measured<'_>]) -> Section {
     }
     Section {
         topic: Topic::Dedup,
-        note: "From files to files without near-duplicates; MB of text as it is decompressed. Medians.".to_owned(),
+        note: "Files to files without near-duplicates; MB/s of decompressed text. Medians."
+            .to_owned(),
         table,
     }
 }
 
-fn device(cases: &[Measured<'_>]) -> Section {
+fn device(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "stage",
         "device",
@@ -387,7 +399,7 @@ fn device(cases: &[Measured<'_>]) -> Section {
         "input",
         "K",
         "documents",
-        "a pass",
+        "per pass",
         "±",
         "G updates/s",
         "documents/s",
@@ -409,7 +421,7 @@ fn device(cases: &[Measured<'_>]) -> Section {
     }
     Section {
         topic: Topic::Device,
-        note: "What a GPU does, part by part: what it is given, its kernel, and what comes back. Medians.".to_owned(),
+        note: "The steps of a GPU: upload, kernel, readback. Medians.".to_owned(),
         table,
     }
 }

@@ -2,26 +2,26 @@
 
 use super::table::{Table, percent, seconds};
 use super::{Section, Topic};
-use crate::bench::cases::Measured;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::statistics::{median, median_absolute_deviation};
 
-/// Runs of a case from which on a median says something.
+/// Least runs of a case for a meaningful median.
 const LEAST_RUNS: usize = 5;
 
 /// Modified z-scores beyond this are outliers (Iglewicz and Hoaglin, *How to Detect and Handle Outliers*, 1993).
 const OUTLIER: f64 = 3.5;
 
-/// An outlier is worth a warning if it is so far from the median, as a share of it.
+/// Least distance of an outlier from the median, as a share of it, for a warning.
 const OUTLIER_EFFECT: f64 = 0.15;
 
-/// The clock is unsteady if the middle 80 % of all references span so much, as a share of their median.
+/// Least span of the middle 80 % of reference times, as a share of their median, of an unsteady clock.
 const UNSTEADY: f64 = 0.1;
 
-/// Cases that a warning names.
+/// Most cases that a warning names.
 const NAMED: usize = 3;
 
-pub(super) fn section(cases: &[Measured<'_>]) -> Section {
-    let mut table = Table::new(["what was seen", "what to try"]);
+pub(super) fn section(cases: &[MeasuredCase<'_>]) -> Section {
+    let mut table = Table::new(["symptom", "what to try"]);
     for warning in [
         unsteady(cases),
         first_slow(cases),
@@ -40,8 +40,8 @@ pub(super) fn section(cases: &[Measured<'_>]) -> Section {
 
 type Warning = Option<[String; 2]>;
 
-/// A warning about some cases, of which the first are named.
-fn about(cases: &[&Measured<'_>], seen: &str, advice: &str) -> Warning {
+/// A warning about some cases, with the names of the first.
+fn about(cases: &[&MeasuredCase<'_>], seen: &str, advice: &str) -> Warning {
     let named: Vec<String> = cases
         .iter()
         .take(NAMED)
@@ -55,7 +55,7 @@ fn about(cases: &[&Measured<'_>], seen: &str, advice: &str) -> Warning {
     (!cases.is_empty()).then(|| [what, advice.to_owned()])
 }
 
-fn unsteady(cases: &[Measured<'_>]) -> Warning {
+fn unsteady(cases: &[MeasuredCase<'_>]) -> Warning {
     let runs = cases.iter().flat_map(|case| &case.runs);
     let mut references: Vec<f64> = runs.filter_map(|run| run.reference_s).collect();
     references.sort_by(f64::total_cmp);
@@ -65,14 +65,14 @@ fn unsteady(cases: &[Measured<'_>]) -> Warning {
     (spread > UNSTEADY).then(|| {
         let (spread, least) = (percent(spread), seconds(*least));
         [
-            format!("The clock is unsteady: a fixed loop took {least} to {} ({spread} of its median) in the middle 80 % of runs.", seconds(*greatest)),
-            "Set the CPU's governor to performance, plug in the charger, end other programs, and measure again.".to_owned(),
+            format!("The clock is unsteady: in the middle 80 % of runs, a fixed loop took {least} to {} (spread: {spread} of the median).", seconds(*greatest)),
+            "Set the CPU governor to performance, plug in the charger, end other programs, and measure again.".to_owned(),
         ]
     })
 }
 
-fn first_slow(cases: &[Measured<'_>]) -> Warning {
-    let is_slow = |case: &&Measured<'_>| {
+fn first_slow(cases: &[MeasuredCase<'_>]) -> Warning {
+    let is_slow = |case: &&MeasuredCase<'_>| {
         let pass_s = case.pass_s();
         let scores = modified_z_scores(&pass_s);
         let (Some(first), Some(score)) = (pass_s.first(), scores.first()) else {
@@ -83,19 +83,19 @@ fn first_slow(cases: &[Measured<'_>]) -> Warning {
             && *first > (1.0 + OUTLIER_EFFECT) * median(&pass_s)
     };
     let slow: Vec<_> = cases.iter().filter(is_slow).collect();
-    // One first run is as likely to be disturbed as any other.
+    // A single slow first run is as likely as any other slow run.
     let is_usual = slow.len() * 10 > cases.len();
     let seen = "Cases whose first run was much slower than the others";
     about(
         &slow,
         seen,
-        "Caches were cold: wait until the disk is quiet, and measure again.",
+        "Caches were cold: wait until the disk is idle, and measure again.",
     )
     .filter(|_| is_usual)
 }
 
-fn outliers(cases: &[Measured<'_>]) -> Warning {
-    let has_many = |case: &&Measured<'_>| {
+fn outliers(cases: &[MeasuredCase<'_>]) -> Warning {
+    let has_many = |case: &&MeasuredCase<'_>| {
         let pass_s = case.pass_s();
         let center = median(&pass_s);
         let scores = modified_z_scores(&pass_s);
@@ -110,11 +110,11 @@ fn outliers(cases: &[Measured<'_>]) -> Warning {
     about(
         &disturbed,
         seen,
-        "Other programs took the core: measure on a quiet machine. Medians bear a few of them.",
+        "Other programs used the core: measure on an idle machine. Medians tolerate a few outliers.",
     )
 }
 
-fn few(cases: &[Measured<'_>]) -> Warning {
+fn few(cases: &[MeasuredCase<'_>]) -> Warning {
     let few: Vec<_> = cases
         .iter()
         .filter(|case| case.runs.len() < LEAST_RUNS)
@@ -123,18 +123,18 @@ fn few(cases: &[Measured<'_>]) -> Warning {
     about(
         &few,
         seen,
-        "Measure longer, without --quick, or fewer cases: --parts, --backends, --schemes, --lengths.",
+        "Measure without --quick, or fewer cases: --parts, --backends, --schemes, --lengths.",
     )
 }
 
-fn differing(cases: &[Measured<'_>]) -> Warning {
-    let has_several = |case: &&Measured<'_>| {
+fn differing(cases: &[MeasuredCase<'_>]) -> Warning {
+    let has_several = |case: &&MeasuredCase<'_>| {
         case.runs
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a.checksum != b.checksum))
     };
     let differing: Vec<_> = cases.iter().filter(has_several).collect();
-    let seen = "Cases whose runs did not compute the same";
+    let seen = "Cases whose runs computed different results";
     about(
         &differing,
         seen,
@@ -142,9 +142,9 @@ fn differing(cases: &[Measured<'_>]) -> Warning {
     )
 }
 
-/// How far each value is from the median, in units of the standard deviation that the median absolute deviation
-/// comes to for a normal distribution (Iglewicz and Hoaglin 1993, with its factor of 0.6745). Where that is 0, so are
-/// the scores of values at the median, and the others are infinite.
+/// Modified z-scores: distances from the median over the standard deviation that the median absolute deviation implies
+/// for a normal distribution (Iglewicz and Hoaglin 1993, factor 0.6745). If it is 0, values off the median have
+/// infinite scores.
 fn modified_z_scores(values: &[f64]) -> Vec<f64> {
     let center = median(values);
     let deviation = median_absolute_deviation(values);

@@ -1,26 +1,26 @@
-//! Time, and how fast the core is while it passes.
+//! Time, and the current speed of the core.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What runs are timed by. Tests have one that goes by itself.
+/// Times runs. Tests have a clock of their own.
 pub(super) trait Clock: Sync {
-    /// Seconds since a moment that stays the same.
+    /// Seconds since a fixed moment.
     fn now_s(&self) -> f64;
 
-    /// Runs a fixed loop of dependent instructions, and gives the seconds that it took: the clock of the core,
-    /// and what others take of it.
+    /// Runs a fixed loop of dependent instructions and returns its seconds, which show the clock rate of the core and
+    /// its load by other programs.
     fn reference_s(&self) -> f64;
 }
 
-/// The clock of the system, which never goes back.
+/// The monotonic clock of the system.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Monotonic {
     start: Instant,
 }
 
 impl Monotonic {
-    /// A clock that begins at 0.
+    /// A clock that starts at 0.
     pub(super) fn start() -> Self {
         Monotonic {
             start: Instant::now(),
@@ -28,7 +28,7 @@ impl Monotonic {
     }
 }
 
-/// Steps of the loop: half a millisecond at 3 GHz, with a product of three cycles and a sum of one in each.
+/// Steps of the loop: half a millisecond at 3 GHz, with a product (three cycles) and an exclusive or (one) per step.
 const STEPS: u32 = 400_000;
 
 impl Clock for Monotonic {

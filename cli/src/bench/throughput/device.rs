@@ -1,13 +1,13 @@
-//! What a GPU does with one load: upload, kernel, readback.
+//! The steps of one load on a GPU: upload, kernel, readback.
 
 use std::sync::Arc;
 
-use super::checksum_of_slots;
+use super::checksum::checksum_of_slots;
 use super::runner::Workload;
 use simgpu::Result;
 use simgpu::internals::DeviceLoad;
 
-/// A step of the way of a load.
+/// A step of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Upload,
@@ -15,14 +15,14 @@ pub(super) enum Step {
     Readback,
 }
 
-/// One step again and again, on a load that others measure, too.
-pub(super) struct Device {
+/// One step of a load that the workloads of all steps share.
+pub(super) struct DeviceStep {
     pub(super) load: Arc<DeviceLoad>,
     pub(super) step: Step,
     pub(super) rows: Vec<u8>,
 }
 
-impl Workload for Device {
+impl Workload for DeviceStep {
     fn pass(&mut self) -> Result<()> {
         self.passes(1)
     }
@@ -35,7 +35,7 @@ impl Workload for Device {
         }
     }
 
-    /// Of the signatures of the load, by what lies on the device after the step.
+    /// Checksum of the signatures on the device after the step.
     fn checksum(&mut self) -> Result<u64> {
         if self.step == Step::Upload {
             self.load.run_kernel(1)?;

@@ -1,5 +1,5 @@
-//! Runs in rounds: a round measures every entrant once, so that a slow minute of a shared machine falls on all of
-//! them and shows as noise, not as one slow case.
+//! Measures in rounds. A round measures every entrant once, so that a slow minute of a shared machine hits all of them
+//! and shows as noise, not as one slow case.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,103 +7,102 @@ use std::collections::btree_map::Entry;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::clock::Clock;
-use crate::bench::record::Case;
-use crate::bench::{Record, Run};
+use crate::bench::case::Case;
+use crate::bench::{Row, TimedRun};
 use simgpu::progress::Progress;
 use simgpu::scheme::fmix64;
 use simgpu::{Error, Result};
 
-/// What is measured: a pass over some documents.
+/// Passes over some documents, whose time is measured.
 pub(super) trait Workload: Send {
-    /// Works through the documents once.
+    /// Processes the documents once.
     ///
     /// # Errors
-    /// What the stage fails with.
+    /// Errors of the stage.
     fn pass(&mut self) -> Result<()>;
 
-    /// Works through the documents several times. Whoever hands work to a device asks for all of it at once.
+    /// Processes the documents several times. A device gets all passes in one submission.
     ///
     /// # Errors
-    /// What the stage fails with.
+    /// Errors of the stage.
     fn passes(&mut self, passes: u32) -> Result<()> {
         (0..passes).try_for_each(|_| self.pass())
     }
 
-    /// A checksum of what the last pass gave, which takes no part in its time.
+    /// Checksum of the results of the last pass. It is not timed.
     ///
     /// # Errors
-    /// When what came out cannot be read, or was not made as it was to be.
+    /// If the results cannot be read, or were computed in another way than requested.
     fn checksum(&mut self) -> Result<u64>;
 
-    /// Updates a second that the vector units allow now, where that is known.
+    /// Updates per second that the vector units allow at this moment, if known.
     fn ceiling_updates_per_s(&self) -> Option<f64> {
         None
     }
 }
 
-/// A case, and what is measured of it.
+/// A case and its workload.
 #[allow(
     missing_debug_implementations,
-    reason = "a workload has nothing to show"
+    reason = "workloads do not implement it"
 )]
 pub(super) struct Entrant<'a> {
-    /// A run that has not been measured yet: `round`, `passes` and what follows of time and checksum are empty.
-    pub(super) run: Run,
-    /// What a run repeats.
+    /// The run before its measurement: `round`, `passes`, times and checksum are empty.
+    pub(super) run: TimedRun,
+    /// The passes of a run.
     pub(super) workload: Box<dyn Workload + 'a>,
-    /// The checksum by the definition, where there is one.
+    /// Checksum of the definition, if there is one.
     pub(super) expected: Option<u64>,
 }
 
-/// How often and how long is measured.
+/// Number and length of the runs of a case.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rounds {
-    /// Runs of each case.
+pub(super) struct RunSchedule {
+    /// Runs per case.
     pub(super) rounds: u32,
-    /// Seconds of a run at least, about; a pass that takes longer is a run of its own.
+    /// Approximate least seconds per run; a longer pass is a run by itself.
     pub(super) run_s: f64,
 }
 
-/// Passes of a run at most, for those that have next to nothing to do.
+/// Most passes per run.
 const MOST_PASSES: u32 = 1 << 20;
 
-/// Seconds from which on a pass is long: it is a run of its own, before which nothing is warmed up.
+/// Seconds of a long pass, which is a run by itself and gets no warm-up.
 const LONG_S: f64 = 0.05;
 
-/// Of so many rounds, long passes are in the first.
+/// Long passes run in the first of every `ROUNDS_OF_LONG` rounds.
 const ROUNDS_OF_LONG: u32 = 3;
 
-/// Measures all entrants in rounds, and gives a record for each run as it ends. In the first round they come as
-/// they are, and then in another order each time, the same whenever it is measured. Long passes are in every third
-/// round.
+/// Measures all entrants in rounds, and hands each run to `take` as it ends. The first round keeps the order of
+/// entrants; each later round has another, reproducible order. Long passes run in every third round.
 ///
 /// # Errors
-/// [`Error::Disagreement`] when two entrants that compute one thing give different checksums, before any of them
-/// is timed, or when one gives another checksum than at first; else what a workload or `take` fails with.
+/// [`Error::Disagreement`] if two entrants of one computation have different checksums, before either is timed, or if
+/// the checksum of an entrant changes; errors of workloads and of `take`.
 pub(super) fn run_rounds(
     entrants: &mut [Entrant<'_>],
-    rounds: Rounds,
+    schedule: RunSchedule,
     clock: &dyn Clock,
     progress: &dyn Progress,
-    take: &mut dyn FnMut(Record) -> Result<()>,
+    take: &mut dyn FnMut(Row) -> Result<()>,
 ) -> Result<()> {
     let mut pools = Pools::default();
-    progress.begin("throughput", u64::from(rounds.rounds));
+    progress.begin("throughput", u64::from(schedule.rounds));
     warm_up(entrants, &mut pools)?;
     let mut paces = Vec::new();
     for entrant in entrants.iter_mut() {
         let workload = &mut *entrant.workload;
         let pool = pools.of(entrant.run.threads)?;
-        paces.push(pool.install(|| Pace::of(workload, rounds.run_s, clock))?);
+        paces.push(pool.install(|| Pace::of(workload, schedule.run_s, clock))?);
     }
-    for round in 1..=rounds.rounds {
+    for round in 1..=schedule.rounds {
         for i in order(entrants.len(), round) {
             let (Some(entrant), Some(pace)) = (entrants.get_mut(i), paces.get(i)) else {
                 continue;
             };
             if !pace.is_long || round % ROUNDS_OF_LONG == 1 {
                 let run = measure_run(entrant, *pace, round, clock, &mut pools)?;
-                take(Record::Run(run))?;
+                take(Row::Run(run))?;
             }
         }
         progress.advance(round.into(), 0, 0);
@@ -111,7 +110,7 @@ pub(super) fn run_rounds(
     Ok(())
 }
 
-/// The numbers of all entrants as they come in a round. Tables show cases in the order of the first one.
+/// Order of entrants in a round. Tables show cases in the order of the first round.
 fn order(entrants: usize, round: u32) -> Vec<usize> {
     let mut order: Vec<usize> = (0..entrants).collect();
     if round > 1 {
@@ -120,8 +119,8 @@ fn order(entrants: usize, round: u32) -> Vec<usize> {
     order
 }
 
-/// Has each entrant do one pass, and holds its checksum against the definition and against those that compute
-/// the same.
+/// Runs one pass of each entrant, and compares its checksum with the definition and with other entrants of the same
+/// computation.
 fn warm_up(entrants: &mut [Entrant<'_>], pools: &mut Pools) -> Result<()> {
     let mut known: BTreeMap<Case, (u64, String)> = BTreeMap::new();
     for entrant in entrants {
@@ -143,20 +142,20 @@ fn warm_up(entrants: &mut [Entrant<'_>], pools: &mut Pools) -> Result<()> {
     Ok(())
 }
 
-fn check(run: &Run, checksum: u64, expected: u64, whose: &str) -> Result<()> {
+fn check(run: &TimedRun, checksum: u64, expected: u64, whose: &str) -> Result<()> {
     if checksum == expected {
         return Ok(());
     }
     Err(Error::Disagreement(format!(
-        "{} gives other results than {whose}",
+        "results of {} differ from those of {whose}",
         run.case().describe()
     )))
 }
 
-/// How a case is measured.
+/// Passes per run of a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Pace {
-    /// Passes that make a run.
+    /// Passes per run.
     passes: u32,
     is_long: bool,
 }
@@ -168,13 +167,13 @@ impl Pace {
             let start = clock.now_s();
             workload.passes(passes)?;
             let elapsed_s = clock.now_s() - start;
-            // A quarter of a run is long enough to tell the rest from.
+            // A quarter of a run is long enough to extrapolate from.
             if elapsed_s >= run_s / 4.0 || passes >= MOST_PASSES {
                 let wanted = (f64::from(passes) * run_s / elapsed_s).ceil();
                 #[allow(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,
-                    reason = "it is cut to what fits"
+                    reason = "clamped to the range of u32"
                 )]
                 let wanted = wanted.clamp(1.0, f64::from(MOST_PASSES)) as u32;
                 return Ok(Pace {
@@ -193,7 +192,7 @@ fn measure_run(
     round: u32,
     clock: &dyn Clock,
     pools: &mut Pools,
-) -> Result<Run> {
+) -> Result<TimedRun> {
     let run = &entrant.run;
     let workload = &mut *entrant.workload;
     let (passes, has_ceiling) = (pace.passes, run.threads == 1);
@@ -203,7 +202,7 @@ fn measure_run(
     };
     let mut measured = pools.of(run.threads)?.install(|| {
         if !pace.is_long {
-            // Others have had the caches since.
+            // Other entrants have used the caches since.
             workload.pass()?;
         }
         let reference_before_s = clock.reference_s();
@@ -213,12 +212,12 @@ fn measure_run(
         let elapsed_s = clock.now_s() - start;
         let ceiling_after = ceiling(workload);
         let reference_after_s = clock.reference_s();
-        Ok::<_, Error>(Run {
+        Ok::<_, Error>(TimedRun {
             round,
             passes,
             elapsed_s,
             reference_s: Some(reference_before_s + reference_after_s),
-            // The clock moves with the load.
+            // The clock rate changes with the load.
             ceiling_updates_per_s: ceiling_before
                 .zip(ceiling_after)
                 .map(|(before, after)| f64::midpoint(before, after)),
@@ -228,34 +227,34 @@ fn measure_run(
     measured.checksum = format!("{:016x}", workload.checksum()?);
     if measured.checksum != run.checksum {
         return Err(Error::Disagreement(format!(
-            "{} gave other results in round {round} than at first",
+            "results of {} in round {round} differ from the first ones",
             run.case().describe()
         )));
     }
     Ok(measured)
 }
 
-/// A pool of threads for each number of them, made when it is asked for.
+/// Thread pools by number of threads, created on first use.
 #[derive(Default)]
 struct Pools(BTreeMap<u32, ThreadPool>);
 
 impl Pools {
     fn of(&mut self, threads: u32) -> Result<&ThreadPool> {
         Ok(match self.0.entry(threads) {
-            Entry::Occupied(made) => made.into_mut(),
-            Entry::Vacant(place) => place.insert(pool(threads)?),
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(pool(threads)?),
         })
     }
 }
 
-/// A pool of so many threads.
-pub(super) fn pool(threads: u32) -> Result<ThreadPool> {
+/// A pool of `threads` threads.
+fn pool(threads: u32) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads as usize)
         .build();
     pool.map_err(|error| {
         Error::Unsupported(format!(
-            "{threads} threads cannot be started: {error}; give fewer --threads"
+            "cannot start {threads} threads: {error}; lower --threads"
         ))
     })
 }

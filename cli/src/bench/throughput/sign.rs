@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::checksum_of_slots;
+use super::checksum::checksum_of_slots;
 use super::runner::Workload;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
@@ -12,7 +12,7 @@ use simgpu::scheme::{Family, Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 use simgpu::{Error, Result};
 
-/// Documents of as many shingles each, whose hashes are random.
+/// Documents with the same number of random shingle hashes each.
 #[derive(Debug)]
 pub(super) struct RandomHashes {
     hashes: HashVec,
@@ -47,17 +47,17 @@ impl RandomHashes {
     }
 }
 
-/// A signer, and the signatures that it writes again in each pass.
-pub(super) struct Signing {
+/// A signer with signatures that every pass overwrites.
+pub(super) struct BufferedSigner {
     signer: Box<dyn Signer>,
     signatures: Signatures,
 }
 
-impl Signing {
+impl BufferedSigner {
     pub(super) fn new(signer: Box<dyn Signer>, documents: usize) -> Self {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
         signatures.push_rows(documents);
-        Signing { signer, signatures }
+        BufferedSigner { signer, signatures }
     }
 
     fn sign(
@@ -75,7 +75,7 @@ impl Signing {
     }
 }
 
-/// Refuses what a signer did otherwise than it was to: something else signed, and was timed.
+/// Fails if a signer fell back to another way of signing, which would have been timed instead.
 pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
     match signer.notices().pop() {
         Some(notice) => Err(Error::Unsupported(format!(
@@ -85,7 +85,7 @@ pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
     }
 }
 
-/// The checksum of the signatures by the definition, on all threads.
+/// Checksum of the definition's signatures, computed on all threads.
 pub(super) fn by_definition(scheme: &Scheme, sets: &ShingleSets<'_>) -> Result<u64> {
     let scalar = Backend::Scalar.signer(scheme)?;
     let mut signatures = Signatures::new(scalar.num_perm(), scalar.slot_width());
@@ -93,23 +93,23 @@ pub(super) fn by_definition(scheme: &Scheme, sets: &ShingleSets<'_>) -> Result<u
     Ok(checksum_of_slots(signatures.slots()))
 }
 
-/// From shingle hashes in memory.
+/// Shingle hashes in memory to signatures.
 pub(super) struct SignHashes {
     pub(super) hashes: Arc<RandomHashes>,
-    pub(super) signing: Signing,
-    /// What the ceiling is known by, where vector instructions sign.
+    pub(super) signer: BufferedSigner,
+    /// What determines the ceiling: family, instruction set and shingles per document. `None` unless `simd` signs.
     pub(super) vectors: Option<(Family, Isa, usize)>,
 }
 
 impl Workload for SignHashes {
     fn pass(&mut self) -> Result<()> {
         let sets = self.hashes.sets()?;
-        self.signing
+        self.signer
             .sign(|signer, rows| signer.sign_sets(&sets, rows))
     }
 
     fn checksum(&mut self) -> Result<u64> {
-        self.signing.checksum()
+        self.signer.checksum()
     }
 
     fn ceiling_updates_per_s(&self) -> Option<f64> {
@@ -118,21 +118,21 @@ impl Workload for SignHashes {
     }
 }
 
-/// From texts in memory.
+/// Texts in memory to signatures.
 pub(super) struct SignTexts {
     pub(super) texts: Arc<TextBatch>,
     pub(super) shingler: Shingler,
-    pub(super) signing: Signing,
+    pub(super) signer: BufferedSigner,
 }
 
 impl Workload for SignTexts {
     fn pass(&mut self) -> Result<()> {
         let (texts, shingler) = (&self.texts, &self.shingler);
-        self.signing
+        self.signer
             .sign(|signer, rows| signer.sign_texts(texts, shingler, rows))
     }
 
     fn checksum(&mut self) -> Result<u64> {
-        self.signing.checksum()
+        self.signer.checksum()
     }
 }

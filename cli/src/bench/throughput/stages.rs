@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::checksum::{checksum, checksum_of_slots};
 use super::runner::Workload;
-use super::{checksum, checksum_of_slots};
 use simgpu::Result;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
@@ -30,7 +30,7 @@ impl Shingle {
         }
     }
 
-    /// How many shingles all texts have, and their checksum.
+    /// Number of shingles in all texts, and their checksum.
     pub(super) fn count_and_checksum(&mut self) -> Result<(u64, u64)> {
         self.pass()?;
         let count = self.shingles.sets().hashes().len() as u64;
@@ -95,10 +95,10 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Documents of which a tenth share their key with one other.
+    /// A tenth of the documents share their key with one other.
     ///
     /// # Errors
-    /// None that such a banding gives.
+    /// None: this banding is valid.
     pub(super) fn new(documents: u32) -> Result<Self> {
         let distinct = u64::from(documents / 20 * 19).max(1);
         let slot = |document, _| fmix64(document % distinct);
@@ -132,7 +132,7 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    /// Pairs as a band gives them: sorted by their first document, with the second one anywhere.
+    /// Pairs in the order of a band: sorted by first document, with a random second one.
     pub(super) fn new(signatures: Arc<Signatures>) -> Self {
         let documents = signatures.len() as u64;
         #[allow(
@@ -162,7 +162,7 @@ impl Workload for Verify {
     }
 }
 
-/// Signatures of documents of which two agree in 9/16 of all slots.
+/// Signatures of documents; any two agree in 9/16 of their slots.
 pub(super) fn random_signatures(documents: u32, num_perm: usize) -> Signatures {
     signatures(documents, num_perm, Width::U32, |document, k| {
         let differs = fmix64(document << 32 | k).is_multiple_of(4);
@@ -170,7 +170,7 @@ pub(super) fn random_signatures(documents: u32, num_perm: usize) -> Signatures {
     })
 }
 
-/// Signatures made of what `slot` says of a document and the number of a slot.
+/// Signatures whose slots are `slot(document, k)`.
 #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
 fn signatures(
     documents: u32,

@@ -1,26 +1,28 @@
 use std::sync::{Arc, Mutex};
 
+use super::cases::Cases;
 use super::clock::Clock;
-use super::runner::{Entrant, Rounds, Workload};
-use super::sign::{RandomHashes, SignHashes, Signing, by_definition};
-use super::*;
-use crate::bench::Effort;
-use simgpu::Error;
+use super::clock::Monotonic;
+use super::runner::run_rounds;
+use super::runner::{Entrant, RunSchedule, Workload};
+use super::sign::{BufferedSigner, RandomHashes, SignHashes, by_definition};
+use crate::bench::{BenchCorpus, Effort, Plan, Row, Stage, TimedRun};
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{ShingleSets, SignaturesMut, Signer, SlotsMut};
 use simgpu::progress::Silent;
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
+use simgpu::{Error, Result};
 
-/// A clock that workloads put forward, in units of 2^-20 s, which add up exactly.
+/// A clock advanced by workloads, in units of 2^-20 s, which add up exactly.
 #[derive(Default)]
 struct Fake(Mutex<u64>);
 
 const UNIT_S: f64 = 1.0 / (1 << 20) as f64;
 
 impl Fake {
-    fn pass_by(&self, units: u64) {
+    fn advance(&self, units: u64) {
         *self.0.lock().unwrap() += units;
     }
 }
@@ -31,12 +33,12 @@ impl Clock for Fake {
     }
 
     fn reference_s(&self) -> f64 {
-        self.pass_by(100);
+        self.advance(100);
         100.0 * UNIT_S
     }
 }
 
-/// A pass that takes so long, and whose checksums are given.
+/// A pass of a fixed length with given checksums.
 struct Sleep<'a> {
     clock: &'a Fake,
     units: u64,
@@ -45,31 +47,31 @@ struct Sleep<'a> {
 
 impl Workload for Sleep<'_> {
     fn pass(&mut self) -> Result<()> {
-        self.clock.pass_by(self.units);
+        self.clock.advance(self.units);
         Ok(())
     }
 
     fn checksum(&mut self) -> Result<u64> {
         match self.checksums.len() {
-            0 => Err(Error::Conflict("no checksum is left".to_owned())),
+            0 => Err(Error::Conflict("all checksums are used up".to_owned())),
             1 => Ok(self.checksums[0]),
             _ => Ok(self.checksums.remove(0)),
         }
     }
 
     fn ceiling_updates_per_s(&self) -> Option<f64> {
-        self.clock.pass_by(7);
+        self.clock.advance(7);
         Some(self.clock.now_s())
     }
 }
 
 fn entrant<'a>(clock: &'a Fake, backend: &str, units: u64, checksums: &[u64]) -> Entrant<'a> {
     Entrant {
-        run: Run {
+        run: TimedRun {
             backend: backend.to_owned(),
             scheme: "affine32".to_owned(),
             input: "nothing".to_owned(),
-            ..blank(Stage::Sign)
+            ..TimedRun::unmeasured(Stage::Sign)
         },
         workload: Box::new(Sleep {
             clock,
@@ -80,15 +82,15 @@ fn entrant<'a>(clock: &'a Fake, backend: &str, units: u64, checksums: &[u64]) ->
     }
 }
 
-const ROUNDS: Rounds = Rounds {
+const ROUNDS: RunSchedule = RunSchedule {
     rounds: 3,
     run_s: 1000.0 * UNIT_S,
 };
 
-fn runs_of(entrants: &mut [Entrant<'_>], clock: &Fake) -> Result<Vec<Run>> {
+fn runs_of(entrants: &mut [Entrant<'_>], clock: &Fake) -> Result<Vec<TimedRun>> {
     let mut runs = Vec::new();
     run_rounds(entrants, ROUNDS, clock, &Silent, &mut |record| {
-        if let Record::Run(run) = record {
+        if let Row::Run(run) = record {
             runs.push(run);
         }
         Ok(())
@@ -97,7 +99,7 @@ fn runs_of(entrants: &mut [Entrant<'_>], clock: &Fake) -> Result<Vec<Run>> {
 }
 
 #[test]
-fn a_run_is_as_many_passes_as_its_time_holds() {
+fn runs_have_passes_for_their_time() {
     let clock = Fake::default();
     let mut entrants = [
         entrant(&clock, "quick", 10, &[5]),
@@ -112,7 +114,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
             "slow" => (1, 3000.0),
             _ => (4, 1200.0),
         };
-        let expected = Run {
+        let expected = TimedRun {
             backend: run.backend.clone(),
             scheme: "affine32".to_owned(),
             input: "nothing".to_owned(),
@@ -122,7 +124,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
             reference_s: Some(200.0 * UNIT_S),
             ceiling_updates_per_s: run.ceiling_updates_per_s,
             checksum: "0000000000000005".to_owned(),
-            ..blank(Stage::Sign)
+            ..TimedRun::unmeasured(Stage::Sign)
         };
         assert_eq!(*run, expected);
         assert!(run.ceiling_updates_per_s.is_some());
@@ -130,7 +132,7 @@ fn a_run_is_as_many_passes_as_its_time_holds() {
 }
 
 #[test]
-fn every_round_has_every_case_once_in_an_order_of_its_own() {
+fn rounds_measure_every_case_in_varying_order() {
     let orders = || {
         let clock = Fake::default();
         let name = |i: u64| i.to_string();
@@ -159,7 +161,7 @@ fn cases_on_several_threads_have_no_ceiling() {
     assert!(runs.iter().all(|run| run.ceiling_updates_per_s.is_none()));
 }
 
-/// The error of entrants, and how many runs there were before it.
+/// The error of entrants, and the number of runs before it.
 fn failure(entrants: &mut [Entrant<'_>], clock: &Fake) -> (String, usize) {
     let mut runs = 0;
     let failed = run_rounds(entrants, ROUNDS, clock, &Silent, &mut |_| {
@@ -172,7 +174,7 @@ fn failure(entrants: &mut [Entrant<'_>], clock: &Fake) -> (String, usize) {
 }
 
 #[test]
-fn what_changes_its_results_is_an_error() {
+fn changing_results_are_an_error() {
     let clock = Fake::default();
     let mut entrants = [entrant(&clock, "unsteady", 1000, &[1, 1, 2])];
     let (message, runs) = failure(&mut entrants, &clock);
@@ -184,7 +186,7 @@ fn what_changes_its_results_is_an_error() {
 }
 
 #[test]
-fn two_that_differ_are_an_error_before_anything_is_timed() {
+fn different_results_are_an_error_before_timing() {
     let clock = Fake::default();
     let mut entrants = [
         entrant(&clock, "right", 1000, &[1]),
@@ -198,7 +200,7 @@ fn two_that_differ_are_an_error_before_anything_is_timed() {
     assert_eq!(runs, 0);
 }
 
-/// Signs as another does, but for one slot.
+/// A signer with one wrong slot.
 struct Wrong(Box<dyn Signer>);
 
 impl Signer for Wrong {
@@ -226,26 +228,26 @@ impl Signer for Wrong {
 }
 
 #[test]
-fn a_wrong_kernel_does_not_enter_the_table() {
+fn wrong_kernels_are_an_error() {
     let scheme = Scheme::default();
     let hashes = Arc::new(RandomHashes::new(3, 50, Width::U32));
     let expected = by_definition(&scheme, &hashes.sets().unwrap()).unwrap();
     let right = || Backend::Simd.signer(&scheme).unwrap();
     for (signer, is_right) in [(right(), true), (Box::new(Wrong(right())), false)] {
         let mut entrants = [Entrant {
-            run: Run {
+            run: TimedRun {
                 scheme: scheme.to_string(),
                 backend: "simd".to_owned(),
-                ..blank(Stage::Sign)
+                ..TimedRun::unmeasured(Stage::Sign)
             },
             workload: Box::new(SignHashes {
                 hashes: hashes.clone(),
-                signing: Signing::new(signer, 3),
+                signer: BufferedSigner::new(signer, 3),
                 vectors: None,
             }),
             expected: Some(expected),
         }];
-        let rounds = Rounds {
+        let rounds = RunSchedule {
             rounds: 0,
             run_s: 1e-6,
         };
@@ -265,14 +267,14 @@ fn a_wrong_kernel_does_not_enter_the_table() {
     }
 }
 
-fn texts(documents: usize) -> Corpus {
-    let mut corpus = Corpus::read(None).unwrap();
+fn texts(documents: usize) -> BenchCorpus {
+    let mut corpus = BenchCorpus::read(None).unwrap();
     let some: TextBatch = corpus.texts.iter().take(documents).collect();
     corpus.texts = some;
     corpus
 }
 
-fn cases(plan: &Plan, corpus: &Corpus) -> Vec<Run> {
+fn cases(plan: &Plan, corpus: &BenchCorpus) -> Vec<TimedRun> {
     let cases = Cases::of(plan, corpus).unwrap();
     cases
         .entrants
@@ -295,7 +297,7 @@ fn tiny() -> Plan {
 }
 
 #[test]
-fn a_plan_restricts_every_axis() {
+fn plans_restrict_every_axis() {
     let corpus = texts(20);
     let runs = cases(&tiny(), &corpus);
     assert!(runs.iter().all(|run| run.threads == 1));
@@ -333,7 +335,7 @@ fn every_effort_has_every_case_once() {
             num_perms: vec![8, 16],
             ..Plan::default()
         };
-        let mut cases: Vec<_> = cases(&plan, &corpus).iter().map(Run::case).collect();
+        let mut cases: Vec<_> = cases(&plan, &corpus).iter().map(TimedRun::case).collect();
         let all = cases.len();
         cases.sort();
         cases.dedup();
@@ -379,15 +381,15 @@ fn axes_out_of_range_are_errors() {
     }
 }
 
-/// A device that is there on no machine.
+/// No machine has device 1000.
 #[test]
-fn a_device_that_is_missing_is_an_absence_unless_it_was_named() {
+fn missing_devices_are_absences_unless_named() {
     let corpus = texts(1);
     let unnamed = Plan {
         backends: Vec::new(),
         ..tiny()
     };
-    // Where there is one, it is software on most machines that run this.
+    // Most test machines have no device, or one emulated by the CPU.
     let absences = Cases::of(&unnamed, &corpus).unwrap().absences;
     assert!(absences.iter().all(|absence| absence.what == "gpu"));
     for backends in [vec![], vec![Backend::Gpu], vec![Backend::Hybrid]] {
@@ -404,7 +406,7 @@ fn a_device_that_is_missing_is_an_absence_unless_it_was_named() {
 }
 
 #[test]
-fn a_corpus_without_documents_is_an_absence() {
+fn corpora_without_documents_are_absences() {
     let corpus = texts(0);
     let cases = Cases::of(&tiny(), &corpus).unwrap();
     assert!(cases.absences.iter().any(|absence| absence.what == "texts"));
@@ -416,12 +418,12 @@ fn a_corpus_without_documents_is_an_absence() {
     );
 }
 
-/// All stages of a small plan, each pass done once and its checksum held against the others'.
+/// Runs all stages of a small plan once and compares their checksums.
 #[test]
-fn all_stages_give_their_records() {
+fn all_stages_produce_runs() {
     let corpus = texts(60);
     let mut cases = Cases::of(&tiny(), &corpus).unwrap();
-    let rounds = Rounds {
+    let rounds = RunSchedule {
         rounds: 1,
         run_s: 1e-6,
     };
@@ -432,7 +434,7 @@ fn all_stages_give_their_records() {
         &Monotonic::start(),
         &Silent,
         &mut |record| {
-            if let Record::Run(run) = record {
+            if let Row::Run(run) = record {
                 runs.push(run);
             }
             Ok(())
@@ -459,7 +461,7 @@ fn all_stages_give_their_records() {
     ] {
         assert!(runs.iter().any(|run| run.stage == stage), "{stage:?}");
     }
-    let has_ceiling = |run: &Run| run.ceiling_updates_per_s.is_some();
+    let has_ceiling = |run: &TimedRun| run.ceiling_updates_per_s.is_some();
     assert!(
         runs.iter()
             .filter(|run| has_ceiling(run))
@@ -467,11 +469,11 @@ fn all_stages_give_their_records() {
     );
 }
 
-/// The first device of this machine, if there is one: what it does not compute is an absence, and its steps
-/// give the signatures of the definition.
+/// The first device of this machine, if any: unsupported schemes are absences, and its steps compute the signatures of
+/// the definition.
 #[cfg(feature = "gpu")]
 #[test]
-fn a_device_is_measured_step_by_step() {
+fn devices_are_measured_step_by_step() {
     if simgpu::backend::gpu::adapters().is_empty() {
         return;
     }
@@ -491,7 +493,7 @@ fn a_device_is_measured_step_by_step() {
         .map(|absence| &*absence.what)
         .collect();
     assert_eq!(absent, ["fast by gpu", "fast by hybrid"]);
-    let rounds = Rounds {
+    let rounds = RunSchedule {
         rounds: 1,
         run_s: 1e-6,
     };
@@ -502,7 +504,7 @@ fn a_device_is_measured_step_by_step() {
         &Monotonic::start(),
         &Silent,
         &mut |record| {
-            if let Record::Run(run) = record {
+            if let Row::Run(run) = record {
                 steps += usize::from(matches!(
                     run.stage,
                     Stage::Upload | Stage::Kernel | Stage::Readback

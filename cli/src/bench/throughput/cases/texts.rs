@@ -1,11 +1,10 @@
-//! From text: signatures at every place, and shingles of every unit.
+//! From texts: signatures on every target, and shingles of every unit.
 
-use super::{Builder, of_scheme, shingles_of, updates};
-use crate::bench::throughput::blank;
-use crate::bench::throughput::places::Place;
-use crate::bench::throughput::sign::{SignTexts, Signing};
+use super::builder::{Builder, input_name, run_of_scheme, updates};
+use crate::bench::throughput::sign::{BufferedSigner, SignTexts};
 use crate::bench::throughput::stages::Shingle;
-use crate::bench::{Effort, Run, Stage};
+use crate::bench::throughput::targets::ComputeTarget;
+use crate::bench::{Effort, Stage, TimedRun};
 use simgpu::Result;
 use simgpu::backend::Backend;
 #[cfg(feature = "gpu")]
@@ -18,35 +17,35 @@ use simgpu::simd::Isa;
 
 impl Builder<'_> {
     pub(super) fn add_texts(&mut self) -> Result<()> {
-        let (extent, places) = (self.extent.clone(), self.places.clone());
-        let is_quick = extent.effort == Effort::Quick;
+        let (axes, targets) = (self.axes.clone(), self.targets.clone());
+        let is_quick = axes.effort == Effort::Quick;
         let best = self.best().and_then(|best| best.isa());
-        let schemes = match extent.effort {
-            Effort::Full => extent.schemes.as_slice(),
-            Effort::Quick | Effort::Usual => extent.swept.get(..1).unwrap_or_default(),
+        let schemes = match axes.effort {
+            Effort::Full => axes.schemes.as_slice(),
+            Effort::Quick | Effort::Usual => axes.swept.get(..1).unwrap_or_default(),
         };
         let units: &[Unit] = match is_quick {
             true => &[Unit::Words, Unit::Bytes],
             false => &[Unit::Words, Unit::Bytes, Unit::Chars],
         };
         for scheme in schemes {
-            let scheme = Scheme::named(scheme)?.with_num_perm(extent.num_perm)?;
+            let scheme = Scheme::named(scheme)?.with_num_perm(axes.num_perm)?;
             for unit in units {
-                for place in &places {
-                    let is_best = place.has_device() || place.isa() == best;
+                for target in &targets {
+                    let is_best = target.has_device() || target.isa() == best;
                     if is_best || !is_quick {
-                        self.add_text_signing(place, &scheme, &Shingling::of(unit.clone()))?;
+                        self.add_text_signing(target, &scheme, &Shingling::of(unit.clone()))?;
                     }
                     #[cfg(feature = "gpu")]
-                    if place.backend == Backend::Gpu && *unit == Unit::Bytes {
-                        self.add_text_steps(place, &scheme, &Shingling::of(unit.clone()))?;
+                    if target.backend == Backend::Gpu && *unit == Unit::Bytes {
+                        self.add_text_steps(target, &scheme, &Shingling::of(unit.clone()))?;
                     }
                 }
             }
         }
         let isas = match is_quick {
-            true => extent.isas.rchunks(1).next().unwrap_or_default(),
-            false => extent.isas.as_slice(),
+            true => axes.isas.rchunks(1).next().unwrap_or_default(),
+            false => axes.isas.as_slice(),
         };
         for unit in [
             Unit::Bytes,
@@ -62,15 +61,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// On one thread and on all, but for a device, which is there for all, and instructions that are not the
-    /// best.
+    /// Adds a run on the fewest threads, and for the best instructions one on the most. Devices run on the most.
     fn add_text_signing(
         &mut self,
-        place: &Place,
+        target: &ComputeTarget,
         scheme: &Scheme,
         shingling: &Shingling,
     ) -> Result<()> {
-        if !self.computes(place, scheme) {
+        if !self.supports(target, scheme) {
             return Ok(());
         }
         let shingler = match Shingler::new(shingling.clone(), scheme, None) {
@@ -83,61 +81,61 @@ impl Builder<'_> {
         let portable = Isa::available().first().copied().unwrap_or(Isa::best());
         let definition = shingler.clone().with_isa(portable).shingle(&self.sample);
         let shingles = definition.sets().hashes().len() as u64;
-        let isa = place.isa().unwrap_or(match place.backend {
+        let isa = target.isa().unwrap_or(match target.backend {
             Backend::Scalar => portable,
             _ => Isa::best(),
         });
         let shingler = shingler.with_isa(isa);
-        let is_best = self.best().and_then(|best| best.isa()) == place.isa();
-        let (least, most) = (self.extent.least_threads(), self.extent.most_threads());
-        let threads = match (place.has_device(), is_best) {
+        let is_best = self.best().and_then(|best| best.isa()) == target.isa();
+        let (least, most) = (self.axes.least_threads(), self.axes.most_threads());
+        let threads = match (target.has_device(), is_best) {
             (true, _) => vec![most],
             (false, true) => vec![least, most],
             (false, false) => vec![least],
         };
         for threads in threads {
-            let run = Run {
-                input: shingles_of(shingling, self.corpus),
+            let run = TimedRun {
+                input: input_name(shingling, self.corpus),
                 threads,
                 updates: updates(scheme, shingles),
-                ..self.of_sample(of_scheme(Stage::SignTexts, place, scheme), shingles)
+                ..self.of_sample(run_of_scheme(Stage::SignTexts, target, scheme), shingles)
             };
             let expected = self.by_definition(&run, scheme, &definition.sets())?;
             let workload = SignTexts {
                 texts: self.sample.clone(),
                 shingler: shingler.clone(),
-                signing: Signing::new(place.signer(scheme)?, self.sample.len()),
+                signer: BufferedSigner::new(target.signer(scheme)?, self.sample.len()),
             };
             self.add(run, Some(expected), workload);
         }
         Ok(())
     }
 
-    /// What a device does with one load of texts, which it hashes itself if hashes have 32 bits.
+    /// Adds the steps of one load of texts, which a device hashes itself if hashes have 32 bits.
     #[cfg(feature = "gpu")]
     fn add_text_steps(
         &mut self,
-        place: &Place,
+        target: &ComputeTarget,
         scheme: &Scheme,
         shingling: &Shingling,
     ) -> Result<()> {
-        if scheme.family().hash_width() != Width::U32 || !self.computes(place, scheme) {
+        if scheme.family().hash_width() != Width::U32 || !self.supports(target, scheme) {
             return Ok(());
         }
         let shingler = Shingler::new(shingling.clone(), scheme, None)?;
-        let gpu = &place.hardware.gpu;
+        let gpu = &target.hardware.gpu;
         let load = DeviceLoad::of_texts(scheme, gpu, &self.sample, &shingler)?;
         let texts = || self.sample.iter().take(load.documents());
         let bytes: usize = texts().map(str::len).sum();
         let definition = shingler.shingle(&texts().collect());
         let documents = load.documents() as u64;
-        let run = Run {
-            input: shingles_of(shingling, self.corpus),
+        let run = TimedRun {
+            input: input_name(shingling, self.corpus),
             documents,
             shingles: load.shingles() / documents.max(1),
             updates: updates(scheme, load.shingles()),
             text_bytes: bytes as u64,
-            ..of_scheme(Stage::Kernel, place, scheme)
+            ..run_of_scheme(Stage::Kernel, target, scheme)
         };
         let expected = self.by_definition(&run, scheme, &definition.sets())?;
         self.add_steps_of(load, &run, expected);
@@ -153,21 +151,21 @@ impl Builder<'_> {
                 .with_isa(Isa::available().first().copied().unwrap_or(isa)),
         );
         let (shingles, expected) = definition.count_and_checksum()?;
-        let run = Run {
+        let run = TimedRun {
             hardware: isa.to_string(),
-            input: shingles_of(shingling, self.corpus),
-            ..self.of_sample(blank(Stage::Shingle), shingles)
+            input: input_name(shingling, self.corpus),
+            ..self.of_sample(TimedRun::unmeasured(Stage::Shingle), shingles)
         };
         let workload = Shingle::new(self.sample.clone(), shingler.with_isa(isa));
         self.add(run, Some(expected), workload);
         Ok(())
     }
 
-    /// A run over the sample.
-    fn of_sample(&self, run: Run, shingles: u64) -> Run {
+    /// The run with the sizes of the sample.
+    fn of_sample(&self, run: TimedRun, shingles: u64) -> TimedRun {
         let documents = self.sample.len() as u64;
         let bytes: usize = self.sample.iter().map(str::len).sum();
-        Run {
+        TimedRun {
             documents,
             shingles: shingles / documents.max(1),
             text_bytes: bytes as u64,

@@ -1,38 +1,38 @@
-//! What signs, as the measurement sees it.
+//! Anything that signs, as the measurement sees it.
 
 use simgpu::Result;
 use simgpu::backend::Backend;
 use simgpu::pipeline::Signer;
 use simgpu::scheme::{Family, Scheme, Width};
 
-/// A signing function whose estimates are measured: a scheme, or anything else that signs.
+/// A scheme, or anything else that signs, whose estimates are measured.
 #[allow(
     missing_debug_implementations,
-    reason = "a function has nothing to show"
+    reason = "functions do not implement it"
 )]
-pub struct Signing {
-    /// Its name.
+pub struct SigningFunction {
+    /// Name in the tables.
     pub name: String,
-    /// Whether slots are independent of each other by design.
+    /// Whether slots are independent by design.
     pub has_independent_slots: bool,
-    /// Whether it mixes shingle hashes before it permutes them.
+    /// Whether it mixes shingle hashes before permuting them.
     pub is_mixed: bool,
-    /// Width of the hashes it takes.
+    /// Width of shingle hashes.
     pub hash_width: Width,
-    /// Bits of a slot.
+    /// Bits per slot.
     pub slot_bits: u32,
-    /// Its signer, for a number of slots and a seed.
-    pub open: Box<Open>,
+    /// Creates its signer.
+    pub new_signer: Box<NewSigner>,
 }
 
-/// Makes a signer of so many slots, with the coefficients of a seed.
-pub type Open = dyn Fn(u32, u32) -> Result<Box<dyn Signer>> + Send + Sync;
+/// Creates a signer from a number of slots and a seed.
+pub(super) type NewSigner = dyn Fn(u32, u32) -> Result<Box<dyn Signer>> + Send + Sync;
 
-impl Signing {
-    /// That of a scheme, on lanes of the CPU; every other backend computes the same bits.
+impl SigningFunction {
+    /// A scheme on the backend `simd`; all backends compute the same bits.
     pub fn of(scheme: Scheme) -> Self {
         let family = scheme.family();
-        Signing {
+        SigningFunction {
             name: scheme.to_string(),
             has_independent_slots: !matches!(family, Family::Fast | Family::RMinHash),
             is_mixed: matches!(
@@ -44,7 +44,7 @@ impl Signing {
                 Width::U32 => 32,
                 Width::U64 => 64,
             },
-            open: Box::new(move |num_perm, seed| {
+            new_signer: Box::new(move |num_perm, seed| {
                 let scheme = scheme.clone().with_num_perm(num_perm)?;
                 Backend::Simd.signer(&scheme.with_seed(seed))
             }),

@@ -5,11 +5,11 @@ use maud::{Markup, html};
 use crate::bench::summary::Topic;
 use crate::bench::summary::table::Table;
 
-/// Cells of more letters may break; shorter ones keep to their line.
+/// Longer cells may break into lines.
 const LONG: usize = 30;
 
-/// A table, or what reads better as a list: sentences, and what was seen with what to try.
-pub(super) fn shown(topic: Topic, table: &Table) -> Markup {
+/// A table. Single columns and warnings become lists.
+pub(super) fn draw_table(topic: Topic, table: &Table) -> Markup {
     match (topic, table.header.len()) {
         (_, 1) | (Topic::Warnings, _) => list(table),
         _ => columns(table),
@@ -61,7 +61,7 @@ fn columns(table: &Table) -> Markup {
     }
 }
 
-/// Markdown's stars as what they mean.
+/// Bold text between double stars, as in Markdown.
 fn emphasised(cell: &str) -> Markup {
     let parts: Vec<&str> = cell.split("**").collect();
     html! {

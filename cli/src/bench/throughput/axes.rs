@@ -1,43 +1,40 @@
-//! How many cases there are, and how often each is measured.
+//! Which values each axis takes, and how often a case runs.
 
 use std::thread::available_parallelism;
 
-use super::runner::Rounds;
+use super::runner::RunSchedule;
 use crate::bench::plan::SCHEMES;
 use crate::bench::{Effort, Plan};
+use simgpu::Result;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 use simgpu::simd::Isa;
-use simgpu::{Error, Result};
 
-/// Schemes that lengths and numbers of slots are varied for: the default, one whose kernel depends on the length, and
-/// one whose cost hardly grows with the slots, for which there is no time in a short measurement.
+/// Schemes measured at several lengths and numbers of slots: the default, one whose kernel depends on the length, and
+/// one whose cost hardly grows with the slots, which a short measurement skips.
 const SWEPT: [&str; 3] = ["affine32", "mersenne61", "fast"];
 
-/// Shingles of a document where the length is not varied: a page of text.
+/// Default shingles per document: a page of text.
 const LENGTH: usize = 1000;
 
-/// Shingles of a document at most, so that two documents fit into any memory.
-const MOST_SHINGLES: u64 = 1 << 26;
+/// Threads used by default at most.
+const MOST_CORES: u32 = 1 << 10;
 
-/// Threads at most.
-const MOST_THREADS: u32 = 1 << 10;
-
-/// What an effort has time for.
+/// How much an effort measures.
 #[derive(Debug)]
 pub(super) struct Scope {
-    pub(super) rounds: Rounds,
+    pub(super) schedule: RunSchedule,
     lengths: &'static [u64],
     num_perms: &'static [u32],
-    /// Documents whose keys are sorted.
+    /// Documents whose keys go into buckets.
     pub(super) bucketed: &'static [u32],
-    /// Documents whose signatures are banded and compared.
+    /// Documents whose signatures are banded and verified.
     pub(super) signed: &'static [u32],
-    /// Parts of the corpus that are deduplicated beside all of it: a half, a quarter and so on.
+    /// Parts of the corpus to deduplicate in addition to all of it: a half, a quarter and so on.
     pub(super) parts: u32,
 }
 
 const QUICK: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 18,
         run_s: 0.006,
     },
@@ -49,7 +46,7 @@ const QUICK: Scope = Scope {
 };
 
 const USUAL: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 30,
         run_s: 0.01,
     },
@@ -61,7 +58,7 @@ const USUAL: Scope = Scope {
 };
 
 const FULL: Scope = Scope {
-    rounds: Rounds {
+    schedule: RunSchedule {
         rounds: 30,
         run_s: 0.01,
     },
@@ -72,54 +69,57 @@ const FULL: Scope = Scope {
     parts: 4,
 };
 
-/// The axes of a plan, with what effort and machine decide where the plan does not.
+/// The axes of a plan; effort and machine fill what the plan leaves empty.
 #[derive(Clone, Debug)]
-pub(super) struct Extent {
+pub(super) struct Axes {
     pub(super) effort: Effort,
     pub(super) scope: &'static Scope,
-    /// All schemes, by name.
+    /// Names of all schemes.
     pub(super) schemes: Vec<String>,
-    /// Those that lengths and slots are varied for.
+    /// Names of those measured at several lengths and numbers of slots.
     pub(super) swept: Vec<String>,
-    /// Slots where they are not varied, and where they are.
+    /// Slots per signature in all other cases.
     pub(super) num_perm: u32,
+    /// Slots per signature of the swept schemes.
     pub(super) num_perms: Vec<u32>,
-    /// Shingles of a document where they are not varied, and where they are.
+    /// Shingles per document in all other cases.
     pub(super) length: usize,
+    /// Shingles per document of the swept schemes.
     pub(super) lengths: Vec<usize>,
     /// Ascending.
     pub(super) threads: Vec<u32>,
-    /// Instructions, from slow to fast.
+    /// Instruction sets, from slow to fast.
     pub(super) isas: Vec<Isa>,
 }
 
-impl Extent {
+impl Axes {
     /// # Errors
-    /// [`Error::Parameter`] for lengths and threads out of their range.
+    /// [`Error::Parameter`](simgpu::Error) for lengths and threads out of range.
     pub(super) fn of(plan: &Plan) -> Result<Self> {
         let scope = match plan.effort {
             Effort::Quick => &QUICK,
             Effort::Usual => &USUAL,
             Effort::Full => &FULL,
         };
-        let shingles = |length: &u64| in_range("lengths", *length, MOST_SHINGLES);
-        let lengths = named_or(&plan.lengths, scope.lengths).iter().map(shingles);
-        let lengths = lengths.collect::<Result<Vec<_>>>()?;
+        let lengths = plan.lengths_or(scope.lengths)?;
         let schemes = plan.scheme_names(&SCHEMES);
         let schemes: Vec<String> = schemes.into_iter().map(str::to_owned).collect();
-        Ok(Extent {
+        Ok(Axes {
             effort: plan.effort,
             scope,
             swept: swept(&schemes, plan.effort),
             schemes,
             num_perm: plan.num_perms.first().copied().unwrap_or(DEFAULT_NUM_PERM),
-            num_perms: named_or(&plan.num_perms, scope.num_perms).to_vec(),
+            num_perms: match plan.num_perms.as_slice() {
+                [] => scope.num_perms.to_vec(),
+                named => named.to_vec(),
+            },
             length: match plan.lengths.is_empty() {
                 true => LENGTH,
                 false => lengths.first().copied().unwrap_or(LENGTH),
             },
             lengths,
-            threads: threads(plan)?,
+            threads: plan.threads_or(doubled_threads)?,
             isas: isas(plan),
         })
     }
@@ -132,8 +132,8 @@ impl Extent {
         self.threads.last().copied().unwrap_or(1)
     }
 
-    /// Lengths and slots that are measured of the schemes for which they are varied: one at a time, and each with
-    /// each if there is time for it.
+    /// Lengths and numbers of slots of the swept schemes: every combination for a full measurement, else one axis at a
+    /// time.
     pub(super) fn sizes(&self) -> Vec<(usize, u32)> {
         match self.effort {
             Effort::Full => {
@@ -154,14 +154,6 @@ impl Extent {
                 by_length.chain(by_slots).collect()
             }
         }
-    }
-}
-
-/// What a plan names, or else what is measured by default.
-fn named_or<'a, T>(named: &'a [T], default: &'a [T]) -> &'a [T] {
-    match named {
-        [] => default,
-        named => named,
     }
 }
 
@@ -186,35 +178,14 @@ fn swept(schemes: &[String], effort: Effort) -> Vec<String> {
     }
 }
 
-/// One thread, twice as many again and again, and all.
-fn threads(plan: &Plan) -> Result<Vec<u32>> {
+/// Powers of two below the number of cores, and that number.
+fn doubled_threads() -> Vec<u32> {
     let cores = available_parallelism().map_or(1, |cores| {
         u32::try_from(cores.get())
-            .unwrap_or(MOST_THREADS)
-            .min(MOST_THREADS)
+            .unwrap_or(MOST_CORES)
+            .min(MOST_CORES)
     });
-    let mut threads = match plan.threads.as_slice() {
-        [] => {
-            let doubled = std::iter::successors(Some(1), |threads| Some(threads * 2));
-            let below = doubled.take_while(|threads| *threads < cores);
-            below.chain([cores]).collect()
-        }
-        named => named.to_vec(),
-    };
-    for threads in &threads {
-        in_range("threads", u64::from(*threads), u64::from(MOST_THREADS))?;
-    }
-    threads.sort_unstable();
-    threads.dedup();
-    Ok(threads)
-}
-
-fn in_range(name: &'static str, value: u64, most: u64) -> Result<usize> {
-    let in_range = (1..=most).contains(&value).then_some(value);
-    let fitting = in_range.and_then(|value| usize::try_from(value).ok());
-    fitting.ok_or_else(|| Error::Parameter {
-        name,
-        value: value.to_string(),
-        expected: format!("a number from 1 to {most}"),
-    })
+    let doubled = std::iter::successors(Some(1), |threads| Some(threads * 2));
+    let below = doubled.take_while(|threads| *threads < cores);
+    below.chain([cores]).collect()
 }

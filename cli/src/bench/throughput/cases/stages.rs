@@ -2,69 +2,68 @@
 
 use std::sync::Arc;
 
-use super::{Builder, of_scheme, shingles_of};
-use crate::bench::throughput::corpus::{Dedup, Files};
-use crate::bench::throughput::places::Place;
+use super::builder::{Builder, input_name, run_of_scheme};
+use crate::bench::throughput::dedup::{Dedup, Files, THRESHOLD};
 use crate::bench::throughput::stages::{Band, Bucket, Verify, random_signatures};
-use crate::bench::throughput::{THRESHOLD, blank};
-use crate::bench::{Run, Stage};
+use crate::bench::throughput::targets::ComputeTarget;
+use crate::bench::{Stage, TimedRun};
 use simgpu::Result;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
 
-/// Slots of all signatures that are banded at most: 256 MiB.
+/// Most slots of all signatures to band: 256 MiB.
 const MOST_SLOTS: u64 = 1 << 26;
 
 impl<'a> Builder<'a> {
     pub(super) fn add_stages(&mut self) -> Result<()> {
-        let scheme = Scheme::default().with_num_perm(self.extent.num_perm)?;
+        let scheme = Scheme::default().with_num_perm(self.axes.num_perm)?;
         let banding = Banding::for_scheme(THRESHOLD, &scheme)?;
-        let threads = self.extent.least_threads();
-        for documents in self.extent.scope.signed {
-            let slots = u64::from(*documents) * u64::from(self.extent.num_perm);
+        let threads = self.axes.least_threads();
+        for documents in self.axes.scope.signed {
+            let slots = u64::from(*documents) * u64::from(self.axes.num_perm);
             if slots > MOST_SLOTS {
                 self.absent(
-                    format!("{documents} signatures of {} slots", self.extent.num_perm),
-                    "they would take too much memory; give a smaller --num-perm".to_owned(),
+                    format!("{documents} signatures of {} slots", self.axes.num_perm),
+                    "they need too much memory; lower --num-perm".to_owned(),
                 );
                 continue;
             }
             let signatures = Arc::new(random_signatures(*documents, scheme.num_perm()));
-            let run = Run {
-                num_perm: self.extent.num_perm,
+            let run = TimedRun {
+                num_perm: self.axes.num_perm,
                 input: "random signatures".to_owned(),
                 documents: u64::from(*documents),
                 threads,
-                ..blank(Stage::Band)
+                ..TimedRun::unmeasured(Stage::Band)
             };
-            let of_verify = Run {
+            let of_verify = TimedRun {
                 stage: Stage::Verify,
                 ..run.clone()
             };
             self.add(run, None, Band::new(signatures.clone(), banding));
             self.add(of_verify, None, Verify::new(signatures));
         }
-        for documents in self.extent.scope.bucketed {
-            let run = Run {
+        for documents in self.axes.scope.bucketed {
+            let run = TimedRun {
                 input: "random keys".to_owned(),
                 documents: u64::from(*documents),
-                ..blank(Stage::Bucket)
+                ..TimedRun::unmeasured(Stage::Bucket)
             };
             self.add(run, None, Bucket::new(*documents)?);
         }
         Ok(())
     }
 
-    /// The corpus on one thread and on all, growing parts of it, and the corpus by devices.
+    /// Adds growing parts of the corpus, then the corpus on the fewest threads, on the most, and on devices.
     pub(super) fn add_dedup(&mut self) -> Result<()> {
-        let (Some(best), Some(scheme)) = (self.best(), self.extent.swept.first()) else {
+        let (Some(best), Some(scheme)) = (self.best(), self.axes.swept.first()) else {
             return Ok(());
         };
-        let scheme = Scheme::named(scheme)?.with_num_perm(self.extent.num_perm)?;
-        let (least, most) = (self.extent.least_threads(), self.extent.most_threads());
+        let scheme = Scheme::named(scheme)?.with_num_perm(self.axes.num_perm)?;
+        let (least, most) = (self.axes.least_threads(), self.axes.most_threads());
         let texts = &self.corpus.texts;
         let all = Arc::new(Files::All(&self.corpus.inputs));
-        for part in (1..=self.extent.scope.parts).rev() {
+        for part in (1..=self.axes.scope.parts).rev() {
             let documents = texts.len() >> part;
             if documents == 0 {
                 continue;
@@ -77,8 +76,8 @@ impl<'a> Builder<'a> {
         let all = || (all.clone(), texts.len(), self.corpus.text_bytes());
         self.add_dedup_of(&best, &scheme, all(), least)?;
         self.add_dedup_of(&best, &scheme, all(), most)?;
-        let devices = self.places.clone().into_iter();
-        for device in devices.filter(Place::has_device) {
+        let devices = self.targets.clone().into_iter();
+        for device in devices.filter(ComputeTarget::has_device) {
             self.add_dedup_of(&device, &scheme, all(), most)?;
         }
         Ok(())
@@ -86,22 +85,22 @@ impl<'a> Builder<'a> {
 
     fn add_dedup_of(
         &mut self,
-        place: &Place,
+        target: &ComputeTarget,
         scheme: &Scheme,
         (files, documents, text_bytes): (Arc<Files<'a>>, usize, usize),
         threads: u32,
     ) -> Result<()> {
-        if !self.computes(place, scheme) {
+        if !self.supports(target, scheme) {
             return Ok(());
         }
-        let run = Run {
-            input: shingles_of(&Shingling::of_scheme(scheme), self.corpus),
+        let run = TimedRun {
+            input: input_name(&Shingling::of_scheme(scheme), self.corpus),
             documents: documents as u64,
             threads,
             text_bytes: text_bytes as u64,
-            ..of_scheme(Stage::Dedup, place, scheme)
+            ..run_of_scheme(Stage::Dedup, target, scheme)
         };
-        let workload = Dedup::new(files, scheme.clone(), place.signer(scheme)?)?;
+        let workload = Dedup::new(files, scheme.clone(), target.signer(scheme)?)?;
         self.add(run, None, workload);
         Ok(())
     }

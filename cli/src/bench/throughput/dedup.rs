@@ -1,4 +1,4 @@
-//! Whole runs: a corpus in files to the documents that are kept.
+//! Whole runs: a corpus in files to the documents kept.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,6 @@ use serde_json::json;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::THRESHOLD;
 use super::runner::Workload;
 use super::sign::check_notices;
 use crate::bench::corpus::{temporary_folder, write_texts};
@@ -20,7 +19,10 @@ use simgpu::progress::Silent;
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
 
-/// Texts of about so many bytes in all, from all over a corpus.
+/// Least similarity of near-duplicates: the default of `simgpu dedup`.
+pub(super) const THRESHOLD: f64 = 0.8;
+
+/// Texts of about `wanted_bytes` in total, from all parts of a corpus.
 pub(super) fn sample(texts: &TextBatch, wanted_bytes: usize) -> TextBatch {
     let all_bytes: usize = texts.iter().map(str::len).sum();
     let step = (all_bytes / wanted_bytes).max(1);
@@ -30,9 +32,9 @@ pub(super) fn sample(texts: &TextBatch, wanted_bytes: usize) -> TextBatch {
 /// Files of documents.
 #[derive(Debug)]
 pub(super) enum Files<'a> {
-    /// Those of the corpus.
+    /// The files of the corpus.
     All(&'a Inputs),
-    /// A file of some of its texts, in a folder that goes with it.
+    /// A file with some of its texts, in a temporary folder.
     Part { inputs: Inputs, _folder: TempDir },
 }
 
@@ -57,7 +59,7 @@ impl Files<'_> {
     }
 }
 
-/// Files to files without near-duplicates, with what `simgpu dedup` does if nothing else is asked for.
+/// Files to files without near-duplicates, with the defaults of `simgpu dedup`.
 pub(super) struct Dedup<'a> {
     files: Arc<Files<'a>>,
     fields: Fields,
@@ -119,7 +121,7 @@ impl Workload for Dedup<'_> {
         let kept = kept.map(|name| format!("kept/{name}"));
         for name in ["removed.jsonl".to_owned()].into_iter().chain(kept) {
             let path = self.output.path().join(name);
-            // Of a file of which nothing is kept there is none.
+            // A file without kept documents is not written.
             if path.exists() {
                 hash.update(&fs::read(&path).map_err(Error::io("read", &path))?);
             }

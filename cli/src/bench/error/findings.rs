@@ -1,12 +1,12 @@
-//! Which schemes are not what they should be, and where: from the cells alone.
+//! Which schemes deviate from what theory expects, and where: from the cells alone.
 //!
-//! Of all cells of a folder, one in a hundred folders shows a *finding* of each kind if every scheme is as it
-//! should be: probabilities are held against [`SIGNIFICANCE`] over the number of cells (Bonferroni). That counts
-//! however cells depend on each other, and they do, since a pair of sets is signed by all schemes. Pooled coverage is
-//! no test: it has fixed limits, which few trials can pass by chance.
+//! If every scheme is sound, one in a hundred folders shows a *finding* of each kind: probabilities are compared with
+//! [`SIGNIFICANCE`] over the number of cells (Bonferroni). The bound holds for dependent cells, and cells do depend on
+//! each other, since all schemes sign the same pairs. Pooled coverage is not a test: it has fixed limits, which few
+//! trials can exceed by chance.
 //!
-//! What is smaller than the trials of a cell resolve is not found. Values of 22 bits, say, shift estimates by 0.01 for
-//! sets of 100,000 elements, but by 0.001 for 10,000, which is a thirtieth of the standard error of 128 slots.
+//! Deviations below the resolution of the trials are not found. Values of 22 bits, for example, shift estimates by 0.01
+//! for sets of 100,000 elements, but by 0.001 for 10,000, which is a thirtieth of the standard error of 128 slots.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,48 +14,48 @@ use std::fmt;
 use crate::bench::statistics::{chi_square_tail, student_p};
 use crate::bench::{ErrorCell, Varied};
 
-/// How probable a finding of one kind may be in a folder in which all is well.
-pub const SIGNIFICANCE: f64 = 0.01;
+/// Probability of a finding of one kind in a folder of sound schemes.
+const SIGNIFICANCE: f64 = 0.01;
 
-/// The least and the greatest pooled coverage of the stated 95 % intervals.
+/// Least and greatest pooled coverage of the stated 95 % intervals.
 const COVERAGE: std::ops::RangeInclusive<f64> = 0.93..=0.97;
 
-/// The least probability that is written out.
+/// Least probability that is written as a number.
 const LEAST_SHOWN: f64 = 1e-99;
 
-/// What is found.
+/// The kind of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Estimates are off on average.
+    /// The mean error is not 0.
     Bias,
     /// Matches vary more than those of independent slots.
     Dispersion,
-    /// Matches of slots that should be independent do not fit a binomial.
+    /// Matches of independent slots do not fit a binomial.
     Fit,
-    /// Over all cells of a scheme that mixes and has independent slots, stated 95 % intervals cover less than 93 %
-    /// or more than 97 %. Cells of 128 slots and more count, in which similarity is neither 0 nor 1.
+    /// The stated 95 % intervals of a mixing scheme with independent slots cover less than 93 % or more than 97 % over
+    /// all cells of 128 or more slots whose similarity is neither 0 nor 1.
     Coverage,
 }
 
-/// A scheme that is not what it should be, on one input; on all for coverage.
+/// A deviation of one scheme on one input, or on all inputs for coverage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What is found.
+    /// Kind of deviation.
     pub fault: Fault,
     /// The scheme.
     pub scheme: String,
-    /// Whether this is known of the scheme: without mixing, linear permutations are biased on integers in a row.
+    /// Whether it is expected: without mixing, linear permutations are biased on arithmetic progressions.
     pub is_known: bool,
-    /// The cell that shows it most.
+    /// The cell with the greatest deviation.
     pub worst: ErrorCell,
-    /// What it shows: the bias, dispersion, probability of the fit or pooled coverage.
+    /// Bias, dispersion, probability of the fit, or pooled coverage.
     pub figure: f64,
-    /// Cells that show it.
+    /// Number of deviating cells.
     pub cells: usize,
 }
 
 impl fmt::Display for Finding {
-    /// A sentence, such as `mersenne31 is biased on arithmetic progressions: -0.067 at J = 0.50 (1000 elements, 128
+    /// A sentence such as `mersenne31 is biased on arithmetic progressions: -0.067 at J = 0.50 (1000 elements, 128
     /// slots), and in 11 more cells`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { scheme, figure, .. } = self;
@@ -67,7 +67,7 @@ impl fmt::Display for Finding {
             "random" => "random hashes",
             "interval" => "dense integers",
             "progression" => "arithmetic progressions",
-            "zipf" => "shingles of Zipf's words",
+            "zipf" => "shingles of Zipf-distributed words",
             "edits" => "edited texts",
             other => other,
         };
@@ -112,8 +112,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// All findings, the unknown ones first, by kind and scheme. Where a scheme is biased, matches neither fit nor vary as
-/// they should; that is not said again.
+/// All findings, unexpected ones first, by kind and scheme. A bias implies deviations of fit and dispersion on the same
+/// input, which are left out.
 pub fn findings(cells: &[ErrorCell]) -> Vec<Finding> {
     let dispersion = |cell: &ErrorCell| cell.dispersion.unwrap_or(f64::NAN);
     let fit = |cell: &ErrorCell| cell.fit_p.unwrap_or(f64::NAN);
@@ -136,9 +136,9 @@ pub fn findings(cells: &[ErrorCell]) -> Vec<Finding> {
     findings
 }
 
-/// The probability of a bias as large as this one where there is none.
+/// Probability of so large a bias for an unbiased scheme.
 fn bias_p(cell: &ErrorCell) -> Option<f64> {
-    // What is left of a sum of equal numbers is rounding.
+    // A sum of equal numbers leaves a rounding error.
     const ROUNDING: f64 = 1e-12;
     if cell.trials < 2 || cell.bias.abs() < ROUNDING {
         return None;
@@ -147,8 +147,8 @@ fn bias_p(cell: &ErrorCell) -> Option<f64> {
     Some(student_p(t, cell.trials as f64 - 1.0))
 }
 
-/// The probability of a dispersion as large as this one if matches are binomial. A variance has the distribution of
-/// chi-square, with degrees of freedom that follow from the kurtosis of what it is of.
+/// Probability of so large a dispersion for binomial matches. A sample variance is approximately chi-square distributed
+/// with degrees of freedom that depend on the kurtosis of the samples.
 fn dispersion_p(cell: &ErrorCell) -> Option<f64> {
     let chance = match cell.slot_bits {
         bits @ 0..32 => 0.5f64.powf(f64::from(bits)),
@@ -161,18 +161,18 @@ fn dispersion_p(cell: &ErrorCell) -> Option<f64> {
         return None;
     }
     let kurtosis = (1.0 - 6.0 * variance_of_slot) / (f64::from(cell.num_perm) * variance_of_slot);
-    // The variance of a variance, over its square, is 2 / (n - 1) + kurtosis / n; that of chi-square is 2 / degrees.
+    // Relative variance of a sample variance: 2 / (n - 1) + kurtosis / n. Of chi-square: 2 / degrees.
     let degrees = 2.0 / (2.0 / (trials - 1.0) + kurtosis / trials);
     Some(chi_square_tail(degrees * cell.dispersion?, degrees))
 }
 
-/// Whether trials are of quite different similarities, as edits of short texts are: matches of such a cell vary as a
-/// mixture of binomials does.
+/// Whether similarities differ much between trials, as for edits of short texts. Matches then follow a mixture of
+/// binomials.
 fn is_mixture(cell: &ErrorCell) -> bool {
     cell.input == "edits" && cell.varied == Varied::Data && cell.set_size < 32
 }
 
-/// The worst cell of each scheme and input of those whose probability is below what all cells together allow.
+/// For each scheme and input, the worst of the cells whose probability is below the Bonferroni limit.
 fn significant(
     cells: &[ErrorCell],
     fault: Fault,
@@ -210,7 +210,7 @@ fn significant(
     flagged.into_values().filter_map(finding).collect()
 }
 
-/// The schemes that mix and have independent slots whose pooled coverage is not about 95 %.
+/// Mixing schemes with independent slots whose pooled coverage is outside the limits.
 fn coverages(cells: &[ErrorCell]) -> Vec<Finding> {
     let mut schemes: BTreeMap<(&str, &str), Vec<&ErrorCell>> = BTreeMap::new();
     let is_tested = |cell: &&ErrorCell| cell.is_mixed && cell.has_independent_slots;
@@ -234,16 +234,16 @@ fn coverages(cells: &[ErrorCell]) -> Vec<Finding> {
     schemes.into_values().filter_map(finding).collect()
 }
 
-/// Slots from which on stated intervals are expected to cover what they state.
+/// Least slots for which stated intervals are expected to have their stated coverage.
 pub(in crate::bench) const LEAST_SLOTS_OF_COVERAGE: u32 = 128;
 
-/// Whether what the intervals of a cell cover counts. At similarities of 0 and 1 that is no chance.
+/// Whether a cell counts towards pooled coverage. Matches at similarities 0 and 1 are certain.
 fn is_pooled(cell: &&ErrorCell) -> bool {
     cell.num_perm >= LEAST_SLOTS_OF_COVERAGE && cell.similarity > 0.0 && cell.similarity < 1.0
 }
 
-/// The share of all trials whose stated 95 % interval holds the similarity, over cells of 128 slots and more with a
-/// similarity that is neither 0 nor 1, and what it is for binomial matches; none without such a cell.
+/// Share of trials whose stated 95 % interval contains the similarity, measured and for binomial matches, over cells of
+/// 128 or more slots whose similarity is neither 0 nor 1. `None` without such a cell.
 pub(in crate::bench) fn pooled_coverage(cells: &[&ErrorCell]) -> Option<(f64, f64)> {
     let pooled = || cells.iter().copied().filter(is_pooled);
     let trials: f64 = pooled().map(|cell| cell.trials as f64).sum();

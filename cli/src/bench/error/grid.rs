@@ -1,46 +1,46 @@
-//! Which cells there are, and how many trials each of them gets.
+//! Which series there are, and the number of their trials.
 
-use super::input::Input;
+use super::input::SetSource;
 use super::series::Series;
 use crate::bench::plan::SCHEMES;
 use crate::bench::{Effort, Plan, Varied};
 use simgpu::pipeline::SlotBits;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
-/// Similarities that are asked for.
+/// Requested similarities.
 const SIMILARITIES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 
-/// Elements of each set.
+/// Elements per set.
 const SET_SIZES: [usize; 7] = [1, 2, 8, 32, 128, 1000, 10_000];
 
-/// The most elements of a set that are drawn: integers below 2^32 have a progression of more with a random stride, but
-/// a trial takes half a second.
+/// Most elements per set. Progressions below 2^32 could be longer, but one trial of this size takes half a second.
 pub(super) const MAX_SET_SIZE: usize = 1 << 24;
 
-/// The set size at which numbers of slots, and of bits, are compared, and their similarity.
+/// Set size of the series over numbers of slots and bits.
 const SWEPT_SET_SIZE: usize = 1000;
+/// Similarity of the series over numbers of slots.
 const SWEPT_SIMILARITIES: [f64; 1] = [0.5];
 
-/// What is measured.
-pub(super) struct Extent {
-    /// Schemes that are measured if none are named.
+/// The axes of all series.
+pub(super) struct ErrorGrid {
+    /// Default schemes.
     pub(super) schemes: &'static [&'static str],
-    /// Elements of each set.
+    /// Elements per set.
     pub(super) set_sizes: Vec<usize>,
     similarities: &'static [f64],
     inputs: &'static [&'static str],
     num_perms: Vec<u32>,
     swept_num_perms: &'static [u32],
-    /// Values that a scheme computes in a series, within the bounds of its trials.
+    /// Updates per scheme and series; the number of trials follows from it, within bounds.
     updates: u64,
     least_trials: u64,
     most_trials: u64,
 }
 
-impl Extent {
-    /// That of a plan.
+impl ErrorGrid {
+    /// The grid of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
-        let usual = Extent {
+        let usual = ErrorGrid {
             schemes: &SCHEMES,
             set_sizes: SET_SIZES.to_vec(),
             similarities: &SIMILARITIES,
@@ -51,8 +51,8 @@ impl Extent {
             least_trials: 200,
             most_trials: 2000,
         };
-        let mut extent = match plan.effort {
-            Effort::Quick => Extent {
+        let mut grid = match plan.effort {
+            Effort::Quick => ErrorGrid {
                 schemes: &["affine32", "affine32-even", "mersenne31", "fast"],
                 set_sizes: vec![8, 128, SWEPT_SET_SIZE],
                 similarities: &[0.5, 0.9],
@@ -62,7 +62,7 @@ impl Extent {
                 ..usual
             },
             Effort::Usual => usual,
-            Effort::Full => Extent {
+            Effort::Full => ErrorGrid {
                 updates: 20_000_000_000,
                 least_trials: 1000,
                 most_trials: 10_000,
@@ -72,17 +72,17 @@ impl Extent {
         if !plan.lengths.is_empty() {
             let lengths = plan.lengths.iter();
             let sizes = lengths.map(|len| usize::try_from(*len).unwrap_or(usize::MAX));
-            extent.set_sizes = sizes.collect();
+            grid.set_sizes = sizes.collect();
         }
         if !plan.num_perms.is_empty() {
-            extent.num_perms.clone_from(&plan.num_perms);
-            extent.swept_num_perms = &[];
+            grid.num_perms.clone_from(&plan.num_perms);
+            grid.swept_num_perms = &[];
         }
-        extent
+        grid
     }
 
-    /// All series of sets that can be drawn, small sets first, and then those over numbers of slots.
-    pub(super) fn series<'a>(&self, inputs: &'a [Input]) -> Vec<Series<'a>> {
+    /// All series of sets within the size limit, small sets first; then those over numbers of slots.
+    pub(super) fn series<'a>(&self, inputs: &'a [SetSource]) -> Vec<Series<'a>> {
         let mut series = Vec::new();
         let can_be_drawn = |size: &&usize| (1..=MAX_SET_SIZE).contains(*size);
         for set_size in self.set_sizes.iter().filter(can_be_drawn) {
@@ -91,7 +91,7 @@ impl Extent {
                     for num_perm in &self.num_perms {
                         let over_seeds =
                             self.over_seeds(input, *set_size, *num_perm, self.similarities);
-                        let is_swept = matches!(input, Input::Random)
+                        let is_swept = matches!(input, SetSource::Random)
                             && varied == Varied::Seeds
                             && *set_size == SWEPT_SET_SIZE;
                         series.push(Series {
@@ -103,7 +103,7 @@ impl Extent {
                 }
             }
         }
-        for input in inputs.iter().filter(|it| matches!(it, Input::Random)) {
+        for input in inputs.iter().filter(|it| matches!(it, SetSource::Random)) {
             let sweep = self.swept_num_perms.iter();
             series.extend(sweep.map(|num_perm| {
                 self.over_seeds(input, SWEPT_SET_SIZE, *num_perm, &SWEPT_SIMILARITIES)
@@ -112,10 +112,10 @@ impl Extent {
         series
     }
 
-    /// A series over seeds.
+    /// A series that varies seeds.
     fn over_seeds<'a>(
         &self,
-        input: &'a Input,
+        input: &'a SetSource,
         set_size: usize,
         num_perm: u32,
         similarities: &'a [f64],
@@ -140,14 +140,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_measured() {
+    fn plans_narrow_the_grid() {
         let plan = Plan {
             lengths: vec![0, 7, u64::MAX],
             num_perms: vec![32, 64],
             ..Plan::default()
         };
-        let inputs = [Input::Random, Input::Interval];
-        let series = Extent::of(&plan).series(&inputs);
+        let inputs = [SetSource::Random, SetSource::Interval];
+        let series = ErrorGrid::of(&plan).series(&inputs);
         assert_eq!(series.len(), 2 * 2 * 2);
         assert!(
             series
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn large_sets_get_fewer_trials() {
-        let series = Extent::of(&Plan::default()).series(&[Input::Random]);
+        let series = ErrorGrid::of(&Plan::default()).series(&[SetSource::Random]);
         let trials: Vec<usize> = series.iter().step_by(2).map(|it| it.trials).collect();
         assert_eq!(trials[..5], [2000; 5]);
         assert!(trials[5..7].is_sorted_by(|a, b| a > b), "{trials:?}");

@@ -1,4 +1,4 @@
-//! Where signatures are computed: every backend and its hardware, as far as this machine has it.
+//! Where signatures are computed: the backends of this machine with their hardware.
 
 use crate::bench::{Absence, Plan};
 use simgpu::backend::{Backend, Hardware};
@@ -9,18 +9,18 @@ use simgpu::{Error, Result};
 
 /// A backend on its hardware.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ComputeTarget {
     pub(super) backend: Backend,
-    /// The vector instructions or the device, as of [`Run::hardware`](crate::bench::Run).
+    /// Instruction set or device, as in [`TimedRun::hardware`](crate::bench::TimedRun::hardware).
     pub(super) name: String,
     pub(super) hardware: Hardware,
-    /// Whether it is a device that is played by the CPU.
+    /// Whether the device is emulated by the CPU.
     pub(super) is_software: bool,
 }
 
-impl Place {
+impl ComputeTarget {
     fn of_cpu(backend: Backend, isa: Isa) -> Self {
-        Place {
+        ComputeTarget {
             backend,
             name: match backend {
                 Backend::Simd => isa.to_string(),
@@ -42,15 +42,15 @@ impl Place {
         matches!(self.backend, Backend::Gpu | Backend::Hybrid)
     }
 
-    /// The instructions, where they alone compute.
+    /// The instruction set of `simd`; `None` for other backends.
     pub(super) fn isa(&self) -> Option<Isa> {
         (self.backend == Backend::Simd).then_some(self.hardware.isa)
     }
 
-    /// Whether it can compute a scheme.
+    /// Checks that it supports a scheme.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if not, with the reason.
+    /// [`Error::Unsupported`] with the reason, if not.
     pub(super) fn check(&self, scheme: &Scheme) -> Result<()> {
         match self.has_device() {
             true => self.signer(scheme).map(|_| ()),
@@ -59,39 +59,41 @@ impl Place {
     }
 }
 
-/// The places of a plan, the CPU's first, from slow to fast, and those that are missing.
+/// The targets of a plan, those of the CPU first, from slow to fast; and those that are missing.
 ///
 /// # Errors
-/// [`Error::Conflict`] for `auto`, which is a choice among the others; [`Error::Unsupported`] when a device is named
-/// that is not there, or a backend that needs one.
-pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absence>)> {
+/// [`Error::Conflict`] for `auto`, which chooses among the others; [`Error::Unsupported`] for a named device or backend
+/// that is missing.
+pub(super) fn targets(plan: &Plan, isas: &[Isa]) -> Result<(Vec<ComputeTarget>, Vec<Absence>)> {
     if plan.backends.contains(&Backend::Auto) {
         return Err(Error::Conflict(
-            "auto chooses among backends and is none to be measured; name scalar, simd, gpu or hybrid"
-                .to_owned(),
+            "auto chooses among the other backends; name scalar, simd, gpu or hybrid".to_owned(),
         ));
     }
     let is_wanted = |backend| match plan.backends.as_slice() {
         [] => matches!(backend, Backend::Scalar | Backend::Simd),
         named => named.contains(&backend),
     };
-    let mut places = Vec::new();
+    let mut targets = Vec::new();
     if is_wanted(Backend::Scalar) {
-        places.push(Place::of_cpu(Backend::Scalar, Isa::best()));
+        targets.push(ComputeTarget::of_cpu(Backend::Scalar, Isa::best()));
     }
     if is_wanted(Backend::Simd) {
-        places.extend(isas.iter().map(|isa| Place::of_cpu(Backend::Simd, *isa)));
+        targets.extend(
+            isas.iter()
+                .map(|isa| ComputeTarget::of_cpu(Backend::Simd, *isa)),
+        );
     }
     let mut absences = Vec::new();
     match (device(plan), plan.backends.is_empty()) {
         (Ok(device), true) if device.is_software => absences.push(Absence {
             what: "gpu".to_owned(),
             why: format!(
-                "{} is a program on the CPU; name the backend to measure it all the same",
+                "{} is emulated by the CPU; name the backend to measure it anyway",
                 device.name
             ),
         }),
-        (Ok(device), true) => places.push(device),
+        (Ok(device), true) => targets.push(device),
         (Err(error), true) if plan.device.is_some() => return Err(error),
         (Err(error), true) => absences.push(Absence {
             what: "gpu".to_owned(),
@@ -103,7 +105,7 @@ pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absen
                     let device = device
                         .as_ref()
                         .map_err(|error| Error::Unsupported(error.to_string()))?;
-                    places.push(Place {
+                    targets.push(ComputeTarget {
                         backend,
                         ..device.clone()
                     });
@@ -111,22 +113,22 @@ pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absen
             }
         }
     }
-    Ok((places, absences))
+    Ok((targets, absences))
 }
 
-/// The device of a plan, or the first.
+/// The device of a plan, or the first device.
 #[cfg(feature = "gpu")]
-fn device(plan: &Plan) -> Result<Place> {
+fn device(plan: &Plan) -> Result<ComputeTarget> {
     use simgpu::backend::gpu::{GpuOptions, adapters};
 
     let number = plan.device.unwrap_or(0);
     let adapter = adapters().into_iter().nth(number).ok_or_else(|| {
         Error::Unsupported(match plan.device {
             Some(number) => format!("there is no device {number}; `simgpu devices` lists them"),
-            None => "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or leave gpu and hybrid out of --backends".to_owned(),
+            None => "no graphics adapter found; install its driver (Vulkan, Metal or DX12), or leave gpu and hybrid out of --backends".to_owned(),
         })
     })?;
-    Ok(Place {
+    Ok(ComputeTarget {
         backend: Backend::Gpu,
         name: adapter.name,
         hardware: Hardware {
@@ -141,7 +143,7 @@ fn device(plan: &Plan) -> Result<Place> {
 }
 
 #[cfg(not(feature = "gpu"))]
-fn device(_: &Plan) -> Result<Place> {
+fn device(_: &Plan) -> Result<ComputeTarget> {
     Err(Error::Unsupported(
         "this build has no GPU backend; build it with the feature gpu, or leave gpu and hybrid out of --backends".to_owned(),
     ))

@@ -1,0 +1,39 @@
+//! All cases of a plan.
+
+use super::builder::Builder;
+use crate::bench::corpus::BenchCorpus;
+use crate::bench::plan::Plan;
+use crate::bench::record::Absence;
+use crate::bench::throughput::runner::{Entrant, RunSchedule};
+use simgpu::Result;
+
+/// Entrants with their schedule, and what is not measured.
+pub(in crate::bench::throughput) struct Cases<'a> {
+    pub(in crate::bench::throughput) entrants: Vec<Entrant<'a>>,
+    pub(in crate::bench::throughput) absences: Vec<Absence>,
+    pub(in crate::bench::throughput) schedule: RunSchedule,
+}
+
+impl<'a> Cases<'a> {
+    /// Prepares the cases of a plan.
+    ///
+    /// # Errors
+    /// Those of [`measure`](crate::bench::throughput::measure) that precede the first run.
+    pub(in crate::bench::throughput) fn of(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Self> {
+        let mut builder = Builder::new(plan, corpus)?;
+        builder.add_hashes()?;
+        builder.add_stages()?;
+        if builder.sample.is_empty() {
+            let why = "the corpus has no document; name another with --input";
+            builder.absent("texts".to_owned(), why.to_owned());
+        } else {
+            builder.add_texts()?;
+            builder.add_dedup()?;
+        }
+        Ok(Cases {
+            schedule: builder.axes.scope.schedule,
+            entrants: builder.entrants,
+            absences: builder.absences,
+        })
+    }
+}
