@@ -66,4 +66,4 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod internals;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, Unsupported};

@@ -8,8 +8,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use xxhash_rust::xxh32::xxh32;
 use xxhash_rust::xxh64::xxh64;
 
+use super::arithmetic::{folded_product, little_endian};
 use super::family::{fmix32, fmix64};
-use super::{Width, words_v1};
+use super::width::Width;
+use super::words_v1;
 use crate::error::{Error, Result};
 
 /// How the bytes of one shingle become a number.
@@ -192,26 +194,7 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     fmix32(h ^ bytes.len() as u32)
 }
 
-/// [`murmur3_32`] of whole blocks of four bytes, which are given as little-endian integers, with several
-/// seeds at once.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the length enters modulo 2^32"
-)]
 #[inline]
-pub(crate) fn murmur3_32_of_blocks<const N: usize>(
-    blocks: impl IntoIterator<Item = u32>,
-    seeds: [u32; N],
-) -> [u32; N] {
-    let mut len = 0u64;
-    let mut hashes = seeds;
-    for block in blocks {
-        hashes = hashes.map(|h| murmur3_32_step(h, block));
-        len += 4;
-    }
-    hashes.map(|h| fmix32(h ^ len as u32))
-}
-
 fn murmur3_32_scramble(block: u32) -> u32 {
     block
         .wrapping_mul(0xCC9E_2D51)
@@ -219,7 +202,9 @@ fn murmur3_32_scramble(block: u32) -> u32 {
         .wrapping_mul(0x1B87_3593)
 }
 
-fn murmur3_32_step(h: u32, block: u32) -> u32 {
+/// Mixes one block of four bytes into a running [`murmur3_32`].
+#[inline]
+pub(crate) fn murmur3_32_step(h: u32, block: u32) -> u32 {
     (h ^ murmur3_32_scramble(block))
         .rotate_left(13)
         .wrapping_mul(5)
@@ -293,29 +278,4 @@ pub fn fx_64(bytes: &[u8]) -> u64 {
     };
     let hash = folded_product(s0 ^ low, s1 ^ high) ^ len as u64;
     hash.wrapping_mul(MULTIPLIER).rotate_left(26)
-}
-
-/// The low half of a product of 128 bits, xor its high half.
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
-#[inline]
-pub(super) fn folded_product(x: u64, y: u64) -> u64 {
-    let product = u128::from(x) * u128::from(y);
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// Up to eight bytes as a little-endian number, zeros above.
-///
-/// Two overlapping reads of a fixed length; a copy of a variable length would be a call.
-#[inline]
-pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
-    let len = bytes.len();
-    if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
-        u64::from(low) | u64::from(high) << (8 * (len - 4))
-    } else if len > 0 {
-        let at = |i: usize| u64::from(bytes[i]) << (8 * i);
-        at(0) | at(len / 2) | at(len - 1)
-    } else {
-        0
-    }
 }

@@ -1,7 +1,7 @@
 //! The permutation families as definitions: `(a*x + b)` with its modulus, and those whose slots are
 //! filled in rounds.
 
-use super::Width;
+use super::width::Width;
 
 /// The Mersenne prime 2^31 - 1.
 pub const P31: u64 = (1 << 31) - 1;

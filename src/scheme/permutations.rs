@@ -1,10 +1,10 @@
 //! The coefficients of K permutations, and the value that defines each slot.
 
-use super::family::{Family, P31, P61};
-use super::random_state::RandomState;
-use super::{
-    affine32, affine32_even, affine64, fast, mersenne31, mersenne61, mersenne61_wide, rminhash,
+use super::family::{
+    Family, P31, P61, affine32, affine32_even, affine64, mersenne31, mersenne61, mersenne61_wide,
 };
+use super::random_state::RandomState;
+use super::{fast, rminhash};
 
 /// The order in which coefficients are drawn from the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

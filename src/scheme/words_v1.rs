@@ -16,11 +16,13 @@
 //! in decimal and hexadecimal it loses as many keys as a random function would; the product that is
 //! folded, not a truncated one, is what keeps keys apart that differ in the last byte of a chunk.
 
-use super::base_hash::{folded_product, little_endian};
+use super::arithmetic::{folded_product, little_endian};
 use super::family::fmix64;
 
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+/// The hash of a word before its first chunk, with the length xored in.
+pub(crate) const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOLD: u64 = 0xA076_1D64_78BD_642F;
+/// What the sum of a shingle is multiplied by before the next word is added.
 pub(crate) const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
 
 /// The Unicode version whose word boundaries (UAX #29) decide what a word is.
@@ -32,58 +34,6 @@ pub fn word(bytes: &[u8]) -> u64 {
     chunks.fold(bytes.len() as u64 ^ SEED, |h, chunk| {
         fold(h ^ little_endian(chunk))
     })
-}
-
-/// The two chunks of a word of at most 16 bytes, padded with zeros.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Start([u64; 2]);
-
-/// What is kept of two chunks for a word of so many bytes.
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are kept")]
-static KEPT: [[u64; 2]; Start::LEN + 1] = {
-    let mut kept = [[0; 2]; Start::LEN + 1];
-    let mut len = 1;
-    while len <= Start::LEN {
-        let bits = u128::MAX >> (128 - 8 * len);
-        kept[len] = [bits as u64, (bits >> 64) as u64];
-        len += 1;
-    }
-    kept
-};
-
-impl Start {
-    /// Bytes of a word that it holds.
-    pub(crate) const LEN: usize = 16;
-
-    /// The word of `len` bytes at `start`; none if it is longer, or 16 bytes cannot be read there.
-    ///
-    /// They are read whole and cut to the word by a mask: words are short, and a copy whose length
-    /// varies costs a mispredicted branch a word.
-    #[inline(always)]
-    pub(crate) fn within(text: &[u8], start: usize, len: usize) -> Option<Start> {
-        let kept = KEPT.get(len)?;
-        let [first, second] = text.get(start..start + 16)?.as_chunks::<8>().0 else {
-            return None;
-        };
-        Some(Start([
-            u64::from_le_bytes(*first) & kept[0],
-            u64::from_le_bytes(*second) & kept[1],
-        ]))
-    }
-
-    #[inline(always)]
-    pub(crate) fn to_le_bytes(self) -> [u8; 16] {
-        (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
-    }
-}
-
-/// The hash of a word of at least one byte that has been read.
-#[inline(always)]
-pub(crate) fn short_word(Start([first, second]): Start, len: usize) -> u64 {
-    let one = fold(len as u64 ^ SEED ^ first);
-    let two = fold(one ^ second);
-    // Both are at hand; choosing is cheaper than branching on a length.
-    std::hint::select_unpredictable(len > 8, two, one)
 }
 
 /// The hash of a shingle, from the hashes of its words in order.
@@ -120,29 +70,15 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
+/// Mixes one chunk into the hash of a word, `x` being their xor.
 #[inline(always)]
-fn fold(x: u64) -> u64 {
+pub(crate) fn fold(x: u64) -> u64 {
     folded_product(x, FOLD)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_follows_a_word_does_not_count() {
-        let text: Vec<u8> = (1..80).collect();
-        for len in 1..=Start::LEN {
-            for start in 0..text.len() - Start::LEN {
-                let read = Start::within(&text, start, len).unwrap();
-                let word_hash = word(&text[start..start + len]);
-                assert_eq!(short_word(read, len), word_hash, "{len} at {start}");
-            }
-        }
-        assert!(Start::within(&text, text.len() - 15, 1).is_none());
-        assert!(Start::within(&text, 0, 17).is_none());
-    }
 
     #[test]
     fn rolling_equals_the_definition() {

@@ -3,7 +3,7 @@
 
 use std::arch::x86_64::*;
 
-use super::isa::Kernel;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 
 /// The proof that this CPU has AVX-512 F, DQ, BW and VL.

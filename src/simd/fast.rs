@@ -7,7 +7,8 @@
 
 use std::cell::RefCell;
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::{Affine32, Affine64, block64, fmix32_lanes, lower_block, lower_block64, mix};
 use crate::scheme::{fast, rminhash};

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Avx512;
-use super::lanes::Lanes;
+use super::kernel::Kernel;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon::Neon;
 use super::portable::Portable;
@@ -123,13 +123,4 @@ impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A computation that is written once over [`Lanes`] and compiled for each instruction set.
-///
-/// Whatever `run` calls must be inlined into it, or it is compiled for the baseline only.
-pub(crate) trait Kernel {
-    type Output;
-
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
 }

@@ -11,7 +11,8 @@
 
 use std::cell::RefCell;
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::{Affine32, Mersenne61, lower32, sign32};
 

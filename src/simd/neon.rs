@@ -3,7 +3,7 @@
 
 use std::arch::aarch64::*;
 
-use super::isa::Kernel;
+use super::kernel::Kernel;
 use super::lanes::{Lanes, overlapping};
 
 /// The proof that this CPU has NEON.

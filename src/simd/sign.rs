@@ -9,7 +9,8 @@
 //!
 //! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 

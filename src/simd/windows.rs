@@ -3,7 +3,8 @@
 //! A word enters as many windows as there are words in one, always scrambled in the same way: all are
 //! scrambled once, and a window takes every fourth.
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::fmix32_lanes;
 

@@ -1,13 +1,68 @@
 //! `words-v1`: the hashes of words that lie in a text, and of shingles from the hashes of their words.
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use crate::scheme::{HashValue, words_v1};
 
-/// A place for the bytes of words one after another.
+/// A word of at most 16 bytes, as its two chunks padded with zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortWord([u64; 2]);
+
+/// Masks of the two chunks that keep the bytes of a word, per length.
+#[allow(clippy::cast_possible_truncation, reason = "both halves are kept")]
+static MASKS: [[u64; 2]; ShortWord::LEN + 1] = {
+    let mut masks = [[0; 2]; ShortWord::LEN + 1];
+    let mut len = 1;
+    while len <= ShortWord::LEN {
+        let bits = u128::MAX >> (128 - 8 * len);
+        masks[len] = [bits as u64, (bits >> 64) as u64];
+        len += 1;
+    }
+    masks
+};
+
+impl ShortWord {
+    /// The greatest length of a word in bytes.
+    pub(crate) const LEN: usize = 16;
+
+    /// Reads the word of `len` bytes at `start`; `None` for a longer word, or where the text ends within
+    /// 16 bytes.
+    ///
+    /// Always reads 16 bytes and masks what follows the word: most words are short, and a copy of
+    /// variable length costs a mispredicted branch per word.
+    #[inline(always)]
+    pub(crate) fn read(text: &[u8], start: usize, len: usize) -> Option<Self> {
+        let masks = MASKS.get(len)?;
+        let [first, second] = text.get(start..start + 16)?.as_chunks::<8>().0 else {
+            return None;
+        };
+        Some(ShortWord([
+            u64::from_le_bytes(*first) & masks[0],
+            u64::from_le_bytes(*second) & masks[1],
+        ]))
+    }
+
+    #[inline(always)]
+    fn to_le_bytes(self) -> [u8; 16] {
+        (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
+    }
+
+    /// [`words_v1::word`] of the word, whose length is `len` and not 0.
+    #[inline(always)]
+    fn hash(self, len: usize) -> u64 {
+        let ShortWord([first, second]) = self;
+        let one = words_v1::fold(len as u64 ^ words_v1::SEED ^ first);
+        let two = words_v1::fold(one ^ second);
+        // Computing both and choosing is cheaper than branching on a length.
+        std::hint::select_unpredictable(len > 8, two, one)
+    }
+}
+
+/// Memory for the bytes of words one after another.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// One byte more for each word than there are in it, and [`words_v1::Start::LEN`] more in all.
+    /// Room for each word with one byte more, and for [`ShortWord::LEN`] bytes after the last.
     pub(crate) bytes: &'a mut [u8],
     /// Where the next word goes.
     pub(crate) at: &'a mut usize,
@@ -48,8 +103,8 @@ impl Kernel for HashWords<'_> {
     fn run<L: Lanes>(self, _: L) {
         for (word, hash) in self.words.iter().zip(self.hashes) {
             let (start, len) = span(word);
-            *hash = match words_v1::Start::within(self.text, start, len) {
-                Some(start) => words_v1::short_word(start, len),
+            *hash = match ShortWord::read(self.text, start, len) {
+                Some(word) => word.hash(len),
                 None => long_word(self.text, start, len),
             };
         }
@@ -76,12 +131,12 @@ impl Kernel for HashAndCopyWords<'_> {
         for (word, hash) in words.iter().zip(hashes) {
             let (start, len) = span(word);
             let end = at + len;
-            // Most words fit their start, and a copy of a fixed length is one instruction.
+            // Most words are short, and a copy of a fixed length is one instruction.
             let room = bytes[at..].first_chunk_mut();
-            *hash = match (words_v1::Start::within(text, start, len), room) {
-                (Some(start), Some(room)) => {
-                    *room = start.to_le_bytes();
-                    words_v1::short_word(start, len)
+            *hash = match (ShortWord::read(text, start, len), room) {
+                (Some(word), Some(room)) => {
+                    *room = word.to_le_bytes();
+                    word.hash(len)
                 }
                 _ => {
                     copy_word(text, start, &mut bytes[at..end]);
@@ -220,6 +275,20 @@ mod tests {
     use super::*;
     use crate::scheme::fmix64;
 
+    #[test]
+    fn bytes_after_a_word_do_not_count() {
+        let text: Vec<u8> = (1..80).collect();
+        for len in 1..=ShortWord::LEN {
+            for start in 0..text.len() - ShortWord::LEN {
+                let read = ShortWord::read(&text, start, len).unwrap();
+                let expected = words_v1::word(&text[start..start + len]);
+                assert_eq!(read.hash(len), expected, "{len} at {start}");
+            }
+        }
+        assert!(ShortWord::read(&text, text.len() - 15, 1).is_none());
+        assert!(ShortWord::read(&text, 0, 17).is_none());
+    }
+
     #[allow(clippy::cast_possible_truncation, reason = "short texts")]
     #[test]
     fn words_equal_the_definition() {
@@ -232,7 +301,7 @@ mod tests {
                 let expected: Vec<u64> = words().map(words_v1::word).collect();
                 let (mut hashes, mut at) = (Vec::new(), 0);
                 hash_words(*isa, &text, &spans, None, &mut hashes);
-                let mut bytes = vec![0; spans.len() * (len + 1) + words_v1::Start::LEN];
+                let mut bytes = vec![0; spans.len() * (len + 1) + ShortWord::LEN];
                 let sequence = Sequence {
                     bytes: &mut bytes,
                     at: &mut at,

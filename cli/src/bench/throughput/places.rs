@@ -5,7 +5,7 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::Signer;
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
-use simgpu::{Error, Result};
+use simgpu::{Error, Result, Unsupported};
 
 /// A backend on its hardware.
 #[derive(Clone, Debug)]
@@ -98,16 +98,14 @@ pub(super) fn places(plan: &Plan, isas: &[Isa]) -> Result<(Vec<Place>, Vec<Absen
             why: error.to_string(),
         }),
         (device, false) => {
-            for backend in [Backend::Gpu, Backend::Hybrid] {
-                if is_wanted(backend) {
-                    let device = device
-                        .as_ref()
-                        .map_err(|error| Error::Unsupported(error.to_string()))?;
-                    places.push(Place {
-                        backend,
-                        ..device.clone()
-                    });
-                }
+            let wanted = [Backend::Gpu, Backend::Hybrid].into_iter();
+            let wanted: Vec<Backend> = wanted.filter(|backend| is_wanted(*backend)).collect();
+            if !wanted.is_empty() {
+                let device = device?;
+                places.extend(wanted.into_iter().map(|backend| Place {
+                    backend,
+                    ..device.clone()
+                }));
             }
         }
     }
@@ -120,10 +118,15 @@ fn device(plan: &Plan) -> Result<Place> {
     use simgpu::backend::gpu::{GpuOptions, adapters};
 
     let number = plan.device.unwrap_or(0);
-    let adapter = adapters().into_iter().nth(number).ok_or_else(|| {
+    let adapters = adapters();
+    let count = adapters.len();
+    let adapter = adapters.into_iter().nth(number).ok_or({
         Error::Unsupported(match plan.device {
-            Some(number) => format!("there is no device {number}; `simgpu devices` lists them"),
-            None => "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or leave gpu and hybrid out of --backends".to_owned(),
+            Some(device) => Unsupported::NoSuchDevice {
+                device,
+                adapters: count,
+            },
+            None => Unsupported::NoAdapter,
         })
     })?;
     Ok(Place {
@@ -142,7 +145,7 @@ fn device(plan: &Plan) -> Result<Place> {
 
 #[cfg(not(feature = "gpu"))]
 fn device(_: &Plan) -> Result<Place> {
-    Err(Error::Unsupported(
-        "this build has no GPU backend; build it with the feature gpu, or leave gpu and hybrid out of --backends".to_owned(),
-    ))
+    Err(Error::Unsupported(Unsupported::NotInBuild {
+        backend: Backend::Gpu.to_string(),
+    }))
 }

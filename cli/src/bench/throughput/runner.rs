@@ -254,8 +254,9 @@ pub(super) fn pool(threads: u32) -> Result<ThreadPool> {
         .num_threads(threads as usize)
         .build();
     pool.map_err(|error| {
-        Error::Unsupported(format!(
-            "{threads} threads cannot be started: {error}; give fewer --threads"
-        ))
+        Error::Unsupported(simgpu::Unsupported::Threads {
+            threads,
+            reason: error.to_string(),
+        })
     })
 }

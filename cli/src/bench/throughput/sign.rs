@@ -78,9 +78,10 @@ impl Signing {
 /// Refuses what a signer did otherwise than it was to: something else signed, and was timed.
 pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
     match signer.notices().pop() {
-        Some(notice) => Err(Error::Unsupported(format!(
-            "{notice}; leave the backend out of --backends"
-        ))),
+        Some(notice) => Err(Error::Unsupported(simgpu::Unsupported::DeviceFailed {
+            device: signer.describe(),
+            reason: format!("{notice}; leave the backend out of --backends"),
+        })),
         None => Ok(()),
     }
 }
