@@ -242,7 +242,7 @@ mod tests {
         Family::Mersenne61Wide,
     ];
 
-    /// Shingles, the first of them where reductions have their corners.
+    /// Shingles at the corners of the reductions, then mixed numbers.
     fn shingles(count: usize) -> Vec<u64> {
         let corners = [u64::MAX, 0, (1 << 31) - 1, 1 << 31, (1 << 61) - 1, 1 << 61];
         let mixed = (0..count as u64).map(fmix64);
@@ -256,7 +256,7 @@ mod tests {
         shingles.iter().map(|x| *x as u32).collect()
     }
 
-    /// Signs sets of certain lengths on every instruction set and by the definition.
+    /// Signs sets of these lengths on every instruction set and by the definition.
     fn check(family: Family, num_perm: usize, lengths: &[usize]) {
         let mut offsets = vec![0];
         for length in lengths {
@@ -282,9 +282,9 @@ mod tests {
         }
     }
 
-    /// All numbers of permutations that enter a main loop, a tail or both.
+    /// Numbers of permutations that enter a main loop, a tail or both.
     #[test]
-    fn every_isa_equals_the_definition_for_every_number_of_permutations() {
+    fn any_number_of_permutations_equals_the_definition() {
         for family in FAMILIES {
             for num_perm in 1..=300 {
                 check(family, num_perm, &[0, 1, 2, 15, 16, 17, 33]);
@@ -292,9 +292,9 @@ mod tests {
         }
     }
 
-    /// Sets that fill a vector, a chunk, a tile, or not, or more.
+    /// Sets below, at and above the length of a vector, a chunk and a tile.
     #[test]
-    fn every_isa_equals_the_definition_for_sets_of_any_length() {
+    fn sets_of_any_length_equal_the_definition() {
         for family in FAMILIES {
             check(
                 family,
@@ -304,10 +304,9 @@ mod tests {
         }
     }
 
-    /// Sets that are signed in pieces, by several threads, against the least of all values, whatever the
-    /// slots of the empty set are.
+    /// Sets that several threads sign in pieces, against the least of all values, with any slot of the empty set.
     #[test]
-    fn pieces_make_the_row_of_the_whole_set() {
+    fn pieces_make_the_row_of_their_set() {
         const NUM_PERM: usize = 3;
         for (family, count) in FAMILIES
             .into_iter()
@@ -347,7 +346,7 @@ mod tests {
         }
     }
 
-    /// Nothing is read before or after the shingles, and nothing written around the slots.
+    /// Kernels read nothing around the shingles, and write nothing around the slots.
     #[cfg(unix)]
     #[test]
     fn kernels_keep_to_their_buffers() {
@@ -384,9 +383,9 @@ mod tests {
         }
     }
 
-    /// Texts of all units and lengths: signed at once, in pieces, and by way of their sets.
+    /// Texts of all units and lengths, signed at once, in pieces, and through their sets.
     #[test]
-    fn texts_are_signed_as_their_sets_are() {
+    fn texts_sign_as_their_sets_do() {
         let words = [
             "the ",
             "naïve\n",
@@ -450,7 +449,7 @@ mod tests {
         )
         .unwrap();
         let texts: TextBatch = ["a text", "another"].into_iter().collect();
-        // Hashes of 64 bits for a family of 32, and one row too few.
+        // Hashes of 64 bits for a family of 32 bits, and one row too few.
         assert!(Signatures::of_texts(&signer("affine32"), &texts, &shingler).is_err());
         let mut slots = vec![0; 128];
         let matrix = SignaturesMut::new(128, SlotsMut::U64(&mut slots)).unwrap();

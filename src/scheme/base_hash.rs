@@ -1,4 +1,4 @@
-//! Base hashes: the bytes of a shingle to the u32 or u64 that the permutations take.
+//! Base hashes: from the bytes of a shingle to the u32 or u64 that permutations act on.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,11 +17,11 @@ use crate::error::{Error, Result};
 /// How the bytes of one shingle become a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaseHash {
-    /// [`murmur3_32`] with seed 0: native for windows of bytes and characters, and for tokens.
+    /// [`murmur3_32`] with seed 0: the default for windows of bytes and characters, and for tokens.
     Murmur3_32,
-    /// [`murmur3_128`] with seed 0: the same for 64-bit schemes.
+    /// [`murmur3_128`] with seed 0: the same default for 64-bit schemes.
     Murmur3_128,
-    /// [`words_v1`]: native for shingles of words, in 32 and in 64 bits.
+    /// [`words_v1`]: the default for shingles of words, in 32 and in 64 bits.
     WordsV1,
     /// [`sha1_32`]: datasketch's.
     Sha1_32,
@@ -35,12 +35,12 @@ pub enum BaseHash {
     Xxh3_32,
     /// [`fx_64`]: rensa's.
     Fx64,
-    /// [`murmur3_32`] with a seed, 0 raised to 1: cuDF's. No name asks for it, only a preset.
+    /// [`murmur3_32`] with a seed, and 1 in place of 0: cuDF's. Only presets use it; it has no name.
     Cudf32 {
         /// The seed of the hash.
         seed: u32,
     },
-    /// [`murmur3_128`] likewise.
+    /// [`murmur3_128`] with a seed, and 1 in place of 0: cuDF's at 64 bits.
     Cudf64 {
         /// The seed of the hash.
         seed: u64,
@@ -60,12 +60,12 @@ const NAMES: [(&str, BaseHash); 9] = [
 ];
 
 impl BaseHash {
-    /// Every name that [`BaseHash::from_str`] knows.
+    /// The names that [`BaseHash::from_str`] accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().map(|(name, _)| name)
     }
 
-    /// Whether it yields values of that width.
+    /// Whether its values have this width.
     pub fn yields(self, width: Width) -> bool {
         match self {
             BaseHash::Murmur3_32
@@ -110,25 +110,23 @@ impl FromStr for BaseHash {
     }
 }
 
-/// A width of shingle hash, as the type that holds it.
+/// The type of a shingle hash: u32 or u64.
 pub trait HashValue: Copy + Ord + Send + Sync + fmt::Debug + 'static {
-    /// Its width.
+    /// The width of the type.
     const WIDTH: Width;
 
-    /// `hash` of one shingle's bytes. A hash of the other width is cut, or extended with zeros.
+    /// Hashes the bytes of one shingle by `hash`. A hash of the other width is cut to its low half, or
+    /// extended with zeros.
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self;
 
-    /// Cuts a `words-v1` value to this width: 32 bits are its high half.
+    /// Cuts a `words-v1` value to this width: its high half for 32 bits.
     fn of_words(value: u64) -> Self;
 }
 
 impl HashValue for u32 {
     const WIDTH: Width = Width::U32;
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "cutting is what is asked for"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "a wider hash is cut")]
     #[inline]
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
         match hash {

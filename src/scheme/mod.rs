@@ -37,5 +37,5 @@ pub use family::{
 };
 pub use named::{DEFAULT_NUM_PERM, MAX_NUM_PERM, Scheme};
 pub use permutations::{Draws, Permutations};
-pub use preset::{Grams, Preset, PresetBanding, Shingles};
+pub use preset::{Grams, Preset, PresetBanding, PresetHash, Shingles};
 pub use width::Width;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::base_hash::BaseHash;
 use super::family::Family;
 use super::permutations::{Draws, Permutations};
-use super::preset::{Grams, PRESETS, Preset};
+use super::preset::{Grams, PRESETS, Preset, PresetHash};
 use crate::error::{Error, Result};
 
 /// Everything that decides the values of a signature.
@@ -26,15 +26,15 @@ pub struct Scheme {
     seed: u32,
 }
 
-/// What a scheme is asked for by: a family, with native hashing and draws, or a preset, which reproduces
-/// another tool's values.
+/// What the name of a scheme selects: a family with this crate's hashing and draws, or a preset, which
+/// reproduces another tool's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SchemeName {
     Family(Family),
     Preset(&'static Preset),
 }
 
-/// The families that are schemes of their own.
+/// The families that are schemes without a preset.
 const FAMILIES: [(&str, Family); 7] = [
     ("affine32", Family::Affine32),
     ("affine64", Family::Affine64),
@@ -45,10 +45,10 @@ const FAMILIES: [(&str, Family); 7] = [
     ("fast", Family::Fast),
 ];
 
-/// The number of permutations, unless it is asked for or a preset has its own.
+/// The number of permutations, except in presets with their own.
 pub const DEFAULT_NUM_PERM: u32 = 128;
 
-/// The largest number of permutations accepted: far beyond any use, small enough to try all bandings.
+/// The greatest number of permutations: far beyond any use, and small enough to try all bandings.
 pub const MAX_NUM_PERM: u32 = 1 << 14;
 
 impl Default for Scheme {
@@ -63,10 +63,10 @@ impl Default for Scheme {
 }
 
 impl Scheme {
-    /// The scheme of that name, with 128 permutations and seed 1, or what the preset says.
+    /// The scheme of a name, with 128 permutations and seed 1, or the preset's.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] when there is none.
+    /// [`Error::UnknownName`] for a name not in [`Scheme::names`].
     pub fn named(name: &str) -> Result<Self> {
         if let Some((_, family)) = FAMILIES.into_iter().find(|(known, _)| *known == name) {
             return Ok(Scheme {
@@ -88,7 +88,7 @@ impl Scheme {
         .with_num_perm(preset.num_perm)
     }
 
-    /// Every name that [`Scheme::named`] knows.
+    /// The names that [`Scheme::named`] accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let families = FAMILIES.into_iter().map(|(name, _)| name);
         families.chain(PRESETS.iter().map(|preset| preset.name))
@@ -126,7 +126,7 @@ impl Scheme {
         self.seed
     }
 
-    /// The preset, if it is one.
+    /// The preset; `None` for a scheme of a family alone.
     pub fn preset(&self) -> Option<&'static Preset> {
         match self.name {
             SchemeName::Family(_) => None,
@@ -148,12 +148,12 @@ impl Scheme {
         preset.map_or(self.family().empty_slot(), |preset| preset.empty_slot)
     }
 
-    /// Which consecutive words or tokens are one shingle.
+    /// Which consecutive words or tokens form one shingle.
     pub fn grams(&self) -> Grams {
         self.preset().map_or(Grams::Native, |preset| preset.grams)
     }
 
-    /// The base hash that a preset prescribes; `None` where the shingling decides.
+    /// The base hash of a preset; `None` where the shingling decides.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the multipliers of a 32-bit preset fit 32 bits"
@@ -161,11 +161,11 @@ impl Scheme {
     pub fn prescribed_hash(&self) -> Option<BaseHash> {
         let first_a = || self.permutations().a()[0];
         Some(match self.preset()?.hash {
-            BaseHash::Cudf32 { .. } => BaseHash::Cudf32 {
+            PresetHash::Fixed(hash) => hash,
+            PresetHash::Cudf32 => BaseHash::Cudf32 {
                 seed: first_a() as u32,
             },
-            BaseHash::Cudf64 { .. } => BaseHash::Cudf64 { seed: first_a() },
-            hash => hash,
+            PresetHash::Cudf64 => BaseHash::Cudf64 { seed: first_a() },
         })
     }
 
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_its_own_display() {
+    fn every_name_displays_as_itself() {
         for name in Scheme::names() {
             assert_eq!(Scheme::named(name).unwrap().to_string(), name);
         }

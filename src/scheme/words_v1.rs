@@ -1,8 +1,8 @@
-//! `words-v1`, the native hash of word shingles: every word is hashed once, and a shingle combines
-//! the hashes of its n words.
+//! `words-v1`, the default hash of word shingles: hashes every word once, and combines the hashes of the n
+//! words of a shingle.
 //!
-//! A text of m words costs m word hashes and m combinations, whatever n is, where hashing the bytes
-//! of each shingle would read every word n times. All arithmetic is modulo 2^64:
+//! A text of m words costs m word hashes and m combinations for any n; hashing the bytes of each shingle would
+//! read every word n times. All arithmetic is modulo 2^64:
 //!
 //! ```text
 //! fold(x, m)  = low64(x*m) ^ high64(x*m)
@@ -11,21 +11,21 @@
 //! shingle     = fmix64(word(w_1)*STEP^(n-1) + word(w_2)*STEP^(n-2) + .. + word(w_n))
 //! ```
 //!
-//! 32 bits of it are the high half. The values are frozen by vectors/words_v1.json, and what a
-//! word is by the version of Unicode that [`UNICODE_VERSION`] names. On real words and on counters
-//! in decimal and hexadecimal it loses as many keys as a random function would; the product that is
-//! folded, not a truncated one, is what keeps keys apart that differ in the last byte of a chunk.
+//! A 32-bit hash is the high half. vectors/words_v1.json freezes the values, and [`UNICODE_VERSION`] the word
+//! boundaries. On real words and on counters in decimal and hexadecimal, it collides as often as a random
+//! function would. The folded product matters: a truncated product makes words collide that differ in the last
+//! byte of a chunk.
 
 use super::arithmetic::{folded_product, little_endian};
 use super::family::fmix64;
 
-/// The hash of a word before its first chunk, with the length xored in.
+/// The hash of a word before its first chunk, to which its length is xored.
 pub(crate) const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOLD: u64 = 0xA076_1D64_78BD_642F;
-/// What the sum of a shingle is multiplied by before the next word is added.
+/// Multiplies the sum of a shingle before the next word is added.
 pub(crate) const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// The Unicode version whose word boundaries (UAX #29) decide what a word is.
+/// The Unicode version that decides word boundaries (UAX #29).
 pub const UNICODE_VERSION: (u64, u64, u64) = unicode_segmentation::UNICODE_VERSION;
 
 /// The hash of one word.
@@ -44,8 +44,8 @@ pub fn shingle(words: impl IntoIterator<Item = u64>) -> u64 {
 
 /// The hashes of all shingles of `size` consecutive words, from the words' hashes.
 ///
-/// The sum rolls along: one step drops the first word, shifts and adds the next. Fewer words than
-/// `size` are one shingle; no word is none.
+/// The sum rolls along: one step drops the first word, shifts, and adds the next. Fewer words than `size` form
+/// one shingle; no words form none.
 #[inline]
 pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
     if words.is_empty() {
@@ -60,17 +60,17 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
     if first == words.len() {
         return;
     }
-    let leave = (0..size).fold(1u64, |power, _| power.wrapping_mul(STEP));
-    for (gone, come) in words.iter().zip(&words[first..]) {
+    let weight = (0..size).fold(1u64, |power, _| power.wrapping_mul(STEP));
+    for (dropped, added) in words.iter().zip(&words[first..]) {
         sum = sum
             .wrapping_mul(STEP)
-            .wrapping_add(*come)
-            .wrapping_sub(gone.wrapping_mul(leave));
+            .wrapping_add(*added)
+            .wrapping_sub(dropped.wrapping_mul(weight));
         emit(fmix64(sum));
     }
 }
 
-/// Mixes one chunk into the hash of a word, `x` being their xor.
+/// Mixes the xor of a word's hash and its next chunk.
 #[inline(always)]
 pub(crate) fn fold(x: u64) -> u64 {
     folded_product(x, FOLD)

@@ -1,4 +1,4 @@
-//! `words-v1`: the hashes of words that lie in a text, and of shingles from the hashes of their words.
+//! `words-v1`: hashes of the words of a text, and of shingles from the hashes of their words.
 
 use super::isa::Isa;
 use super::kernel::Kernel;
@@ -68,8 +68,8 @@ pub(crate) struct Sequence<'a> {
     pub(crate) at: &'a mut usize,
 }
 
-/// Appends the hashes of words, given by their starts and ends in a text, and, where it is wanted,
-/// the words themselves with a byte behind each that no UTF-8 text holds.
+/// Appends the hashes of words, which are passed as starts and ends in a text. Appends the words themselves to a
+/// `sequence`, each followed by a byte that no UTF-8 text holds.
 pub(crate) fn hash_words(
     isa: Isa,
     text: &[u8],
@@ -168,9 +168,9 @@ fn span([start, end]: &[u32; 2]) -> (usize, usize) {
     (*start as usize, end.wrapping_sub(*start) as usize)
 }
 
-/// A shingle hash of either width, as `words-v1` makes it.
+/// A `words-v1` shingle hash of either width.
 pub(crate) trait WordShingle: HashValue + Default {
-    /// Stores half as many of them as [`Lanes::COUNT`], from whole values.
+    /// Stores half of [`Lanes::COUNT`] hashes, cut from 64-bit values.
     fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [Self]);
 }
 
@@ -188,11 +188,11 @@ impl WordShingle for u64 {
     }
 }
 
-/// Up to this size a shingle is computed from all its words; longer ones roll along.
+/// Greatest size of a shingle that is computed from all its words; longer ones roll along.
 const LONGEST_DIRECT: usize = 8;
 
-/// Appends the hashes of all shingles of `size` words, from the words' hashes; fewer words are one
-/// shingle, no word is none.
+/// Appends the hashes of all shingles of `size` words, from the words' hashes. Fewer words form one shingle; no
+/// words form none.
 pub(crate) fn hash_shingles<H: WordShingle>(
     isa: Isa,
     words: &[u64],
@@ -216,7 +216,7 @@ pub(crate) fn hash_shingles<H: WordShingle>(
 struct HashShingles<'a, H> {
     words: &'a [u64],
     size: usize,
-    /// One for each of the words but the first `size - 1`.
+    /// One per word except the first `size - 1`.
     hashes: &'a mut [H],
 }
 
@@ -233,7 +233,7 @@ impl<H: WordShingle> Kernel for HashShingles<'_, H> {
         let mut done = 0;
         if L::MULTIPLIES_64 && size <= LONGEST_DIRECT {
             let count = L::COUNT / 2;
-            // Products that do not wait for one another: those of Horner's rule would.
+            // Independent products; those of Horner's rule would wait for one another.
             let mut power = 1u64;
             let mut powers = [lanes.splat64(1); LONGEST_DIRECT];
             for word in (0..size).rev() {
@@ -261,7 +261,7 @@ impl<H: WordShingle> Kernel for HashShingles<'_, H> {
     }
 }
 
-/// `fmix64`.
+/// `fmix64` in every lane.
 #[inline(always)]
 fn mix<L: Lanes>(lanes: L, h: L::U64) -> L::U64 {
     let xor_shift = |h| lanes.xor64(h, lanes.shift_right64(h, 33));

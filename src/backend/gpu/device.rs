@@ -486,7 +486,7 @@ impl Device {
             label: None,
             source: wgpu::ShaderSource::Wgsl(wgsl.into()),
         };
-        // SAFETY: the shaders are this crate's own. Their loops end: they count up to constants. They index
+        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not change. They index
         // buffers by parts and items, which `Load` fits to the buffers, and the tile by sums of parts, which
         // `Load` keeps within it. They divide by no variable but the overrides, which are not 0.
         unsafe {
