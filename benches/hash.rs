@@ -1,11 +1,11 @@
-//! Base hashes, on one thread, in hashes per second: of windows of 9 bytes, of five words (about 30
-//! bytes), and of single words.
+//! Base hashes on one thread, in hashes per second: windows of 9 bytes, five words (about 30 bytes), and single
+//! words.
 //!
 //!     cargo bench --bench hash -- 'xxh64|murmur3-128'
 //!
-//! Lengths of words vary as they do in text, which costs some hashes mispredicted branches.
+//! Word lengths vary as in real text, which costs some hashes mispredicted branches.
 
-#[allow(dead_code, reason = "what other stages share is there, too")]
+#[allow(dead_code, reason = "each bench uses a part of it")]
 mod stages;
 
 use std::hint::black_box;
@@ -18,10 +18,10 @@ fn main() {
     stages::run(&[bench_bytes, bench_words]);
 }
 
-/// Shingles of one kind, of each hash.
+/// Shingles per kind and hash.
 const SHINGLES: usize = 10_000;
 
-/// Each hash of the bytes of a shingle.
+/// Hashes the bytes of shingles by each base hash.
 fn bench_bytes(criterion: &mut Criterion) {
     let text = Text::new();
     let windows: Vec<&[u8]> = text.joined.windows(9).take(SHINGLES).collect();
@@ -31,7 +31,7 @@ fn bench_bytes(criterion: &mut Criterion) {
         .collect();
     let mut group = criterion.benchmark_group("hash");
     for name in BaseHash::names() {
-        let hash: BaseHash = name.parse().expect("it is one of the names");
+        let hash: BaseHash = name.parse().expect("a listed name");
         for (kind, shingles) in [("9-bytes", &windows), ("5-words", &five_words)] {
             group.throughput(Throughput::Elements(shingles.len() as u64));
             group.bench_function(BenchmarkId::new(name, kind), |bencher| {
@@ -46,7 +46,7 @@ fn bench_bytes(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The two halves of `words-v1`, which reads a word once: hashing it, and combining five hashes.
+/// The two halves of `words-v1`: hashes of words, and combinations of five hashes.
 fn bench_words(criterion: &mut Criterion) {
     let text = Text::new();
     let words = text.words.iter().take(SHINGLES);
@@ -68,13 +68,13 @@ fn bench_words(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The least of the hashes, so that all are needed.
+/// The least of the hashes, so that none is optimised away.
 fn least<H: HashValue>(hash: BaseHash, shingles: &[&[u8]]) -> Option<H> {
     let hashes = shingles.iter().map(|bytes| H::of_bytes(hash, bytes));
     hashes.min()
 }
 
-/// Words joined by one blank, and where they start and end.
+/// Words joined by one blank, and their starts and ends.
 struct Text {
     joined: Vec<u8>,
     words: Vec<(usize, usize)>,

@@ -1,23 +1,23 @@
-// Makes the band keys of documents: 64 bits a band, the low word first. Slots of 64 bits are two words, the
-// low one first; the slots of a document are the least of its parts'.
+// Makes the band keys of documents: 64 bits per band, the low word first. Slots of 64 bits are two words, the
+// low one first. A slot of a document is the least slot of its parts.
 // Composed with parts/murmur3.wgsl.
 // CPU twin: band_key (src/pipeline/band.rs).
 
 override THREADS: u32;
-// Number of bands, slots of a band, words of a slot, and words of a row, padding included.
+// Number of bands, slots per band, words per slot, and words per row with its padding.
 override BANDS: u32;
 override BAND_SLOTS: u32;
 override SLOT_WORDS: u32;
 override ROW_WORDS: u32;
 
-// Document i are the parts documents[i] .. documents[i + 1].
+// Document i consists of the parts documents[i] .. documents[i + 1].
 @group(0) @binding(0) var<storage, read> documents: array<u32>;
 @group(0) @binding(1) var<storage, read> rows: array<u32>;
-// For each document the keys of its bands. There may be more room than documents; then the list of
-// documents is filled up with empty ones.
+// The keys of all bands of each document. The list of documents is padded with empty ones to the length of
+// this buffer.
 @group(0) @binding(2) var<storage, read_write> keys: array<vec2<u32>>;
 
-// The least slot of some parts that is `at` words into their rows: low and high word.
+// The least of the slots `at` words into the rows of some parts: low and high word.
 fn least_slot(first: u32, end: u32, at: u32) -> vec2<u32> {
     var least = vec2(0xFFFFFFFFu);
     for (var part = first; part < end; part++) {

@@ -38,9 +38,9 @@ pub enum Error {
     /// Values that do not fit together.
     #[error(transparent)]
     Conflict(#[from] Conflict),
-    /// What this machine, or this build, cannot do; the message says why and what to do.
+    /// What this machine, or this build, cannot do.
     #[error("unsupported: {0}")]
-    Unsupported(String),
+    Unsupported(Unsupported),
     /// The operating system refused.
     #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(cause))]
     Io {
@@ -393,6 +393,70 @@ impl Error {
             cause,
         }
     }
+}
+
+/// What this machine, or this build, cannot do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// The backend is not part of this build.
+    #[error("this build has no backend {backend}; build it with the feature gpu")]
+    NotInBuild {
+        /// The backend.
+        backend: String,
+    },
+    /// The machine has no graphics adapter with a driver.
+    #[error(
+        "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or choose a backend of the CPU"
+    )]
+    NoAdapter,
+    /// The number of the device is out of range.
+    #[error("there is no device {device}, only {adapters}; `simgpu devices` lists them")]
+    NoSuchDevice {
+        /// The number given.
+        device: usize,
+        /// Number of adapters of this machine.
+        adapters: usize,
+    },
+    /// The driver refused to open an adapter.
+    #[error(
+        "{device} cannot be opened: {reason}; choose another with --device, or leave --backend out"
+    )]
+    CannotOpen {
+        /// Name of the adapter.
+        device: String,
+        /// The driver's answer.
+        reason: String,
+    },
+    /// An open device failed at what it was given to do.
+    #[error("{device}: {reason}")]
+    DeviceFailed {
+        /// Name of the device.
+        device: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// The family of the scheme fills slots in rounds, which no device computes.
+    #[error(
+        "no GPU computes this scheme here: slots that are filled in rounds depend on each other, which suits no GPU; choose --backend simd, or another --scheme"
+    )]
+    SchemeNotOnDevices,
+    /// The slots of the scheme have 64 bits, and the adapter has no 64-bit integers.
+    #[error(
+        "no GPU computes this scheme here: its slots have 64 bits, and the adapter has no 64-bit integers; choose --backend simd, or another --scheme"
+    )]
+    NeedsU64,
+    /// A device hashes windows of bytes and no other shingles.
+    #[error("only windows of bytes are hashed on a device; choose the unit bytes")]
+    ShinglesNotOnDevices,
+    /// The system refused to start threads.
+    #[error("{threads} threads cannot be started: {reason}; give fewer --threads")]
+    Threads {
+        /// The number of threads asked for.
+        threads: u32,
+        /// The system's answer.
+        reason: String,
+    },
 }
 
 /// What to do when the system refuses.

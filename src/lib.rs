@@ -72,4 +72,4 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod internals;
 
-pub use error::{Error, Result};
+pub use error::{Error, Result, Unsupported};

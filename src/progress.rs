@@ -53,13 +53,11 @@ pub struct Silent;
 
 impl Progress for Silent {}
 
-/// Advances, or fails with [`Error::Stopped`].
-pub(crate) fn advance(
-    progress: &dyn Progress,
-    done: u64,
-    documents: u64,
-    bytes: u64,
-) -> Result<()> {
+/// Advances, or fails with [`Error::Stopped`]: [`Progress::advance`] for code that uses `?`.
+///
+/// # Errors
+/// [`Error::Stopped`] if the progress breaks.
+pub fn advance(progress: &dyn Progress, done: u64, documents: u64, bytes: u64) -> Result<()> {
     match progress.advance(done, documents, bytes) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(Error::Stopped),

@@ -1,6 +1,6 @@
-//! The GPU backend against the definition, on whatever adapter there is. On a machine without one the tests
-//! say `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` that is a failure.
-#![cfg(feature = "gpu")]
+//! The GPU backend against the definition, on the adapter of this machine. Without one the tests print
+//! `skipped: no adapter`; with `SIMGPU_REQUIRE_GPU=1` they fail.
+#![cfg(all(feature = "gpu", feature = "internals"))]
 
 #[path = "support/gpu.rs"]
 mod support;
@@ -10,10 +10,10 @@ use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit};
 use simgpu::scheme::{Scheme, fmix64};
-use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny};
+use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny, within};
 
 #[test]
-fn sets_of_all_lengths_are_signed_as_by_the_definition() {
+fn sets_of_all_lengths_match_the_definition() {
     if !has_adapter() {
         return;
     }
@@ -27,7 +27,7 @@ fn sets_of_all_lengths_are_signed_as_by_the_definition() {
 }
 
 #[test]
-fn any_number_of_permutations_will_do() {
+fn any_number_of_permutations_matches() {
     if !has_adapter() {
         return;
     }
@@ -46,7 +46,7 @@ fn any_number_of_permutations_will_do() {
 }
 
 #[test]
-fn no_limit_shows_in_the_values() {
+fn limits_do_not_show_in_values() {
     if !has_adapter() {
         return;
     }
@@ -61,7 +61,7 @@ fn no_limit_shows_in_the_values() {
     }
 }
 
-/// Texts of these lengths in bytes, about; with more than ASCII in them, and white space that is merged.
+/// Texts of about these lengths in bytes, beyond ASCII and with white space that shingling merges.
 fn texts(lengths: &[usize]) -> TextBatch {
     const WORDS: [&str; 6] = [
         "the ",
@@ -85,7 +85,7 @@ fn texts(lengths: &[usize]) -> TextBatch {
 }
 
 #[test]
-fn texts_are_signed_as_their_sets_are() {
+fn texts_sign_as_their_sets_do() {
     if !has_adapter() {
         return;
     }
@@ -120,7 +120,7 @@ fn texts_are_signed_as_their_sets_are() {
     }
 }
 
-/// Buffers that no device has: the signer says so and signs.
+/// Buffers larger than any device has: the limits are narrowed, or the CPU signs.
 #[test]
 fn a_device_without_room_changes_no_value() {
     if !has_adapter() {
@@ -136,11 +136,7 @@ fn a_device_without_room_changes_no_value() {
         loads: usize::MAX,
         ..Bounds::default()
     };
-    let options = GpuOptions {
-        bounds,
-        ..GpuOptions::default()
-    };
-    assert!(sets.sign(&*gpu(&scheme, options)) == expected);
+    assert!(sets.sign(&*gpu(&scheme, within(bounds))) == expected);
 }
 
 #[test]
@@ -154,11 +150,7 @@ fn a_hybrid_run_signs_the_same() {
         let scheme = scheme.with_num_perm(40).unwrap();
         let expected = sets.sign(&*Backend::Simd.signer(&scheme).unwrap());
         for bounds in [Bounds::default(), tiny()] {
-            let options = GpuOptions {
-                bounds,
-                ..GpuOptions::default()
-            };
-            let signer = signer(Backend::Hybrid, &scheme, options);
+            let signer = signer(Backend::Hybrid, &scheme, within(bounds));
             assert!(sets.sign(&*signer) == expected, "{scheme}");
             assert_eq!(signer.notices(), [""; 0]);
         }
@@ -187,7 +179,7 @@ fn one_signer_serves_many_threads() {
 }
 
 #[test]
-fn band_keys_are_those_of_the_signatures() {
+fn band_keys_match_those_of_signatures() {
     if !has_adapter() {
         return;
     }
@@ -198,7 +190,7 @@ fn band_keys_are_those_of_the_signatures() {
         let simd = Backend::Simd.signer(&scheme).unwrap();
         for bounds in [Bounds::default(), tiny()] {
             let signer = gpu(&scheme, in_form(integers, bounds));
-            // The last one's keys are more bytes than the signatures.
+            // The keys of the last banding are more bytes than the signatures.
             for (bands, rows) in [(16, 8), (9, 13), (1, 1), (130, 1)] {
                 let banding = Banding::new(bands, rows, 130).unwrap();
                 let expected = sets.band_keys(&*simd, banding);
@@ -210,9 +202,9 @@ fn band_keys_are_those_of_the_signatures() {
     }
 }
 
-/// Texts whose pieces, windows and documents meet in every way: each length around a window and a tile.
+/// Every length around a window and around a tile.
 #[test]
-fn texts_of_every_length_are_signed() {
+fn texts_of_every_length_match() {
     if !has_adapter() {
         return;
     }

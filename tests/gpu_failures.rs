@@ -1,17 +1,17 @@
-//! Devices that fail: whatever goes wrong, the CPU signs what is missing, and the values are the same.
-#![cfg(feature = "gpu")]
+//! Devices that fail: the CPU signs what is missing, and the values are the same.
+#![cfg(all(feature = "gpu", feature = "internals"))]
 
 #[path = "support/gpu.rs"]
 mod support;
 
 use simgpu::backend::Backend;
-use simgpu::backend::gpu::{Bounds, GpuOptions};
+use simgpu::backend::gpu::{Bounds, GpuOptions, Hooks};
 use simgpu::scheme::Scheme;
-use support::{Sets, gpu, has_adapter, signer, tiny};
+use support::{Sets, gpu, has_adapter, signer, tiny, within};
 
-/// The device is lost between two loads of one call; what it signed before stays, and the CPU signs the rest.
+/// Loses the device between two loads of one call. What it signed before counts, and the CPU signs the rest.
 #[test]
-fn a_device_that_is_lost_changes_no_value() {
+fn a_lost_device_changes_no_value() {
     if !has_adapter() {
         return;
     }
@@ -22,8 +22,10 @@ fn a_device_that_is_lost_changes_no_value() {
         for backend in [Backend::Gpu, Backend::Hybrid] {
             for lose_after in 1..6 {
                 let options = GpuOptions {
-                    bounds: tiny(),
-                    lose_after: Some(lose_after),
+                    hooks: Hooks {
+                        bounds: tiny(),
+                        lose_after: Some(lose_after),
+                    },
                     ..GpuOptions::default()
                 };
                 let signer = signer(backend, &scheme, options);
@@ -31,7 +33,7 @@ fn a_device_that_is_lost_changes_no_value() {
                 let notices = signer.notices();
                 assert_eq!(notices.len(), 1, "{notices:?}");
                 assert!(notices[0].contains("lost"), "{notices:?}");
-                // It is said once, and the signer goes on.
+                // One notice only, and the signer goes on.
                 assert!(sets.sign(&*signer) == expected, "{name} {lose_after}");
                 assert_eq!(signer.notices(), [""; 0]);
             }
@@ -40,7 +42,7 @@ fn a_device_that_is_lost_changes_no_value() {
 }
 
 #[test]
-fn a_device_that_does_not_answer_in_time_changes_no_value() {
+fn a_device_that_times_out_changes_no_value() {
     if !has_adapter() {
         return;
     }
@@ -51,11 +53,7 @@ fn a_device_that_does_not_answer_in_time_changes_no_value() {
         timeout: std::time::Duration::ZERO,
         ..Bounds::default()
     };
-    let options = GpuOptions {
-        bounds,
-        ..GpuOptions::default()
-    };
-    let signer = gpu(&scheme, options);
+    let signer = gpu(&scheme, within(bounds));
     assert!(sets.sign(&*signer) == expected);
     let notices = signer.notices();
     assert!(

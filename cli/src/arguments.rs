@@ -177,7 +177,10 @@ impl BackendArguments {
         }
         Ok(GpuOptions {
             device: self.device,
-            lose_after: self.lose_device_after,
+            hooks: simgpu::backend::gpu::Hooks {
+                lose_after: self.lose_device_after,
+                ..Default::default()
+            },
             ..GpuOptions::default()
         })
     }

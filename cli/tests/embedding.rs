@@ -2,16 +2,18 @@
 
 mod support;
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::documents::{DocumentBatch, TextBatch, TokenBatch};
-use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
-use simgpu::jobs::{Dedup, Search, Source, Verification};
+use simgpu::engine::Engine;
+use simgpu::io::Inputs;
+use simgpu::jobs::{Dedup, Run, Search, Verification};
 use simgpu::pipeline::{
-    Banding, Clustering, ErrorWeights, Hashes, KeepPolicy, PackedSignatures, ShingleSets, Shingler,
-    Shingling, Signatures, SignaturesMut, SlotBits, Slots, SlotsMut, Unit,
+    Hashes, PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut,
+    SlotBits, Slots, SlotsMut, Unit,
 };
 use simgpu::progress::Progress;
 use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
@@ -85,14 +87,11 @@ impl Progress for Noted {
         self.0.lock().unwrap().push((stage, total, 0));
     }
 
-    fn advance(&self, done: u64, _: u64, _: u64) {
+    fn advance(&self, done: u64, _: u64, _: u64) -> ControlFlow<()> {
         let mut stages = self.0.lock().unwrap();
         stages.last_mut().unwrap().2 = done;
+        ControlFlow::Continue(())
     }
-
-    fn tell(&self, _: &str) {}
-
-    fn warn(&self, _: &str) {}
 }
 
 #[test]
@@ -100,34 +99,19 @@ fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
     let place = Place::new();
     place.write("docs/a.jsonl", json_lines(families(20, 3, 40)));
     place.write("docs/b.jsonl.gz", gzip(&json_lines(families(10, 2, 40))));
-    let scheme = Scheme::default();
-    let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
-    let inputs = Inputs::find(&[place.path("docs")], None, &place.path("stdin")).unwrap();
+    let engine = Engine::builder().build().unwrap();
+    let inputs = Inputs::find(&[place.path("docs")], None).unwrap();
+    let mut search = Search::new(0.8, engine.scheme()).unwrap();
+    search.verification = Verification::Exact;
     for held_bytes in [0, 1 << 20] {
         let noted = Noted::default();
-        let source = Source {
-            inputs: &inputs,
-            fields: &Fields::default(),
-            on_bad_record: OnBadRecord::Fail,
-            unique_ids: false,
-            batch_bytes: 1 << 20,
-            shingler: &shingler,
-            signer: &*Backend::Auto.signer(&scheme).unwrap(),
-            progress: &noted,
-        };
-        let task = Dedup {
-            search: Search {
-                threshold: 0.8,
-                banding: Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap(),
-                verification: Verification::Exact,
-                max_bucket: 4096,
-                held_bytes,
-            },
-            clustering: Clustering::Greedy,
-            keep: KeepPolicy::First,
-        };
-        let folder = OutputFolder::open(&place.path("out"), true).unwrap();
-        simgpu::jobs::dedup(&source, &scheme, &task, folder, &|_| Value::Null).unwrap();
+        Run::new(&engine, &inputs)
+            .batch_bytes(1 << 20)
+            .held_bytes(held_bytes)
+            .overwrite(true)
+            .progress(&noted)
+            .dedup(&Dedup::new(search.clone()), &place.path("out"))
+            .unwrap();
         let stages = noted.0.into_inner().unwrap();
         let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
         assert_eq!(names, ["read", "read again", "compare", "write"]);

@@ -1,5 +1,5 @@
-//! Every instruction set computes what the scalar backend computes, whatever the shingles, the scheme,
-//! its seed and the number of permutations; of texts as of hashes.
+//! Every instruction set computes the same signatures as the scalar backend, for any shingles, scheme, seed and
+//! number of permutations, from texts and from hashes.
 //!
 //!     cargo +nightly fuzz run every_isa -- -max_total_time=60
 #![no_main]
@@ -22,9 +22,9 @@ struct Case {
 
 #[derive(Arbitrary, Debug)]
 enum Input {
-    /// Sets as they are.
+    /// Sets of hashes.
     Sets(Vec<Vec<u64>>),
-    /// One long set: `start + i*step`. From 2^16 shingles on it is signed in pieces.
+    /// One long set: `start + i*step`. Above 2^16 shingles it is signed in pieces.
     Progression { start: u64, step: u64, len: u32 },
     /// Texts, cut into bytes, characters or words.
     Texts { texts: Vec<String>, unit: u8, size: u8 },
@@ -35,7 +35,7 @@ fuzz_target!(|case: Case| {
     let name = names[usize::from(case.scheme) % names.len()];
     let num_perm = u32::from(case.num_perm) % 300 + 1;
     let scheme = Scheme::named(name).and_then(|scheme| scheme.with_num_perm(num_perm));
-    let scheme = scheme.expect("a known name").with_seed(case.seed);
+    let scheme = scheme.expect("a listed name").with_seed(case.seed);
     let sign: Box<dyn Fn(&dyn Signer, Isa) -> Signatures> = match case.input {
         Input::Sets(sets) => of_sets(sets),
         Input::Progression { start, step, len } => {
@@ -78,7 +78,7 @@ fn of_sets(sets: Vec<Vec<u64>>) -> Box<dyn Fn(&dyn Signer, Isa) -> Signatures> {
     Box::new(move |signer, _| {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
         let of = |hashes| ShingleSets::new(hashes, &offsets).expect("offsets ascend");
-        // Which width the scheme takes, it says by refusing the other.
+        // A scheme refuses hashes of the other width.
         if signatures.sign(signer, &of(Hashes::U64(&wide))).is_err() {
             signatures.clear();
             let signed = signatures.sign(signer, &of(Hashes::U32(&narrow)));

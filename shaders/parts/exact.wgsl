@@ -1,5 +1,5 @@
-// Slots of the families that compute values plus one, inexact below 8. Where the least is there, which
-// for 4096 shingles happens to one slot in 130,000, it is computed again by the definition.
+// Slots of the families that compute values plus one, which are inexact below 8. Computes a least value below
+// 8 again by the definition: one slot in 130,000 for 4096 shingles.
 fn finish(by: Coefficients, least: vec4<Hash>, first: u32, end: u32) -> vec4<Hash> {
     if all(least >= vec4(Hash(8))) {
         return least - vec4(Hash(1));

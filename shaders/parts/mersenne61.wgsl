@@ -1,11 +1,11 @@
-// mersenne61 from b + 1, without masking or comparing, as Mersenne61 in src/simd/sign.rs says.
+// mersenne61 with b + 1, without masking or comparing; Mersenne61 in src/simd/sign.rs explains how.
 // CPU twin: mersenne61 (src/scheme/family.rs).
 fn value(by: Coefficients, x: u32) -> vec4<u32> {
     let s = sum(by, x);
     return s.low + (s.high >> vec4(29u));
 }
 
-// The value by the definition: the low word of r + q, and one more where r + q reaches p.
+// The value by the definition: the low word of r + q, plus one where r + q reaches p.
 fn exact_value(by: Coefficients, x: u32) -> vec4<u32> {
     const MASK = vec4(0x1FFFFFFFu);
     let plus_one = sum(by, x);

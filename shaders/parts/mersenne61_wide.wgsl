@@ -1,4 +1,4 @@
-// mersenne61-wide from b + 1, as Mersenne61Wide in src/simd/sign.rs says.
+// mersenne61-wide with b + 1; Mersenne61Wide in src/simd/sign.rs explains how.
 // CPU twin: mersenne61_wide (src/scheme/family.rs).
 const P61: u64 = 0x1FFFFFFFFFFFFFFFlu;
 

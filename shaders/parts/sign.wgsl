@@ -1,31 +1,31 @@
 // The signing loop of all families.
 //
-// A part is a document, or a piece of a long one; it has a row of its own. An item is a run of parts that
-// fit the tile. A workgroup takes one item and one block of permutations: it stages the shingles of the
-// item in workgroup memory, from where all threads read the same one at a time, and each thread keeps
-// four permutations and their minima in registers. No lanes are brought together, and no two
-// workgroups write one row, so that nothing depends on their order.
+// A part is a document, or a piece of a long one, and has its own row. An item is a run of parts that fit the
+// tile. A workgroup signs one item under one block of permutations. It stages the shingles of the item in
+// workgroup memory, where all threads read the same one at a time; each thread keeps four permutations and
+// their minima in registers. No values cross lanes, and no two workgroups write the same slots, so no result
+// depends on their order.
 
 // Threads of a workgroup.
 override THREADS: u32;
-// Whether shingles are mixed first.
+// Whether to mix the shingles first.
 override IS_MIXED: bool;
-// Fours of shingles that an item has at most.
+// Most quads of shingles of an item.
 override TILE_QUADS: u32;
 
 struct Part {
-    // The first shingle; of texts, the byte where the first window begins.
+    // The first shingle, or in texts the byte where the first window begins.
     start: u32,
     // Number of shingles, never 0.
     count: u32,
-    // Of texts, bytes of a window.
+    // In texts, bytes of a window.
     window_bytes: u32,
 }
 
-// Item i are the parts items[i] .. items[i + 1].
+// Item i consists of the parts items[i] .. items[i + 1].
 @group(0) @binding(0) var<storage, read> items: array<u32>;
 @group(0) @binding(1) var<storage, read> parts: array<Part>;
-// One entry for four permutations.
+// One entry per four permutations.
 @group(0) @binding(2) var<storage, read> coefficients: array<Coefficients>;
 @group(0) @binding(3) var<storage, read_write> rows: array<vec4<Hash>>;
 

@@ -1,7 +1,6 @@
-// The two words of a*x + b modulo 2^64, four permutations at a time, without 64-bit integers: the high
-// word of the product of low words is made of products of 16-bit limbs. Numbered from the lowest limb,
-// b's limbs enter where a product of limbs has room for them: (2^16 - 1)^2 + 2 (2^16 - 1) = 2^32 - 1, so
-// that no sum carries.
+// The two words of a*x + b modulo 2^64, four permutations at a time, without 64-bit integers. Products of 16-bit
+// limbs, numbered from the lowest, make the high word of the product of low words. The limbs of b are added
+// where a product of limbs has room for them: (2^16 - 1)^2 + 2 (2^16 - 1) = 2^32 - 1, so no sum carries.
 struct Coefficients {
     a_low: vec4<u32>,
     a_high: vec4<u32>,

@@ -1,8 +1,7 @@
-//! The definition: for every shingle of a set and every permutation, one value and one minimum.
-//! Every other backend equals it bit for bit.
+//! The definition: one value and one minimum per shingle and permutation. Every other backend equals it
+//! bit for bit.
 
-use super::rows::sign_rows;
-use super::unfit;
+use super::rows::{Threads, sign_rows, wrong_width};
 use crate::error::Result;
 use crate::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
 use crate::scheme::{
@@ -15,7 +14,7 @@ pub(super) struct Scalar {
     permutations: Permutations,
     /// Every slot of the empty set.
     empty: u64,
-    /// The coefficients again, for the families whose fit 32 bits.
+    /// The coefficients cut to 32 bits, for the families whose coefficients fit them.
     narrow: (Vec<u32>, Vec<u32>),
 }
 
@@ -43,13 +42,14 @@ impl Scalar {
 impl<C: Copy + Sync> Coefficients<'_, C> {
     fn sign<H: Copy + Sync, S: Copy + Ord + Send + Sync>(
         self,
+        threads: Threads,
         sets: &ShingleSets<'_>,
         hashes: &[H],
         slots: &mut [S],
         empty: S,
         value: impl Fn(C, C, H) -> S + Sync,
     ) {
-        sign_rows(sets, hashes, slots, empty, |set, row| {
+        sign_rows(threads, sets, hashes, slots, empty, |set, row| {
             for (i, x) in set.iter().enumerate() {
                 for ((slot, a), b) in row.iter_mut().zip(self.a).zip(self.b) {
                     let value = value(*a, *b, *x);
@@ -57,6 +57,58 @@ impl<C: Copy + Sync> Coefficients<'_, C> {
                 }
             }
         });
+    }
+}
+
+impl Scalar {
+    /// Signs sets into slots that fit them.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the empty slot of a 32-bit family fits 32 bits"
+    )]
+    fn sign_on(&self, threads: Threads, sets: &ShingleSets<'_>, slots: SlotsMut<'_>) -> Result<()> {
+        let drawn = &self.permutations;
+        let (family, empty) = (drawn.family(), self.empty);
+        let (a, b) = &self.narrow;
+        let narrow = Coefficients { a, b };
+        let wide = Coefficients {
+            a: drawn.a(),
+            b: drawn.b(),
+        };
+        match (family, sets.hashes(), slots) {
+            (Family::Affine32, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                narrow.sign(threads, sets, x, slots, empty as u32, affine32);
+            }
+            (Family::Affine32Even, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                narrow.sign(threads, sets, x, slots, empty as u32, affine32_even);
+            }
+            (Family::Fast, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(threads, sets, x, slots, empty as u32, |set, row| {
+                    row.fill(u32::MAX);
+                    drawn.lower_fast(set, row);
+                });
+            }
+            (Family::RMinHash, Hashes::U64(x), SlotsMut::U32(slots)) => {
+                sign_rows(threads, sets, x, slots, empty as u32, |set, row| {
+                    row.fill(u32::MAX);
+                    drawn.lower_rminhash(set, row);
+                });
+            }
+            (Family::Mersenne31, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                narrow.sign(threads, sets, x, slots, empty as u32, mersenne31);
+            }
+            (Family::Mersenne61, Hashes::U32(x), SlotsMut::U32(slots)) => {
+                wide.sign(threads, sets, x, slots, empty as u32, mersenne61);
+            }
+            (Family::Affine64, Hashes::U64(x), SlotsMut::U64(slots)) => {
+                wide.sign(threads, sets, x, slots, empty, affine64);
+            }
+            (Family::Mersenne61Wide, Hashes::U64(x), SlotsMut::U64(slots)) => {
+                wide.sign(threads, sets, x, slots, empty, mersenne61_wide);
+            }
+            _ => return Err(wrong_width(family)),
+        }
+        Ok(())
     }
 }
 
@@ -73,53 +125,16 @@ impl Signer for Scalar {
         self.permutations.family().slot_width()
     }
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the empty slot of a 32-bit family fits 32 bits"
-    )]
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
         let slots = signatures.slots_for(sets, self.num_perm())?;
-        let drawn = &self.permutations;
-        let (family, empty) = (drawn.family(), self.empty);
-        let (a, b) = &self.narrow;
-        let narrow = Coefficients { a, b };
-        let wide = Coefficients {
-            a: drawn.a(),
-            b: drawn.b(),
-        };
-        match (family, sets.hashes(), slots) {
-            (Family::Affine32, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                narrow.sign(sets, x, slots, empty as u32, affine32);
-            }
-            (Family::Affine32Even, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                narrow.sign(sets, x, slots, empty as u32, affine32_even);
-            }
-            (Family::Fast, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    row.fill(u32::MAX);
-                    drawn.lower_fast(set, row);
-                });
-            }
-            (Family::RMinHash, Hashes::U64(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    row.fill(u32::MAX);
-                    drawn.lower_rminhash(set, row);
-                });
-            }
-            (Family::Mersenne31, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                narrow.sign(sets, x, slots, empty as u32, mersenne31);
-            }
-            (Family::Mersenne61, Hashes::U32(x), SlotsMut::U32(slots)) => {
-                wide.sign(sets, x, slots, empty as u32, mersenne61);
-            }
-            (Family::Affine64, Hashes::U64(x), SlotsMut::U64(slots)) => {
-                wide.sign(sets, x, slots, empty, affine64);
-            }
-            (Family::Mersenne61Wide, Hashes::U64(x), SlotsMut::U64(slots)) => {
-                wide.sign(sets, x, slots, empty, mersenne61_wide);
-            }
-            _ => return Err(unfit(family)),
-        }
-        Ok(())
+        self.sign_on(Threads::Pool, sets, slots)
+    }
+
+    fn sign_set(&self, set: Hashes<'_>, slots: SlotsMut<'_>) -> Result<()> {
+        let offsets = [0, set.len() as i64];
+        let sets = ShingleSets::new(set, &offsets)?;
+        let signatures = SignaturesMut::new(self.num_perm(), slots)?;
+        let slots = signatures.slots_for(&sets, self.num_perm())?;
+        self.sign_on(Threads::Caller, &sets, slots)
     }
 }

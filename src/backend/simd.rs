@@ -4,8 +4,7 @@ use std::cell::Cell;
 
 use rayon::prelude::*;
 
-use super::rows::{rows_at_a_time, sign_rows};
-use super::unfit;
+use super::rows::{Threads, rows_at_a_time, sign_rows, wrong_width};
 use crate::documents::TextBatch;
 use crate::error::Result;
 use crate::pipeline::{
@@ -26,18 +25,18 @@ pub(super) struct Simd {
     num_perm: usize,
     /// Every slot of the empty set.
     empty: u64,
-    kernel: Kernel,
+    set_signer: SetSigner,
 }
 
-/// The kernel of a family, with its coefficients: what it takes and what it makes.
-enum Kernel {
+/// What signs one set with the coefficients of a scheme, by the widths of hashes and slots.
+enum SetSigner {
     U32ToU32(Box<dyn SignSet<u32, u32>>),
     U64ToU32(Box<dyn SignSet<u64, u32>>),
     U64ToU64(Box<dyn SignSet<u64, u64>>),
 }
 
-/// Signs one set of hashes H that is not empty into slots S. What a call through the table costs is nothing
-/// beside the least of sets.
+/// Signs one set of hashes `H` that is not empty into slots `S`. The indirect call costs nothing compared
+/// with signing the smallest set.
 trait SignSet<H, S>: Send + Sync {
     fn sign_set(&self, isa: Isa, set: &[H], row: &mut [S]);
 }
@@ -74,7 +73,7 @@ impl SignSet<u64, u32> for RMinHash {
 
 impl Simd {
     pub(super) fn new(permutations: &Permutations, empty: u64, isa: Isa) -> Self {
-        use Kernel::{U32ToU32, U64ToU32, U64ToU64};
+        use SetSigner::{U32ToU32, U64ToU32, U64ToU64};
 
         let (a, b) = (permutations.a(), permutations.b());
         let family = permutations.family();
@@ -83,7 +82,7 @@ impl Simd {
             family,
             num_perm: permutations.num_perm(),
             empty,
-            kernel: match family {
+            set_signer: match family {
                 Family::Affine32 => U32ToU32(Box::new(Affine32::<true>::new(a, b))),
                 Family::Affine32Even => U32ToU32(Box::new(Affine32::<false>::new(a, b))),
                 Family::Fast => U32ToU32(Box::new(Fast::new(a, b))),
@@ -94,6 +93,36 @@ impl Simd {
                 Family::Mersenne61Wide => U64ToU64(Box::new(Mersenne61Wide::new(a, b))),
             },
         }
+    }
+}
+
+impl Simd {
+    /// Signs sets into slots that fit them.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the empty slot of a 32-bit family fits 32 bits"
+    )]
+    fn sign_on(&self, threads: Threads, sets: &ShingleSets<'_>, slots: SlotsMut<'_>) -> Result<()> {
+        let (isa, empty) = (self.isa, self.empty);
+        match (&self.set_signer, sets.hashes(), slots) {
+            (SetSigner::U32ToU32(set_signer), Hashes::U32(x), SlotsMut::U32(slots)) => {
+                sign_rows(threads, sets, x, slots, empty as u32, |set, row| {
+                    set_signer.sign_set(isa, set, row);
+                });
+            }
+            (SetSigner::U64ToU32(set_signer), Hashes::U64(x), SlotsMut::U32(slots)) => {
+                sign_rows(threads, sets, x, slots, empty as u32, |set, row| {
+                    set_signer.sign_set(isa, set, row);
+                });
+            }
+            (SetSigner::U64ToU64(set_signer), Hashes::U64(x), SlotsMut::U64(slots)) => {
+                sign_rows(threads, sets, x, slots, empty, |set, row| {
+                    set_signer.sign_set(isa, set, row)
+                });
+            }
+            _ => return Err(wrong_width(self.family)),
+        }
+        Ok(())
     }
 }
 
@@ -110,35 +139,20 @@ impl Signer for Simd {
         self.family.slot_width()
     }
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the empty slot of a 32-bit family fits 32 bits"
-    )]
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
         let slots = signatures.slots_for(sets, self.num_perm)?;
-        let (isa, empty) = (self.isa, self.empty);
-        match (&self.kernel, sets.hashes(), slots) {
-            (Kernel::U32ToU32(kernel), Hashes::U32(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    kernel.sign_set(isa, set, row);
-                });
-            }
-            (Kernel::U64ToU32(kernel), Hashes::U64(x), SlotsMut::U32(slots)) => {
-                sign_rows(sets, x, slots, empty as u32, |set, row| {
-                    kernel.sign_set(isa, set, row);
-                });
-            }
-            (Kernel::U64ToU64(kernel), Hashes::U64(x), SlotsMut::U64(slots)) => {
-                sign_rows(sets, x, slots, empty, |set, row| {
-                    kernel.sign_set(isa, set, row)
-                });
-            }
-            _ => return Err(unfit(self.family)),
-        }
-        Ok(())
+        self.sign_on(Threads::Pool, sets, slots)
     }
 
-    /// Each document is shingled and signed at once, while its hashes are in the cache.
+    fn sign_set(&self, set: Hashes<'_>, slots: SlotsMut<'_>) -> Result<()> {
+        let offsets = [0, set.len() as i64];
+        let sets = ShingleSets::new(set, &offsets)?;
+        let signatures = SignaturesMut::new(self.num_perm, slots)?;
+        let slots = signatures.slots_for(&sets, self.num_perm)?;
+        self.sign_on(Threads::Caller, &sets, slots)
+    }
+
+    /// Shingles and signs each document at once, while its hashes are in the cache.
     fn sign_texts(
         &self,
         texts: &TextBatch,
@@ -157,13 +171,13 @@ impl Signer for Simd {
     }
 }
 
-/// A document of more hashes than this is signed in pieces, each by several threads. Pieces that fit
-/// the first-level cache were no quicker.
-const PIECE: usize = 1 << 20;
+/// Hashes of a document that are shingled and signed at a time, by several threads. Pieces that fit the
+/// first-level cache were no faster.
+const HASHES_AT_A_TIME: usize = 1 << 20;
 
 thread_local! {
-    /// Memory for the documents of a thread, out of which it is taken while one is signed: a thread
-    /// that waits for others to sign pieces may begin another document.
+    /// Scratch memory of a thread. Empty while the thread signs a document: a thread that waits for others
+    /// to sign pieces may begin another document, which must not share it.
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
@@ -183,7 +197,7 @@ impl Simd {
             let mut signed = Ok(());
             let mut is_first = true;
             let mut partial = Vec::new();
-            shingler.for_each_piece(text, PIECE, &mut scratch, |set| {
+            shingler.for_each_piece(text, HASHES_AT_A_TIME, &mut scratch, |set| {
                 let target = match is_first {
                     true => &mut *row,
                     false => {
@@ -201,8 +215,8 @@ impl Simd {
                     signed = this;
                 }
             });
-            // The memory of a giant is given back.
-            if text.len() <= PIECE {
+            // Drops the memory of a very long document.
+            if text.len() <= HASHES_AT_A_TIME {
                 SCRATCH.set(Some(scratch));
             }
             signed
@@ -228,7 +242,7 @@ mod tests {
         Family::Mersenne61Wide,
     ];
 
-    /// Shingles, the first of them where reductions have their corners.
+    /// Shingles at the corners of the reductions, then mixed numbers.
     fn shingles(count: usize) -> Vec<u64> {
         let corners = [u64::MAX, 0, (1 << 31) - 1, 1 << 31, (1 << 61) - 1, 1 << 61];
         let mixed = (0..count as u64).map(fmix64);
@@ -242,7 +256,7 @@ mod tests {
         shingles.iter().map(|x| *x as u32).collect()
     }
 
-    /// Signs sets of certain lengths on every instruction set and by the definition.
+    /// Signs sets of these lengths on every instruction set and by the definition.
     fn check(family: Family, num_perm: usize, lengths: &[usize]) {
         let mut offsets = vec![0];
         for length in lengths {
@@ -268,9 +282,9 @@ mod tests {
         }
     }
 
-    /// All numbers of permutations that enter a main loop, a tail or both.
+    /// Numbers of permutations that enter a main loop, a tail or both.
     #[test]
-    fn every_isa_equals_the_definition_for_every_number_of_permutations() {
+    fn any_number_of_permutations_equals_the_definition() {
         for family in FAMILIES {
             for num_perm in 1..=300 {
                 check(family, num_perm, &[0, 1, 2, 15, 16, 17, 33]);
@@ -278,9 +292,9 @@ mod tests {
         }
     }
 
-    /// Sets that fill a vector, a chunk, a tile, or not, or more.
+    /// Sets below, at and above the length of a vector, a chunk and a tile.
     #[test]
-    fn every_isa_equals_the_definition_for_sets_of_any_length() {
+    fn sets_of_any_length_equal_the_definition() {
         for family in FAMILIES {
             check(
                 family,
@@ -290,10 +304,9 @@ mod tests {
         }
     }
 
-    /// Sets that are signed in pieces, by several threads, against the least of all values, whatever the
-    /// slots of the empty set are.
+    /// Sets that several threads sign in pieces, against the least of all values, with any slot of the empty set.
     #[test]
-    fn pieces_make_the_row_of_the_whole_set() {
+    fn pieces_make_the_row_of_their_set() {
         const NUM_PERM: usize = 3;
         for (family, count) in FAMILIES
             .into_iter()
@@ -333,7 +346,7 @@ mod tests {
         }
     }
 
-    /// Nothing is read before or after the shingles, and nothing written around the slots.
+    /// Kernels read nothing around the shingles, and write nothing around the slots.
     #[cfg(unix)]
     #[test]
     fn kernels_keep_to_their_buffers() {
@@ -370,9 +383,9 @@ mod tests {
         }
     }
 
-    /// Texts of all units and lengths: signed at once, in pieces, and by way of their sets.
+    /// Texts of all units and lengths, signed at once, in pieces, and through their sets.
     #[test]
-    fn texts_are_signed_as_their_sets_are() {
+    fn texts_sign_as_their_sets_do() {
         let words = [
             "the ",
             "naïve\n",
@@ -436,7 +449,7 @@ mod tests {
         )
         .unwrap();
         let texts: TextBatch = ["a text", "another"].into_iter().collect();
-        // Hashes of 64 bits for a family of 32, and one row too few.
+        // Hashes of 64 bits for a family of 32 bits, and one row too few.
         assert!(Signatures::of_texts(&signer("affine32"), &texts, &shingler).is_err());
         let mut slots = vec![0; 128];
         let matrix = SignaturesMut::new(128, SlotsMut::U64(&mut slots)).unwrap();

@@ -5,7 +5,8 @@
 
 use super::values::Slots;
 use crate::error::{Conflict, Error, Result};
-use crate::scheme::{PresetBanding, Scheme, murmur3_32_of_blocks};
+use crate::scheme::{PresetBanding, Scheme};
+use crate::simd::block_hash::murmur3_32_of_blocks;
 
 /// Bands and rows: the shape of the S-curve `1 - (1 - s^r)^b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Base hashes: the bytes of a shingle to the u32 or u64 that the permutations take.
+//! Base hashes: from the bytes of a shingle to the u32 or u64 that permutations act on.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,18 +8,20 @@ use xxhash_rust::xxh3::xxh3_64;
 use xxhash_rust::xxh32::xxh32;
 use xxhash_rust::xxh64::xxh64;
 
+use super::arithmetic::{folded_product, little_endian};
 use super::family::{fmix32, fmix64};
-use super::{Width, words_v1};
+use super::width::Width;
+use super::words_v1;
 use crate::error::{Error, Result};
 
 /// How the bytes of one shingle become a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaseHash {
-    /// [`murmur3_32`] with seed 0: native for windows of bytes and characters, and for tokens.
+    /// [`murmur3_32`] with seed 0: the default for windows of bytes and characters, and for tokens.
     Murmur3_32,
-    /// [`murmur3_128`] with seed 0: the same for 64-bit schemes.
+    /// [`murmur3_128`] with seed 0: the same default for 64-bit schemes.
     Murmur3_128,
-    /// [`words_v1`]: native for shingles of words, in 32 and in 64 bits.
+    /// [`words_v1`]: the default for shingles of words, in 32 and in 64 bits.
     WordsV1,
     /// [`sha1_32`]: datasketch's.
     Sha1_32,
@@ -33,12 +35,12 @@ pub enum BaseHash {
     Xxh3_32,
     /// [`fx_64`]: rensa's.
     Fx64,
-    /// [`murmur3_32`] with a seed, 0 raised to 1: cuDF's. No name asks for it, only a preset.
+    /// [`murmur3_32`] with a seed, and 1 in place of 0: cuDF's. Only presets use it; it has no name.
     Cudf32 {
         /// The seed of the hash.
         seed: u32,
     },
-    /// [`murmur3_128`] likewise.
+    /// [`murmur3_128`] with a seed, and 1 in place of 0: cuDF's at 64 bits.
     Cudf64 {
         /// The seed of the hash.
         seed: u64,
@@ -58,12 +60,12 @@ const NAMES: [(&str, BaseHash); 9] = [
 ];
 
 impl BaseHash {
-    /// Every name that [`BaseHash::from_str`] knows.
+    /// The names that [`BaseHash::from_str`] accepts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter().map(|(name, _)| name)
     }
 
-    /// Whether it yields values of that width.
+    /// Whether its values have this width.
     pub fn yields(self, width: Width) -> bool {
         match self {
             BaseHash::Murmur3_32
@@ -108,25 +110,23 @@ impl FromStr for BaseHash {
     }
 }
 
-/// A width of shingle hash, as the type that holds it.
+/// The type of a shingle hash: u32 or u64.
 pub trait HashValue: Copy + Ord + Send + Sync + fmt::Debug + 'static {
-    /// Its width.
+    /// The width of the type.
     const WIDTH: Width;
 
-    /// `hash` of one shingle's bytes. A hash of the other width is cut, or extended with zeros.
+    /// Hashes the bytes of one shingle by `hash`. A hash of the other width is cut to its low half, or
+    /// extended with zeros.
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self;
 
-    /// Cuts a `words-v1` value to this width: 32 bits are its high half.
+    /// Cuts a `words-v1` value to this width: its high half for 32 bits.
     fn of_words(value: u64) -> Self;
 }
 
 impl HashValue for u32 {
     const WIDTH: Width = Width::U32;
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "cutting is what is asked for"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "a wider hash is cut")]
     #[inline]
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
         match hash {
@@ -192,26 +192,7 @@ pub fn murmur3_32(bytes: &[u8], seed: u32) -> u32 {
     fmix32(h ^ bytes.len() as u32)
 }
 
-/// [`murmur3_32`] of whole blocks of four bytes, which are given as little-endian integers, with several
-/// seeds at once.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the length enters modulo 2^32"
-)]
 #[inline]
-pub(crate) fn murmur3_32_of_blocks<const N: usize>(
-    blocks: impl IntoIterator<Item = u32>,
-    seeds: [u32; N],
-) -> [u32; N] {
-    let mut len = 0u64;
-    let mut hashes = seeds;
-    for block in blocks {
-        hashes = hashes.map(|h| murmur3_32_step(h, block));
-        len += 4;
-    }
-    hashes.map(|h| fmix32(h ^ len as u32))
-}
-
 fn murmur3_32_scramble(block: u32) -> u32 {
     block
         .wrapping_mul(0xCC9E_2D51)
@@ -219,7 +200,9 @@ fn murmur3_32_scramble(block: u32) -> u32 {
         .wrapping_mul(0x1B87_3593)
 }
 
-fn murmur3_32_step(h: u32, block: u32) -> u32 {
+/// Mixes one block of four bytes into a running [`murmur3_32`].
+#[inline]
+pub(crate) fn murmur3_32_step(h: u32, block: u32) -> u32 {
     (h ^ murmur3_32_scramble(block))
         .rotate_left(13)
         .wrapping_mul(5)
@@ -293,29 +276,4 @@ pub fn fx_64(bytes: &[u8]) -> u64 {
     };
     let hash = folded_product(s0 ^ low, s1 ^ high) ^ len as u64;
     hash.wrapping_mul(MULTIPLIER).rotate_left(26)
-}
-
-/// The low half of a product of 128 bits, xor its high half.
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
-#[inline]
-pub(super) fn folded_product(x: u64, y: u64) -> u64 {
-    let product = u128::from(x) * u128::from(y);
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// Up to eight bytes as a little-endian number, zeros above.
-///
-/// Two overlapping reads of a fixed length; a copy of a variable length would be a call.
-#[inline]
-pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
-    let len = bytes.len();
-    if let (Some(low), Some(high)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let (low, high) = (u32::from_le_bytes(*low), u32::from_le_bytes(*high));
-        u64::from(low) | u64::from(high) << (8 * (len - 4))
-    } else if len > 0 {
-        let at = |i: usize| u64::from(bytes[i]) << (8 * i);
-        at(0) | at(len / 2) | at(len - 1)
-    } else {
-        0
-    }
 }

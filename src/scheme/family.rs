@@ -1,7 +1,6 @@
-//! The permutation families as definitions: `(a*x + b)` with its modulus, and those whose slots are
-//! filled in rounds.
+//! The permutation families: `a*x + b` with a modulus, and families that fill slots in rounds.
 
-use super::Width;
+use super::width::Width;
 
 /// The Mersenne prime 2^31 - 1.
 pub const P31: u64 = (1 << 31) - 1;
@@ -9,12 +8,12 @@ pub const P31: u64 = (1 << 31) - 1;
 /// The Mersenne prime 2^61 - 1.
 pub const P61: u64 = (1 << 61) - 1;
 
-/// A family of hash functions that stand for random permutations of the shingles (MMDS 3.3.5).
+/// A family of hash functions in place of random permutations of the shingles (MMDS 3.3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// [`affine32`]: the default; a bijection of 32-bit values after a mixing step.
     Affine32,
-    /// [`affine64`]: the same over 64 bits, for sets beyond about 10^8 elements.
+    /// [`affine64`]: the same in 64 bits, for sets beyond about 10^8 elements.
     Affine64,
     /// [`mersenne31`]: the textbook's `(a*x + b) mod p`, 2-universal.
     Mersenne31,
@@ -22,11 +21,12 @@ pub enum Family {
     Mersenne61,
     /// [`mersenne61_wide`]: datatrove's default, NeMo at 64 bits.
     Mersenne61Wide,
-    /// [`affine32_even`]: what cuDF computes at 32 bits, NeMo's default.
+    /// [`affine32_even`]: cuDF's at 32 bits, NeMo's default.
     Affine32Even,
-    /// [`fast`](super::fast): Fast Similarity Sketching, about one hash a shingle.
+    /// [`fast`](super::fast): Fast Similarity Sketching, about one hash per shingle.
     Fast,
-    /// [`rminhash`](super::rminhash): rensa's R-MinHash.
+    /// R-MinHash, as rensa 0.5 computes it: three rounds of Fast Similarity Sketching, then one permutation
+    /// per slot that is still empty.
     RMinHash,
 }
 
@@ -51,8 +51,8 @@ impl Family {
         }
     }
 
-    /// What a slot is before the first shingle: no value is greater. It is what every slot of the
-    /// empty set stays at, unless [`Scheme::empty_slot`](super::Scheme::empty_slot) says otherwise.
+    /// The value of a slot before the first shingle; no value is greater. Every slot of the empty set keeps
+    /// it, unless [`Scheme::empty_slot`](super::Scheme::empty_slot) is another.
     pub fn empty_slot(self) -> u64 {
         match self {
             Family::Affine32
@@ -68,14 +68,13 @@ impl Family {
 
 /// `(a*h + b) mod 2^32` with `h = fmix32(x)` and a odd.
 ///
-/// The mixing step matters: on an arithmetic progression of shingle values every linear family
-/// without it is biased by about -0.067 at a similarity of one half.
+/// The mixing step matters: without it, every linear family is biased by about -0.067 at a similarity of one
+/// half when shingle values form an arithmetic progression.
 pub fn affine32(a: u32, b: u32, x: u32) -> u32 {
     a.wrapping_mul(fmix32(x)).wrapping_add(b)
 }
 
-/// `(a*x + b) mod 2^32`; a may be even, and then it is no permutation. cuDF's `% (2^61 - 1)` does
-/// nothing to 32-bit numbers.
+/// `(a*x + b) mod 2^32`; not a permutation if a is even. cuDF's `% (2^61 - 1)` changes no 32-bit number.
 pub fn affine32_even(a: u32, b: u32, x: u32) -> u32 {
     a.wrapping_mul(x).wrapping_add(b)
 }
@@ -96,7 +95,7 @@ pub fn mersenne31(a: u32, b: u32, x: u32) -> u32 {
 
 /// The low 32 bits of `((a*x + b) mod 2^64) mod (2^61 - 1)`.
 ///
-/// It wraps at 2^64 before it reduces, as the tools do whose values it reproduces, so it is not the
+/// It wraps at 2^64 before it reduces, like the tools whose values it reproduces, and so differs from the
 /// textbook's hash.
 #[allow(
     clippy::cast_possible_truncation,

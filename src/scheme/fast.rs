@@ -1,7 +1,7 @@
 //! `fast`: Fast Similarity Sketching (Dahlgaard, Knudsen, Thorup 2017, arXiv 1704.04370), with fewer rounds.
 //!
-//! A shingle goes into one slot a round instead of all slots at once, and rounds end when no slot is
-//! empty: about one hash a shingle, where the linear families take K. In round r of [`ROUNDS`],
+//! A shingle enters one slot per round instead of all slots at once, and rounds end when no slot is empty:
+//! about one hash per shingle, where the linear families compute K. In round r of [`ROUNDS`],
 //!
 //! ```text
 //! m     = fmix32(a_r*x + b_r)                      a_r odd: a bijection of x
@@ -9,28 +9,28 @@
 //! value = r<<28 | (m*K mod 2^32) >> 4
 //! ```
 //!
-//! so that an earlier round always wins. What is empty after the last round, of small sets, takes the
-//! least value of a permutation of its own, as every slot of the paper's second half does, and above all
-//! rounds:
+//! so that an earlier round always wins. Small sets leave slots empty after the last round. Such a slot is the
+//! least value of its own permutation, like every slot in the second half of the paper's rounds, and above all
+//! values of rounds:
 //!
 //! ```text
 //! value = ROUNDS<<28 | affine32(a_k, b_k, x) >> 4  in all slots k
 //! ```
 //!
-//! The paper has K rounds, and estimates with about half the variance of K independent permutations as
-//! long as most slots are filled by rounds. Fourteen keep that from 16 shingles on at K = 128 (0.50 of it; 0.61
-//! at 8, 0.71 at 4), where three, as [R-MinHash](super::rminhash) has them, come to 0.75 (0.83, 0.89); and a small set is
-//! signed in a fraction of the time. Their number leaves four bits for r, and the greatest value below the empty slot.
+//! The paper has K rounds, and its estimates have about half the variance of K independent permutations while
+//! rounds fill most slots. At K = 128, fourteen rounds keep that from 16 shingles on (0.50 of the variance; 0.61
+//! at 8 shingles, 0.71 at 4). The three rounds of R-MinHash reach 0.75 (0.83, 0.89). Fewer rounds sign a small
+//! set in a fraction of the time. Fourteen leave four bits for r, and the greatest value below the empty slot.
 //!
-//! A slot is the least value over all shingles and rounds, which makes it a function of each shingle
-//! alone: `sign(A u B)` is the slotwise minimum of `sign(A)` and `sign(B)`.
+//! A slot is a minimum over shingles of values that depend on one shingle each, so `sign(A u B)` is the slotwise
+//! minimum of `sign(A)` and `sign(B)`.
 
 use super::family::{affine32, fmix32};
 
 /// Random rounds.
 pub const ROUNDS: usize = 14;
 
-/// Bits of a value below its round.
+/// Bits of a value below the bits of its round.
 pub(crate) const SHIFT: u32 = 28;
 
 /// Lowers each slot of `row` to the least value of `set`, round by round.
@@ -48,9 +48,9 @@ pub(super) fn value(a: &[u64], b: &[u64], x: u32, slot: usize, slots: usize) -> 
     value_by_rounds(ROUNDS, slot, place).unwrap_or_else(|| fall_back(a, b, x, slot))
 }
 
-/// What sketches do that put a shingle into one slot a round, here and in
-/// [R-MinHash](super::rminhash): `place` gives slot and value in a round, `fall_back` the value in a slot
-/// after all rounds. When no slot is empty, what is left cannot lower any.
+/// Lowers slots by a sketch that puts a shingle into one slot per round: this one and
+/// [R-MinHash](super::rminhash). `place` returns slot and value in a round, `fall_back` the value in a slot
+/// after all rounds. Once no slot is empty, later rounds cannot lower any.
 pub(super) fn lower_by_rounds<X: Copy>(
     rounds: usize,
     set: &[X],
@@ -78,7 +78,7 @@ pub(super) fn lower_by_rounds<X: Copy>(
     }
 }
 
-/// The value of a shingle in a slot by the first round that places it there, if one does.
+/// The value of a shingle in a slot by the first round that places it there; `None` if no round does.
 pub(super) fn value_by_rounds(
     rounds: usize,
     slot: usize,
@@ -88,7 +88,7 @@ pub(super) fn value_by_rounds(
     placed.find_map(|(placed, value)| (placed == slot).then_some(value))
 }
 
-/// The slot into which round `round` puts `x`, and with what value.
+/// The slot into which a round puts `x`, and its value there.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "coefficients fit 32 bits, and a product is split into its halves"
@@ -107,7 +107,7 @@ fn fall_back(a: &[u64], b: &[u64], x: u32, slot: usize) -> u32 {
     above(ROUNDS) | affine32(a, b, x) >> (32 - SHIFT)
 }
 
-/// What stands above the rest in the values of a round.
+/// The high bits of all values of a round.
 #[allow(clippy::cast_possible_truncation, reason = "four bits")]
 pub(crate) const fn above(round: usize) -> u32 {
     (round as u32) << SHIFT
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn one_shingle_fills_every_slot_with_its_own_values() {
+    fn one_shingle_fills_every_slot() {
         for num_perm in [1, 2, 3, 7, 64, 100, MAX_NUM_PERM as usize] {
             let drawn = Permutations::draw(Family::Fast, Draws::AllAThenAllB, 5, num_perm);
             for x in [0, 1, 0xDEAD_BEEF, u32::MAX] {
                 let row = sign(&drawn, &[x]);
                 assert!(row.iter().all(|slot| *slot != u32::MAX), "{num_perm}");
-                // All slots where there are few, some where there are many.
+                // Every slot of a short row, some of a long one.
                 for slot in (0..num_perm).step_by(num_perm.div_ceil(64)) {
                     assert_eq!(u64::from(row[slot]), drawn.value(slot, x.into()));
                 }

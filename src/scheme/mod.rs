@@ -1,259 +1,41 @@
 //! What a signature value *is*: base hash, permutation family, coefficient draws, slot width.
 //!
-//! A [`Scheme`] fixes everything that decides a value, and this module defines it in the plainest
-//! arithmetic there is. Nothing here is fast; [`backend`](crate::backend) is, and equals it bit for bit.
+//! A [`Scheme`] fixes everything that decides a value. This module defines it in the plainest arithmetic;
+//! [`backend`](crate::backend) computes the same bits fast.
+//!
+//! Choose a scheme by name with [`Scheme::named`]: a permutation family with this crate's own hashing, or
+//! a [`Preset`] that reproduces another tool's values. Signatures can be compared only within one scheme,
+//! number of permutations and seed.
 
-mod base_hash;
-mod family;
-pub mod fast;
-mod permutations;
-mod preset;
+mod width;
+
+mod arithmetic;
+
 mod random_state;
-pub mod rminhash;
+
+mod family;
+
+pub mod fast;
+
+pub(crate) mod rminhash;
+
 pub mod words_v1;
 
-use std::fmt;
-use std::num::NonZeroU32;
-use std::str::FromStr;
+mod base_hash;
 
-pub(crate) use base_hash::murmur3_32_of_blocks;
+mod permutations;
+
+mod preset;
+
+mod named;
+
+pub(crate) use base_hash::murmur3_32_step;
 pub use base_hash::{BaseHash, HashValue, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
 pub use family::{
     Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
     mersenne61_wide,
 };
+pub use named::{DEFAULT_NUM_PERM, MAX_NUM_PERM, Scheme};
 pub use permutations::{Draws, Permutations};
-use preset::PRESETS;
-pub use preset::{Grams, Preset, PresetBanding, Shingles};
-
-use crate::error::{Error, Result};
-
-/// Width of a shingle hash and of a signature slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Width {
-    /// 32 bits.
-    U32,
-    /// 64 bits.
-    U64,
-}
-
-impl Width {
-    /// Size of one value in bytes.
-    pub fn bytes(self) -> usize {
-        match self {
-            Width::U32 => 4,
-            Width::U64 => 8,
-        }
-    }
-}
-
-/// Everything that decides the values of a signature.
-///
-/// ```
-/// use simgpu::scheme::Scheme;
-///
-/// let scheme = Scheme::named("affine32")?.with_num_perm(256)?.with_seed(7);
-/// assert_eq!(scheme.to_string(), "affine32");
-/// # Ok::<(), simgpu::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scheme {
-    name: SchemeName,
-    num_perm: NonZeroU32,
-    seed: u32,
-}
-
-/// What a scheme is asked for by: a family, with native hashing and draws, or a preset, which reproduces
-/// another tool's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SchemeName {
-    Family(Family),
-    Preset(&'static Preset),
-}
-
-/// The families that are schemes of their own.
-const FAMILIES: [(&str, Family); 7] = [
-    ("affine32", Family::Affine32),
-    ("affine64", Family::Affine64),
-    ("mersenne31", Family::Mersenne31),
-    ("mersenne61", Family::Mersenne61),
-    ("mersenne61-wide", Family::Mersenne61Wide),
-    ("affine32-even", Family::Affine32Even),
-    ("fast", Family::Fast),
-];
-
-/// The number of permutations, unless it is asked for or a preset has its own.
-pub const DEFAULT_NUM_PERM: u32 = 128;
-
-/// The largest number of permutations accepted: far beyond any use, small enough to try all bandings.
-pub const MAX_NUM_PERM: u32 = 1 << 14;
-
-impl Default for Scheme {
-    /// `affine32`, 128 permutations, seed 1.
-    fn default() -> Self {
-        Scheme {
-            name: SchemeName::Family(Family::Affine32),
-            num_perm: const { NonZeroU32::new(DEFAULT_NUM_PERM).unwrap() },
-            seed: 1,
-        }
-    }
-}
-
-impl Scheme {
-    /// The scheme of that name, with 128 permutations and seed 1, or what the preset says.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`] when there is none.
-    pub fn named(name: &str) -> Result<Self> {
-        if let Some((_, family)) = FAMILIES.into_iter().find(|(known, _)| *known == name) {
-            return Ok(Scheme {
-                name: SchemeName::Family(family),
-                ..Scheme::default()
-            });
-        }
-        let preset = PRESETS.iter().find(|preset| preset.name == name);
-        let preset = preset.ok_or_else(|| Error::UnknownName {
-            what: "scheme",
-            name: name.to_owned(),
-            known: Scheme::names().collect::<Vec<_>>().join(", "),
-        })?;
-        Scheme {
-            name: SchemeName::Preset(preset),
-            seed: preset.seed,
-            ..Scheme::default()
-        }
-        .with_num_perm(preset.num_perm)
-    }
-
-    /// Every name that [`Scheme::named`] knows.
-    pub fn names() -> impl Iterator<Item = &'static str> {
-        let families = FAMILIES.into_iter().map(|(name, _)| name);
-        families.chain(PRESETS.iter().map(|preset| preset.name))
-    }
-
-    /// The same scheme with `num_perm` permutations (1 to 2^14).
-    ///
-    /// # Errors
-    /// [`Error::Parameter`] outside that range.
-    pub fn with_num_perm(mut self, num_perm: u32) -> Result<Self> {
-        self.num_perm = NonZeroU32::new(num_perm)
-            .filter(|n| n.get() <= MAX_NUM_PERM)
-            .ok_or_else(|| Error::Parameter {
-                name: "num-perm",
-                value: num_perm.to_string(),
-                expected: format!("a number from 1 to {MAX_NUM_PERM}"),
-            })?;
-        Ok(self)
-    }
-
-    /// The same scheme with coefficients drawn from another seed.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u32) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Number of permutations, which is the number of slots of a signature.
-    pub fn num_perm(&self) -> usize {
-        self.num_perm.get() as usize
-    }
-
-    /// The seed of the coefficient draws.
-    pub fn seed(&self) -> u32 {
-        self.seed
-    }
-
-    /// The preset, if it is one.
-    pub fn preset(&self) -> Option<&'static Preset> {
-        match self.name {
-            SchemeName::Family(_) => None,
-            SchemeName::Preset(preset) => Some(preset),
-        }
-    }
-
-    /// The permutation family.
-    pub fn family(&self) -> Family {
-        match self.name {
-            SchemeName::Family(family) => family,
-            SchemeName::Preset(preset) => preset.family,
-        }
-    }
-
-    /// The value of every slot of the empty set.
-    pub fn empty_slot(&self) -> u64 {
-        let preset = self.preset();
-        preset.map_or(self.family().empty_slot(), |preset| preset.empty_slot)
-    }
-
-    /// Which consecutive words or tokens are one shingle.
-    pub fn grams(&self) -> Grams {
-        self.preset().map_or(Grams::Native, |preset| preset.grams)
-    }
-
-    /// The base hash that a preset prescribes; `None` where the shingling decides.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the multipliers of a 32-bit preset fit 32 bits"
-    )]
-    pub fn prescribed_hash(&self) -> Option<BaseHash> {
-        let first_a = || self.permutations().a()[0];
-        Some(match self.preset()?.hash {
-            BaseHash::Cudf32 { .. } => BaseHash::Cudf32 {
-                seed: first_a() as u32,
-            },
-            BaseHash::Cudf64 { .. } => BaseHash::Cudf64 { seed: first_a() },
-            hash => hash,
-        })
-    }
-
-    /// The coefficients (a_k, b_k) of this scheme.
-    pub fn permutations(&self) -> Permutations {
-        let draws = self.preset().map(|preset| preset.draws);
-        let draws = draws.unwrap_or(Draws::AllAThenAllB);
-        Permutations::draw(self.family(), draws, self.seed, self.num_perm())
-    }
-}
-
-impl fmt::Display for Scheme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.name {
-            SchemeName::Preset(preset) => preset.name,
-            SchemeName::Family(family) => FAMILIES
-                .into_iter()
-                .find(|(_, named)| *named == family)
-                .map_or("unnamed", |(name, _)| name),
-        })
-    }
-}
-
-impl FromStr for Scheme {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        Scheme::named(name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_is_its_own_display() {
-        for name in Scheme::names() {
-            assert_eq!(Scheme::named(name).unwrap().to_string(), name);
-        }
-    }
-
-    #[test]
-    fn unknown_names_and_sizes_are_errors() {
-        assert!(
-            Scheme::named("md5")
-                .unwrap_err()
-                .to_string()
-                .contains("affine32")
-        );
-        assert!(Scheme::default().with_num_perm(0).is_err());
-        assert!(Scheme::default().with_num_perm(MAX_NUM_PERM + 1).is_err());
-    }
-}
+pub use preset::{Grams, Preset, PresetBanding, PresetHash, Shingles};
+pub use width::Width;

@@ -1,10 +1,10 @@
-//! The coefficients of K permutations, and the value that defines each slot.
+//! The coefficients of K permutations, and the definition of a slot's values.
 
-use super::family::{Family, P31, P61};
-use super::random_state::RandomState;
-use super::{
-    affine32, affine32_even, affine64, fast, mersenne31, mersenne61, mersenne61_wide, rminhash,
+use super::family::{
+    Family, P31, P61, affine32, affine32_even, affine64, mersenne31, mersenne61, mersenne61_wide,
 };
+use super::random_state::RandomState;
+use super::{fast, rminhash};
 
 /// The order in which coefficients are drawn from the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub enum Draws {
     AllAThenAllB,
     /// a_0, b_0, a_1, b_1, ..
     Interleaved,
-    /// Likewise, all below 2^31 - 1, whatever the family: NeMo's at 32 bits.
+    /// Interleaved, and all below 2^31 - 1 in any family: NeMo's at 32 bits.
     InterleavedBelowP31,
 }
 
-/// K permutations of one family: `a[k]` and `b[k]`, of slot k; in [`Family::Fast`] those of its
-/// [rounds](super::fast::ROUNDS) come before them.
+/// K permutations of one family: slot k has the coefficients `a[k]` and `b[k]`. In [`Family::Fast`] the
+/// coefficients of its [rounds](super::fast::ROUNDS) come first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permutations {
     family: Family,
@@ -28,8 +28,8 @@ pub struct Permutations {
 }
 
 impl Permutations {
-    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`; for [`Family::Fast`] those of its
-    /// rounds, too, and for [`Family::RMinHash`] from its own generator, in its own order.
+    /// Draws `num_perm` pairs from NumPy's legacy `RandomState(seed)`. [`Family::Fast`] draws those of its
+    /// rounds, too; [`Family::RMinHash`] has its own generator and order.
     pub fn draw(family: Family, draws: Draws, seed: u32, num_perm: usize) -> Self {
         let mut random = RandomState::new(seed);
         let (least_a, last_a, last_b) = ranges(family, draws);
@@ -61,7 +61,7 @@ impl Permutations {
         }
     }
 
-    /// Those of these coefficients.
+    /// Permutations with given coefficients.
     #[cfg(all(test, feature = "gpu"))]
     pub(crate) fn of(family: Family, pairs: impl Iterator<Item = (u64, u64)>) -> Self {
         let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
@@ -73,7 +73,7 @@ impl Permutations {
         }
     }
 
-    /// The family they belong to.
+    /// Their family.
     pub fn family(&self) -> Family {
         self.family
     }
@@ -83,19 +83,19 @@ impl Permutations {
         self.num_perm
     }
 
-    /// The multipliers; those of 32-bit families fit 32 bits, but for `mersenne61`.
+    /// The multipliers. In 32-bit families they fit 32 bits, except in `mersenne61`.
     pub fn a(&self) -> &[u64] {
         &self.a
     }
 
-    /// The addends, likewise.
+    /// The addends. In 32-bit families they fit 32 bits, except in `mersenne61`.
     pub fn b(&self) -> &[u64] {
         &self.b
     }
 
-    /// The value of shingle hash `x` in slot `k`: what every backend computes the least of.
+    /// The value of shingle hash `x` in slot `k`. A slot of a signature is the least over a set.
     ///
-    /// `x` of a 32-bit family is taken modulo 2^32.
+    /// A 32-bit family reduces `x` modulo 2^32.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "32-bit families hold 32-bit coefficients"
@@ -119,14 +119,13 @@ impl Permutations {
         fast::lower(&self.a, &self.b, set, row);
     }
 
-    /// The same with [`Family::RMinHash`].
+    /// Lowers each slot of `row` to the least value of a set, with [`Family::RMinHash`].
     pub(crate) fn lower_rminhash(&self, set: &[u64], row: &mut [u32]) {
         rminhash::lower(&self.a, &self.b, set, row);
     }
 }
 
-/// The least a, the greatest a and the greatest b that are drawn; the odd a of a family are drawn by
-/// their half.
+/// The least a, the greatest a and the greatest b to draw. A family with odd a draws half of a - 1.
 fn ranges(family: Family, draws: Draws) -> (u64, u64, u64) {
     const M32: u64 = u32::MAX as u64;
     match (family, draws) {

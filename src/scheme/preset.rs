@@ -1,4 +1,4 @@
-//! Presets: schemes that reproduce another tool's values, one row each.
+//! Presets: schemes that reproduce another tool's values, one entry per tool and width.
 
 use std::num::NonZeroUsize;
 
@@ -6,70 +6,80 @@ use super::base_hash::BaseHash;
 use super::family::Family;
 use super::permutations::Draws;
 
-/// All that a tool fixes between a text and its bands.
+/// Everything that a tool fixes between a text and its bands.
 ///
-/// What stands under [`Preset::shingles`] and [`Preset::banding`] is a default: it holds where nothing
-/// else is asked for. The rest is the scheme.
+/// [`Preset::shingles`] and [`Preset::banding`] are defaults, which options override. The rest is the scheme.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Preset {
     /// The name of the scheme.
     pub name: &'static str,
-    /// The tool, as of a version.
+    /// The tool and its version.
     pub tool: &'static str,
     /// The permutation family.
     pub family: Family,
-    /// The base hash; the seeds of cuDF's are replaced by the first multiplier, as in NeMo.
-    pub hash: BaseHash,
-    /// In what order the coefficients are drawn, and from what.
+    /// The base hash.
+    pub hash: PresetHash,
+    /// Order and ranges of the coefficient draws.
     pub draws: Draws,
-    /// The seed of the draws, unless it is asked for.
+    /// Default seed of the draws.
     pub seed: u32,
-    /// The number of permutations, unless it is asked for.
+    /// Default number of permutations.
     pub num_perm: u32,
     /// Every slot of the empty set.
     pub empty_slot: u64,
-    /// What texts are cut into.
+    /// What the tool cuts texts into.
     pub shingles: Shingles,
-    /// Which consecutive units are a shingle.
+    /// Which consecutive units form a shingle.
     pub grams: Grams,
     /// Bands and rows.
     pub banding: PresetBanding,
 }
 
+/// The base hash of a preset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PresetHash {
+    /// A base hash without further parameters.
+    Fixed(BaseHash),
+    /// [`BaseHash::Cudf32`], seeded by the first multiplier as in NeMo.
+    Cudf32,
+    /// [`BaseHash::Cudf64`], seeded by the first multiplier as in NeMo.
+    Cudf64,
+}
+
 /// What a preset cuts texts into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shingles {
-    /// Five words, as without a preset: the tool is given its tokens, or cuts words that depend on a
-    /// language model. Its values come out for the same tokens only.
+    /// Five words, as without a preset: the tool's own words depend on its caller or on a language model, and
+    /// its values are reproduced for equal tokens only.
     FiveWords,
     /// Five pieces of the lowercased text, empty ones included.
     FivePieces,
-    /// Characters, white space as it is.
+    /// This number of characters, with white space unchanged.
     Chars(NonZeroUsize),
 }
 
-/// Which consecutive words or tokens, `size` being asked for, are one shingle.
+/// Which consecutive words or tokens form one shingle of a given `size`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grams {
-    /// `size` of them, joined by one blank; fewer are one shingle.
+    /// `size` of them, joined by one blank; fewer form one shingle.
     #[default]
     Native,
-    /// `size` of them, joined by one blank; fewer are none.
+    /// `size` of them, joined by one blank; fewer form none.
     FullOnly,
-    /// As [`Grams::Native`], but a text of fewer than five pieces, be they empty, has none: text-dedup's
-    /// `min_length`.
+    /// As [`Grams::Native`], but a text of fewer than five pieces, empty ones included, has no shingle:
+    /// text-dedup's `min_length`.
     FromFivePieces,
-    /// Of tokens, cuDF's `minhash_ngrams(size)`: `size + 1` of them, joined by nothing, and fewer are
-    /// one shingle; but a size of 1 is each token alone.
+    /// cuDF's `minhash_ngrams(size)` on tokens: `size + 1` of them, joined by nothing; fewer form one shingle.
+    /// With a size of 1, each token alone.
     Cudf,
 }
 
-/// Which bands and rows a preset's tool takes.
+/// How a preset's tool chooses bands and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PresetBanding {
-    /// Those with the least error for the threshold, false positives and false negatives weighing alike.
+    /// The least error for the threshold, with equal weights of false positives and false negatives.
     EqualWeights,
-    /// Always these, while the number of permutations is the preset's.
+    /// Always these, if the number of permutations is the preset's.
     Fixed {
         /// Number of bands.
         bands: usize,
@@ -87,7 +97,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "datasketch",
         tool: "datasketch 2.0",
         family: Family::Affine32,
-        hash: BaseHash::Sha1_32,
+        hash: PresetHash::Fixed(BaseHash::Sha1_32),
         draws: Draws::AllAThenAllB,
         seed: 1,
         num_perm: 128,
@@ -100,7 +110,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "datasketch64",
         tool: "datasketch 2.0 with 64-bit hash values",
         family: Family::Affine64,
-        hash: BaseHash::Sha1_64,
+        hash: PresetHash::Fixed(BaseHash::Sha1_64),
         draws: Draws::AllAThenAllB,
         seed: 1,
         num_perm: 128,
@@ -113,7 +123,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "datasketch-legacy",
         tool: "datasketch before 2.0",
         family: Family::Mersenne61,
-        hash: BaseHash::Sha1_32,
+        hash: PresetHash::Fixed(BaseHash::Sha1_32),
         draws: Draws::Interleaved,
         seed: 1,
         num_perm: 128,
@@ -126,7 +136,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "datatrove",
         tool: "datatrove 0.10, given its words",
         family: Family::Mersenne61Wide,
-        hash: BaseHash::Xxh64,
+        hash: PresetHash::Fixed(BaseHash::Xxh64),
         draws: Draws::AllAThenAllB,
         seed: 1,
         num_perm: 112,
@@ -139,7 +149,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "datatrove32",
         tool: "datatrove 0.10 at 32 bits, given its words",
         family: Family::Mersenne61,
-        hash: BaseHash::Xxh32,
+        hash: PresetHash::Fixed(BaseHash::Xxh32),
         draws: Draws::AllAThenAllB,
         seed: 1,
         num_perm: 112,
@@ -152,7 +162,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "text-dedup",
         tool: "text-dedup 0.4.0",
         family: Family::Mersenne61,
-        hash: BaseHash::Sha1_32,
+        hash: PresetHash::Fixed(BaseHash::Sha1_32),
         draws: Draws::AllAThenAllB,
         seed: 42,
         num_perm: 250,
@@ -165,7 +175,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "nemo",
         tool: "NeMo Curator, by cuDF's minhash",
         family: Family::Affine32Even,
-        hash: BaseHash::Cudf32 { seed: 0 },
+        hash: PresetHash::Cudf32,
         draws: Draws::InterleavedBelowP31,
         seed: 42,
         num_perm: 260,
@@ -181,7 +191,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "nemo64",
         tool: "NeMo Curator with 64-bit hash values",
         family: Family::Mersenne61Wide,
-        hash: BaseHash::Cudf64 { seed: 0 },
+        hash: PresetHash::Cudf64,
         draws: Draws::Interleaved,
         seed: 42,
         num_perm: 260,
@@ -197,7 +207,7 @@ pub(super) static PRESETS: [Preset; 9] = [
         name: "rensa",
         tool: "rensa 0.5's R-MinHash",
         family: Family::RMinHash,
-        hash: BaseHash::Fx64,
+        hash: PresetHash::Fixed(BaseHash::Fx64),
         draws: Draws::Interleaved,
         seed: 42,
         num_perm: 128,

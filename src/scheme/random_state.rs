@@ -1,8 +1,7 @@
 //! NumPy's legacy `RandomState`, from which the Python tools draw their coefficients.
 //!
-//! MT19937 (Matsumoto and Nishimura 1998) with the classic `init_genrand`, and `randint` by masked
-//! rejection. The stream of values is part of the schemes' definition, which is why it is written
-//! here and not left to a generator that may change.
+//! MT19937 (Matsumoto and Nishimura 1998) with the classic `init_genrand`, and `randint` by masked rejection.
+//! The stream is part of the schemes' definition, so it is written here: a dependency might change it.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -38,7 +37,7 @@ impl RandomState {
         y ^ (y >> 18)
     }
 
-    /// Two 32-bit draws, the first one the high word.
+    /// Combines two 32-bit draws, the first as the high word.
     fn u64(&mut self) -> u64 {
         let high = self.u32();
         u64::from(high) << 32 | u64::from(self.u32())
@@ -78,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_stream_of_mt19937() {
+    fn stream_equals_that_of_mt19937() {
         // mt19937ar's first outputs for init_genrand(5489), the generator's documented default.
         let mut random = RandomState::new(5489);
         assert_eq!([random.u32(), random.u32()], [3_499_211_612, 581_869_302]);
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn first_draws_of_numpy() {
+    fn first_draws_equal_those_of_numpy() {
         let p61 = (1 << 61) - 1;
         let mut random = RandomState::new(1);
         let draws: Vec<_> = (0..2)

@@ -1,5 +1,5 @@
 //! R-MinHash, as rensa 0.5 computes it (its algorithm version 2): Fast Similarity Sketching cut to three
-//! rounds, with classic permutations for what they leave empty.
+//! rounds, with classic permutations for the slots that stay empty.
 //!
 //! With `mix` the full step of SplitMix64 (Steele, Lea, Flood 2014), and n slots:
 //!
@@ -9,9 +9,9 @@
 //! value = 3<<30 | (a_k*f + b_k) >> 34              in all slots k, f = mix(x ^ a_0 ^ FALLBACK)
 //! ```
 //!
-//! The slot is drawn without bias (Lemire 2019): where n is no power of two and `lo32(m)*n mod 2^32` is
-//! below `2^32 mod n`, m is mixed again until it is not; the value comes from the first m. Rounds rise
-//! above each other, so that those after the one that leaves no slot empty do nothing.
+//! The slot is drawn without bias (Lemire 2019): while n is not a power of two and `lo32(m)*n mod 2^32` is
+//! below `2^32 mod n`, m is mixed once more; the value comes from the first m. Values of a later round are
+//! greater, so rounds after the one that fills the last slot change nothing.
 
 use super::fast::{lower_by_rounds, value_by_rounds};
 
@@ -40,23 +40,23 @@ pub(super) fn value(a: &[u64], b: &[u64], x: u64, slot: usize, slots: usize) -> 
     value_by_rounds(ROUNDS, slot, place).unwrap_or_else(|| fall_back(a, b, x, slot))
 }
 
-/// The slot into which round `round` puts `x`, and with what value.
+/// The slot into which a round puts `x`, and its value there.
 #[inline]
 fn place(b0: u64, x: u64, round: usize, slots: usize) -> (usize, u32) {
     slot_and_value(mix(x ^ round_key(b0, round)), round, slots)
 }
 
-/// What a shingle is combined with in a round before it is mixed.
+/// Xored to a shingle before it is mixed in a round.
 pub(crate) fn round_key(b0: u64, round: usize) -> u64 {
     b0 ^ ROUND ^ STEP.wrapping_mul(round as u64)
 }
 
-/// What a shingle is combined with before it is mixed for the permutations.
+/// Xored to a shingle before it is mixed for the permutations.
 pub(crate) fn fallback_key(a0: u64) -> u64 {
     a0 ^ FALLBACK
 }
 
-/// The slot and the value of a shingle from what it was mixed to.
+/// The slot and the value of a shingle whose mix is `m`.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the low half is meant, and 30 bits are left"
@@ -66,21 +66,21 @@ pub(crate) fn slot_and_value(m: u64, round: usize, slots: usize) -> (usize, u32)
     let slots = slots as u64;
     let low = |m: u64| m & u64::from(u32::MAX);
     let (mut product, rejected) = (low(m) * slots, rejected_below(slots));
-    let mut again = m;
+    let mut redrawn = m;
     while low(product) < rejected {
-        again = mix(again);
-        product = low(again) * slots;
+        redrawn = mix(redrawn);
+        product = low(redrawn) * slots;
     }
     ((product >> 32) as usize, above(round) | (m >> 34) as u32)
 }
 
-/// What the low half of a product must reach, or its slot is drawn again.
+/// The low half of a product below which the slot is drawn again.
 #[inline]
 pub(crate) const fn rejected_below(slots: u64) -> u64 {
     (1 << 32) % slots
 }
 
-/// What stands above the rest in the values of a round.
+/// The high bits of all values of a round.
 #[allow(clippy::cast_possible_truncation, reason = "two bits")]
 pub(crate) const fn above(round: usize) -> u32 {
     (round as u32) << 30

@@ -1,8 +1,8 @@
-//! `words-v1`, the native hash of word shingles: every word is hashed once, and a shingle combines
-//! the hashes of its n words.
+//! `words-v1`, the default hash of word shingles: hashes every word once, and combines the hashes of the n
+//! words of a shingle.
 //!
-//! A text of m words costs m word hashes and m combinations, whatever n is, where hashing the bytes
-//! of each shingle would read every word n times. All arithmetic is modulo 2^64:
+//! A text of m words costs m word hashes and m combinations for any n; hashing the bytes of each shingle would
+//! read every word n times. All arithmetic is modulo 2^64:
 //!
 //! ```text
 //! fold(x, m)  = low64(x*m) ^ high64(x*m)
@@ -11,19 +11,21 @@
 //! shingle     = fmix64(word(w_1)*STEP^(n-1) + word(w_2)*STEP^(n-2) + .. + word(w_n))
 //! ```
 //!
-//! 32 bits of it are the high half. The values are frozen by vectors/words_v1.json, and what a
-//! word is by the version of Unicode that [`UNICODE_VERSION`] names. On real words and on counters
-//! in decimal and hexadecimal it loses as many keys as a random function would; the product that is
-//! folded, not a truncated one, is what keeps keys apart that differ in the last byte of a chunk.
+//! A 32-bit hash is the high half. vectors/words_v1.json freezes the values, and [`UNICODE_VERSION`] the word
+//! boundaries. On real words and on counters in decimal and hexadecimal, it collides as often as a random
+//! function would. The folded product matters: a truncated product makes words collide that differ in the last
+//! byte of a chunk.
 
-use super::base_hash::{folded_product, little_endian};
+use super::arithmetic::{folded_product, little_endian};
 use super::family::fmix64;
 
-const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+/// The hash of a word before its first chunk, to which its length is xored.
+pub(crate) const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 const FOLD: u64 = 0xA076_1D64_78BD_642F;
+/// Multiplies the sum of a shingle before the next word is added.
 pub(crate) const STEP: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// The Unicode version whose word boundaries (UAX #29) decide what a word is.
+/// The Unicode version that decides word boundaries (UAX #29).
 pub const UNICODE_VERSION: (u64, u64, u64) = unicode_segmentation::UNICODE_VERSION;
 
 /// The hash of one word.
@@ -34,58 +36,6 @@ pub fn word(bytes: &[u8]) -> u64 {
     })
 }
 
-/// The two chunks of a word of at most 16 bytes, padded with zeros.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Start([u64; 2]);
-
-/// What is kept of two chunks for a word of so many bytes.
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are kept")]
-static KEPT: [[u64; 2]; Start::LEN + 1] = {
-    let mut kept = [[0; 2]; Start::LEN + 1];
-    let mut len = 1;
-    while len <= Start::LEN {
-        let bits = u128::MAX >> (128 - 8 * len);
-        kept[len] = [bits as u64, (bits >> 64) as u64];
-        len += 1;
-    }
-    kept
-};
-
-impl Start {
-    /// Bytes of a word that it holds.
-    pub(crate) const LEN: usize = 16;
-
-    /// The word of `len` bytes at `start`; none if it is longer, or 16 bytes cannot be read there.
-    ///
-    /// They are read whole and cut to the word by a mask: words are short, and a copy whose length
-    /// varies costs a mispredicted branch a word.
-    #[inline(always)]
-    pub(crate) fn within(text: &[u8], start: usize, len: usize) -> Option<Start> {
-        let kept = KEPT.get(len)?;
-        let [first, second] = text.get(start..start + 16)?.as_chunks::<8>().0 else {
-            return None;
-        };
-        Some(Start([
-            u64::from_le_bytes(*first) & kept[0],
-            u64::from_le_bytes(*second) & kept[1],
-        ]))
-    }
-
-    #[inline(always)]
-    pub(crate) fn to_le_bytes(self) -> [u8; 16] {
-        (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
-    }
-}
-
-/// The hash of a word of at least one byte that has been read.
-#[inline(always)]
-pub(crate) fn short_word(Start([first, second]): Start, len: usize) -> u64 {
-    let one = fold(len as u64 ^ SEED ^ first);
-    let two = fold(one ^ second);
-    // Both are at hand; choosing is cheaper than branching on a length.
-    std::hint::select_unpredictable(len > 8, two, one)
-}
-
 /// The hash of a shingle, from the hashes of its words in order.
 pub fn shingle(words: impl IntoIterator<Item = u64>) -> u64 {
     let combine = |sum: u64, word| sum.wrapping_mul(STEP).wrapping_add(word);
@@ -94,8 +44,8 @@ pub fn shingle(words: impl IntoIterator<Item = u64>) -> u64 {
 
 /// The hashes of all shingles of `size` consecutive words, from the words' hashes.
 ///
-/// The sum rolls along: one step drops the first word, shifts and adds the next. Fewer words than
-/// `size` are one shingle; no word is none.
+/// The sum rolls along: one step drops the first word, shifts, and adds the next. Fewer words than `size` form
+/// one shingle; no words form none.
 #[inline]
 pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
     if words.is_empty() {
@@ -110,39 +60,25 @@ pub fn for_each_shingle(words: &[u64], size: usize, mut emit: impl FnMut(u64)) {
     if first == words.len() {
         return;
     }
-    let leave = (0..size).fold(1u64, |power, _| power.wrapping_mul(STEP));
-    for (gone, come) in words.iter().zip(&words[first..]) {
+    let weight = (0..size).fold(1u64, |power, _| power.wrapping_mul(STEP));
+    for (dropped, added) in words.iter().zip(&words[first..]) {
         sum = sum
             .wrapping_mul(STEP)
-            .wrapping_add(*come)
-            .wrapping_sub(gone.wrapping_mul(leave));
+            .wrapping_add(*added)
+            .wrapping_sub(dropped.wrapping_mul(weight));
         emit(fmix64(sum));
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "the two halves are folded")]
+/// Mixes the xor of a word's hash and its next chunk.
 #[inline(always)]
-fn fold(x: u64) -> u64 {
+pub(crate) fn fold(x: u64) -> u64 {
     folded_product(x, FOLD)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_follows_a_word_does_not_count() {
-        let text: Vec<u8> = (1..80).collect();
-        for len in 1..=Start::LEN {
-            for start in 0..text.len() - Start::LEN {
-                let read = Start::within(&text, start, len).unwrap();
-                let word_hash = word(&text[start..start + len]);
-                assert_eq!(short_word(read, len), word_hash, "{len} at {start}");
-            }
-        }
-        assert!(Start::within(&text, text.len() - 15, 1).is_none());
-        assert!(Start::within(&text, 0, 17).is_none());
-    }
 
     #[test]
     fn rolling_equals_the_definition() {

@@ -1,16 +1,19 @@
 //! AVX2: 8 lanes.
-#![allow(unsafe_code, reason = "intrinsics, where an Avx2 proves them")]
+#![allow(
+    unsafe_code,
+    reason = "intrinsics; a value of Avx2 proves the instructions"
+)]
 
 use std::arch::x86_64::*;
 
-use super::isa::Kernel;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 
-/// The proof that this CPU has AVX2, and what came with it.
+/// The proof that this CPU has AVX2, and the bit instructions of its generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Avx2(());
 
-/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down to take their turn.
+/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down first.
 #[derive(Clone, Copy)]
 pub(crate) struct Affine {
     a_even: __m256i,
@@ -35,7 +38,7 @@ impl Avx2 {
         fn compiled<K: Kernel>(lanes: Avx2, kernel: K) -> K::Output {
             kernel.run(lanes)
         }
-        // SAFETY: `self` proves that the CPU has all of them.
+        // SAFETY: `self` proves that the CPU has all these instructions.
         unsafe { compiled(self, kernel) }
     }
 }
@@ -43,7 +46,7 @@ impl Avx2 {
 /// Calls an intrinsic.
 macro_rules! intrinsic {
     ($($call:tt)*) => {
-        // SAFETY: a method of `Avx2`, of which there is one only where the CPU has the instruction.
+        // SAFETY: a value of `Avx2` is at hand, which proves that the CPU has the instruction.
         unsafe { $($call)* }
     };
 }
@@ -53,7 +56,7 @@ impl Lanes for Avx2 {
     type U64 = __m256i;
     type Affine = Affine;
     type Bytes = [__m256i; 2];
-    type Where = [__m256i; 2];
+    type Mask = [__m256i; 2];
 
     const COUNT: usize = 8;
     const REGISTERS: usize = 12;
@@ -68,14 +71,14 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn load(self, numbers: &[u32]) -> __m256i {
         let numbers = &numbers[..8];
-        // SAFETY: 8 numbers were just shown to be there; the load needs no alignment.
+        // SAFETY: 8 numbers are there, by the slice above; the load needs no alignment.
         unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store(self, vector: __m256i, numbers: &mut [u32]) {
         let numbers = &mut numbers[..8];
-        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 8 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) }
     }
 
@@ -188,14 +191,14 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn load64(self, numbers: &[u64]) -> __m256i {
         let numbers = &numbers[..4];
-        // SAFETY: 4 numbers were just shown to be there; the load needs no alignment.
+        // SAFETY: 4 numbers are there, by the slice above; the load needs no alignment.
         unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store64(self, vector: __m256i, numbers: &mut [u64]) {
         let numbers = &mut numbers[..4];
-        // SAFETY: 4 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 4 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), vector) }
     }
 
@@ -251,7 +254,7 @@ impl Lanes for Avx2 {
             vector,
             _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7)
         )));
-        // SAFETY: 4 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 4 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), high) }
     }
 
@@ -315,7 +318,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn is_among(self, bytes: [__m256i; 2], first: u8, count: u8) -> [__m256i; 2] {
         intrinsic!({
-            // What lies before the first one wraps and is great.
+            // Bytes below `first` wrap and become large.
             let first = _mm256_set1_epi8(first.cast_signed());
             let last = _mm256_set1_epi8((count - 1).cast_signed());
             let low = _mm256_sub_epi8(bytes[0], first);

@@ -1,16 +1,19 @@
 //! AVX-512: 16 lanes.
-#![allow(unsafe_code, reason = "intrinsics, where an Avx512 proves them")]
+#![allow(
+    unsafe_code,
+    reason = "intrinsics; a value of Avx512 proves the instructions"
+)]
 
 use std::arch::x86_64::*;
 
-use super::isa::Kernel;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 
 /// The proof that this CPU has AVX-512 F, DQ, BW and VL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Avx512(());
 
-/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down to take their turn.
+/// `vpmuludq` multiplies the even lanes; the odd ones are shifted down first.
 #[derive(Clone, Copy)]
 pub(crate) struct Affine {
     a_even: __m512i,
@@ -40,7 +43,7 @@ impl Avx512 {
         fn compiled<K: Kernel>(lanes: Avx512, kernel: K) -> K::Output {
             kernel.run(lanes)
         }
-        // SAFETY: `self` proves that the CPU has all of them.
+        // SAFETY: `self` proves that the CPU has all these instructions.
         unsafe { compiled(self, kernel) }
     }
 }
@@ -48,7 +51,7 @@ impl Avx512 {
 /// Calls an intrinsic.
 macro_rules! intrinsic {
     ($($call:tt)*) => {
-        // SAFETY: a method of `Avx512`, of which there is one only where the CPU has the instruction.
+        // SAFETY: a value of `Avx512` is at hand, which proves that the CPU has the instruction.
         unsafe { $($call)* }
     };
 }
@@ -58,7 +61,7 @@ impl Lanes for Avx512 {
     type U64 = __m512i;
     type Affine = Affine;
     type Bytes = __m512i;
-    type Where = __mmask64;
+    type Mask = __mmask64;
 
     const COUNT: usize = 16;
     const REGISTERS: usize = 26;
@@ -73,14 +76,14 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn load(self, numbers: &[u32]) -> __m512i {
         let numbers = &numbers[..16];
-        // SAFETY: 16 numbers were just shown to be there; the load needs no alignment.
+        // SAFETY: 16 numbers are there, by the slice above; the load needs no alignment.
         unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store(self, vector: __m512i, numbers: &mut [u32]) {
         let numbers = &mut numbers[..16];
-        // SAFETY: 16 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 16 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) }
     }
 
@@ -181,14 +184,14 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn load64(self, numbers: &[u64]) -> __m512i {
         let numbers = &numbers[..8];
-        // SAFETY: 8 numbers were just shown to be there; the load needs no alignment.
+        // SAFETY: 8 numbers are there, by the slice above; the load needs no alignment.
         unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn store64(self, vector: __m512i, numbers: &mut [u64]) {
         let numbers = &mut numbers[..8];
-        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 8 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) }
     }
 
@@ -231,7 +234,7 @@ impl Lanes for Avx512 {
     fn store_high(self, vector: __m512i, words: &mut [u32]) {
         let words = &mut words[..8];
         let high = intrinsic!(_mm512_cvtepi64_epi32(_mm512_srli_epi64::<32>(vector)));
-        // SAFETY: 8 numbers were just shown to be there; the store needs no alignment.
+        // SAFETY: 8 numbers are there, by the slice above; the store needs no alignment.
         unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), high) }
     }
 
@@ -240,7 +243,7 @@ impl Lanes for Avx512 {
         // SAFETY: there are 32 bytes; the load needs no alignment.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         intrinsic!({
-            // Each quarter gets the 16 bytes from its own first one on, and makes four words of them.
+            // Each quarter receives the 16 bytes from its first word on, and makes four words of them.
             let from = _mm512_setr_epi32(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
             let quarters = _mm512_permutexvar_epi32(from, _mm512_castsi256_si512(bytes));
             let words = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);

@@ -1,17 +1,17 @@
-//! What the vector units of this CPU allow: for each family a loop of the instructions that one update needs and
-//! no others, on registers alone, each independent of the last. What a kernel does besides (loads, mixing, the
-//! ends of sets) is what it lies below.
-#![allow(unsafe_code, reason = "the loops are instructions by name")]
+//! The ceiling of the vector units of this CPU: per family a loop of only the instructions that one update needs,
+//! on registers, each iteration independent of the last. A kernel stays below it for what it does besides:
+//! loads, mixing, the ends of sets.
+#![allow(unsafe_code, reason = "the loops are assembly")]
 
 use super::Isa;
 use super::isa::Kind;
 use super::low_part;
 use crate::scheme::Family;
 
-/// Updates a second that the vector units allow for documents of so many shingles, on this core at this moment:
-/// its clock moves with the load. `None` where no loop is known. It takes less than half a millisecond.
+/// Measures the updates per second that the vector units allow for documents of `shingles` shingles, on this core
+/// at this moment: its clock moves with the load. `None` where no loop exists. Lasts less than half a millisecond.
 ///
-/// `mersenne61` of long sets takes its low part, which needs the instructions of `affine32`.
+/// `mersenne61` signs long sets by its low part, which needs the instructions of `affine32`.
 pub fn updates_per_s(family: Family, isa: Isa, shingles: usize) -> Option<f64> {
     let is_low_part = family == Family::Mersenne61 && shingles >= low_part::from(isa);
     let family = match is_low_part {
@@ -38,9 +38,9 @@ mod loops {
 
     const ITERATIONS: u64 = 20_000;
 
-    /// Runs the instructions of one vector of updates on each of eight accumulators, again and again:
-    /// registers 12 to 15 hold x and the coefficients, 8 to 11 are for what comes between. What comes after is
-    /// compiled for SSE, and would wait for the upper halves of registers that are left full.
+    /// Repeats the instructions of one vector of updates on each of eight accumulators. Registers 12 to 15 hold x
+    /// and the coefficients, 8 to 11 intermediate values. The code after it is compiled for SSE and would wait for
+    /// upper halves of registers that are not cleared.
     macro_rules! calibrate {
         (16, $($line:expr),+) => {
             calibrate!(@loop 16, "mov {k:e}, 0xAAAA", "kmovw k1, {k:e}", "not {k:e}", "kmovw k2, {k:e}"; $($line),+)
@@ -49,17 +49,17 @@ mod loops {
             calibrate!(@loop $lanes, "xor {k:e}, {k:e}"; $($line),+)
         };
         (@loop $lanes:literal, $($prepare:literal),+; $($line:expr),+) => {{
-            let mut left = ITERATIONS;
+            let mut iterations = ITERATIONS;
             let start = Instant::now();
-            // SAFETY: reads and writes registers only, which are declared; the proof that is at hand where
-            // it is expanded says that the CPU has the instructions.
+            // SAFETY: reads and writes only the declared registers. The callers hold a value that proves the
+            // instructions.
             unsafe {
                 asm!(
                     $($prepare),+,
                     "2:",
                     $($line),+,
-                    "dec {left}", "jnz 2b", "vzeroupper",
-                    k = out(reg) _, left = inout(reg) left,
+                    "dec {iterations}", "jnz 2b", "vzeroupper",
+                    k = out(reg) _, iterations = inout(reg) iterations,
                     out("k1") _, out("k2") _,
                     out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
                     out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
@@ -67,7 +67,7 @@ mod loops {
                     out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
                 );
             }
-            let _ = left;
+            let _ = iterations;
             Some((ITERATIONS * 8 * $lanes) as f64 / start.elapsed().as_secs_f64())
         }};
     }
@@ -97,7 +97,7 @@ mod loops {
         };
     }
 
-    /// Both products and sums of 64 bits, and the high factor's share.
+    /// Both products and sums of 64 bits, and the product with the high factor.
     macro_rules! sums {
         ($r:literal) => {
             concat!(
@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ceiling_is_a_rate_and_long_sets_of_mersenne61_have_that_of_affine32() {
+    fn ceilings_are_rates() {
         for isa in Isa::available() {
             for family in [Family::Affine32, Family::Mersenne31, Family::Mersenne61] {
                 let ceiling = updates_per_s(family, *isa, 100);

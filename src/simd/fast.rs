@@ -1,31 +1,32 @@
-//! The kernel of the sketches that put a shingle into one slot a round: [`fast`](crate::scheme::fast)
-//! and [R-MinHash](crate::scheme::rminhash).
+//! The kernel of the sketches that put a shingle into one slot per round: [`fast`](crate::scheme::fast) and
+//! [R-MinHash](crate::scheme::rminhash).
 //!
-//! A round finds in lanes where some shingles go and with what value, and lowers those slots one by one: which
-//! slot it is nobody can predict, and scattering vectors with conflicts is no quicker. What cannot lower any slot,
-//! since it is no less than the greatest one, is left out before: of a long document, nearly all.
+//! A round computes the slots and values of some shingles in lanes, and lowers those slots one by one: slots are
+//! unpredictable, and scattering vectors with conflicts is no faster. Shingles whose value is not below the
+//! greatest slot cannot lower any and are filtered out first: nearly all shingles of a long document.
 
 use std::cell::RefCell;
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::{Affine32, Affine64, block64, fmix32_lanes, lower_block, lower_block64, mix};
 use crate::scheme::{fast, rminhash};
 
-/// Shingles of a round that are placed at a time; every vector divides it.
+/// Shingles that are placed at a time; a multiple of every vector's lanes.
 const CHUNK: usize = 64;
 
-/// Where the shingles of a chunk go, in lines of the cache.
+/// The slots and values of the shingles of a chunk, aligned to lines of the cache.
 #[repr(align(64))]
 struct Placed {
     slots: [u32; CHUNK],
     values: [u32; CHUNK],
 }
 
-/// Shingles at a time that enter every slot that rounds left.
+/// Shingles per tile that enter the slots that rounds left empty.
 const TILE: usize = 256;
 
-/// What differs from one sketch to the other.
+/// What differs between the sketches.
 trait Sketch: Sync {
     type Hash: Copy + Default + Sync;
 
@@ -35,7 +36,7 @@ trait Sketch: Sync {
     /// The least value of a round.
     fn above(round: usize) -> u32;
 
-    /// Places the first `len` shingles of a chunk, and as many more as fill a vector.
+    /// Places the first `len` shingles of a chunk, and more up to a whole vector.
     fn place<L: Lanes>(
         &self,
         lanes: L,
@@ -46,7 +47,7 @@ trait Sketch: Sync {
         placed: &mut Placed,
     );
 
-    /// Mixes shingles for the permutations that fill what rounds leave empty.
+    /// Mixes shingles for the permutations that fill the slots that rounds leave empty.
     fn mix<L: Lanes>(&self, lanes: L, tile: &[Self::Hash], mixed: &mut [Self::Hash; TILE]);
 
     /// The coefficients of the slots' own permutations.
@@ -55,7 +56,7 @@ trait Sketch: Sync {
     /// Permutations in a block.
     fn block<L: Lanes>() -> usize;
 
-    /// The least values of mixed shingles in a block of slots, of which the first `count` are meant.
+    /// The least values of mixed shingles in a block of slots. Only the first `count` are valid.
     fn least<L: Lanes>(
         lanes: L,
         block: &Block<Self::Hash>,
@@ -70,22 +71,22 @@ struct Block<H> {
     b: [H; BLOCK],
 }
 
-/// Lanes in as many vectors of permutations as are lowered at a time, of the widest.
+/// Most permutations of a block, with the widest vectors.
 const BLOCK: usize = 64;
 
 /// Signs one set that is not empty.
 fn sign<S: Sketch>(isa: Isa, sketch: &S, set: &[S::Hash], row: &mut [u32]) {
     thread_local! {
         /// The slots that rounds left empty.
-        static LEFT: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+        static EMPTY: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     }
     row.fill(u32::MAX);
-    LEFT.with_borrow_mut(|left| {
+    EMPTY.with_borrow_mut(|empty| {
         isa.run(Rounds {
             sketch,
             set,
             row,
-            left,
+            empty,
         });
     });
 }
@@ -94,7 +95,7 @@ struct Rounds<'a, S: Sketch> {
     sketch: &'a S,
     set: &'a [S::Hash],
     row: &'a mut [u32],
-    left: &'a mut Vec<u32>,
+    empty: &'a mut Vec<u32>,
 }
 
 impl<S: Sketch> Kernel for Rounds<'_, S> {
@@ -106,20 +107,26 @@ impl<S: Sketch> Kernel for Rounds<'_, S> {
             sketch,
             set,
             row,
-            left,
+            empty,
         } = self;
         const { assert!(CHUNK.is_multiple_of(L::COUNT)) }
         place_all(lanes, sketch, set, row);
-        list_empty(row, left);
-        if !left.is_empty() {
-            fill(lanes, sketch, set, row, left);
+        list_empty(row, empty);
+        if !empty.is_empty() {
+            fill(lanes, sketch, set, row, empty);
         }
     }
 }
 
-/// Fills the slots that are left with the least values of their permutations.
+/// Fills the empty slots with the least values of their permutations.
 #[inline(always)]
-fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u32], left: &[u32]) {
+fn fill<L: Lanes, S: Sketch>(
+    lanes: L,
+    sketch: &S,
+    set: &[S::Hash],
+    row: &mut [u32],
+    empty: &[u32],
+) {
     const { assert!(BLOCK.is_multiple_of(L::COUNT)) }
     let (a, b) = sketch.permutations();
     let zero = S::Hash::default();
@@ -131,8 +138,8 @@ fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u
             a: [zero; BLOCK],
             b: [zero; BLOCK],
         };
-        if left.len() > row.len() / 8 * 7 {
-            // Picking out so many would cost more than lowering the others, too, which changes none of them.
+        if empty.len() > row.len() / 8 * 7 {
+            // Gathering this many costs more than lowering the other slots too, which does not change them.
             for (i, slots) in row.chunks_mut(S::block::<L>()).enumerate() {
                 let (first, count) = (i * S::block::<L>(), slots.len());
                 block.a[..count].copy_from_slice(&a[first..first + count]);
@@ -143,7 +150,7 @@ fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u
                 }
             }
         } else {
-            for slots in left.chunks(S::block::<L>()) {
+            for slots in empty.chunks(S::block::<L>()) {
                 for (i, slot) in slots.iter().enumerate() {
                     block.a[i] = a[*slot as usize];
                     block.b[i] = b[*slot as usize];
@@ -158,7 +165,7 @@ fn fill<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u
     }
 }
 
-/// All rounds, or as many as can lower a slot.
+/// Runs the rounds until none can lower a slot.
 #[inline(always)]
 fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &mut [u32]) {
     let (chunks, rest) = set.as_chunks::<CHUNK>();
@@ -169,8 +176,8 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
         values: [u32::MAX; CHUNK],
     };
     let half_a_round = S::above(1) / 2;
-    // The greatest slot is looked up when there were as many shingles as there are slots, for fewer cannot
-    // have filled them, and then each time that a quarter more have passed: it sinks as their number grows.
+    // Searches the greatest slot after as many shingles as slots, since fewer cannot have filled them, and then
+    // after every quarter more: it sinks as their number grows.
     let (mut bound, mut passed, mut next) = (u32::MAX, 0, row.len());
     for round in 0..S::ROUNDS {
         for i in 0..=chunks.len() {
@@ -186,9 +193,9 @@ fn place_all<L: Lanes, S: Sketch>(lanes: L, sketch: &S, set: &[S::Hash], row: &m
             }
             passed += len;
             sketch.place(lanes, round, row.len(), chunk, len, placed);
-            // To ask each shingle first whether it lowers its slot was slower.
+            // Testing each shingle first was slower.
             if bound - S::above(round) > half_a_round {
-                // Eight at a time: those behind the last one were placed before, and lower nothing.
+                // Eight at a time: those after the last one were placed before, and lower nothing.
                 let eights = placed.slots.as_chunks::<8>().0.iter();
                 let eights = eights.zip(placed.values.as_chunks::<8>().0);
                 for (slots, values) in eights.take(len.div_ceil(8)) {
@@ -227,20 +234,20 @@ fn greatest(row: &[u32]) -> u32 {
     greatest
 }
 
-/// Writes down which slots are empty, without a branch that nobody could predict.
+/// Lists the empty slots, without an unpredictable branch.
 #[allow(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
 #[inline(always)]
-fn list_empty(row: &[u32], left: &mut Vec<u32>) {
-    left.resize(row.len(), 0);
+fn list_empty(row: &[u32], empty: &mut Vec<u32>) {
+    empty.resize(row.len(), 0);
     let mut count = 0;
     for (k, slot) in row.iter().enumerate() {
-        left[count] = k as u32;
+        empty[count] = k as u32;
         count += usize::from(*slot == u32::MAX);
     }
-    left.truncate(count);
+    empty.truncate(count);
 }
 
-/// `fast`: the words of the coefficients, of the rounds and then of the slots.
+/// `fast`: the coefficients of the rounds, then those of the slots, as 32-bit words.
 pub(crate) struct Fast {
     a: Vec<u32>,
     b: Vec<u32>,
@@ -396,11 +403,11 @@ impl Sketch for RMinHash {
         if rejected == 0 {
             return;
         }
-        // Some slot may have to be drawn again, once in millions of shingles.
-        let mut rests = [u64::MAX; CHUNK];
-        lanes.store64(least, &mut rests);
-        if rests.iter().any(|rest| *rest < rejected) {
-            draw_again(key, round, slots, chunk, placed);
+        // A slot may have to be drawn again, once in millions of shingles.
+        let mut lows = [u64::MAX; CHUNK];
+        lanes.store64(least, &mut lows);
+        if lows.iter().any(|low| *low < rejected) {
+            redraw(key, round, slots, chunk, placed);
         }
     }
 
@@ -453,7 +460,7 @@ fn splitmix64_lanes<L: Lanes>(lanes: L, x: L::U64) -> L::U64 {
 
 #[allow(clippy::cast_possible_truncation, reason = "slots fit 32 bits")]
 #[cold]
-fn draw_again(key: u64, round: usize, slots: usize, chunk: &[u64; CHUNK], placed: &mut Placed) {
+fn redraw(key: u64, round: usize, slots: usize, chunk: &[u64; CHUNK], placed: &mut Placed) {
     for (i, x) in chunk.iter().enumerate() {
         let (slot, value) = rminhash::slot_and_value(rminhash::mix(x ^ key), round, slots);
         (placed.slots[i], placed.values[i]) = (slot as u32, value);
@@ -476,13 +483,13 @@ mod tests {
         unshift(z, 30).wrapping_sub(rminhash::INCREMENT)
     }
 
-    /// Shingles that random ones never are: their slot has to be drawn again.
+    /// Shingles whose slot must be drawn again, which random ones never are.
     #[test]
-    fn slots_are_drawn_again_as_by_the_definition() {
+    fn redrawn_slots_match_the_definition() {
         let (a, b) = rminhash::draw(5, 100);
         let key = rminhash::round_key(b[0], 0);
         assert_eq!(unmix(rminhash::mix(77)), 77);
-        // The low halves of their products with 100 are 0, 100 and 4; those below 2^32 mod 100 = 96 are rejected.
+        // The low halves of their products with 100 are 0, 100 and 4. Those below 2^32 mod 100 = 96 are rejected.
         let mixed = [3 << 32, 4 << 32 | 1, 5 << 32 | 42_949_673];
         let set = mixed.map(|m| unmix(m) ^ key);
         let mut expected = vec![u32::MAX; 100];

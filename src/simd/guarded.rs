@@ -1,6 +1,5 @@
-//! Memory between two pages that must not be touched, for tests: a kernel that reads or writes beyond
-//! what it was given is killed at once.
-#![allow(unsafe_code, reason = "asks the system for pages and their protection")]
+//! Memory between two guard pages, for tests: a kernel that reads or writes out of bounds is killed at once.
+#![allow(unsafe_code, reason = "maps pages and protects them")]
 
 use std::ptr::NonNull;
 
@@ -12,14 +11,14 @@ pub(crate) struct Guarded<T> {
     len: usize,
 }
 
-/// At which end of the memory the numbers lie.
+/// The end of the memory that the numbers touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
     Start,
     End,
 }
 
-const PAGE: usize = 1 << 16; // As large as pages are anywhere.
+const PAGE: usize = 1 << 16; // The largest page size of any system.
 
 impl<T: bytemuck::Pod> Guarded<T> {
     pub(crate) fn new(numbers: &[T], against: Against) -> Self {
@@ -65,21 +64,21 @@ impl<T> std::ops::Deref for Guarded<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `len` numbers were written there, and live as long as `self`.
+        // SAFETY: `new` wrote `len` numbers there, which live as long as `self`.
         unsafe { std::slice::from_raw_parts(self.numbers.as_ptr(), self.len) }
     }
 }
 
 impl<T> std::ops::DerefMut for Guarded<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as in `deref`, and borrowed alone; new memory is zero, which is a number.
+        // SAFETY: as in `deref`, and borrowed exclusively; fresh memory is zero, a valid number.
         unsafe { std::slice::from_raw_parts_mut(self.numbers.as_ptr(), self.len) }
     }
 }
 
 impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
-        // SAFETY: the pages that `new` asked for, which nothing borrows any more.
+        // SAFETY: the pages that `new` mapped, which nothing borrows any longer.
         unsafe {
             libc::munmap(self.pages.as_ptr().cast(), self.page_bytes);
         }

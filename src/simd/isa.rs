@@ -1,4 +1,4 @@
-//! Which instructions this CPU has.
+//! The vector instructions of this CPU.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -7,14 +7,13 @@ use std::sync::OnceLock;
 use super::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Avx512;
-use super::lanes::Lanes;
+use super::kernel::Kernel;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 use super::neon::Neon;
 use super::portable::Portable;
 use crate::error::{Conflict, Error, Result};
 
-/// A set of vector instructions that this CPU has: to hold one is the proof of it, for only
-/// [`Isa::available`] makes them.
+/// A set of vector instructions that this CPU has. A value is the proof: only [`Isa::available`] makes one.
 ///
 /// ```
 /// use simgpu::simd::Isa;
@@ -37,11 +36,11 @@ pub(super) enum Kind {
     Neon(Neon),
 }
 
-/// All names, whether this CPU has them or not.
+/// The names of all instruction sets, on any CPU.
 const NAMES: [&str; 4] = ["portable", "avx2", "avx512", "neon"];
 
 impl Isa {
-    /// All that this CPU has, the slowest first. The CPU is asked once.
+    /// The instruction sets of this CPU, the slowest first. Detects them once per process.
     pub fn available() -> &'static [Isa] {
         static AVAILABLE: OnceLock<Vec<Isa>> = OnceLock::new();
         AVAILABLE.get_or_init(|| {
@@ -58,16 +57,16 @@ impl Isa {
         })
     }
 
-    /// The fastest that this CPU has.
+    /// The fastest instruction set of this CPU.
     pub fn best() -> Isa {
         let best = Isa::available().last();
         best.copied().unwrap_or(Isa(Kind::Portable(Portable)))
     }
 
-    /// The one of that name: `portable`, `avx2`, `avx512` or `neon`.
+    /// The instruction set of a name: `portable`, `avx2`, `avx512` or `neon`.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] for another name, [`Error::Conflict`] when this CPU does not have it.
+    /// [`Error::UnknownName`] for another name, [`Error::Conflict`] when this CPU lacks it.
     pub fn named(name: &str) -> Result<Isa> {
         let available = || Isa::available().iter();
         if let Some(isa) = available().find(|isa| isa.name() == name) {
@@ -89,7 +88,7 @@ impl Isa {
         })
     }
 
-    /// Every name that [`Isa::named`] knows, on any CPU.
+    /// The names that [`Isa::named`] accepts on some CPU.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.into_iter()
     }
@@ -106,7 +105,7 @@ impl Isa {
         }
     }
 
-    /// Runs a kernel, compiled for these instructions.
+    /// Runs a kernel that is compiled for these instructions.
     #[inline]
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {
         match self.0 {
@@ -125,13 +124,4 @@ impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A computation that is written once over [`Lanes`] and compiled for each instruction set.
-///
-/// Whatever `run` calls must be inlined into it, or it is compiled for the baseline only.
-pub(crate) trait Kernel {
-    type Output;
-
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
 }

@@ -1,7 +1,6 @@
-//! What kernels need of a vector unit.
+//! The operations of a vector unit that kernels are written in.
 
-/// A vector unit: a value of it proves that its instructions are there, and its methods are what
-/// kernels are written in. Arithmetic is modulo 2^32 or 2^64.
+/// A vector unit. A value proves that the CPU has its instructions. Arithmetic is modulo 2^32 or 2^64.
 pub(crate) trait Lanes: Copy {
     /// [`Lanes::COUNT`] numbers of 32 bits.
     type U32: Copy;
@@ -9,33 +8,32 @@ pub(crate) trait Lanes: Copy {
     /// Half as many numbers of 64 bits.
     type U64: Copy;
 
-    /// The addends and factors of [`Lanes::COUNT`] sums `a*x + b` of 64 bits, as `mul_add` takes them.
+    /// The factors and addends of [`Lanes::COUNT`] sums `a*x + b` of 64 bits, in the layout of `mul_add`.
     type Affine: Copy;
 
     /// 64 bytes.
     type Bytes: Copy;
 
-    /// Which of 64 bytes are meant.
-    type Where: Copy;
+    /// A selection of 64 bytes.
+    type Mask: Copy;
 
-    /// Numbers of 32 bits in a vector.
+    /// Number of 32-bit lanes in a vector.
     const COUNT: usize;
 
-    /// Vectors that the accumulators and coefficients of a kernel may fill at a time.
+    /// Vector registers for the accumulators and coefficients of a kernel.
     const REGISTERS: usize;
 
     /// Whether `mul64` is one instruction.
     const MULTIPLIES_64: bool;
 
-    /// Shingles from which on `mersenne61` by its low part is quicker than directly. What it costs more
-    /// for a set, whatever its length, is 7 microseconds on a Xeon of 2.5 GHz at 128 permutations; what
-    /// it saves for each shingle is 10 nanoseconds with AVX-512, 22 with AVX2 and 300 without either. NEON's
-    /// is a guess between the last two.
+    /// Length of a set from which `mersenne61` is faster by its low part than directly. On a Xeon of 2.5 GHz at
+    /// 128 permutations the low part costs 7 microseconds more per set, and saves per shingle 10 nanoseconds
+    /// with AVX-512, 22 with AVX2 and 300 without either. NEON's is a guess between the last two.
     const LOW_PART_FROM: usize;
 
     fn splat(self, number: u32) -> Self::U32;
 
-    /// The first [`Lanes::COUNT`] numbers.
+    /// Reads the first [`Lanes::COUNT`] numbers.
     fn load(self, numbers: &[u32]) -> Self::U32;
 
     /// Writes the first [`Lanes::COUNT`] numbers.
@@ -50,7 +48,7 @@ pub(crate) trait Lanes: Copy {
 
     fn min(self, a: Self::U32, b: Self::U32) -> Self::U32;
 
-    /// One bit a lane, the first one lowest: whether a is less than b.
+    /// One bit per lane, the first one lowest: whether a is less than b.
     fn are_below(self, a: Self::U32, b: Self::U32) -> u64;
 
     fn xor(self, a: Self::U32, b: Self::U32) -> Self::U32;
@@ -63,10 +61,10 @@ pub(crate) trait Lanes: Copy {
 
     fn rotate_left(self, a: Self::U32, bits: u32) -> Self::U32;
 
-    /// Prepares the first [`Lanes::COUNT`] factors, given as words, and addends.
+    /// Prepares the first [`Lanes::COUNT`] factors, passed as words, and addends.
     fn affine(self, a_low: &[u32], a_high: &[u32], b: &[u64]) -> Self::Affine;
 
-    /// Low and high words of `a*x + b`, x the same in all lanes.
+    /// Low and high words of `a*x + b`; x is the same in all lanes.
     fn mul_add(self, by: &Self::Affine, x: Self::U32) -> (Self::U32, Self::U32);
 
     fn splat64(self, number: u64) -> Self::U64;
@@ -93,8 +91,7 @@ pub(crate) trait Lanes: Copy {
     /// Writes the high words of half as many numbers as [`Lanes::COUNT`].
     fn store_high(self, vector: Self::U64, words: &mut [u32]);
 
-    /// The little-endian words that begin at the first [`Lanes::COUNT`] bytes, so that each shares
-    /// three bytes with the next one.
+    /// The little-endian words that begin at the first [`Lanes::COUNT`] bytes. Neighbours share three bytes.
     fn load_overlapping(self, bytes: &[u8; 32]) -> Self::U32;
 
     fn load_bytes(self, bytes: &[u8; 64]) -> Self::Bytes;
@@ -104,25 +101,25 @@ pub(crate) trait Lanes: Copy {
     /// Sets bits in each byte.
     fn with_bits(self, bytes: Self::Bytes, bits: u8) -> Self::Bytes;
 
-    /// Where the bytes are `byte`.
-    fn is(self, bytes: Self::Bytes, byte: u8) -> Self::Where;
+    /// Selects the bytes that are `byte`.
+    fn is(self, bytes: Self::Bytes, byte: u8) -> Self::Mask;
 
-    /// Where the bytes are one of `count` from `first` on.
-    fn is_among(self, bytes: Self::Bytes, first: u8, count: u8) -> Self::Where;
+    /// Selects the bytes among the `count` from `first` on.
+    fn is_among(self, bytes: Self::Bytes, first: u8, count: u8) -> Self::Mask;
 
-    fn or(self, a: Self::Where, b: Self::Where) -> Self::Where;
+    fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
 
-    /// Puts `byte` in some places.
-    fn put(self, bytes: Self::Bytes, at: Self::Where, byte: u8) -> Self::Bytes;
+    /// Replaces the selected bytes by `byte`.
+    fn put(self, bytes: Self::Bytes, at: Self::Mask, byte: u8) -> Self::Bytes;
 
-    /// One bit a byte, the first one lowest.
-    fn bits(self, at: Self::Where) -> u64;
+    /// One bit per byte, the first one lowest.
+    fn bits(self, at: Self::Mask) -> u64;
 
-    /// Writes the places of the bits that are set, counted from `first`, and says how many they are.
-    /// What stands behind them in `places` is undefined.
+    /// Writes the positions of the set bits, counted from `first`, and returns their number. The rest of
+    /// `places` is undefined.
     ///
-    /// Eight at a time whether they are there or not, from a table: a loop that ends with the last one
-    /// would be mispredicted every time.
+    /// Writes eight at a time from a table, set or not: a loop that ends with the last set bit would be
+    /// mispredicted every time.
     #[allow(clippy::cast_possible_truncation, reason = "eight bits at a time")]
     #[inline(always)]
     fn places(self, bits: u64, first: u32, places: &mut [u32; 64]) -> usize {
@@ -140,7 +137,7 @@ pub(crate) trait Lanes: Copy {
     }
 }
 
-/// For each byte, which of its bits are set.
+/// For each byte, the positions of its set bits.
 #[allow(clippy::cast_possible_truncation, reason = "below 8")]
 static BITS: [[u8; 8]; 256] = {
     let mut bits = [[0; 8]; 256];

@@ -1,28 +1,29 @@
-//! `mersenne61` of long sets, at nearly the price of `affine32`.
+//! `mersenne61` of long sets, at nearly the cost of `affine32`.
 //!
-//! With `s = a*x + b mod 2^64` the value is `L + t mod 2^32`, where `L = a_low*x + b_low mod 2^32` is the
-//! low word of s and t, from 0 to 8, depends on the rest. L costs a product of words and a sum. If the
-//! least L of a set is m, then the least value is that of a shingle whose L lies in m..m + 8, for every
-//! other value is at least m + 8, unless L is one of the last eight numbers, where the sum wraps. Taking
-//! the minimum of L + 8 instead moves those eight to the front, where they are seen at once.
+//! With `s = a*x + b mod 2^64` the value is `L + t mod 2^32`, where `L = a_low*x + b_low mod 2^32` is the low
+//! word of s, and t, from 0 to 8, depends on the rest. L costs a product of words and a sum. If the least L of a
+//! set is m, the least value belongs to a shingle with L in m..m + 8: every other value is at least m + 8, unless
+//! L is one of the last eight numbers, where the sum wraps. The kernel therefore minimises L + 8, which moves
+//! those eight to the front, where they are noticed at once.
 //!
-//! Which shingles have a given L is told by inverting `a_low*x + b_low`, and whether the set holds one by a
-//! bit map of hashed shingles, which errs to one side only: what it lets through is looked up in the set.
+//! Inverting `a_low*x + b_low` yields the shingles with a given L. A bit map of hashed shingles tells which of
+//! them the set may hold; it errs to one side only, and its hits are looked up in the set.
 
 use std::cell::RefCell;
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::{Affine32, Mersenne61, lower32, sign32};
 
-/// Of a factor with more trailing zeros, too many shingles share one L.
+/// With more trailing zeros in a factor, too many shingles share one L.
 const MAX_ZEROS: u32 = 8;
 
-/// What L is shifted by.
+/// The number added to L.
 const SHIFT: u32 = 8;
 
-/// Bits of the map for each shingle, at least: one probe in so many errs.
-const BITS_A_SHINGLE: usize = 64;
+/// Least bits of the map per shingle: one probe in this many errs.
+const BITS_PER_SHINGLE: usize = 64;
 
 /// `mersenne61` with both forms.
 pub(crate) struct Mersenne61LowPart {
@@ -47,7 +48,7 @@ impl Inverse {
     fn new(a: u32, b: u32) -> Self {
         let zeros = a.trailing_zeros();
         let odd = a.unbounded_shr(zeros);
-        // Newton's iteration: each step doubles the bits that are right, and 3 are at first.
+        // Newton's iteration: each step doubles the number of correct bits, which is 3 at first.
         let step =
             |inverse: u32, _| inverse.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(inverse)));
         Inverse {
@@ -81,7 +82,7 @@ impl Mersenne61LowPart {
         }
     }
 
-    /// Signs one set that is not empty, by the form that is quicker for its length.
+    /// Signs one set that is not empty, by the faster form for its length.
     #[inline]
     pub(crate) fn sign(&self, isa: Isa, set: &[u32], row: &mut [u32]) {
         if set.len() < from(isa) {
@@ -113,7 +114,7 @@ impl Mersenne61LowPart {
         }
         let least = shifted - SHIFT;
         let mut value = u32::MAX;
-        // One of these is in the set, for the least L is one's: so a single one that may be, is.
+        // The set holds one of these, whose L is the least. So if only one may be held, it is.
         let mut maybe = inverse.preimages(least).filter(|x| held.may_hold(*x));
         if let (Some(first), None) = (maybe.next(), maybe.next()) {
             value = self.direct.value_of(k, first);
@@ -141,8 +142,8 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     fn new(isa: Isa, set: &'a [u32], bits: &'a mut Vec<u64>) -> Self {
-        // The place of a bit has 32 bits; more would be for sets that nobody signs in one piece.
-        let bits_wanted = set.len().saturating_mul(BITS_A_SHINGLE);
+        // The position of a bit has at most 31 bits, enough for sets that are signed in pieces.
+        let bits_wanted = set.len().saturating_mul(BITS_PER_SHINGLE);
         let words = bits_wanted
             .div_ceil(64)
             .next_power_of_two()
@@ -175,13 +176,13 @@ impl<'a> Held<'a> {
     }
 }
 
-/// Where the bit of x lies, among 2^(32 - shift).
+/// The position of the bit of x, among 2^(32 - shift).
 #[inline]
 fn place(x: u32, shift: u32) -> usize {
     (x.wrapping_mul(0x9E37_79B1) >> shift) as usize
 }
 
-/// The length from which on the low part is quicker.
+/// The length of a set from which the low part is faster.
 pub(super) fn from(isa: Isa) -> usize {
     isa.run(LowPartFrom)
 }
@@ -207,7 +208,7 @@ impl Kernel for Contains<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> bool {
-        // The compiler makes vectors of it, since the loop does not stop early.
+        // The compiler vectorises the loop, since it does not stop early.
         self.set
             .iter()
             .fold(false, |found, y| found | (*y == self.x))
@@ -232,7 +233,7 @@ mod tests {
         (a, drawn.b().to_vec())
     }
 
-    /// Shingles whose L under one permutation are `least` and little more, and others above that.
+    /// Shingles whose L under one permutation is `least` or little more, and others with a greater L.
     fn shingles_from(inverse: Inverse, a: u32, least: u32) -> Vec<u32> {
         let near = (0..24).map(|d| least.wrapping_add(d));
         let mut set: Vec<u32> = match inverse.zeros {
@@ -246,12 +247,11 @@ mod tests {
         set
     }
 
-    /// Both forms against the definition. Random shingles never come near the cases that make the form
-    /// what it is, so shingles are made from the L that they are to have: close to each other, in the
-    /// last eight numbers, around both ends, under factors with any number of trailing zeros.
+    /// Random shingles never reach the hard cases of the low part, so shingles are made from a wanted L: close to
+    /// each other, in the last eight numbers, around both ends, under factors with any number of trailing zeros.
     #[allow(clippy::cast_possible_truncation, reason = "the low word is meant")]
     #[test]
-    fn both_forms_equal_the_definition_where_it_is_hard() {
+    fn hard_cases_equal_the_definition() {
         const LEAST: [u32; 10] = [0, 1, 7, 8, 9, 1000, 1 << 31, !0 - 16, !0 - 7, !0];
         let (a, b) = permutations();
         let by = Mersenne61LowPart::new(&a, &b);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn preimages_are_all_there_are() {
+    fn preimages_are_complete() {
         for a in [1u32, 3, 0xFFFF_FFFF, 2, 12, 0x9E37_79B1 << 5, 1 << 8] {
             let inverse = Inverse::new(a, 77);
             for x in (0..2000u32).map(fmix32) {

@@ -1,16 +1,17 @@
-//! Vector instructions of the CPU, chosen at run time: one binary uses AVX-512, AVX2 or NEON where there
-//! is one, and the lanes of the `wide` crate, compiled for what every CPU of the architecture has,
-//! elsewhere.
+//! Vector instructions of the CPU, chosen at run time.
 //!
-//! A kernel is written once over the small trait `Lanes` and compiled for each instruction
-//! set. The only folder with `unsafe`, in the files that name intrinsics (and, for tests, in `guarded`): a value of `Avx2`,
-//! `Avx512` or `Neon` is the proof that the CPU has them, and detection alone makes one.
+//! One binary uses AVX-512, AVX2 or NEON where the CPU has it, and elsewhere the lanes of the `wide`
+//! crate, compiled for the baseline of the architecture. Results never depend on the choice:
+//! [`Isa::best`] is the default everywhere, and a caller needs this module only to compare or restrict
+//! instruction sets.
 
-mod isa;
+// A kernel is written once over the trait `Lanes` and compiled for each instruction set. A value of
+// `Avx2`, `Avx512` or `Neon` proves that the CPU has the instructions, and only detection makes one. This
+// folder holds the crate's `unsafe` code: the files that name intrinsics, and `guarded` for tests.
+
 mod lanes;
 
-#[cfg(feature = "internals")]
-pub mod ceiling;
+mod kernel;
 
 mod portable;
 
@@ -23,18 +24,26 @@ mod avx512;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
-pub(crate) mod low_part;
+mod isa;
 
 pub(crate) mod sign;
 
+pub(crate) mod low_part;
+
 pub(crate) mod fast;
 
-#[cfg(all(test, unix))]
-pub(crate) mod guarded;
 pub(crate) mod windows;
 
 pub(crate) mod words;
 
+pub(crate) mod block_hash;
+
+#[cfg(feature = "internals")]
+pub mod ceiling;
+
+#[cfg(all(test, unix))]
+pub(crate) mod guarded;
+
 pub use isa::Isa;
-pub(crate) use isa::Kernel;
+pub(crate) use kernel::Kernel;
 pub(crate) use lanes::Lanes;

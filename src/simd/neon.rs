@@ -1,9 +1,12 @@
 //! NEON: 4 lanes.
-#![allow(unsafe_code, reason = "intrinsics, where a Neon proves them")]
+#![allow(
+    unsafe_code,
+    reason = "intrinsics; a value of Neon proves the instructions"
+)]
 
 use std::arch::aarch64::*;
 
-use super::isa::Kernel;
+use super::kernel::Kernel;
 use super::lanes::{Lanes, overlapping};
 
 /// The proof that this CPU has NEON.
@@ -29,7 +32,7 @@ impl Neon {
         fn compiled<K: Kernel>(lanes: Neon, kernel: K) -> K::Output {
             kernel.run(lanes)
         }
-        // SAFETY: `self` proves that the CPU has it.
+        // SAFETY: `self` proves that the CPU has these instructions.
         unsafe { compiled(self, kernel) }
     }
 }
@@ -37,7 +40,7 @@ impl Neon {
 /// Calls an intrinsic.
 macro_rules! intrinsic {
     ($($call:tt)*) => {
-        // SAFETY: a method of `Neon`, of which there is one only where the CPU has the instruction.
+        // SAFETY: a value of `Neon` is at hand, which proves that the CPU has the instruction.
         unsafe { $($call)* }
     };
 }
@@ -47,7 +50,7 @@ impl Lanes for Neon {
     type U64 = uint64x2_t;
     type Affine = Affine;
     type Bytes = [uint8x16_t; 4];
-    type Where = [uint8x16_t; 4];
+    type Mask = [uint8x16_t; 4];
 
     const COUNT: usize = 4;
     const REGISTERS: usize = 26;
@@ -62,14 +65,14 @@ impl Lanes for Neon {
     #[inline(always)]
     fn load(self, numbers: &[u32]) -> uint32x4_t {
         let numbers = &numbers[..4];
-        // SAFETY: 4 numbers were just shown to be there.
+        // SAFETY: 4 numbers are there, by the slice above.
         unsafe { vld1q_u32(numbers.as_ptr()) }
     }
 
     #[inline(always)]
     fn store(self, vector: uint32x4_t, numbers: &mut [u32]) {
         let numbers = &mut numbers[..4];
-        // SAFETY: 4 numbers were just shown to be there.
+        // SAFETY: 4 numbers are there, by the slice above.
         unsafe { vst1q_u32(numbers.as_mut_ptr(), vector) }
     }
 
@@ -163,14 +166,14 @@ impl Lanes for Neon {
     #[inline(always)]
     fn load64(self, numbers: &[u64]) -> uint64x2_t {
         let numbers = &numbers[..2];
-        // SAFETY: 2 numbers were just shown to be there.
+        // SAFETY: 2 numbers are there, by the slice above.
         unsafe { vld1q_u64(numbers.as_ptr()) }
     }
 
     #[inline(always)]
     fn store64(self, vector: uint64x2_t, numbers: &mut [u64]) {
         let numbers = &mut numbers[..2];
-        // SAFETY: 2 numbers were just shown to be there.
+        // SAFETY: 2 numbers are there, by the slice above.
         unsafe { vst1q_u64(numbers.as_mut_ptr(), vector) }
     }
 
@@ -216,7 +219,7 @@ impl Lanes for Neon {
     #[inline(always)]
     fn store_high(self, vector: uint64x2_t, words: &mut [u32]) {
         let words = &mut words[..2];
-        // SAFETY: 2 numbers were just shown to be there.
+        // SAFETY: 2 numbers are there, by the slice above.
         unsafe { vst1_u32(words.as_mut_ptr(), vshrn_n_u64::<32>(vector)) }
     }
 
@@ -251,7 +254,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn is_among(self, bytes: [uint8x16_t; 4], first: u8, count: u8) -> [uint8x16_t; 4] {
-        // What lies before the first one wraps and is great.
+        // Bytes below `first` wrap and become large.
         bytes.map(|quarter| {
             intrinsic!(vcltq_u8(
                 vsubq_u8(quarter, vdupq_n_u8(first)),
@@ -278,7 +281,7 @@ impl Lanes for Neon {
 
     #[inline(always)]
     fn bits(self, at: [uint8x16_t; 4]) -> u64 {
-        // A weight a byte, and neighbours added until a byte holds eight of them.
+        // One weight per byte; pairwise sums until a byte holds eight weights.
         const WEIGHTS: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];
         intrinsic!({
             let weights = vld1q_u8(WEIGHTS.as_ptr());

@@ -1,6 +1,7 @@
-//! The lanes of the `wide` crate, which every CPU has: they compile to what the crate was built for.
-//! Numbers of 64 bits are plain arrays: few instructions for them are everywhere, and scalar ones are quicker than what
-//! takes their place.
+//! The lanes of the `wide` crate, compiled for the build's target CPU. They run on every CPU.
+//!
+//! Numbers of 64 bits are plain arrays: baselines have few vector instructions for them, and scalar ones are
+//! faster than emulation.
 
 use wide::{u8x16, u32x8};
 
@@ -9,7 +10,7 @@ use super::lanes::{Lanes, overlapping};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Portable;
 
-/// Words of a and b apart: sums of 64 bits are built from 32-bit lanes.
+/// Low and high words of a and b: sums of 64 bits are built from 32-bit lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Affine {
     a: [u32x8; 2],
@@ -21,7 +22,7 @@ impl Lanes for Portable {
     type U64 = [u64; 4];
     type Affine = Affine;
     type Bytes = [u8x16; 4];
-    type Where = [u8x16; 4];
+    type Mask = [u8x16; 4];
 
     const COUNT: usize = 8;
     const REGISTERS: usize = 8;
@@ -116,7 +117,7 @@ impl Lanes for Portable {
     fn mul_add(self, by: &Affine, x: u32x8) -> (u32x8, u32x8) {
         let (low, high) = by.a[0].mul_keep_low_high(x);
         let sum = low + by.b[0];
-        // A comparison gives all ones, which is -1, where the sum of low words wrapped.
+        // A comparison yields all ones, which is -1, where the sum of low words wrapped.
         let carry = sum.simd_lt(low);
         (sum, high + by.a[1] * x + by.b[1] - carry)
     }
@@ -212,7 +213,7 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn is_among(self, bytes: [u8x16; 4], first: u8, count: u8) -> [u8x16; 4] {
-        // What lies before the first one wraps and is great.
+        // Bytes below `first` wrap and become large.
         bytes.map(|quarter| {
             let from = quarter - u8x16::splat(first);
             from.min(u8x16::splat(count - 1)).simd_eq(from)

@@ -1,25 +1,25 @@
-//! The signing kernels: one loop, and for each family the value of a shingle under a vector of
-//! permutations.
+//! The signing kernels: one loop, and per family the value of a shingle under a vector of permutations.
 //!
-//! N vectors of permutations at a time stay in registers while the shingles stream past them, so
-//! that no minimum leaves its register before the end of a tile. The number of permutations is padded
-//! with some whose values are dropped. Between tiles a slot holds its minimum *raw*, in the form that
-//! costs least in the loop; [`Family32::finish`] makes a slot of it. A raw minimum begins at the
-//! greatest number, so the first shingle replaces it.
+//! N vectors of permutations at a time stay in registers while the shingles stream past, so that no minimum
+//! leaves its register before the end of a tile. Permutations are padded with some whose values are dropped.
+//! Between tiles a slot holds its minimum *raw*, in the form that is cheapest in the loop;
+//! [`Family32::finish`] turns it into a slot. A raw minimum starts at the greatest number, so the first shingle
+//! replaces it.
 //!
 //! Each kernel runs within a tenth of what the ports of the CPU allow (results/).
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use crate::scheme::{P31, P61, fmix32, fmix64, mersenne61, mersenne61_wide};
 
-/// Shingles at a time: they stay in the first-level cache while all permutations pass.
+/// Shingles per tile: a tile stays in the first-level cache while all permutations pass.
 const TILE: usize = 512;
 
-/// Coefficients are padded to a multiple of this, which every vector divides.
+/// Coefficients are padded to a multiple of this, a multiple of every vector's lanes.
 const PADDING: usize = 16;
 
-/// The coefficients of K permutations, padded: whole, and as the words that 32-bit lanes take.
+/// The coefficients of K permutations, padded: whole, and split into words for 32-bit lanes.
 #[derive(Clone, Debug)]
 pub(crate) struct Coefficients {
     a: Vec<u64>,
@@ -73,26 +73,26 @@ impl Coefficients {
     }
 }
 
-/// A family of permutations of 32-bit shingle hashes, as a kernel computes it.
+/// A kernel's form of a family that permutes 32-bit shingle hashes.
 pub(crate) trait Family32: Send + Sync {
-    /// What a vector of permutations keeps in registers.
+    /// The constants of one vector of permutations, kept in registers.
     type Constants<L: Lanes>: Copy;
 
-    /// Registers that one vector of permutations takes in the loop, the minimum included.
+    /// Registers per vector of permutations in the loop, its minimum included.
     const REGISTERS: usize;
 
-    /// Whether shingles are mixed by `fmix32` first.
+    /// Whether `fmix32` mixes the shingles first.
     const IS_MIXED: bool;
 
-    /// The coefficients as the kernel takes them.
+    /// The coefficients in the kernel's form.
     fn coefficients(&self) -> &Coefficients;
 
-    /// What the vector that begins at permutation `first` keeps in registers.
+    /// The constants of the vector that begins at permutation `first`.
     fn constants<L: Lanes>(lanes: L, by: &Coefficients, first: usize) -> Self::Constants<L>;
 
     fn value<L: Lanes>(lanes: L, by: &Self::Constants<L>, x: L::U32) -> L::U32;
 
-    /// Makes slots of the raw minima of a set that is not empty.
+    /// Turns the raw minima of a set that is not empty into slots.
     fn finish(&self, set: &[u32], row: &mut [u32]);
 }
 
@@ -166,7 +166,7 @@ fn lower_blocks<L: Lanes, F: Family32, const N: usize>(
     }
 }
 
-/// What N vectors of permutations keep in registers, from permutation `first` on.
+/// The constants of N vectors of permutations from permutation `first` on.
 #[inline(always)]
 fn constants<L: Lanes, F: Family32, const N: usize>(
     lanes: L,
@@ -261,9 +261,9 @@ impl<const IS_MIXED: bool> Family32 for Affine32<IS_MIXED> {
 
 /// `mersenne31` at the cost of multiply-shift.
 ///
-/// With `A = ceil(2^64 a / p)` and `B = ceil(2^64 b / p)`, the high half f of `A*x + B mod 2^64` is
-/// within 1 of `2^32 v / p`, where v is the value `(a*x + b) mod p`. Steps of v move that by more than
-/// 2, so the least f belongs to the least v, and v is `f*p / 2^32` rounded. x need not be reduced.
+/// With `A = ceil(2^64 a / p)` and `B = ceil(2^64 b / p)`, the high half f of `A*x + B mod 2^64` is within 1 of
+/// `2^32 v / p`, where v is the value `(a*x + b) mod p`. A step of v changes that by more than 2, so the least f
+/// belongs to the least v, and v is `f*p / 2^32` rounded. x need not be reduced.
 pub(crate) struct Mersenne31(Coefficients);
 
 impl Mersenne31 {
@@ -307,11 +307,10 @@ impl Family32 for Mersenne31 {
 
 /// `mersenne61`, without masking or comparing in the loop.
 ///
-/// With `s = a*x + b mod 2^64`, `q = s >> 61` and `r = s mod 2^61`, the value is the low word of
-/// `r + q`, less p where that reaches p. The kernel takes b + 1 and computes the low word of `r + q`
-/// only, which is the value plus one but where `r + q` reaches p or a value of 2^32 - 1 wraps, and
-/// there it is at most 7. So a minimum of at most 7 is computed again by the definition, and from
-/// every other one 1 is taken off.
+/// With `s = a*x + b mod 2^64`, `q = s >> 61` and `r = s mod 2^61`, the value is the low word of `r + q`, minus p
+/// where that reaches p. The kernel uses b + 1 and computes only the low word of `r + q`. That is the value plus
+/// one, except where `r + q` reaches p or a value of 2^32 - 1 wraps; there it is at most 7. So a minimum of at
+/// most 7 is computed again by the definition, and every other minimum is lowered by 1.
 pub(crate) struct Mersenne61 {
     plus_one: Coefficients,
 }
@@ -337,7 +336,7 @@ impl Mersenne61 {
     }
 }
 
-/// Below it, a raw minimum may not be the value plus one.
+/// A raw minimum below this may differ from the value plus one.
 const CERTAIN: u32 = 8;
 
 impl Family32 for Mersenne61 {
@@ -372,20 +371,20 @@ impl Family32 for Mersenne61 {
     }
 }
 
-/// A family of permutations of 64-bit shingle hashes: as [`Family32`].
+/// A kernel's form of a family that permutes 64-bit shingle hashes: like [`Family32`].
 pub(crate) trait Family64: Send + Sync {
-    /// Whether shingles are mixed by `fmix64` first.
+    /// Whether `fmix64` mixes the shingles first.
     const IS_MIXED: bool;
 
     fn coefficients(&self) -> &Coefficients;
 
-    /// The value whose sum `a*x + b` is given.
+    /// The value of a sum `a*x + b`.
     fn value<L: Lanes>(lanes: L, sum: L::U64) -> L::U64;
 
     fn finish(&self, set: &[u64], row: &mut [u64]);
 }
 
-/// Signs one set that is not empty: as [`sign32`].
+/// Signs one set that is not empty: like [`sign32`].
 #[inline]
 pub(crate) fn sign64<F: Family64>(isa: Isa, family: &F, set: &[u64], row: &mut [u64]) {
     row.fill(u64::MAX);
@@ -399,8 +398,8 @@ struct Lower64<'a, F> {
     row: &'a mut [u64],
 }
 
-/// Vectors of permutations at a time. Four minima hide the latency of a product and, with their
-/// coefficients, fill the registers of AVX2.
+/// Vectors of permutations at a time. Four minima hide the latency of a product; with their coefficients
+/// they fill the registers of AVX2.
 const N64: usize = 4;
 
 /// Permutations in a block.
@@ -472,7 +471,7 @@ pub(super) fn lower_block64<L: Lanes, F: Family64>(
     }
 }
 
-/// `affine64`, mixed; unmixed it is what R-MinHash falls back to.
+/// `affine64`, and unmixed the permutations that R-MinHash falls back to.
 pub(crate) struct Affine64<const IS_MIXED: bool = true>(Coefficients);
 
 impl Affine64 {
@@ -496,7 +495,7 @@ impl<const IS_MIXED: bool> Family64 for Affine64<IS_MIXED> {
     fn finish(&self, _: &[u64], _: &mut [u64]) {}
 }
 
-/// `mersenne61-wide`: `(s + (s >> 61)) mod 2^61`, from b + 1, as [`Mersenne61`].
+/// `mersenne61-wide`: `(s + (s >> 61)) mod 2^61`, with b + 1 like [`Mersenne61`].
 pub(crate) struct Mersenne61Wide {
     plus_one: Coefficients,
 }

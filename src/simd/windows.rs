@@ -1,35 +1,35 @@
-//! MurmurHash3_x86_32 of every window of a byte string, one window a lane.
+//! MurmurHash3_x86_32 of every window of a byte string, one window per lane.
 //!
-//! A word enters as many windows as there are words in one, always scrambled in the same way: all are
-//! scrambled once, and a window takes every fourth.
+//! A window of n words shares each scrambled word with n - 1 other windows: all words are scrambled once, and a
+//! window combines every fourth.
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use super::sign::fmix32_lanes;
 
 /// Windows at a time: they and their words stay in the first-level cache.
-pub(crate) const TILE: usize = 1024;
+const BATCH: usize = 1024;
 
 /// Bytes that one load reads.
 const LOAD: usize = 32;
 
-/// Bytes that the CPU moves at a time.
+/// Bytes of a line of the cache.
 const CACHE_LINE: usize = 64;
 
-/// Memory that is used again from text to text.
+/// Memory that is reused from text to text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Windows {
-    /// Scrambled words, of which hashes take the place when they are no longer needed: two lists
-    /// would now and then lie such that the CPU takes a load from one to wait for a store to the
-    /// other.
+    /// Scrambled words, later overwritten by hashes. Two lists would now and then alias, so that the CPU lets a
+    /// load from one wait for a store to the other.
     words: Vec<u32>,
-    /// The end of the text, with zeros behind it.
+    /// The end of the text, padded with zeros.
     end: Vec<u8>,
 }
 
 impl Windows {
-    /// Calls `emit` with the hashes of all windows of `size` bytes in order, some at a time; a shorter
-    /// text is one window, an empty one none.
+    /// Calls `emit` with the hashes of all windows of `size` bytes in order, some at a time. A shorter text is
+    /// one window; an empty one has none.
     pub(crate) fn hash(
         &mut self,
         isa: Isa,
@@ -43,16 +43,16 @@ impl Windows {
             return;
         }
         let windows = bytes.len() - size + 1;
-        let words = TILE + size + LOAD + CACHE_LINE;
+        let words = BATCH + size + LOAD + CACHE_LINE;
         if self.words.len() < words {
             self.words.resize(words, 0);
         }
-        // No vector should lie across two lines, where it costs two accesses.
+        // Aligned, because a vector across two lines costs two accesses.
         let aligned = self.words.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);
         let words = &mut self.words[aligned..];
-        for first in (0..windows).step_by(TILE) {
-            let count = TILE.min(windows - first);
-            let reach = TILE + size + LOAD;
+        for first in (0..windows).step_by(BATCH) {
+            let count = BATCH.min(windows - first);
+            let reach = BATCH + size + LOAD;
             let bytes = match bytes.get(first..first + reach) {
                 Some(bytes) => bytes,
                 None => {
@@ -62,7 +62,7 @@ impl Windows {
                     &self.end
                 }
             };
-            isa.run(Hash {
+            isa.run(HashWindows {
                 bytes,
                 size,
                 seed,
@@ -74,8 +74,8 @@ impl Windows {
     }
 }
 
-/// Hashes the first `count` windows of `bytes`, and some more, into `words`.
-struct Hash<'a> {
+/// Hashes the first `count` windows of `bytes`, and more up to a whole vector, into `words`.
+struct HashWindows<'a> {
     bytes: &'a [u8],
     size: usize,
     seed: u32,
@@ -83,7 +83,7 @@ struct Hash<'a> {
     words: &'a mut [u32],
 }
 
-impl Kernel for Hash<'_> {
+impl Kernel for HashWindows<'_> {
     type Output = ();
 
     #[allow(
@@ -92,7 +92,7 @@ impl Kernel for Hash<'_> {
     )]
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Hash {
+        let HashWindows {
             bytes,
             size,
             seed,
@@ -100,7 +100,7 @@ impl Kernel for Hash<'_> {
             words,
         } = self;
         let whole = size - size % 4;
-        // Words before the last one of the last window.
+        // Words up to the last one of the last window.
         let needed = match whole {
             0 => 0,
             _ => count.next_multiple_of(L::COUNT) + whole - 4,
@@ -133,7 +133,7 @@ impl Kernel for Hash<'_> {
 fn load<L: Lanes>(lanes: L, bytes: &[u8]) -> L::U32 {
     match bytes.first_chunk::<LOAD>() {
         Some(bytes) => lanes.load_overlapping(bytes),
-        None => unreachable!("windows are followed by what is loaded with them"),
+        None => unreachable!("the bytes reach one load beyond the last window"),
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     #[allow(clippy::cast_possible_truncation, reason = "any byte will do")]
     #[test]
     fn every_isa_equals_the_definition() {
-        let text: Vec<u8> = (0..3 * TILE as u64).map(|i| fmix64(i) as u8).collect();
+        let text: Vec<u8> = (0..3 * BATCH as u64).map(|i| fmix64(i) as u8).collect();
         let check = |isa: Isa, text: &[u8], size: usize, seed: u32| {
             let mut hashes = Vec::new();
             Windows::default().hash(isa, text, size, seed, |some| hashes.extend_from_slice(some));
@@ -168,7 +168,7 @@ mod tests {
                 for len in 0..=300 {
                     check(*isa, &text[..len], size, 0);
                 }
-                for len in [TILE - 1, TILE, TILE + 1, TILE + size, text.len()] {
+                for len in [BATCH - 1, BATCH, BATCH + 1, BATCH + size, text.len()] {
                     check(*isa, &text[..len], size, 7);
                 }
             }

@@ -1,20 +1,75 @@
-//! `words-v1`: the hashes of words that lie in a text, and of shingles from the hashes of their words.
+//! `words-v1`: hashes of the words of a text, and of shingles from the hashes of their words.
 
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
+use super::kernel::Kernel;
 use super::lanes::Lanes;
 use crate::scheme::{HashValue, words_v1};
 
-/// A place for the bytes of words one after another.
+/// A word of at most 16 bytes, as its two chunks padded with zeros.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortWord([u64; 2]);
+
+/// Masks of the two chunks that keep the bytes of a word, per length.
+#[allow(clippy::cast_possible_truncation, reason = "both halves are kept")]
+static MASKS: [[u64; 2]; ShortWord::LEN + 1] = {
+    let mut masks = [[0; 2]; ShortWord::LEN + 1];
+    let mut len = 1;
+    while len <= ShortWord::LEN {
+        let bits = u128::MAX >> (128 - 8 * len);
+        masks[len] = [bits as u64, (bits >> 64) as u64];
+        len += 1;
+    }
+    masks
+};
+
+impl ShortWord {
+    /// The greatest length of a word in bytes.
+    pub(crate) const LEN: usize = 16;
+
+    /// Reads the word of `len` bytes at `start`; `None` for a longer word, or where the text ends within
+    /// 16 bytes.
+    ///
+    /// Always reads 16 bytes and masks what follows the word: most words are short, and a copy of
+    /// variable length costs a mispredicted branch per word.
+    #[inline(always)]
+    pub(crate) fn read(text: &[u8], start: usize, len: usize) -> Option<Self> {
+        let masks = MASKS.get(len)?;
+        let [first, second] = text.get(start..start + 16)?.as_chunks::<8>().0 else {
+            return None;
+        };
+        Some(ShortWord([
+            u64::from_le_bytes(*first) & masks[0],
+            u64::from_le_bytes(*second) & masks[1],
+        ]))
+    }
+
+    #[inline(always)]
+    fn to_le_bytes(self) -> [u8; 16] {
+        (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
+    }
+
+    /// [`words_v1::word`] of the word, whose length is `len` and not 0.
+    #[inline(always)]
+    fn hash(self, len: usize) -> u64 {
+        let ShortWord([first, second]) = self;
+        let one = words_v1::fold(len as u64 ^ words_v1::SEED ^ first);
+        let two = words_v1::fold(one ^ second);
+        // Computing both and choosing is cheaper than branching on a length.
+        std::hint::select_unpredictable(len > 8, two, one)
+    }
+}
+
+/// Memory for the bytes of words one after another.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
-    /// One byte more for each word than there are in it, and [`words_v1::Start::LEN`] more in all.
+    /// Room for each word with one byte more, and for [`ShortWord::LEN`] bytes after the last.
     pub(crate) bytes: &'a mut [u8],
     /// Where the next word goes.
     pub(crate) at: &'a mut usize,
 }
 
-/// Appends the hashes of words, given by their starts and ends in a text, and, where it is wanted,
-/// the words themselves with a byte behind each that no UTF-8 text holds.
+/// Appends the hashes of words, which are passed as starts and ends in a text. Appends the words themselves to a
+/// `sequence`, each followed by a byte that no UTF-8 text holds.
 pub(crate) fn hash_words(
     isa: Isa,
     text: &[u8],
@@ -48,8 +103,8 @@ impl Kernel for HashWords<'_> {
     fn run<L: Lanes>(self, _: L) {
         for (word, hash) in self.words.iter().zip(self.hashes) {
             let (start, len) = span(word);
-            *hash = match words_v1::Start::within(self.text, start, len) {
-                Some(start) => words_v1::short_word(start, len),
+            *hash = match ShortWord::read(self.text, start, len) {
+                Some(word) => word.hash(len),
                 None => long_word(self.text, start, len),
             };
         }
@@ -76,12 +131,12 @@ impl Kernel for HashAndCopyWords<'_> {
         for (word, hash) in words.iter().zip(hashes) {
             let (start, len) = span(word);
             let end = at + len;
-            // Most words fit their start, and a copy of a fixed length is one instruction.
+            // Most words are short, and a copy of a fixed length is one instruction.
             let room = bytes[at..].first_chunk_mut();
-            *hash = match (words_v1::Start::within(text, start, len), room) {
-                (Some(start), Some(room)) => {
-                    *room = start.to_le_bytes();
-                    words_v1::short_word(start, len)
+            *hash = match (ShortWord::read(text, start, len), room) {
+                (Some(word), Some(room)) => {
+                    *room = word.to_le_bytes();
+                    word.hash(len)
                 }
                 _ => {
                     copy_word(text, start, &mut bytes[at..end]);
@@ -113,9 +168,9 @@ fn span([start, end]: &[u32; 2]) -> (usize, usize) {
     (*start as usize, end.wrapping_sub(*start) as usize)
 }
 
-/// A shingle hash of either width, as `words-v1` makes it.
+/// A `words-v1` shingle hash of either width.
 pub(crate) trait WordShingle: HashValue + Default {
-    /// Stores half as many of them as [`Lanes::COUNT`], from whole values.
+    /// Stores half of [`Lanes::COUNT`] hashes, cut from 64-bit values.
     fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [Self]);
 }
 
@@ -133,11 +188,11 @@ impl WordShingle for u64 {
     }
 }
 
-/// Up to this size a shingle is computed from all its words; longer ones roll along.
+/// Greatest size of a shingle that is computed from all its words; longer ones roll along.
 const LONGEST_DIRECT: usize = 8;
 
-/// Appends the hashes of all shingles of `size` words, from the words' hashes; fewer words are one
-/// shingle, no word is none.
+/// Appends the hashes of all shingles of `size` words, from the words' hashes. Fewer words form one shingle; no
+/// words form none.
 pub(crate) fn hash_shingles<H: WordShingle>(
     isa: Isa,
     words: &[u64],
@@ -161,7 +216,7 @@ pub(crate) fn hash_shingles<H: WordShingle>(
 struct HashShingles<'a, H> {
     words: &'a [u64],
     size: usize,
-    /// One for each of the words but the first `size - 1`.
+    /// One per word except the first `size - 1`.
     hashes: &'a mut [H],
 }
 
@@ -178,7 +233,7 @@ impl<H: WordShingle> Kernel for HashShingles<'_, H> {
         let mut done = 0;
         if L::MULTIPLIES_64 && size <= LONGEST_DIRECT {
             let count = L::COUNT / 2;
-            // Products that do not wait for one another: those of Horner's rule would.
+            // Independent products; those of Horner's rule would wait for one another.
             let mut power = 1u64;
             let mut powers = [lanes.splat64(1); LONGEST_DIRECT];
             for word in (0..size).rev() {
@@ -206,7 +261,7 @@ impl<H: WordShingle> Kernel for HashShingles<'_, H> {
     }
 }
 
-/// `fmix64`.
+/// `fmix64` in every lane.
 #[inline(always)]
 fn mix<L: Lanes>(lanes: L, h: L::U64) -> L::U64 {
     let xor_shift = |h| lanes.xor64(h, lanes.shift_right64(h, 33));
@@ -220,6 +275,20 @@ mod tests {
     use super::*;
     use crate::scheme::fmix64;
 
+    #[test]
+    fn bytes_after_a_word_do_not_count() {
+        let text: Vec<u8> = (1..80).collect();
+        for len in 1..=ShortWord::LEN {
+            for start in 0..text.len() - ShortWord::LEN {
+                let read = ShortWord::read(&text, start, len).unwrap();
+                let expected = words_v1::word(&text[start..start + len]);
+                assert_eq!(read.hash(len), expected, "{len} at {start}");
+            }
+        }
+        assert!(ShortWord::read(&text, text.len() - 15, 1).is_none());
+        assert!(ShortWord::read(&text, 0, 17).is_none());
+    }
+
     #[allow(clippy::cast_possible_truncation, reason = "short texts")]
     #[test]
     fn words_equal_the_definition() {
@@ -232,7 +301,7 @@ mod tests {
                 let expected: Vec<u64> = words().map(words_v1::word).collect();
                 let (mut hashes, mut at) = (Vec::new(), 0);
                 hash_words(*isa, &text, &spans, None, &mut hashes);
-                let mut bytes = vec![0; spans.len() * (len + 1) + words_v1::Start::LEN];
+                let mut bytes = vec![0; spans.len() * (len + 1) + ShortWord::LEN];
                 let sequence = Sequence {
                     bytes: &mut bytes,
                     at: &mut at,

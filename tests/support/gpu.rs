@@ -1,14 +1,14 @@
-//! What the tests of the GPU backend share: sets, limits, whether there is an adapter, and which is tried.
+//! What the tests of the GPU backend share: sets, limits, and the choice of an adapter.
 
-#![allow(dead_code, reason = "each file of tests uses a part of it")]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(clippy::print_stdout, reason = "a skipped test reports it")]
 
-use simgpu::backend::gpu::{Bounds, GpuOptions, Integers, adapters, computes};
+use simgpu::backend::gpu::{Bounds, GpuOptions, Hooks, Integers, adapters, computes};
 use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::{Banding, Hashes, ShingleSets, Signatures, Signer};
 use simgpu::scheme::{Scheme, Width, fmix64};
 
-/// Whether there is an adapter to test on.
+/// Whether this machine has an adapter to test on.
 pub(crate) fn has_adapter() -> bool {
     let found = !adapters().is_empty();
     let is_required = std::env::var_os("SIMGPU_REQUIRE_GPU").is_some_and(|value| value == "1");
@@ -22,19 +22,19 @@ pub(crate) fn has_adapter() -> bool {
     found
 }
 
-/// The device that is tried: that of this number in `simgpu devices`, or the first.
+/// The device under test: the one that SIMGPU_TEST_DEVICE numbers, or the first.
 pub(crate) fn device() -> Option<usize> {
     let number = std::env::var_os("SIMGPU_TEST_DEVICE")?;
     let parsed = number.to_str().and_then(|number| number.parse().ok());
     assert!(
         parsed.is_some(),
-        "SIMGPU_TEST_DEVICE={} is no number of a device; `simgpu devices` lists them",
+        "SIMGPU_TEST_DEVICE={} is not the number of a device; `simgpu devices` lists them",
         number.display()
     );
     parsed
 }
 
-/// The schemes that GPUs compute, those of 64-bit slots last.
+/// The schemes that GPUs compute; those with 64-bit slots come last.
 pub(crate) const SCHEMES: [&str; 6] = [
     "affine32",
     "affine32-even",
@@ -44,11 +44,21 @@ pub(crate) const SCHEMES: [&str; 6] = [
     "mersenne61-wide",
 ];
 
-/// A GPU of that form, with these limits.
+/// Shaders with these integers, and loads within these limits.
 pub(crate) fn in_form(integers: Integers, bounds: Bounds) -> GpuOptions {
     GpuOptions {
         integers: Some(integers),
-        bounds,
+        ..within(bounds)
+    }
+}
+
+/// Loads within these limits.
+pub(crate) fn within(bounds: Bounds) -> GpuOptions {
+    GpuOptions {
+        hooks: Hooks {
+            bounds,
+            ..Hooks::default()
+        },
         ..GpuOptions::default()
     }
 }
@@ -57,7 +67,7 @@ pub(crate) fn gpu(scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
     signer(Backend::Gpu, scheme, options)
 }
 
-/// A signer of the device that is tried, unless another is named.
+/// A signer on the device under test, unless `options` select another.
 pub(crate) fn signer(backend: Backend, scheme: &Scheme, options: GpuOptions) -> Box<dyn Signer> {
     let hardware = Hardware {
         gpu: GpuOptions {
@@ -69,7 +79,7 @@ pub(crate) fn signer(backend: Backend, scheme: &Scheme, options: GpuOptions) -> 
     backend.signer_with(scheme, &hardware).unwrap()
 }
 
-/// Hashes where reductions have their corners, and random ones.
+/// Hashes at the corners of the reductions, then random ones.
 fn hashes(count: usize, seed: u64) -> Vec<u64> {
     let corners = [
         u64::MAX,
@@ -132,7 +142,7 @@ impl Sets {
     }
 }
 
-/// Every form of every kernel that the schemes have on the device that is tried.
+/// Every scheme with every kind of integers that the device under test computes.
 pub(crate) fn forms() -> impl Iterator<Item = (Scheme, Integers)> {
     let best = adapters()[device().unwrap_or(0)].integers();
     let all = SCHEMES.into_iter().flat_map(|name| {
@@ -141,8 +151,7 @@ pub(crate) fn forms() -> impl Iterator<Item = (Scheme, Integers)> {
     all.filter(move |(scheme, integers)| *integers <= best && computes(scheme.family(), *integers))
 }
 
-/// Limits so small that everything is cut everywhere: sets into pieces, pieces into loads, items into rows
-/// of workgroups.
+/// Limits so small that sets are cut into pieces, pieces into loads, and items into rows of workgroups.
 pub(crate) fn tiny() -> Bounds {
     Bounds {
         input_bytes: 1 << 10,

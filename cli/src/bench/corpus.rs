@@ -45,8 +45,7 @@ impl BenchCorpus {
     }
 
     fn of_file(path: &Path, folder: Option<TempDir>) -> Result<Self> {
-        let none = Path::new("");
-        let inputs = Inputs::find(&[path.to_owned()], None, none)?;
+        let inputs = Inputs::find(&[path.to_owned()], None)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file_name.split('.').next().unwrap_or_default().to_owned();
         let texts = match read_documents(&inputs, &Fields::default())? {

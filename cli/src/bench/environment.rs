@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use simgpu::internals::{cpu_name, memory_bytes};
 use simgpu::simd::Isa;
 
 /// This machine and build: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`, `architecture`, `gpus`
@@ -45,14 +46,6 @@ pub(crate) fn folder_name(environment: &Value) -> String {
     format!("{date}-{}-{cores}-cores", words.join("-"))
 }
 
-/// Model name of the CPU, if the system tells.
-pub(crate) fn cpu_name() -> Option<String> {
-    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find(|line| line.starts_with("model name"));
-    let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-    model.or_else(|| output_of("sysctl", &["-n", "machdep.cpu.brand_string"]))
-}
-
 /// Family, model and stepping of the CPU, if the system tells. Model names may hide the generation.
 fn cpu_version() -> Option<String> {
     let info = fs::read_to_string("/proc/cpuinfo").ok()?;
@@ -66,25 +59,6 @@ fn cpu_version() -> Option<String> {
     Some(format!(
         "family {family}, model {model}, stepping {stepping}"
     ))
-}
-
-/// Memory of the machine, if the system tells.
-pub(crate) fn memory_bytes() -> Option<u64> {
-    let memory = status_of("/proc/meminfo", "MemTotal:");
-    memory.or_else(|| output_of("sysctl", &["-n", "hw.memsize"])?.parse().ok())
-}
-
-/// Peak memory of this process in bytes, if the system tells.
-pub(crate) fn peak_memory_bytes() -> Option<u64> {
-    status_of("/proc/self/status", "VmHWM:")
-}
-
-/// A value in kB of a file under /proc, in bytes.
-fn status_of(path: &str, name: &str) -> Option<u64> {
-    let status = fs::read_to_string(path).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
 }
 
 /// Name of the system and version of its kernel.

@@ -5,13 +5,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
-use simgpu::backend::Backend;
-use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
-use simgpu::jobs::{Dedup, Search, Source, Verification};
-use simgpu::pipeline::{Banding, Clustering, ErrorWeights, KeepPolicy, Shingler, Shingling};
+use simgpu::engine::Engine;
+use simgpu::io::Inputs;
+use simgpu::jobs::{Dedup, Run, Search, Verification};
 use simgpu::progress::Progress;
-use simgpu::scheme::Scheme;
 
 use crate::refusals::leaves_no_output;
 use crate::support::{self, Place, gzip, json_lines, parquet, strings, text, zstd};
@@ -30,12 +27,6 @@ impl Progress for Meddler<'_> {
             self.has_meddled.store(true, Ordering::Relaxed);
         }
     }
-
-    fn advance(&self, _: u64, _: u64, _: u64) {}
-
-    fn tell(&self, _: &str) {}
-
-    fn warn(&self, _: &str) {}
 }
 
 /// Deduplicates `input`, calls `meddle` when `stage` begins, and returns the error.
@@ -45,37 +36,21 @@ fn dedup_meddled(
     stage: &'static str,
     meddle: &(dyn Fn() + Sync),
 ) -> String {
-    let scheme = Scheme::default();
-    let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
-    let inputs = Inputs::find(&[input.to_owned()], None, &place.path("stdin")).unwrap();
+    let engine = Engine::builder().build().unwrap();
+    let inputs = Inputs::find(&[input.to_owned()], None).unwrap();
     let progress = Meddler {
         stage,
         meddle,
         has_meddled: AtomicBool::new(false),
     };
-    let source = Source {
-        inputs: &inputs,
-        fields: &Fields::default(),
-        on_bad_record: OnBadRecord::Fail,
-        unique_ids: false,
-        batch_bytes: 1 << 20,
-        shingler: &shingler,
-        signer: &*Backend::Auto.signer(&scheme).unwrap(),
-        progress: &progress,
-    };
-    let task = Dedup {
-        search: Search {
-            threshold: 0.8,
-            banding: Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap(),
-            verification: Verification::Exact,
-            max_bucket: 4096,
-            held_bytes: 0,
-        },
-        clustering: Clustering::Greedy,
-        keep: KeepPolicy::First,
-    };
-    let folder = OutputFolder::open(&place.path("out"), true).unwrap();
-    let outcome = simgpu::jobs::dedup(&source, &scheme, &task, folder, &|_| Value::Null);
+    let mut search = Search::new(0.8, engine.scheme()).unwrap();
+    search.verification = Verification::Exact;
+    let outcome = Run::new(&engine, &inputs)
+        .batch_bytes(1 << 20)
+        .held_bytes(0)
+        .overwrite(true)
+        .progress(&progress)
+        .dedup(&Dedup::new(search), &place.path("out"));
     assert!(
         progress.has_meddled.load(Ordering::Relaxed),
         "there is no stage {stage}"

@@ -1,18 +1,22 @@
-//! Whether a GPU is worth it: a quick measurement, once a process for a scheme.
+//! The choice of `auto`: measures a GPU against the CPU, once per process and scheme.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::device::{adapters, lock};
-use super::{Gpu, GpuOptions, Integers, kernel};
+use super::options::GpuOptions;
+use super::shader::{Integers, computes};
+use super::signer::Gpu;
 use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer};
+use crate::pipeline::{
+    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, SlotsMut,
+};
 use crate::scheme::{Family, Permutations, Width, fmix64};
 
-/// What decides who is faster.
+/// What the outcome of a measurement depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Question {
+struct Contest {
     device: usize,
     family: Family,
     num_perm: usize,
@@ -20,14 +24,14 @@ struct Question {
     threads: usize,
 }
 
-/// A signer that was chosen among two, and why.
+/// The signer that was chosen of two, and why.
 struct Chosen {
     signer: Box<dyn Signer>,
     why: String,
 }
 
-/// The faster of a GPU and `cpu`, which alone is there if the machine has no adapter but software, or its
-/// device cannot compute the family.
+/// The faster of a GPU and the CPU. The CPU alone is considered if every adapter is software, or the device
+/// cannot compute the family.
 pub(in crate::backend) fn choose(
     permutations: &Permutations,
     empty: u64,
@@ -35,15 +39,15 @@ pub(in crate::backend) fn choose(
     cpu: impl Fn() -> Box<dyn Signer>,
 ) -> Box<dyn Signer> {
     let (number, family) = (options.device.unwrap_or(0), permutations.family());
-    // Nobody looks for adapters in vain.
-    if kernel::check(family, Integers::U64).is_err() {
+    // The search for adapters is slow, and in vain for such a family.
+    if !computes(family, Integers::U64) {
         return cpu();
     }
     let adapters = adapters();
     let Some(adapter) = adapters.get(number).filter(|adapter| !adapter.is_software) else {
         return cpu();
     };
-    if kernel::check(family, adapter.integers()).is_err() {
+    if !computes(family, adapter.integers()) {
         return cpu();
     }
     let gpu = match Gpu::new(permutations, empty, options, cpu(), false) {
@@ -57,32 +61,32 @@ pub(in crate::backend) fn choose(
 }
 
 fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<dyn Signer> {
-    /// How many times as fast the GPU was.
-    static ANSWERS: Mutex<Vec<(Question, f64)>> = Mutex::new(Vec::new());
-    let question = Question {
+    /// The GPU's speed divided by the CPU's.
+    static RATIOS: Mutex<Vec<(Contest, f64)>> = Mutex::new(Vec::new());
+    let contest = Contest {
         device,
         family,
         num_perm: cpu.num_perm(),
         cpu: cpu.describe(),
         threads: rayon::current_num_threads(),
     };
-    let known = lock(&ANSWERS)
+    let known = lock(&RATIOS)
         .iter()
-        .find_map(|(asked, ratio)| (*asked == question).then_some(*ratio));
-    // Nobody waits for a measurement with the lock held: it runs on threads that may ask the same.
+        .find_map(|(past, ratio)| (*past == contest).then_some(*ratio));
+    // The lock is not held during a measurement, which runs on threads that may want it too.
     let ratio = match known {
         Some(ratio) => ratio,
-        None => match (shingles_a_second(&gpu), shingles_a_second(&*cpu)) {
+        None => match (shingles_per_s(&gpu), shingles_per_s(&*cpu)) {
             (Ok(of_gpu), Ok(of_cpu)) => {
-                // What the CPU had to finish is no measurement to remember.
+                // The CPU had to finish the GPU's work: not a measurement to keep.
                 if let Some(notice) = gpu.notices().pop() {
                     return Box::new(Chosen::new(cpu, notice));
                 }
                 let ratio = of_gpu / of_cpu;
-                lock(&ANSWERS).push((question, ratio));
+                lock(&RATIOS).push((contest, ratio));
                 ratio
             }
-            // Its errors show where the sets are the user's.
+            // The errors will show with the user's own sets.
             _ => return cpu,
         },
     };
@@ -95,10 +99,10 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
     }
 }
 
-/// How fast sets of 1,024 shingles are signed. There are more of them each time, until they take long enough: a
-/// few do not fill a large device.
+/// Measures how fast sets of 1,024 shingles are signed. The number of sets grows until signing lasts long
+/// enough: a few sets do not fill a large device.
 #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
-fn shingles_a_second(signer: &dyn Signer) -> Result<f64> {
+fn shingles_per_s(signer: &dyn Signer) -> Result<f64> {
     const SET: usize = 1 << 10;
     const LONG_ENOUGH: Duration = Duration::from_millis(20);
     let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
@@ -106,14 +110,14 @@ fn shingles_a_second(signer: &dyn Signer) -> Result<f64> {
         let wide: Vec<u64> = (0..(sets * SET) as u64).map(fmix64).collect();
         let narrow: Vec<u32> = wide.iter().map(|x| *x as u32).collect();
         let offsets: Vec<i64> = (0..=sets).map(|i| (i * SET) as i64).collect();
-        // The families of which there are kernels have slots as wide as their hashes.
+        // The families that devices compute have slots as wide as their hashes.
         let hashes = match signer.slot_width() {
             Width::U32 => Hashes::U32(&narrow),
             Width::U64 => Hashes::U64(&wide),
         };
         let sets = ShingleSets::new(hashes, &offsets)?;
         let mut least = Duration::MAX;
-        // The first time memory and kernels are made.
+        // The first round makes buffers and compiles shaders.
         for round in 0..3 {
             signatures.clear();
             let start = Instant::now();
@@ -157,6 +161,10 @@ impl Signer for Chosen {
         self.signer.sign_sets(sets, signatures)
     }
 
+    fn sign_set(&self, set: Hashes<'_>, slots: SlotsMut<'_>) -> Result<()> {
+        self.signer.sign_set(set, slots)
+    }
+
     fn sign_texts(
         &self,
         texts: &TextBatch,
@@ -182,9 +190,9 @@ mod tests {
     use crate::scheme::Scheme;
     use crate::simd::Isa;
 
-    /// A software adapter is measured here, which `auto` never does.
+    /// Measures a software adapter too, which `auto` never does.
     #[test]
-    fn whichever_is_chosen_signs_the_same_and_says_why() {
+    fn the_choice_says_why_and_signs_the_same() {
         let scheme = Scheme::default().with_num_perm(16).unwrap();
         let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
         let cpu = || Box::new(Simd::new(&permutations, empty, Isa::best()));

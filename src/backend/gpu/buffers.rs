@@ -1,7 +1,7 @@
-//! Pool: the buffers that one load travels through, again and again.
+//! Buffers that loads travel through, and the pool that reuses them.
 //!
-//! Several slots are on their way at a time, each filled by a thread of its own or by one thread in turn,
-//! so that the host fills one while the device works on another.
+//! Several sets of buffers are in flight at a time, filled by different threads or by one in turn, so that
+//! the host fills one while the device works on another.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -9,56 +9,56 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::device::{Attempt, Device, Failure, lock};
-use super::load::{Load, Part, Shape};
+use super::load::{Load, LoadShape, Part};
 
-/// Buffers for one load.
+/// The buffers of one load.
 pub(super) struct Buffers {
     /// Input, parts, items and documents.
     input: wgpu::Buffer,
-    /// Rows, as the kernel writes them.
+    /// Rows that the shader writes.
     rows: wgpu::Buffer,
-    /// The same for the host to read.
+    /// A copy of rows or keys for the host to read.
     readback: wgpu::Buffer,
     group: wgpu::BindGroup,
-    places: Places,
-    keys: Option<Keys>,
+    offsets: Offsets,
+    keys: Option<KeyBuffers>,
 }
 
-/// Band keys of a load, made of its rows.
-struct Keys {
-    /// Of which banding.
+/// Where the band keys of a load are written.
+struct KeyBuffers {
+    /// The shader of the banding they are for.
     pipeline: Arc<wgpu::ComputePipeline>,
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
 }
 
-/// How band keys are made.
-pub(super) struct Banded {
+/// The pass that makes band keys of rows.
+pub(super) struct KeyPass {
     pub(super) pipeline: Arc<wgpu::ComputePipeline>,
     pub(super) bands: usize,
 }
 
-/// Where what lies in the buffers that are written by the host.
+/// Byte offset of each region in the buffer that the host writes. The input begins at 0.
 #[derive(Clone, Copy)]
-struct Places {
+struct Offsets {
     parts: usize,
     items: usize,
     documents: usize,
     end: usize,
 }
 
-/// What the beginning of a binding must be a multiple of, on any adapter.
+/// Alignment of a binding that suits every adapter.
 const ALIGNMENT: usize = 256;
 
-/// Bytes behind the input that a kernel may read, but does not use.
+/// Bytes after the input that a shader may read but never uses.
 const SLACK: usize = 8;
 
-impl Places {
-    fn of(shape: &Shape) -> Self {
+impl Offsets {
+    fn of(shape: &LoadShape) -> Self {
         let parts = (shape.bounds.input_bytes + SLACK).next_multiple_of(ALIGNMENT);
         let items = (parts + shape.parts() * size_of::<Part>()).next_multiple_of(ALIGNMENT);
         let documents = (items + shape.items() * 4).next_multiple_of(ALIGNMENT);
-        Places {
+        Offsets {
             parts,
             items,
             documents,
@@ -77,34 +77,33 @@ fn entries<const N: usize>(
 }
 
 /// What is dispatched for a load.
-pub(super) struct Work<'a> {
+pub(super) struct Dispatch<'a> {
     pub(super) pipeline: &'a wgpu::ComputePipeline,
     /// Blocks of permutations.
     pub(super) blocks: u32,
-    /// For band keys in the place of rows.
-    pub(super) banded: Option<&'a Banded>,
+    /// Makes band keys instead of rows.
+    pub(super) key_pass: Option<&'a KeyPass>,
 }
 
-/// Whether the rows can be read.
-type Mapped = Result<(), wgpu::BufferAsyncError>;
+/// Result of mapping a buffer for the host.
+type MapResult = Result<(), wgpu::BufferAsyncError>;
 
-/// What was said, if anything was.
-fn answer(mapped: &Receiver<Mapped>) -> Option<Mapped> {
-    match mapped.try_recv() {
-        Ok(mapped) => Some(mapped),
+/// Result of the map callback; `None` while pending.
+fn map_result(receiver: &Receiver<MapResult>) -> Option<MapResult> {
+    match receiver.try_recv() {
+        Ok(result) => Some(result),
         Err(TryRecvError::Empty) => None,
-        // Nobody will ever say.
+        // The callback was dropped and will never run.
         Err(TryRecvError::Disconnected) => Some(Err(wgpu::BufferAsyncError)),
     }
 }
 
-/// A load on its way.
+/// A load in flight.
 pub(super) struct Sent {
-    slot: Buffers,
-    mapped: Receiver<Mapped>,
-    /// What has come of that.
-    came: Option<Mapped>,
-    /// Of each row that comes back.
+    buffers: Buffers,
+    receiver: Receiver<MapResult>,
+    map_result: Option<MapResult>,
+    /// Bytes of each row that comes back.
     row_bytes: usize,
     /// The document of each row.
     pub(super) documents: Vec<usize>,
@@ -113,10 +112,10 @@ pub(super) struct Sent {
 impl Buffers {
     pub(super) fn new(
         device: &Device,
-        shape: &Shape,
+        shape: &LoadShape,
         coefficients: &wgpu::Buffer,
     ) -> Attempt<Self> {
-        let places = Places::of(shape);
+        let offsets = Offsets::of(shape);
         device.attempt(|| {
             let buffer = |label, bytes: usize, usage| {
                 device.device.create_buffer(&wgpu::BufferDescriptor {
@@ -128,7 +127,7 @@ impl Buffers {
             };
             use wgpu::BufferUsages as Usage;
             let rows_bytes = shape.parts() * shape.row_bytes();
-            let input = buffer("input", places.end, Usage::STORAGE | Usage::COPY_DST);
+            let input = buffer("input", offsets.end, Usage::STORAGE | Usage::COPY_DST);
             let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC);
             let readback = buffer("readback", rows_bytes, Usage::MAP_READ | Usage::COPY_DST);
             let of_input = |range: Range<usize>| {
@@ -139,11 +138,11 @@ impl Buffers {
                 })
             };
             let resources = [
-                of_input(places.items..places.documents),
-                of_input(places.parts..places.items),
+                of_input(offsets.items..offsets.documents),
+                of_input(offsets.parts..offsets.items),
                 coefficients.as_entire_binding(),
                 rows.as_entire_binding(),
-                of_input(0..places.parts),
+                of_input(0..offsets.parts),
             ];
             let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("sign"),
@@ -155,103 +154,103 @@ impl Buffers {
                 rows,
                 readback,
                 group,
-                places,
+                offsets,
                 keys: None,
             })
         })
     }
 
-    /// Has a kernel work on what lies on the device, by so many workgroups in two dimensions.
+    /// Runs a shader on the contents of the buffers, with workgroups in two dimensions.
     pub(super) fn dispatch(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         [columns, rows]: [u32; 2],
-        work: &Work<'_>,
+        dispatch: &Dispatch<'_>,
     ) {
         let mut pass = encoder.begin_compute_pass(&Default::default());
-        pass.set_pipeline(work.pipeline);
+        pass.set_pipeline(dispatch.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
-        pass.dispatch_workgroups(columns, rows, work.blocks);
+        pass.dispatch_workgroups(columns, rows, dispatch.blocks);
     }
 
-    /// Has the input written by the next submission.
+    /// Queues the input, which the next submission writes.
     #[cfg(feature = "internals")]
     pub(super) fn write_input(&self, device: &Device, input: &[u8]) {
         device.queue.write_buffer(&self.input, 0, input);
     }
 
-    /// Brings back the rows that lie on the device, and gives them to `take`.
+    /// Copies the rows on the device to the host and passes them to `read`.
     #[cfg(feature = "internals")]
     pub(super) fn read_rows(
         &self,
         device: &Device,
         row_bytes: usize,
         timeout: Duration,
-        take: impl FnOnce(&[u8]),
+        read: impl FnOnce(&[u8]),
     ) -> Attempt<()> {
-        let mapped = device.attempt(|| {
+        let receiver = device.attempt(|| {
             let encoder = device.device.create_command_encoder(&Default::default());
-            Ok(self.bring_back(device, encoder, &self.rows, row_bytes))
+            Ok(self.copy_back(device, encoder, &self.rows, row_bytes))
         })?;
-        let mut came = None;
+        let mut result = None;
         device.wait(timeout, || {
-            came = answer(&mapped);
-            came.is_some()
+            result = map_result(&receiver);
+            result.is_some()
         })?;
-        if let Some(Err(_)) = came {
+        if let Some(Err(_)) = result {
             return Err(device.failure_or_loss());
         }
-        self.read_mapped(device, row_bytes as u64, take)
+        self.read_mapped(device, row_bytes as u64, read)
     }
 
-    /// Gives the first bytes that can be read to `take`.
-    fn read_mapped(&self, device: &Device, bytes: u64, take: impl FnOnce(&[u8])) -> Attempt<()> {
+    /// Passes the first `bytes` of the mapped buffer to `read`, and unmaps it.
+    fn read_mapped(&self, device: &Device, bytes: u64, read: impl FnOnce(&[u8])) -> Attempt<()> {
         device.read(|| {
             let view = self.readback.get_mapped_range(0..bytes);
             let view = view.map_err(|error| Failure::Refused(error.to_string()))?;
-            take(&view);
+            read(&view);
             Ok(())
         })?;
         self.readback.unmap();
         Ok(())
     }
 
-    /// Submits commands, after which the first bytes of what they made are brought back.
-    fn bring_back(
+    /// Submits commands, then copies the first `bytes` of `made` to the host.
+    fn copy_back(
         &self,
         device: &Device,
         mut encoder: wgpu::CommandEncoder,
         made: &wgpu::Buffer,
         bytes: usize,
-    ) -> Receiver<Mapped> {
+    ) -> Receiver<MapResult> {
         let bytes = bytes as u64;
-        let (say_mapped, mapped) = channel();
+        let (sender, receiver) = channel();
         encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes);
         let mode = wgpu::MapMode::Read;
         encoder.map_buffer_on_submit(&self.readback, mode, 0..bytes, move |result| {
-            // Whoever listened has given up.
-            let _ = say_mapped.send(result);
+            // A receiver that is gone has given the load up.
+            let _ = sender.send(result);
         });
         device.submit(encoder.finish());
-        mapped
+        receiver
     }
 
-    /// Makes room for band keys, unless there is.
-    fn prepare_keys(&mut self, device: &Device, shape: &Shape, banded: &Banded) -> Attempt<()> {
-        let is_ready = |keys: &Keys| Arc::ptr_eq(&keys.pipeline, &banded.pipeline);
+    /// Makes the buffers for band keys, unless they are there.
+    fn prepare_keys(&mut self, device: &Device, shape: &LoadShape, pass: &KeyPass) -> Attempt<()> {
+        let is_ready = |keys: &KeyBuffers| Arc::ptr_eq(&keys.pipeline, &pass.pipeline);
         if self.keys.as_ref().is_some_and(is_ready) {
             return Ok(());
         }
         let keys = device.attempt(|| {
             let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("keys"),
-                size: (shape.parts() * banded.bands * size_of::<u64>()) as u64,
+                size: (shape.parts() * pass.bands * size_of::<u64>()) as u64,
                 usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
                 mapped_at_creation: false,
             });
             let documents = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &self.input,
-                offset: self.places.documents as u64,
+                offset: self.offsets.documents as u64,
                 size: None,
             });
             let resources = [
@@ -261,11 +260,11 @@ impl Buffers {
             ];
             let group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
                 label: Some("keys"),
-                layout: &banded.pipeline.get_bind_group_layout(0),
+                layout: &pass.pipeline.get_bind_group_layout(0),
                 entries: &entries(resources),
             });
-            Ok(Keys {
-                pipeline: banded.pipeline.clone(),
+            Ok(KeyBuffers {
+                pipeline: pass.pipeline.clone(),
                 buffer,
                 group,
             })
@@ -274,43 +273,43 @@ impl Buffers {
         Ok(())
     }
 
-    /// Sends a load, whose input is given, to the device.
+    /// Sends a load and its input to the device.
     pub(super) fn send(
         mut self,
         device: &Device,
-        shape: &Shape,
+        shape: &LoadShape,
         input: &[u8],
         load: Load,
-        work: &Work<'_>,
+        dispatch: &Dispatch<'_>,
     ) -> Attempt<Sent> {
-        let places = self.places;
+        let offsets = self.offsets;
         let (items, groups) = load.items(shape);
-        let (documents, starts, row_bytes) = match work.banded {
+        let (documents, starts, row_bytes) = match dispatch.key_pass {
             None => (load.documents, Vec::new(), shape.row_bytes()),
-            Some(banded) => {
+            Some(pass) => {
                 let (documents, mut starts) = load.whole_documents();
-                // The kernel makes no keys of empty documents behind the last one.
+                // Pads with empty documents, of which the shader makes no keys.
                 let end = starts.last().copied().unwrap_or(0);
                 starts.resize(shape.parts() + 1, end);
-                self.prepare_keys(device, shape, banded)?;
-                (documents, starts, banded.bands * size_of::<u64>())
+                self.prepare_keys(device, shape, pass)?;
+                (documents, starts, pass.bands * size_of::<u64>())
             }
         };
         let writes: [(usize, &[u8]); 4] = [
             (0, input),
-            (places.parts, bytemuck::cast_slice(&load.parts)),
-            (places.items, bytemuck::cast_slice(&items)),
-            (places.documents, bytemuck::cast_slice(&starts)),
+            (offsets.parts, bytemuck::cast_slice(&load.parts)),
+            (offsets.items, bytemuck::cast_slice(&items)),
+            (offsets.documents, bytemuck::cast_slice(&starts)),
         ];
-        let mapped = device.attempt(|| {
+        let receiver = device.attempt(|| {
             for (at, bytes) in writes {
                 device.queue.write_buffer(&self.input, at as u64, bytes);
             }
             let mut encoder = device.device.create_command_encoder(&Default::default());
-            self.dispatch(&mut encoder, groups, work);
-            let made = match (&self.keys, work.banded) {
-                (Some(keys), Some(banded)) => {
-                    let groups = shape.groups_for(documents.len() * banded.bands);
+            self.dispatch(&mut encoder, groups, dispatch);
+            let made = match (&self.keys, dispatch.key_pass) {
+                (Some(keys), Some(pass)) => {
+                    let groups = shape.groups_for(documents.len() * pass.bands);
                     let mut pass = encoder.begin_compute_pass(&Default::default());
                     pass.set_pipeline(&keys.pipeline);
                     pass.set_bind_group(0, &keys.group, &[]);
@@ -319,12 +318,12 @@ impl Buffers {
                 }
                 _ => &self.rows,
             };
-            Ok(self.bring_back(device, encoder, made, documents.len() * row_bytes))
+            Ok(self.copy_back(device, encoder, made, documents.len() * row_bytes))
         })?;
         Ok(Sent {
-            slot: self,
-            mapped,
-            came: None,
+            buffers: self,
+            receiver,
+            map_result: None,
             row_bytes,
             documents,
         })
@@ -332,55 +331,58 @@ impl Buffers {
 }
 
 impl Sent {
-    /// Whether it need not be waited for.
+    /// Whether the rows are back.
     pub(super) fn is_done(&mut self) -> bool {
-        self.came = self.came.take().or_else(|| answer(&self.mapped));
-        self.came.is_some()
+        if self.map_result.is_none() {
+            self.map_result = map_result(&self.receiver);
+        }
+        self.map_result.is_some()
     }
 
-    /// Waits for the rows, gives them to `take`, with whose they are and their size, and gives the slot
-    /// back.
+    /// Waits for the rows, passes them to `read` with their documents and the bytes of a row, and returns
+    /// the buffers for the next load.
     pub(super) fn receive(
         mut self,
         device: &Device,
         timeout: Duration,
-        take: impl FnOnce(&[usize], usize, &[u8]),
+        read: impl FnOnce(&[usize], usize, &[u8]),
     ) -> Attempt<Buffers> {
         device.wait(timeout, || self.is_done())?;
-        if let Some(Err(_)) = &self.came {
+        if let Some(Err(_)) = &self.map_result {
             return Err(device.failure_or_loss());
         }
         let bytes = (self.documents.len() * self.row_bytes) as u64;
-        self.slot.read_mapped(device, bytes, |view| {
-            take(&self.documents, self.row_bytes, view);
+        self.buffers.read_mapped(device, bytes, |view| {
+            read(&self.documents, self.row_bytes, view);
         })?;
-        Ok(self.slot)
+        Ok(self.buffers)
     }
 }
 
-/// The slots of a signer, made when they are needed.
+/// The buffers of a signer, made on demand.
 #[derive(Default)]
 pub(super) struct Pool {
-    state: Mutex<State>,
-    came_back: Condvar,
+    state: Mutex<PoolState>,
+    returned: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct PoolState {
     idle: Vec<Buffers>,
+    /// Number of buffers, idle or in use.
     made: usize,
 }
 
 impl Pool {
-    /// A slot that is idle, or a new one as long as there are fewer than `most`.
+    /// Takes idle buffers, or makes new ones while there are fewer than `most`; `None` if all are in use.
     pub(super) fn try_take(
         &self,
         most: usize,
         make: impl FnOnce() -> Attempt<Buffers>,
     ) -> Attempt<Option<Buffers>> {
         let mut state = lock(&self.state);
-        if let Some(slot) = state.idle.pop() {
-            return Ok(Some(slot));
+        if let Some(buffers) = state.idle.pop() {
+            return Ok(Some(buffers));
         }
         if state.made >= most {
             return Ok(None);
@@ -392,30 +394,31 @@ impl Pool {
             self.drop_one();
         }
         match made {
-            // Those that there are must do.
+            // Without memory for more, the existing ones must do.
             Err(Failure::OutOfMemory) if lock(&self.state).made > 0 => Ok(None),
             made => made.map(Some),
         }
     }
 
-    /// Waits a while for a slot of another thread to come back.
+    /// Waits a while for another thread to return buffers.
     pub(super) fn wait(&self) {
         let state = lock(&self.state);
         if state.idle.is_empty() && state.made > 0 {
             let _ = self
-                .came_back
+                .returned
                 .wait_timeout(state, Duration::from_millis(100));
         }
     }
 
-    pub(super) fn give_back(&self, slot: Buffers) {
-        lock(&self.state).idle.push(slot);
-        self.came_back.notify_one();
+    /// Returns buffers for the next load.
+    pub(super) fn give_back(&self, buffers: Buffers) {
+        lock(&self.state).idle.push(buffers);
+        self.returned.notify_one();
     }
 
-    /// Counts out a slot that does not come back.
+    /// Stops counting buffers that were lost with a failed load.
     pub(super) fn drop_one(&self) {
         lock(&self.state).made -= 1;
-        self.came_back.notify_all();
+        self.returned.notify_all();
     }
 }

@@ -1,4 +1,4 @@
-//! Adapters and opened devices: which there are, what they can do, and what went wrong with one.
+//! Adapters and open devices: what they can do, and how they fail.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use pollster::block_on;
 
-use super::GpuOptions;
-use super::kernel::{BAND_THREADS, Integers, SignKernel, band_keys_wgsl};
-use crate::error::{Error, Result};
+use super::options::GpuOptions;
+use super::shader::{BAND_THREADS, Integers, SignShader, band_keys_wgsl};
+use crate::error::{Error, Result, Unsupported};
 
-/// An adapter of this machine, as wgpu finds it.
+/// A graphics adapter of this machine.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// Its number, by which it is asked for.
+    /// The number that selects it: [`GpuOptions::device`].
     pub number: usize,
     /// The device's name.
     pub name: String,
@@ -23,9 +23,9 @@ pub struct Adapter {
     pub kind: &'static str,
     /// The driver and its version.
     pub driver: String,
-    /// The interface through which it is used: vulkan, metal or dx12.
+    /// The interface it is used through: vulkan, metal or dx12.
     pub api: String,
-    /// Whether it is a program on the CPU.
+    /// Whether it is software that runs on the CPU.
     pub is_software: bool,
     /// Whether shaders have 64-bit integers.
     pub has_u64: bool,
@@ -63,7 +63,7 @@ impl Adapter {
         }
     }
 
-    /// The form of the kernels that it would be given.
+    /// The widest integers that its shaders have.
     pub fn integers(&self) -> Integers {
         match self.has_u64 {
             true => Integers::U64,
@@ -72,7 +72,7 @@ impl Adapter {
     }
 }
 
-/// The adapters of this machine: hardware first, so that number 0 is what one would choose.
+/// The adapters of this machine, hardware before software: number 0 is the best choice.
 pub fn adapters() -> Vec<Adapter> {
     let found = found().iter().enumerate();
     found
@@ -80,7 +80,7 @@ pub fn adapters() -> Vec<Adapter> {
         .collect()
 }
 
-/// The adapters, looked for once.
+/// The adapters, searched for once per process.
 fn found() -> &'static [wgpu::Adapter] {
     static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -102,24 +102,24 @@ fn found() -> &'static [wgpu::Adapter] {
     })
 }
 
-/// What a device was asked for, or why it did not do it.
+/// Result of a request to a device.
 pub(super) type Attempt<T> = std::result::Result<T, Failure>;
 
-/// Why a device did not do what it was asked for.
+/// Why a device did not do what was requested.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
-    /// It is gone, and nothing more can be asked of it.
+    /// It is gone for good, with the driver's reason; empty where the driver gave none.
     Lost(String),
-    /// It did not answer in time; it may never do.
+    /// It did not answer in time, and may never answer.
     Hung(Duration),
-    /// It has no room for what was asked.
+    /// It has no memory for the request.
     OutOfMemory,
-    /// It refused.
+    /// It refused, for this reason.
     Refused(String),
 }
 
 impl Failure {
-    /// Whether it makes no sense to ask again.
+    /// Whether a further request cannot succeed.
     pub(super) fn is_final(&self) -> bool {
         !matches!(self, Failure::OutOfMemory)
     }
@@ -137,7 +137,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A device that was opened, and what was compiled for it.
+/// An open device, and the shaders compiled for it.
 pub(super) struct Device {
     pub(super) device: wgpu::Device,
     pub(super) queue: wgpu::Queue,
@@ -146,22 +146,22 @@ pub(super) struct Device {
     pub(super) name: String,
     pub(super) is_software: bool,
     pub(super) layout: wgpu::BindGroupLayout,
-    pipelines: Mutex<HashMap<Pipeline, Arc<wgpu::ComputePipeline>>>,
+    pipelines: Mutex<HashMap<Program, Arc<wgpu::ComputePipeline>>>,
     failure: Arc<Mutex<Option<Failure>>>,
-    /// Held by those who read mapped memory, and by one who does what may take it away.
+    /// Read-locked while mapped memory is read, write-locked by calls that may free it.
     views: RwLock<()>,
 }
 
-/// What is compiled: a kernel and its constants.
+/// What is compiled: a shader and its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Pipeline {
-    /// With so many threads a workgroup and fours of shingles a tile.
+pub(super) enum Program {
+    /// Signs, with these threads per workgroup and quads of shingles per tile.
     Sign {
-        kernel: SignKernel,
+        shader: SignShader,
         threads: u32,
         tile_quads: u32,
     },
-    /// With so many bands, slots of a band, words of a slot and words of a row.
+    /// Makes band keys, with these bands, slots per band, words per slot and words per row.
     BandKeys {
         bands: u32,
         band_slots: u32,
@@ -170,14 +170,14 @@ pub(super) enum Pipeline {
     },
 }
 
-/// A lock whose holder panicked guards nothing that could be half done.
+/// Locks a mutex, poisoned or not: none here guards anything that a panic leaves half done.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Device {
-    /// Opens the adapter of that number, or the first, once for all who ask for the same; unless it is to
-    /// be lost.
+    /// Opens the selected adapter, or the first. Later calls share the open device, unless a test wants it
+    /// lost.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when there is none, or it cannot be opened.
@@ -187,8 +187,11 @@ impl Device {
         let number = options.device.unwrap_or(0);
         let Some(adapter) = found.get(number) else {
             return Err(Error::Unsupported(match found.len() {
-                0 => "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or leave --backend out".to_owned(),
-                count => format!("there is no device {number}, only {count}; `simgpu devices` lists them"),
+                0 => Unsupported::NoAdapter,
+                adapters => Unsupported::NoSuchDevice {
+                    device: number,
+                    adapters,
+                },
             }));
         };
         let has_u64 = adapter.features().contains(wgpu::Features::SHADER_INT64);
@@ -198,11 +201,11 @@ impl Device {
             Integers::U32
         };
         let integers = options.integers.unwrap_or(best).min(best);
-        if options.lose_after.is_some() {
+        if options.lose_after().is_some() {
             return Ok(Arc::new(Device::of(adapter, integers)?));
         }
         let mut opened = lock(&OPENED);
-        // What failed is opened anew. One that hangs is kept for good, for to drop it would be to wait for it.
+        // A device that failed is opened again. One that hangs is leaked: dropping it would wait for it.
         opened.retain(|(_, device)| {
             let failure = device.failure();
             if let Some(Failure::Hung(_)) = failure {
@@ -220,7 +223,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Opens an adapter with no more than the limits that all have, and no feature but the integers.
+    /// Opens an adapter with wgpu's default limits, and with 64-bit integers as its only feature.
     pub(super) fn of(adapter: &wgpu::Adapter, integers: Integers) -> Result<Device> {
         let info = adapter.get_info();
         let name = info.name;
@@ -235,16 +238,17 @@ impl Device {
             ..wgpu::DeviceDescriptor::default()
         });
         let (device, queue) = block_on(request).map_err(|error| {
-            Error::Unsupported(format!(
-                "{name} cannot be opened: {error}; choose another with --device, or leave --backend out"
-            ))
+            Error::Unsupported(Unsupported::CannotOpen {
+                device: name.clone(),
+                reason: error.to_string(),
+            })
         })?;
         let failure = Arc::new(Mutex::new(None));
         let lost = failure.clone();
         device.set_device_lost_callback(move |_, reason| {
             *lock(&lost) = Some(Failure::Lost(reason));
         });
-        // Without a handler these would panic. Scopes catch what is expected.
+        // Without a handler wgpu panics. Scopes catch the expected errors first.
         let refused = failure.clone();
         device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
             lock(&refused).get_or_insert(Failure::Refused(error.to_string()));
@@ -283,21 +287,21 @@ impl Device {
         })
     }
 
-    /// What went wrong for good, if anything.
+    /// The failure that ended this device, if any.
     pub(super) fn failure(&self) -> Option<Failure> {
         lock(&self.failure).clone()
     }
 
-    /// The same where memory did not come, of which a loss is the one reason that is left.
+    /// The failure that ended this device. Memory that could not be mapped means a loss if nothing else is
+    /// known.
     pub(super) fn failure_or_loss(&self) -> Failure {
         self.failure().unwrap_or(Failure::Lost(String::new()))
     }
 
-    /// Gives the device up for a failure after which it makes no sense to ask again, and says what the
-    /// matter is.
+    /// Gives the device up if the failure is final, and returns the failure that came first.
     pub(super) fn give_up(&self, failure: &Failure) -> Failure {
         if let Failure::Refused(_) = failure {
-            // A device that is gone refuses everything, and tells why when it is waited for.
+            // A lost device refuses everything, and reports the loss when it is polled.
             self.settle();
         }
         if failure.is_final() {
@@ -309,21 +313,21 @@ impl Device {
         }
     }
 
-    /// Makes the device be lost, as a driver may at any time.
+    /// Loses the device, as a driver may at any time.
     pub(super) fn lose(&self) {
         let _alone = self.alone();
         self.device.destroy();
     }
 
-    /// Runs what asks the device for something, and gives its error.
-    pub(super) fn attempt<T>(&self, ask: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
+    /// Runs a request, and returns the error that the device reports for it.
+    pub(super) fn attempt<T>(&self, request: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
         if let Some(failure) = self.failure() {
             return Err(failure);
         }
         let refused = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let full = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let result = ask();
+        let result = request();
         let [full, internal, refused] =
             [full, internal, refused].map(|scope| block_on(scope.pop()));
         if full.is_some() {
@@ -344,8 +348,7 @@ impl Device {
         self.queue.submit([commands]);
     }
 
-    /// Waits until `done` says that a callback was called, which it is asked for after each look at the
-    /// device.
+    /// Polls the device until `done` holds.
     pub(super) fn wait(&self, timeout: Duration, mut done: impl FnMut() -> bool) -> Attempt<()> {
         let start = Instant::now();
         let mut pause = Duration::from_micros(20);
@@ -365,15 +368,15 @@ impl Device {
         }
     }
 
-    /// Waits a little until nothing is on its way.
+    /// Polls for up to a second, so that a loss is noticed.
     fn settle(&self) {
         let _ = self.wait(Duration::from_secs(1), || false);
     }
 
-    /// Sees to it that callbacks of what is done are called.
+    /// Lets wgpu call the callbacks of finished work.
     pub(super) fn poll(&self) {
         let _alone = self.alone();
-        // wgpu panics when the driver says that the device is gone.
+        // wgpu panics when the driver reports the device as gone.
         let polled = catch_unwind(AssertUnwindSafe(|| {
             self.device.poll(wgpu::PollType::Poll).map(|_| ())
         }));
@@ -382,8 +385,8 @@ impl Device {
         }
     }
 
-    /// Reads memory that a device has written. wgpu frees the buffers of a lost device while it looks
-    /// at it or submits to it, be they mapped or not: neither happens meanwhile.
+    /// Reads mapped memory. Polling and submitting wait meanwhile: on a lost device they free its buffers,
+    /// mapped or not.
     pub(super) fn read<T>(&self, read: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
         let _others = self.views.read().unwrap_or_else(PoisonError::into_inner);
         match self.failure() {
@@ -396,7 +399,7 @@ impl Device {
         self.views.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A buffer of these bytes for a kernel to read.
+    /// Makes a buffer of these bytes for a shader to read.
     pub(super) fn storage(&self, bytes: &[u8]) -> Attempt<wgpu::Buffer> {
         self.attempt(|| {
             let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
@@ -410,21 +413,21 @@ impl Device {
         })
     }
 
-    /// The compiled kernel.
-    pub(super) fn pipeline(&self, of: Pipeline) -> Attempt<Arc<wgpu::ComputePipeline>> {
+    /// The compiled program.
+    pub(super) fn pipeline(&self, program: Program) -> Attempt<Arc<wgpu::ComputePipeline>> {
         let mut pipelines = lock(&self.pipelines);
-        if let Some(pipeline) = pipelines.get(&of) {
+        if let Some(pipeline) = pipelines.get(&program) {
             return Ok(pipeline.clone());
         }
-        let pipeline = Arc::new(self.attempt(|| Ok(self.compile(of)))?);
-        pipelines.insert(of, pipeline.clone());
+        let pipeline = Arc::new(self.attempt(|| Ok(self.compile(program)))?);
+        pipelines.insert(program, pipeline.clone());
         Ok(pipeline)
     }
 
-    fn compile(&self, of: Pipeline) -> wgpu::ComputePipeline {
-        let (wgsl, entry_point, layout, constants) = match of {
-            Pipeline::Sign {
-                kernel,
+    fn compile(&self, program: Program) -> wgpu::ComputePipeline {
+        let (wgsl, entry_point, layout, constants) = match program {
+            Program::Sign {
+                shader,
                 threads,
                 tile_quads,
             } => {
@@ -436,12 +439,12 @@ impl Device {
                 let constants = vec![
                     ("THREADS", threads),
                     ("TILE_QUADS", tile_quads),
-                    ("IS_MIXED", u32::from(kernel.is_mixed())),
+                    ("IS_MIXED", u32::from(shader.is_mixed())),
                 ];
                 let layout = self.device.create_pipeline_layout(&layout);
-                (kernel.wgsl(), kernel.entry_point(), Some(layout), constants)
+                (shader.wgsl(), shader.entry_point(), Some(layout), constants)
             }
-            Pipeline::BandKeys {
+            Program::BandKeys {
                 bands,
                 band_slots,
                 slot_words,
@@ -469,26 +472,23 @@ impl Device {
                 entry_point: Some(entry_point),
                 compilation_options: wgpu::PipelineCompilationOptions {
                     constants: &constants,
-                    // Every word of the tile is written before it is read.
+                    // A shader writes every word of the tile before it reads it.
                     zero_initialize_workgroup_memory: false,
                 },
                 cache: None,
             })
     }
 
-    /// The module without wgpu's checks, which would double the operations of the loop.
-    #[allow(
-        unsafe_code,
-        reason = "wgpu takes modules without its checks on trust only"
-    )]
+    /// Compiles a module without wgpu's checks, which would double the operations of the loop.
+    #[allow(unsafe_code, reason = "wgpu has no safe way to leave its checks out")]
     fn module(&self, wgsl: String) -> wgpu::ShaderModule {
         let descriptor = wgpu::ShaderModuleDescriptor {
             label: None,
             source: wgpu::ShaderSource::Wgsl(wgsl.into()),
         };
-        // SAFETY: the shaders are this crate's own. Their loops end, since they count up to numbers that
-        // do not change; they index buffers by parts and items that `Load` makes to fit the buffers, and
-        // the tile by sums of parts that `Load` keeps within it. They do not divide by variables.
+        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not change. They index
+        // buffers by parts and items, which `Load` fits to the buffers, and the tile by sums of parts, which
+        // `Load` keeps within it. They divide by no variable but the overrides, which are not 0.
         unsafe {
             self.device
                 .create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())

@@ -1,4 +1,4 @@
-//! What a device is given: sets of hashes, or texts, one document at a time.
+//! What a device signs: sets of hashes, or texts, one document at a time.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ pub(super) trait Documents: Sync {
     /// Number of documents.
     fn len(&self) -> usize;
 
-    /// About how much there is to do for document `i`.
+    /// Bytes of document `i`, as a measure of its work.
     fn bytes(&self, i: usize) -> usize;
 
-    /// Gives document `i` as a device takes it.
-    fn give(&self, i: usize, scratch: &mut Scratch, take: &mut dyn FnMut(&Document<'_>));
+    /// Passes document `i` to `send` in a device's layout.
+    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(&Document<'_>));
 
-    /// Has a signer of the CPU sign some.
+    /// Signs a range of documents by a signer of the CPU.
     fn sign_on(
         &self,
         cpu: &dyn Signer,
@@ -39,14 +39,14 @@ impl Documents for HashedSets<'_> {
         4 * self.0.range(i).len()
     }
 
-    fn give(&self, i: usize, _: &mut Scratch, take: &mut dyn FnMut(&Document<'_>)) {
+    fn lay_out(&self, i: usize, _: &mut Scratch, send: &mut dyn FnMut(&Document<'_>)) {
         let range = self.0.range(i);
         let count = range.len();
         let (bytes, width): (&[u8], _) = match self.0.hashes() {
             Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
             Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
         };
-        take(&Document {
+        send(&Document {
             bytes,
             stride: width,
             window_bytes: width,
@@ -89,14 +89,14 @@ impl Documents for ByteTexts<'_> {
         self.texts.get(i).len()
     }
 
-    fn give(&self, i: usize, scratch: &mut Scratch, take: &mut dyn FnMut(&Document<'_>)) {
+    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(&Document<'_>)) {
         let bytes = self.shingler.normalised(self.texts.get(i), scratch);
         let window_bytes = self.window_bytes.min(bytes.len());
-        take(&Document {
+        send(&Document {
             bytes,
             stride: 1,
             window_bytes,
-            // A shorter text is one window, an empty one none.
+            // A shorter text is one window; an empty one has none.
             count: match window_bytes {
                 0 => 0,
                 _ => bytes.len() - window_bytes + 1,

@@ -1,92 +1,15 @@
-//! What is sent to a device at a time, and how documents are cut to fit it.
+//! A load: what is sent to a device at a time, and how documents are cut to fit it.
 //!
-//! A document becomes one part, or pieces of at most a tile; parts that share a tile are an item. A load
-//! is a list of items within all bounds of a device. Long documents go on in the next load: the minimum
-//! over pieces is the minimum over the set (MMDS 3.3.6), whichever loads they come back with.
+//! A document becomes one part, or several of at most a tile each; parts that share a tile form an item.
+//! A load is a list of items within all bounds of a device. Long documents continue in the next load: the
+//! minimum over pieces is the minimum over the set (MMDS 3.3.6), whichever loads the pieces travel in.
 
 use std::ops::Range;
-use std::time::Duration;
 
-use super::kernel::{BAND_THREADS, LANES};
+use super::bounds::Bounds;
+use super::shader::{BAND_THREADS, QUAD};
 
-/// What a load may hold, and how long it may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Shingles or text, in bytes.
-    pub input_bytes: usize,
-    /// Rows that are written, in bytes.
-    pub row_bytes: usize,
-    /// Number of parts.
-    pub parts: usize,
-    /// Updates, that is shingles times permutations: a display's driver ends what takes seconds.
-    pub updates: u64,
-    /// Bytes of shingle hashes that a workgroup stages.
-    pub tile_bytes: usize,
-    /// Workgroups in one dimension.
-    pub groups: u32,
-    /// Loads on their way at a time.
-    pub loads: usize,
-    /// How long an answer may take.
-    pub timeout: Duration,
-}
-
-impl Default for Bounds {
-    fn default() -> Self {
-        Bounds {
-            input_bytes: 8 << 20,
-            row_bytes: 8 << 20,
-            parts: 1 << 16,
-            updates: 1 << 33,
-            tile_bytes: 8 << 10,
-            groups: u32::MAX,
-            loads: 6,
-            timeout: Duration::from_secs(60),
-        }
-    }
-}
-
-impl Bounds {
-    /// The same, where a device allows it, for rows of so many bytes and hashes of `hash_bytes`.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "what exceeds the address space is no bound"
-    )]
-    pub(super) fn within(
-        self,
-        limits: &wgpu::Limits,
-        is_software: bool,
-        row_bytes: usize,
-        hash_bytes: usize,
-    ) -> Self {
-        let binding = limits.max_storage_buffer_binding_size as usize;
-        let buffer = limits.max_buffer_size as usize;
-        // Each part and its item take 20 bytes, and a third of a buffer is room for them.
-        let parts = self.parts.min(buffer / 64).min(binding / 16).max(1);
-        let input = self.input_bytes.min(buffer / 4).min(binding - 16);
-        let tile = self
-            .tile_bytes
-            .min(limits.max_compute_workgroup_storage_size as usize);
-        Bounds {
-            input_bytes: input.max(4 * LANES * hash_bytes),
-            row_bytes: self.row_bytes.min(buffer).min(binding).max(row_bytes),
-            parts,
-            tile_bytes: tile.max(LANES * hash_bytes),
-            groups: self
-                .groups
-                .min(limits.max_compute_workgroups_per_dimension)
-                .max(1),
-            loads: self.loads.max(1),
-            // Software is slow, but nobody ends it.
-            timeout: match is_software {
-                true => self.timeout.saturating_mul(10),
-                false => self.timeout,
-            },
-            ..self
-        }
-    }
-}
-
-/// A document as a device takes it: shingle i are the `window_bytes` bytes from byte `i * stride` on.
+/// A document in a device's layout: shingle i is the `window_bytes` bytes from byte `i * stride` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Document<'a> {
     pub(super) bytes: &'a [u8],
@@ -96,38 +19,38 @@ pub(super) struct Document<'a> {
     pub(super) count: usize,
 }
 
-/// The loads of one signer: their bounds and the shape of a row.
+/// What all loads of one signer have in common: their bounds and the shape of a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct LoadShape {
     pub(super) bounds: Bounds,
-    /// Permutations of a row, padding included.
+    /// Slots of a row, padding included.
     pub(super) row_slots: usize,
     pub(super) slot_bytes: usize,
 }
 
-impl Shape {
+impl LoadShape {
     pub(super) fn row_bytes(&self) -> usize {
         self.row_slots * self.slot_bytes
     }
 
-    /// Fours of shingles that a tile holds; hashes are as wide as slots.
+    /// Quads of shingles that a tile holds; hashes are as wide as slots.
     #[allow(clippy::cast_possible_truncation, reason = "a tile is a few KiB")]
     pub(super) fn tile_quads(&self) -> u32 {
-        (self.bounds.tile_bytes / (LANES * self.slot_bytes)) as u32
+        (self.bounds.tile_bytes / (QUAD * self.slot_bytes)) as u32
     }
 
     fn tile_shingles(&self) -> usize {
-        self.tile_quads() as usize * LANES
+        self.tile_quads() as usize * QUAD
     }
 
-    /// Parts of a load at most.
+    /// Most parts of a load.
     pub(super) fn parts(&self) -> usize {
         self.bounds
             .parts
             .min(self.bounds.row_bytes / self.row_bytes())
     }
 
-    /// Workgroups in two dimensions that make so many band keys.
+    /// Workgroups in two dimensions for a number of band keys.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
@@ -138,16 +61,17 @@ impl Shape {
         [columns, groups.div_ceil(columns)]
     }
 
-    /// Entries of the list of items at most: its end, and what fills the last row of workgroups.
+    /// Most entries of the list of items: the items, its end, and empty ones that fill the last row of
+    /// workgroups.
     pub(super) fn items(&self) -> usize {
         2 * self.parts() + 1
     }
 }
 
-/// A part as the kernel takes it: start, number of shingles, bytes of a window.
+/// A part in the shader's layout: start, number of shingles, bytes of a window.
 pub(super) type Part = [u32; 3];
 
-/// The parts and items of a load, and whose they are.
+/// The parts and items of a load, and the documents they belong to.
 #[derive(Debug, Default)]
 pub(super) struct Load {
     pub(super) parts: Vec<Part>,
@@ -155,18 +79,18 @@ pub(super) struct Load {
     pub(super) documents: Vec<usize>,
     /// Where items begin among the parts.
     items: Vec<u32>,
-    /// Fours of shingles in the last item.
+    /// Quads of shingles in the last item.
     item_quads: usize,
     pub(super) input_bytes: usize,
     updates: u64,
 }
 
-/// What a load takes of a document: shingles, and the bytes that are to be copied to the input.
+/// What a load adds of a document: shingles, and the bytes to copy into the input.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct Added {
     pub(super) shingles: usize,
     pub(super) bytes: Range<usize>,
-    /// Where the bytes go.
+    /// Where the bytes belong in the input.
     pub(super) at: usize,
 }
 
@@ -175,19 +99,19 @@ impl Load {
         self.parts.is_empty()
     }
 
-    /// How many shingles of a document there is room for; in an empty load for at least one.
+    /// Number of a document's shingles that fit; at least one fits an empty load.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
     )]
-    pub(super) fn room(&self, shape: &Shape, document: &Document<'_>) -> usize {
+    pub(super) fn room(&self, shape: &LoadShape, document: &Document<'_>) -> usize {
         let bounds = &shape.bounds;
-        let left = bounds.input_bytes - self.input_bytes;
-        let by_bytes = match left.checked_sub(document.window_bytes) {
-            Some(left) => left / document.stride + 1,
+        let bytes_left = bounds.input_bytes - self.input_bytes;
+        let by_bytes = match bytes_left.checked_sub(document.window_bytes) {
+            Some(behind_first) => behind_first / document.stride + 1,
             None => 0,
         };
-        // No more rows of workgroups than there may be.
+        // No more rows of workgroups than the bounds allow.
         let groups = bounds.groups as usize;
         let most_items = groups.saturating_mul(groups);
         let items_left = most_items.saturating_sub(self.items.len());
@@ -199,21 +123,20 @@ impl Load {
         by_bytes.min(by_parts).min(by_updates.max(at_least))
     }
 
-    /// Takes as many shingles of a document from shingle `from` on as there is room for; none if a
-    /// new load is the better place, which it is for a document that is to stay whole, and for a short
-    /// one.
+    /// Adds the shingles of a document that fit, from shingle `from` on. Adds none where a new load suits
+    /// better: if the document must stay whole or is short, and does not fit.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
     )]
-    pub(super) fn take(
+    pub(super) fn add(
         &mut self,
-        shape: &Shape,
+        shape: &LoadShape,
         index: usize,
         document: &Document<'_>,
         from: usize,
         is_whole: bool,
-    ) -> Option<Taken> {
+    ) -> Option<Added> {
         let tile = shape.tile_shingles();
         let Document {
             stride,
@@ -230,8 +153,8 @@ impl Load {
         let start = self.input_bytes / stride;
         for first in (0..shingles).step_by(tile) {
             let count = tile.min(shingles - first);
-            let quads = count.div_ceil(LANES);
-            if self.items.is_empty() || self.item_quads + quads > tile / LANES {
+            let quads = count.div_ceil(QUAD);
+            if self.items.is_empty() || self.item_quads + quads > tile / QUAD {
                 self.items.push(self.parts.len() as u32);
                 self.item_quads = 0;
             }
@@ -244,14 +167,14 @@ impl Load {
         let at = self.input_bytes;
         self.input_bytes += bytes.len();
         self.updates += shingles as u64 * shape.row_slots as u64;
-        Some(Taken {
+        Some(Added {
             shingles,
             bytes,
             at,
         })
     }
 
-    /// The documents of the load, each once, and the list of where their parts begin, with its end.
+    /// The documents of the load without repetition, and where the parts of each begin, with the end.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
@@ -269,13 +192,13 @@ impl Load {
         (documents, starts)
     }
 
-    /// The list of items with its end, filled up with empty ones to whole rows of workgroups, and the
-    /// numbers of workgroups in two dimensions.
+    /// The list of items with its end, padded with empty items to whole rows of workgroups, and the numbers
+    /// of workgroups in two dimensions.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
     )]
-    pub(super) fn items(&self, shape: &Shape) -> (Vec<u32>, [u32; 2]) {
+    pub(super) fn items(&self, shape: &LoadShape) -> (Vec<u32>, [u32; 2]) {
         let count = self.items.len() as u32;
         let columns = count.min(shape.bounds.groups).max(1);
         let rows = count.div_ceil(columns);
@@ -289,29 +212,29 @@ impl Load {
 mod tests {
     use super::*;
 
-    fn shape(bounds: Bounds, row_slots: usize) -> Shape {
-        Shape {
+    fn shape(bounds: Bounds, row_slots: usize) -> LoadShape {
+        LoadShape {
             bounds,
             row_slots,
             slot_bytes: 4,
         }
     }
 
-    fn cut(shape: &Shape, document: &Document<'_>) -> Vec<(Load, Taken)> {
+    fn cut(shape: &LoadShape, document: &Document<'_>) -> Vec<(Load, Added)> {
         let mut cut = Vec::new();
         let mut from = 0;
         while from < document.count {
             let mut load = Load::default();
-            let taken = load.take(shape, 7, document, from, false).unwrap();
-            from += taken.shingles;
-            cut.push((load, taken));
+            let added = load.add(shape, 7, document, from, false).unwrap();
+            from += added.shingles;
+            cut.push((load, added));
         }
         assert_eq!(from, document.count);
         cut
     }
 
     #[test]
-    fn pieces_cover_a_text_and_overlap_by_a_window() {
+    fn pieces_of_a_text_overlap_by_a_window() {
         let bounds = Bounds {
             input_bytes: 100,
             tile_bytes: 64,
@@ -326,13 +249,13 @@ mod tests {
         };
         let shape = shape(bounds, 8);
         let mut next = 0;
-        for (load, taken) in cut(&shape, &document) {
-            assert_eq!(taken.bytes.start, next);
-            assert_eq!(taken.bytes.len(), taken.shingles + 8);
-            next += taken.shingles;
+        for (load, added) in cut(&shape, &document) {
+            assert_eq!(added.bytes.start, next);
+            assert_eq!(added.bytes.len(), added.shingles + 8);
+            next += added.shingles;
             assert!(load.parts.iter().all(|part| part[1] <= 16));
             let shingles: u32 = load.parts.iter().map(|part| part[1]).sum();
-            assert_eq!(shingles as usize, taken.shingles);
+            assert_eq!(shingles as usize, added.shingles);
             assert!(load.input_bytes <= 100);
         }
     }
@@ -401,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn short_documents_share_an_item_and_workgroups_fill_rows() {
+    fn short_documents_share_items_and_workgroups_fill_rows() {
         let bounds = Bounds {
             groups: 3,
             ..Bounds::default()
@@ -419,9 +342,9 @@ mod tests {
             .into_iter()
             .enumerate()
         {
-            load.take(&shape, i, &document(count), 0, false).unwrap();
+            load.add(&shape, i, &document(count), 0, false).unwrap();
         }
-        // A tile holds 2048, and 5 and 1 take 8 and 4 of it.
+        // A tile holds 2048 shingles; documents of 5 and 1 fill 8 and 4 of its places.
         let (items, groups) = load.items(&shape);
         assert_eq!(load.items, [0, 3, 5, 7]);
         assert_eq!((items, groups), (vec![0, 3, 5, 7, 9, 9, 9], [3, 2]));

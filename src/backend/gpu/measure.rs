@@ -1,25 +1,28 @@
-//! What a device does with one load, step by step: what a whole call is to be compared with.
+//! The steps of one load on a device, each measured alone, to compare a whole call with.
 
 use std::sync::mpsc::channel;
 
-use super::buffers::{Buffers, Work};
+use super::buffers::{Buffers, Dispatch};
 use super::device::{Attempt, Failure};
 use super::documents::{ByteTexts, Documents, HashedSets};
-use super::kernel::{Input, Integers};
 use super::load::Load;
-use super::{Gpu, GpuOptions};
+use super::options::GpuOptions;
+use super::prepared::PreparedDevice;
+use super::shader::{Input, Integers};
+use super::signer::Gpu;
+use super::slot::Slot;
 use crate::backend::simd::Simd;
 use crate::documents::TextBatch;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, SlotsMut, lower};
 use crate::scheme::{Family, Scheme};
 use crate::simd::Isa;
 
-/// A load that lies on a device: as many of the first documents as are sent at a time.
+/// A load on a device: as many of the first documents as one load holds.
 #[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
 pub struct DeviceLoad {
     gpu: Gpu,
-    slot: Buffers,
+    buffers: Buffers,
     input_kind: Input,
     input: Vec<u8>,
     /// The document of each row.
@@ -37,21 +40,19 @@ impl DeviceLoad {
         DeviceLoad::new(scheme, options, &HashedSets(sets), Input::Hashes)
     }
 
-    /// Sends the first texts to a device, where windows of bytes are hashed.
+    /// Sends the first texts to a device, which hashes windows of bytes.
     ///
     /// # Errors
-    /// The same, and for other shingles than windows of bytes.
+    /// As [`DeviceLoad::of_sets`], and for other shingles than windows of bytes.
     pub fn of_texts(
         scheme: &Scheme,
         options: &GpuOptions,
         texts: &TextBatch,
         shingler: &Shingler,
     ) -> Result<Self> {
-        let window_bytes = shingler.byte_window().ok_or_else(|| {
-            Error::Unsupported(
-                "only windows of bytes are hashed on a device; choose the unit bytes".to_owned(),
-            )
-        })?;
+        let window_bytes = shingler
+            .byte_window()
+            .ok_or(Error::Unsupported(Unsupported::ShinglesNotOnDevices))?;
         let documents = ByteTexts {
             texts,
             shingler,
@@ -74,22 +75,22 @@ impl DeviceLoad {
     }
 
     fn send<D: Documents>(gpu: Gpu, documents: &D, input_kind: Input) -> Attempt<Self> {
-        let (device, shape) = (&*gpu.device, &gpu.shape);
+        let (device, shape) = (&*gpu.0.device, &gpu.0.shape);
         let mut input = Vec::new();
         let mut load = Load::default();
         let mut shingles = 0;
         let mut scratch = Scratch::default();
         let mut is_full = false;
         for i in 0..documents.len() {
-            documents.give(i, &mut scratch, &mut |document| {
+            documents.lay_out(i, &mut scratch, &mut |document| {
                 if document.count == 0 {
                     return;
                 }
-                match load.take(shape, i, document, 0, true) {
-                    Some(taken) => {
-                        input.extend_from_slice(&document.bytes[taken.bytes]);
-                        shingles += taken.shingles as u64;
-                        is_full = taken.shingles < document.count;
+                match load.add(shape, i, document, 0, true) {
+                    Some(added) => {
+                        input.extend_from_slice(&document.bytes[added.bytes]);
+                        shingles += added.shingles as u64;
+                        is_full = added.shingles < document.count;
                     }
                     None => is_full = true,
                 }
@@ -104,17 +105,17 @@ impl DeviceLoad {
         input.resize(input.len().next_multiple_of(4), 0);
         let (_, groups) = load.items(shape);
         let rows = load.documents.clone();
-        let pipeline = gpu.pipeline(input_kind)?;
-        let work = Work {
+        let pipeline = gpu.0.pipeline(input_kind)?;
+        let dispatch = Dispatch {
             pipeline: &pipeline,
-            blocks: gpu.blocks(),
-            banded: None,
+            blocks: gpu.0.blocks(),
+            key_pass: None,
         };
-        let slot = Buffers::new(device, shape, &gpu.coefficients)?;
-        let sent = slot.send(device, shape, &input, load, &work)?;
-        let slot = sent.receive(device, shape.bounds.timeout, |_, _, _| {})?;
+        let buffers = gpu.0.buffers()?;
+        let sent = buffers.send(device, shape, &input, load, &dispatch)?;
+        let buffers = sent.receive(device, shape.bounds.timeout, |_, _, _| {})?;
         Ok(DeviceLoad {
-            slot,
+            buffers,
             input_kind,
             input,
             documents: rows,
@@ -124,19 +125,19 @@ impl DeviceLoad {
         })
     }
 
-    /// Documents of the load.
+    /// Number of documents of the load.
     pub fn documents(&self) -> usize {
         self.documents.last().map_or(0, |last| last + 1)
     }
 
-    /// Shingles of the load.
+    /// Number of shingles of the load.
     pub fn shingles(&self) -> u64 {
         self.shingles
     }
 
-    /// Bytes of the rows that come back, one for each piece of a document.
+    /// Bytes of the rows that come back, one per piece of a document.
     pub fn row_bytes(&self) -> usize {
-        self.documents.len() * self.gpu.shape.row_bytes()
+        self.documents.len() * self.gpu.0.shape.row_bytes()
     }
 
     /// Writes the input to the device again, and waits until it is there.
@@ -144,24 +145,25 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
     pub fn upload(&self) -> Result<()> {
-        let device = &*self.gpu.device;
-        let (say_done, done) = channel();
+        let device = &*self.gpu.0.device;
+        let (sender, done) = channel();
         let uploaded = device
             .attempt(|| {
-                self.slot.write_input(device, &self.input);
+                self.buffers.write_input(device, &self.input);
                 let encoder = device.device.create_command_encoder(&Default::default());
                 encoder.on_submitted_work_done(move || {
-                    let _ = say_done.send(());
+                    let _ = sender.send(());
                 });
                 device.submit(encoder.finish());
                 Ok(())
             })
-            .and_then(|()| device.wait(self.gpu.shape.bounds.timeout, || done.try_recv().is_ok()));
+            .and_then(|()| {
+                device.wait(self.gpu.0.shape.bounds.timeout, || done.try_recv().is_ok())
+            });
         self.explain(uploaded)
     }
 
-    /// Runs the kernel on what the device holds, so many times over in one submission, and waits for the end of
-    /// the last.
+    /// Runs the shader `times` times in one submission on what the device holds, and waits for the last run.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
@@ -170,51 +172,51 @@ impl DeviceLoad {
     }
 
     fn try_kernel(&self, times: u32) -> Attempt<()> {
-        let device = &*self.gpu.device;
-        let pipeline = self.gpu.pipeline(self.input_kind)?;
-        let work = Work {
+        let device = &*self.gpu.0.device;
+        let pipeline = self.gpu.0.pipeline(self.input_kind)?;
+        let dispatch = Dispatch {
             pipeline: &pipeline,
-            blocks: self.gpu.blocks(),
-            banded: None,
+            blocks: self.gpu.0.blocks(),
+            key_pass: None,
         };
-        let (say_done, done) = channel();
+        let (sender, done) = channel();
         device.attempt(|| {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             for _ in 0..times {
-                self.slot.dispatch(&mut encoder, self.groups, &work);
+                self.buffers.dispatch(&mut encoder, self.groups, &dispatch);
             }
             encoder.on_submitted_work_done(move || {
-                let _ = say_done.send(());
+                let _ = sender.send(());
             });
             device.submit(encoder.finish());
             Ok(())
         })?;
-        device.wait(self.gpu.shape.bounds.timeout, || done.try_recv().is_ok())
+        device.wait(self.gpu.0.shape.bounds.timeout, || done.try_recv().is_ok())
     }
 
-    /// Brings back the rows that the kernel wrote, into memory of the caller.
+    /// Reads the rows that the shader wrote into memory of the caller.
     ///
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
     pub fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
         rows.clear();
-        let timeout = self.gpu.shape.bounds.timeout;
+        let timeout = self.gpu.0.shape.bounds.timeout;
         let read = self
-            .slot
-            .read_rows(&self.gpu.device, self.row_bytes(), timeout, |bytes| {
+            .buffers
+            .read_rows(&self.gpu.0.device, self.row_bytes(), timeout, |bytes| {
                 rows.extend_from_slice(bytes);
             });
         self.explain(read)
     }
 
-    /// The signatures that rows come to.
+    /// The signatures of the documents, from their rows.
     pub fn signatures(&self, rows: &[u8]) -> Signatures {
-        let Gpu {
+        let PreparedDevice {
             num_perm,
             family,
             empty,
             ..
-        } = self.gpu;
+        } = self.gpu.0;
         let mut signatures = Signatures::new(num_perm, family.slot_width());
         match signatures.push_rows(self.documents()).into_slots() {
             SlotsMut::U32(slots) => self.lower_all(rows, slots, empty),
@@ -223,14 +225,14 @@ impl DeviceLoad {
         signatures
     }
 
-    /// The slots of a document are the least of its rows, which come one after another; without any it is the
-    /// empty set.
-    fn lower_all<S: super::Slot>(&self, rows: &[u8], slots: &mut [S], empty: u64) {
+    /// Lowers the slots of each document to the least of its rows, which follow one another. A document
+    /// without rows is the empty set.
+    fn lower_all<S: Slot>(&self, rows: &[u8], slots: &mut [S], empty: u64) {
         slots.fill(S::of(empty));
         let mut last = None;
-        let rows = rows.chunks_exact(self.gpu.shape.row_bytes());
+        let rows = rows.chunks_exact(self.gpu.0.shape.row_bytes());
         for (document, row) in self.documents.iter().zip(rows) {
-            let Some(slots) = slots.chunks_exact_mut(self.gpu.num_perm).nth(*document) else {
+            let Some(slots) = slots.chunks_exact_mut(self.gpu.0.num_perm).nth(*document) else {
                 continue;
             };
             if last.replace(document) != Some(document) {
@@ -242,15 +244,15 @@ impl DeviceLoad {
         }
     }
 
-    /// Updates a second that the integer units of the device allow, where that is known: an H200 has 132
-    /// multiprocessors at 1.98 GHz, and each begins 64 multiply-adds a cycle.
+    /// Updates per second that the integer units of the device allow; `None` for an unknown device. An H200
+    /// has 132 multiprocessors at 1.98 GHz, and each begins 64 multiply-adds per cycle.
     pub fn ceiling_updates_per_s(&self) -> Option<f64> {
-        let device = &*self.gpu.device;
+        let device = &*self.gpu.0.device;
         let multiply_adds = match &*device.name {
             "NVIDIA H200" => 132.0 * 64.0 * 1.98e9,
             _ => return None,
         };
-        match (self.gpu.family, device.integers) {
+        match (self.gpu.0.family, device.integers) {
             (Family::Affine32, _) => Some(multiply_adds),
             (Family::Mersenne31 | Family::Mersenne61, Integers::U64) => Some(multiply_adds / 2.0),
             _ => None,
@@ -263,5 +265,7 @@ impl DeviceLoad {
 }
 
 fn refused(name: &str, failure: &Failure) -> Error {
-    Error::Unsupported(format!("{name}: {failure}"))
+    let reason = failure.to_string();
+    let device = name.to_owned();
+    Error::Unsupported(Unsupported::DeviceFailed { device, reason })
 }

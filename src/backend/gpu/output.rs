@@ -1,15 +1,15 @@
-//! What comes back of documents: their signatures, or band keys alone, which are fewer bytes.
+//! What comes back from a device: signatures, or only band keys, which are fewer bytes.
 
 use std::ops::Range;
 
-use super::Slot;
-use super::buffers::Banded;
+use super::buffers::KeyPass;
 use super::documents::Documents;
+use super::slot::Slot;
 use crate::error::Result;
 use crate::pipeline::{Banding, Signatures, SignaturesMut, Signer, keys_of_rows};
 
-/// What is made of each document: a row of numbers.
-pub(super) trait Output: Sync {
+/// The row of numbers that is made of each document.
+pub(super) trait RowOutput: Sync {
     type Number: Slot;
 
     /// Numbers of a row.
@@ -18,10 +18,10 @@ pub(super) trait Output: Sync {
     /// The row of a document without shingles.
     fn empty(&self) -> &[Self::Number];
 
-    /// How the device makes band keys, if it is to.
-    fn banded(&self) -> Option<&Banded>;
+    /// The pass that makes band keys; `None` for signatures.
+    fn key_pass(&self) -> Option<&KeyPass>;
 
-    /// Has the CPU make the rows of some documents.
+    /// Makes the rows of a range of documents on the CPU.
     fn make_on(
         &self,
         cpu: &dyn Signer,
@@ -36,7 +36,7 @@ pub(super) struct SignatureRows<S> {
     pub(super) empty: Vec<S>,
 }
 
-impl<S: Slot> Output for SignatureRows<S> {
+impl<S: Slot> RowOutput for SignatureRows<S> {
     type Number = S;
 
     fn row_len(&self) -> usize {
@@ -47,7 +47,7 @@ impl<S: Slot> Output for SignatureRows<S> {
         &self.empty
     }
 
-    fn banded(&self) -> Option<&Banded> {
+    fn key_pass(&self) -> Option<&KeyPass> {
         None
     }
 
@@ -67,10 +67,10 @@ impl<S: Slot> Output for SignatureRows<S> {
 pub(super) struct KeyRows {
     pub(super) banding: Banding,
     pub(super) empty: Vec<u64>,
-    pub(super) banded: Banded,
+    pub(super) key_pass: KeyPass,
 }
 
-impl Output for KeyRows {
+impl RowOutput for KeyRows {
     type Number = u64;
 
     fn row_len(&self) -> usize {
@@ -81,8 +81,8 @@ impl Output for KeyRows {
         &self.empty
     }
 
-    fn banded(&self) -> Option<&Banded> {
-        Some(&self.banded)
+    fn key_pass(&self) -> Option<&KeyPass> {
+        Some(&self.key_pass)
     }
 
     fn make_on(

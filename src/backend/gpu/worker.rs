@@ -4,24 +4,24 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Sent, Work};
+use super::buffers::{Buffers, Dispatch, Sent};
 use super::device::{Attempt, Failure};
 use super::documents::Documents;
 use super::load::{Document, Load};
-use super::output::Output;
-use super::{Gpu, Slot};
+use super::output::RowOutput;
+use super::prepared::PreparedDevice;
+use super::slot::Slot;
 use crate::error::Result;
-use crate::pipeline::Scratch;
-use crate::pipeline::lower;
+use crate::pipeline::{Scratch, lower};
 
-/// Documents that the CPU takes at a time in a hybrid run, in bytes.
-const CPU_RUN: usize = 1 << 18;
+/// Bytes of documents that the CPU signs at a time in a hybrid run.
+const CPU_RUN_BYTES: usize = 1 << 18;
 
-/// Loads that one thread has on their way.
-const IN_FLIGHT: usize = 3;
+/// Most loads of one thread in flight.
+const LOADS_IN_FLIGHT: usize = 3;
 
-pub(super) struct Worker<'a, D, O: Output> {
-    gpu: &'a Gpu,
+pub(super) struct Worker<'a, D, O: RowOutput> {
+    gpu: &'a PreparedDevice,
     documents: &'a D,
     output: &'a O,
     pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
@@ -30,23 +30,23 @@ pub(super) struct Worker<'a, D, O: Output> {
     rows: &'a mut [O::Number],
     /// The input of the load that is being filled.
     input: Vec<u8>,
-    open: Option<Open>,
+    open: Option<OpenLoad>,
     sent: VecDeque<Sent>,
-    /// Rows that the device did not sign, or not whole.
+    /// Rows that the device did not sign, or signed in part.
     failed: Vec<Range<usize>>,
-    /// Documents of which no row can be made on the device at once.
-    apart: Vec<usize>,
+    /// Documents too long for one load, where a row needs the whole document.
+    oversized: Vec<usize>,
 }
 
 /// A load that is being filled.
-struct Open {
+struct OpenLoad {
     buffers: Buffers,
     load: Load,
 }
 
-impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
+impl<'a, D: Documents, O: RowOutput> Worker<'a, D, O> {
     pub(super) fn new(
-        gpu: &'a Gpu,
+        gpu: &'a PreparedDevice,
         documents: &'a D,
         output: &'a O,
         pipeline: &'a Attempt<Arc<wgpu::ComputePipeline>>,
@@ -63,12 +63,12 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
             open: None,
             sent: VecDeque::new(),
             failed: Vec::new(),
-            apart: Vec::new(),
+            oversized: Vec::new(),
         }
     }
 
-    /// Makes all rows but those of documents that are too long for a load, where a row needs the whole
-    /// document: gives their numbers.
+    /// Makes the rows, and returns the numbers of the documents it skipped: those too long for a load, where
+    /// a row needs the whole document.
     pub(super) fn run(mut self) -> Result<Vec<usize>> {
         let count = self.rows.len() / self.output.row_len();
         let mut scratch = Scratch::default();
@@ -76,12 +76,12 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
         while row < count {
             if self.has_open_load() {
                 let documents = self.documents;
-                documents.give(self.first + row, &mut scratch, &mut |document| {
-                    self.take(row, document);
+                documents.lay_out(self.first + row, &mut scratch, &mut |document| {
+                    self.fill(row, document);
                 });
                 row += 1;
             } else {
-                // While the CPU signs, this thread may begin another share, which waits for slots.
+                // While the CPU signs, this thread may begin another share, which waits for buffers.
                 while !self.gpu.is_hybrid && !self.sent.is_empty() {
                     self.receive();
                 }
@@ -97,14 +97,14 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
         for rows in std::mem::take(&mut self.failed) {
             self.sign_on_cpu(rows)?;
         }
-        Ok(self.apart)
+        Ok(self.oversized)
     }
 
-    /// Where the CPU stops that begins at a row.
+    /// The end of the rows that the CPU signs in one run from `row` on.
     fn end_of_run(&self, row: usize, count: usize) -> usize {
         let mut bytes = 0;
         let mut end = row;
-        while end < count && bytes < CPU_RUN {
+        while end < count && bytes < CPU_RUN_BYTES {
             bytes += self.documents.bytes(self.first + end);
             end += 1;
         }
@@ -119,17 +119,17 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
         self.output.make_on(cpu, self.documents, documents, rows)
     }
 
-    /// Puts a document into loads, or leaves it to the CPU.
-    fn take(&mut self, row: usize, document: &Document<'_>) {
+    /// Adds a document to loads, or leaves it to the CPU.
+    fn fill(&mut self, row: usize, document: &Document<'_>) {
         let (shape, row_len) = (&self.gpu.shape, self.output.row_len());
         let numbers = &mut self.rows[row * row_len..(row + 1) * row_len];
         if document.count == 0 {
             numbers.copy_from_slice(self.output.empty());
             return;
         }
-        let is_whole = self.output.banded().is_some();
+        let is_whole = self.output.key_pass().is_some();
         if is_whole && Load::default().room(shape, document) < document.count {
-            self.apart.push(self.first + row);
+            self.oversized.push(self.first + row);
             return;
         }
         numbers.fill(O::Number::GREATEST);
@@ -140,21 +140,21 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
                 return;
             }
             let Some(open) = &mut self.open else { continue };
-            match open.load.take(shape, row, document, from, is_whole) {
-                Some(taken) => {
-                    let to = taken.at..taken.at + taken.bytes.len();
-                    // Kept from load to load, and never longer than the longest.
+            match open.load.add(shape, row, document, from, is_whole) {
+                Some(added) => {
+                    let to = added.at..added.at + added.bytes.len();
+                    // Reused by every load, and as long as the longest.
                     let room = to.end.next_multiple_of(4);
                     self.input.resize(self.input.len().max(room), 0);
-                    self.input[to].copy_from_slice(&document.bytes[taken.bytes]);
-                    from += taken.shingles;
+                    self.input[to].copy_from_slice(&document.bytes[added.bytes]);
+                    from += added.shingles;
                 }
                 None => self.send(),
             }
         }
     }
 
-    /// Sees to it that a load can be filled, unless the CPU has to go on instead.
+    /// Opens a load if none is open. Returns whether one is open; if not, the CPU must go on instead.
     fn has_open_load(&mut self) -> bool {
         if self.open.is_some() {
             return true;
@@ -169,15 +169,14 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
                 gpu.note(&failure);
                 return false;
             }
-            let make = || Buffers::new(&gpu.device, &gpu.shape, &gpu.coefficients);
             let taken = match self.sent.len() {
-                IN_FLIGHT.. => Ok(None),
-                _ => gpu.slots.try_take(gpu.shape.bounds.loads, make),
+                LOADS_IN_FLIGHT.. => Ok(None),
+                _ => gpu.pool.try_take(gpu.shape.bounds.loads, || gpu.buffers()),
             };
             match taken {
                 Ok(Some(buffers)) => {
                     let load = Load::default();
-                    self.open = Some(Open { buffers, load });
+                    self.open = Some(OpenLoad { buffers, load });
                     return true;
                 }
                 Ok(None) => {}
@@ -189,36 +188,36 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
             if gpu.is_hybrid {
                 gpu.device.poll();
             }
-            // In a hybrid run nobody waits as long as there is something to do.
+            // In a hybrid run the CPU signs instead of waiting.
             let is_late = |sent: &mut Sent| gpu.is_hybrid && !sent.is_done();
             match self.sent.front_mut().map(is_late) {
                 Some(false) => self.receive(),
-                None if !gpu.is_hybrid => gpu.slots.wait(),
+                None if !gpu.is_hybrid => gpu.pool.wait(),
                 _ => return false,
             }
         }
     }
 
-    /// Sends the load that is being filled.
+    /// Sends the open load.
     fn send(&mut self) {
-        let Some(Open { buffers, load }) = self.open.take() else {
+        let Some(OpenLoad { buffers, load }) = self.open.take() else {
             return;
         };
         let gpu = self.gpu;
         if load.is_empty() {
-            gpu.slots.give_back(buffers);
+            gpu.pool.give_back(buffers);
             return;
         }
         let rows = rows_of(&load.documents);
         let sent = match self.pipeline {
             Ok(pipeline) => {
-                let work = Work {
+                let dispatch = Dispatch {
                     pipeline,
                     blocks: gpu.blocks(),
-                    banded: self.output.banded(),
+                    key_pass: self.output.key_pass(),
                 };
                 let input = &self.input[..load.input_bytes.next_multiple_of(4)];
-                buffers.send(&gpu.device, &gpu.shape, input, load, &work)
+                buffers.send(&gpu.device, &gpu.shape, input, load, &dispatch)
             }
             Err(failure) => Err(failure.clone()),
         };
@@ -242,25 +241,25 @@ impl<'a, D: Documents, O: Output> Worker<'a, D, O> {
         let received = sent.receive(&gpu.device, timeout, |documents, row_bytes, bytes| {
             for (row, part) in documents.iter().zip(bytes.chunks_exact(row_bytes)) {
                 let row = &mut self.rows[row * row_len..(row + 1) * row_len];
-                // Of a signature's slots the last ones may be padding.
+                // The last slots of a part's row may be padding, which `lower` ignores.
                 lower(row, bytemuck::cast_slice(part));
             }
         });
         match received {
-            Ok(buffers) => gpu.slots.give_back(buffers),
+            Ok(buffers) => gpu.pool.give_back(buffers),
             Err(failure) => self.fail(rows, &failure),
         }
     }
 
-    /// Leaves rows to the CPU, since the buffers that they were in are gone.
+    /// Leaves rows to the CPU. Their buffers are gone.
     fn fail(&mut self, rows: Range<usize>, failure: &Failure) {
         self.gpu.note(failure);
-        self.gpu.slots.drop_one();
+        self.gpu.pool.drop_one();
         self.failed.push(rows);
     }
 }
 
-/// The rows that a load has parts of, which ascend.
+/// The rows that a load has parts of. `documents` ascends.
 fn rows_of(documents: &[usize]) -> Range<usize> {
     let ends = documents.first().zip(documents.last());
     ends.map_or(0..0, |(first, last)| *first..last + 1)

@@ -15,6 +15,7 @@ use crate::io::{
     Columns, JsonLines, KeptFile, LargeCluster, OutputFolder, Places, RemovedLine, write_json,
 };
 use crate::jobs::dedup::{Dedup, Removed, cluster_sizes, find_removals};
+use crate::jobs::search::Search;
 use crate::progress::advance;
 
 impl Run<'_> {
@@ -34,7 +35,7 @@ impl Run<'_> {
         let mut counts = found.counts;
         source.complete(&mut counts);
         counts.kept = timings.time("write", corpus.bytes, || {
-            write_removed(&folder, &source, &found.removed)?;
+            write_removed(&folder, &source, &found.removed, &task.search)?;
             write_kept(&folder, &source, corpus.rows, &found.removed)
         })?;
         if counts.documents != counts.kept + counts.removed + counts.skipped {
@@ -56,7 +57,12 @@ impl Run<'_> {
         create_json(&folder, "report.json", &report)?;
         create_json(&folder, "run.json", &machine::run_record(&self, &timings))?;
         // The last moment at which the run can be stopped.
-        advance(self.progress, 0, 0, 0)?;
+        advance(
+            self.progress,
+            source.bytes_to_read_again(),
+            kept,
+            corpus.bytes,
+        )?;
         folder.commit()?;
         Ok(Outcome { report, timings })
     }
@@ -71,6 +77,7 @@ fn write_removed(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     removed: &[Removed],
+    search: &Search,
 ) -> Result<()> {
     let places = &source.places;
     let (file, path) = folder.create("removed.jsonl")?;
@@ -93,7 +100,8 @@ fn write_removed(
             via_similarity: removed.via.map(|(_, similarity)| similarity),
         })?;
         if done % 65_536 == 65_535 {
-            advance(source.run.progress, 0, 0, 0)?;
+            // The stage before it is still the one that compares, and is at its end.
+            advance(source.run.progress, search.banding.bands() as u64, 0, 0)?;
         }
     }
     lines.finish()

@@ -135,7 +135,7 @@ impl FileSource<'_> {
         };
         let progress = self.run.progress;
         if let Some(held) = &self.places.held {
-            progress.begin(stage, held.iter().map(|chunk| chunk.bytes() as u64).sum());
+            progress.begin(stage, self.bytes_to_read_again());
             let mut held = held.iter().peekable();
             for file in 0..self.places.files.len() {
                 while let Some(chunk) = held.next_if(|chunk| chunk.file == file) {
@@ -146,7 +146,7 @@ impl FileSource<'_> {
             }
             return Ok(());
         }
-        progress.begin(stage, self.stored_bytes());
+        progress.begin(stage, self.bytes_to_read_again());
         read_all(&self.files, &self.reading(columns), |events, consumed| {
             for event in events {
                 match event? {
@@ -166,6 +166,14 @@ impl FileSource<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Bytes that a second pass goes through, as it reports them: those in memory, or those of the files.
+    pub(super) fn bytes_to_read_again(&self) -> u64 {
+        match &self.places.held {
+            Some(held) => held.iter().map(|chunk| chunk.bytes() as u64).sum(),
+            None => self.stored_bytes(),
+        }
     }
 
     /// Reads the documents at the positions that `wanted` marks again, as sets for exact similarity.

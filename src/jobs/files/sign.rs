@@ -49,7 +49,7 @@ impl Run<'_> {
                 let described = self.describe(&source, &corpus, Some(digest));
                 write_json(&mut json, &described).map_err(Error::io("write", &beside))?;
                 // The last moment at which the run can be stopped.
-                advance(self.progress, 0, 0, 0)?;
+                self.advance_to_end(&source, &corpus)?;
                 description.commit()?;
                 target.commit()?;
                 described.counts
@@ -67,7 +67,7 @@ impl Run<'_> {
                     let places = &source.places;
                     write_signature_table(&mut spool, file, output, places, scheme, &described)
                 })?;
-                advance(self.progress, 0, 0, 0)?;
+                self.advance_to_end(&source, &corpus)?;
                 target.commit()?;
                 described.counts
             }
@@ -85,6 +85,11 @@ impl Run<'_> {
     ) -> Result<Corpus> {
         let pass = FirstPass::new(self.engine, self.progress, rows);
         source.read(pass, &mut timings.0)
+    }
+
+    fn advance_to_end(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
+        let (documents, bytes) = (corpus.documents(), corpus.bytes);
+        advance(self.progress, source.stored_bytes(), documents, bytes)
     }
 
     fn describe(

@@ -1,7 +1,6 @@
 //! The units of one document in order, as byte strings.
 
-use crate::scheme::words_v1;
-use crate::simd::words::Sequence;
+use crate::simd::words::{Sequence, ShortWord};
 
 /// A document's units in one byte string that no other sequence of units has.
 #[derive(Debug, Default)]
@@ -23,7 +22,7 @@ impl UnitSequence {
     /// Room for the words of a text of `text_len` bytes, each with one byte more, behind those that
     /// are there.
     pub(super) fn room_for_words(&mut self, text_len: usize) -> Sequence<'_> {
-        let room = self.len + 2 * text_len + words_v1::Start::LEN + 1;
+        let room = self.len + 2 * text_len + ShortWord::LEN + 1;
         if self.bytes.len() < room {
             self.bytes.resize(room, 0);
         }

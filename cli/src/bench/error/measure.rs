@@ -9,7 +9,7 @@ use crate::bench::plan::Plan;
 use crate::bench::record::{Absence, Row};
 use simgpu::backend::Backend;
 use simgpu::pipeline::{Signatures, Signer};
-use simgpu::progress::Progress;
+use simgpu::progress::{Progress, advance};
 use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
 use simgpu::simd::Isa;
 use simgpu::{Error, Result};
@@ -47,7 +47,7 @@ pub(crate) fn measure(
         for cell in cells {
             take(Row::Error(cell))?;
         }
-        progress.advance(done, 0, 0);
+        advance(progress, done, 0, 0)?;
     }
     Ok(())
 }

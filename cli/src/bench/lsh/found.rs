@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -11,10 +10,10 @@ use super::truth::{TruePair, exact_sets, kept_greedily, similar_pairs};
 use crate::bench::corpus::{temporary_folder, write_texts};
 use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
-use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
-use simgpu::jobs::{Dedup, Search, Source, Verification, dedup, find_pairs};
-use simgpu::pipeline::{Banding, Clustering, ErrorWeights, KeepPolicy, Shingler, Shingling};
-use simgpu::progress::Silent;
+use simgpu::engine::Engine;
+use simgpu::io::Inputs;
+use simgpu::jobs::{Dedup, PairsOutput, Run, Search, Verification};
+use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
 
@@ -49,7 +48,7 @@ pub struct PipelineSettings {
     pub removes: bool,
 }
 
-/// A line of the output of `find_pairs`.
+/// A line of a file of pairs.
 #[derive(Deserialize)]
 struct Line {
     row_a: u32,
@@ -69,7 +68,7 @@ impl EvaluationCorpus {
             name: corpus.name.clone(),
             len: corpus.texts.len(),
             sets: exact_sets(&corpus.texts, &Shingling::default())?,
-            inputs: Inputs::find(&[path], None, Path::new(""))?,
+            inputs: Inputs::find(&[path], None)?,
             folder,
         })
     }
@@ -99,24 +98,16 @@ impl EvaluationCorpus {
             verification: pipeline.verification,
             // Large buckets are compared in full.
             max_bucket: usize::MAX,
-            held_bytes: u64::MAX,
         };
-        let signer = Backend::Simd.signer(&scheme)?;
-        let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
-        let source = Source {
-            inputs: &self.inputs,
-            fields: &Fields::default(),
-            on_bad_record: OnBadRecord::Fail,
-            unique_ids: false,
-            batch_bytes: 16 << 20,
-            shingler: &shingler,
-            signer: &*signer,
-            progress: &Silent,
-        };
-        let (true_found, false_found) = self.found_pairs(&source, &search, truth)?;
+        let engine = Engine::builder()
+            .shingling(Shingling::default())
+            .scheme(scheme.clone())
+            .backend(Backend::Simd)
+            .build()?;
+        let (true_found, false_found) = self.found_pairs(&engine, &search, truth)?;
         let kept = pipeline
             .removes
-            .then(|| self.kept(&source, &scheme, &search))
+            .then(|| self.kept(&engine, &search))
             .transpose()?;
         let probabilities = truth.pairs.iter();
         let probabilities =
@@ -146,14 +137,12 @@ impl EvaluationCorpus {
     }
 
     /// Numbers of true and false pairs found.
-    fn found_pairs(
-        &self,
-        source: &Source<'_>,
-        search: &Search,
-        truth: &Truth,
-    ) -> Result<(u64, u64)> {
+    fn found_pairs(&self, engine: &Engine, search: &Search, truth: &Truth) -> Result<(u64, u64)> {
         let output = self.folder.path().join("pairs.jsonl");
-        find_pairs(source, search, &output, true)?;
+        Run::new(engine, &self.inputs)
+            .held_bytes(u64::MAX)
+            .overwrite(true)
+            .pairs(search, PairsOutput::File(&output))?;
         let file = File::open(&output).map_err(Error::io("open", &output))?;
         let (mut true_found, mut false_found) = (0, 0);
         for line in BufReader::new(file).lines() {
@@ -173,15 +162,14 @@ impl EvaluationCorpus {
     }
 
     /// Number of documents kept, the first of each group.
-    fn kept(&self, source: &Source<'_>, scheme: &Scheme, search: &Search) -> Result<u64> {
-        let task = Dedup {
-            search: search.clone(),
-            clustering: Clustering::Greedy,
-            keep: KeepPolicy::First,
-        };
-        let path = self.folder.path().join("kept");
-        let folder = OutputFolder::open(&path, true)?;
-        let outcome = dedup(source, scheme, &task, folder, &|_| serde_json::Value::Null)?;
-        Ok(outcome.counts.kept)
+    fn kept(&self, engine: &Engine, search: &Search) -> Result<u64> {
+        let outcome = Run::new(engine, &self.inputs)
+            .held_bytes(u64::MAX)
+            .overwrite(true)
+            .dedup(
+                &Dedup::new(search.clone()),
+                &self.folder.path().join("kept"),
+            )?;
+        Ok(outcome.report.counts.kept)
     }
 }

@@ -9,7 +9,7 @@ use crate::bench::record::{Absence, Row};
 use simgpu::Result;
 use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, ErrorWeights};
-use simgpu::progress::Progress;
+use simgpu::progress::{Progress, advance};
 use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
 
 /// Bands and rows of the measured S-curves. Those that need too many slots are skipped; if all are, the best banding for
@@ -106,7 +106,7 @@ fn measure_candidates(
         for row in s_curve::measure_candidates(&function, num_perm, &bandings, grid.pairs)? {
             take(Row::Candidates(row))?;
         }
-        progress.advance(done, 0, 0);
+        advance(progress, done, 0, 0)?;
     }
     Ok(())
 }
@@ -139,7 +139,7 @@ fn measure_found(
                 }
             }
             done += 1;
-            progress.advance(done, 0, 0);
+            advance(progress, done, 0, 0)?;
         }
     }
     Ok(())

@@ -1,10 +1,8 @@
 //! Whole runs: a corpus in files to the documents kept.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -12,10 +10,10 @@ use super::runner::Workload;
 use super::sign::check_notices;
 use crate::bench::corpus::{temporary_folder, write_texts};
 use simgpu::documents::TextBatch;
-use simgpu::io::{Fields, Inputs, OnBadRecord, OutputFolder};
-use simgpu::jobs::{Dedup as Task, Search, Source, Verification, dedup};
-use simgpu::pipeline::{Banding, Clustering, KeepPolicy, Shingler, Shingling, Signer};
-use simgpu::progress::Silent;
+use simgpu::engine::Engine;
+use simgpu::io::Inputs;
+use simgpu::jobs::{Dedup as Task, Run, Search};
+use simgpu::pipeline::{Shingler, Shingling, Signer};
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
 
@@ -44,9 +42,8 @@ impl Files<'_> {
         let folder = temporary_folder()?;
         let path = folder.path().join("part.jsonl.zst");
         write_texts(&path, texts)?;
-        let none = Path::new("");
         Ok(Files::Part {
-            inputs: Inputs::find(std::slice::from_ref(&path), None, none)?,
+            inputs: Inputs::find(std::slice::from_ref(&path), None)?,
             _folder: folder,
         })
     }
@@ -62,10 +59,7 @@ impl Files<'_> {
 /// Files to files without near-duplicates, with the defaults of `simgpu dedup`.
 pub(super) struct Dedup<'a> {
     files: Arc<Files<'a>>,
-    fields: Fields,
-    scheme: Scheme,
-    shingler: Shingler,
-    signer: Box<dyn Signer>,
+    engine: Engine,
     task: Task,
     output: TempDir,
 }
@@ -76,23 +70,11 @@ impl<'a> Dedup<'a> {
         scheme: Scheme,
         signer: Box<dyn Signer>,
     ) -> Result<Self> {
+        let shingler = Shingler::new(Shingling::of_scheme(&scheme), &scheme, None)?;
         Ok(Dedup {
             files,
-            fields: Fields::default(),
-            shingler: Shingler::new(Shingling::of_scheme(&scheme), &scheme, None)?,
-            signer,
-            task: Task {
-                search: Search {
-                    threshold: THRESHOLD,
-                    banding: Banding::for_scheme(THRESHOLD, &scheme)?,
-                    verification: Verification::Signature,
-                    max_bucket: 4096,
-                    held_bytes: 128 << 20,
-                },
-                clustering: Clustering::Greedy,
-                keep: KeepPolicy::First,
-            },
-            scheme,
+            task: Task::new(Search::new(THRESHOLD, &scheme)?),
+            engine: Engine::from_parts(scheme, shingler, signer)?,
             output: temporary_folder()?,
         })
     }
@@ -100,22 +82,14 @@ impl<'a> Dedup<'a> {
 
 impl Workload for Dedup<'_> {
     fn pass(&mut self) -> Result<()> {
-        let source = Source {
-            inputs: self.files.inputs(),
-            fields: &self.fields,
-            on_bad_record: OnBadRecord::Fail,
-            unique_ids: false,
-            batch_bytes: 16 << 20,
-            shingler: &self.shingler,
-            signer: &*self.signer,
-            progress: &Silent,
-        };
-        let folder = OutputFolder::open(self.output.path(), true)?;
-        dedup(&source, &self.scheme, &self.task, folder, &|_| json!({})).map(|_| ())
+        Run::new(&self.engine, self.files.inputs())
+            .overwrite(true)
+            .dedup(&self.task, self.output.path())
+            .map(drop)
     }
 
     fn checksum(&mut self) -> Result<u64> {
-        check_notices(&*self.signer)?;
+        check_notices(self.engine.signer())?;
         let mut hash = Xxh3::new();
         let kept = self.files.inputs().names();
         let kept = kept.map(|name| format!("kept/{name}"));

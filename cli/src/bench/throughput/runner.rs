@@ -9,7 +9,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::clock::Clock;
 use crate::bench::case::Case;
 use crate::bench::{Row, TimedRun};
-use simgpu::progress::Progress;
+use simgpu::progress::{Progress, advance};
 use simgpu::scheme::fmix64;
 use simgpu::{Error, Result};
 
@@ -105,7 +105,7 @@ pub(super) fn run_rounds(
                 take(Row::Run(run))?;
             }
         }
-        progress.advance(round.into(), 0, 0);
+        advance(progress, round.into(), 0, 0)?;
     }
     Ok(())
 }
@@ -253,8 +253,9 @@ fn pool(threads: u32) -> Result<ThreadPool> {
         .num_threads(threads as usize)
         .build();
     pool.map_err(|error| {
-        Error::Unsupported(format!(
-            "cannot start {threads} threads: {error}; lower --threads"
-        ))
+        Error::Unsupported(simgpu::Unsupported::Threads {
+            threads,
+            reason: error.to_string(),
+        })
     })
 }

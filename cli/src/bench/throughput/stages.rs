@@ -59,14 +59,12 @@ impl Workload for Shingle {
 /// Signatures to band keys.
 pub(super) struct Band {
     signatures: Arc<Signatures>,
-    rows: Vec<u32>,
     keys: BandKeys,
 }
 
 impl Band {
     pub(super) fn new(signatures: Arc<Signatures>, banding: Banding) -> Self {
         Band {
-            rows: (0..).take(signatures.len()).collect(),
             signatures,
             keys: BandKeys::new(banding),
         }
@@ -76,7 +74,7 @@ impl Band {
 impl Workload for Band {
     fn pass(&mut self) -> Result<()> {
         let mut keys = BandKeys::new(self.keys.banding());
-        keys.push(&self.signatures, &self.rows);
+        keys.push(&self.signatures);
         self.keys = keys;
         Ok(())
     }
@@ -104,7 +102,7 @@ impl Bucket {
         let slot = |document, _| fmix64(document % distinct);
         let signatures = signatures(documents, 1, Width::U64, slot);
         let mut keys = BandKeys::new(Banding::new(1, 1, 1)?);
-        keys.push(&signatures, &(0..documents).collect::<Vec<_>>());
+        keys.push(&signatures);
         Ok(Bucket {
             keys,
             buckets: Buckets::default(),
@@ -153,7 +151,7 @@ impl Verify {
 
 impl Workload for Verify {
     fn pass(&mut self) -> Result<()> {
-        self.similarities = self.signatures.of_pairs(&self.pairs)?;
+        self.similarities = self.signatures.of_pairs(&self.pairs)?.unwrap_or_default();
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::Signer;
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
-use simgpu::{Error, Result};
+use simgpu::{Error, Result, Unsupported};
 
 /// A backend on its hardware.
 #[derive(Clone, Debug)]
@@ -62,13 +62,15 @@ impl ComputeTarget {
 /// The targets of a plan, those of the CPU first, from slow to fast; and those that are missing.
 ///
 /// # Errors
-/// [`Error::Conflict`] for `auto`, which chooses among the others; [`Error::Unsupported`] for a named device or backend
+/// [`Error::Parameter`] for `auto`, which chooses among the others; [`Error::Unsupported`] for a named device or backend
 /// that is missing.
 pub(super) fn targets(plan: &Plan, isas: &[Isa]) -> Result<(Vec<ComputeTarget>, Vec<Absence>)> {
     if plan.backends.contains(&Backend::Auto) {
-        return Err(Error::Conflict(
-            "auto chooses among the other backends; name scalar, simd, gpu or hybrid".to_owned(),
-        ));
+        return Err(Error::Parameter {
+            name: "backends",
+            value: "auto".to_owned(),
+            expected: "scalar, simd, gpu or hybrid, of which auto is a choice".to_owned(),
+        });
     }
     let is_wanted = |backend| match plan.backends.as_slice() {
         [] => matches!(backend, Backend::Scalar | Backend::Simd),
@@ -100,16 +102,14 @@ pub(super) fn targets(plan: &Plan, isas: &[Isa]) -> Result<(Vec<ComputeTarget>, 
             why: error.to_string(),
         }),
         (device, false) => {
-            for backend in [Backend::Gpu, Backend::Hybrid] {
-                if is_wanted(backend) {
-                    let device = device
-                        .as_ref()
-                        .map_err(|error| Error::Unsupported(error.to_string()))?;
-                    targets.push(ComputeTarget {
-                        backend,
-                        ..device.clone()
-                    });
-                }
+            let wanted = [Backend::Gpu, Backend::Hybrid].into_iter();
+            let wanted: Vec<Backend> = wanted.filter(|backend| is_wanted(*backend)).collect();
+            if !wanted.is_empty() {
+                let device = device?;
+                targets.extend(wanted.into_iter().map(|backend| ComputeTarget {
+                    backend,
+                    ..device.clone()
+                }));
             }
         }
     }
@@ -122,10 +122,15 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
     use simgpu::backend::gpu::{GpuOptions, adapters};
 
     let number = plan.device.unwrap_or(0);
-    let adapter = adapters().into_iter().nth(number).ok_or_else(|| {
+    let adapters = adapters();
+    let count = adapters.len();
+    let adapter = adapters.into_iter().nth(number).ok_or({
         Error::Unsupported(match plan.device {
-            Some(number) => format!("there is no device {number}; `simgpu devices` lists them"),
-            None => "no graphics adapter found; install its driver (Vulkan, Metal or DX12), or leave gpu and hybrid out of --backends".to_owned(),
+            Some(device) => Unsupported::NoSuchDevice {
+                device,
+                adapters: count,
+            },
+            None => Unsupported::NoAdapter,
         })
     })?;
     Ok(ComputeTarget {
@@ -144,7 +149,7 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
 
 #[cfg(not(feature = "gpu"))]
 fn device(_: &Plan) -> Result<ComputeTarget> {
-    Err(Error::Unsupported(
-        "this build has no GPU backend; build it with the feature gpu, or leave gpu and hybrid out of --backends".to_owned(),
-    ))
+    Err(Error::Unsupported(Unsupported::NotInBuild {
+        backend: Backend::Gpu.to_string(),
+    }))
 }

@@ -53,7 +53,7 @@ impl Workload for Sleep<'_> {
 
     fn checksum(&mut self) -> Result<u64> {
         match self.checksums.len() {
-            0 => Err(Error::Conflict("all checksums are used up".to_owned())),
+            0 => Err(Error::Disagreement("all checksums are used up".to_owned())),
             1 => Ok(self.checksums[0]),
             _ => Ok(self.checksums.remove(0)),
         }

@@ -1,34 +1,34 @@
-//! The kernels: which parts of `shaders/` make which, and what their coefficients look like.
+//! The shaders: which files of `shaders/` each is composed of, and the layout of its coefficients.
 //!
-//! A kernel is one entry point, and in front of it the parts that it needs: the loop, the family, the
-//! width of hashes. Each family's arithmetic stands in one part; mersenne31 and mersenne61 take theirs
-//! from a sum of products that comes in two forms, with 64-bit integers and without.
+//! A shader is one entry point after the parts that it needs: the width of hashes, the family, the loop.
+//! Each family's arithmetic stands in one part; mersenne31 and mersenne61 build on a sum of products that
+//! has two forms, with 64-bit integers and without.
 
-use crate::error::{Error, Result};
+use crate::error::Unsupported;
 use crate::scheme::Family;
 use crate::simd::sign::{Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide};
 
-/// Which integers a kernel uses.
+/// Which integers a shader uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Integers {
-    /// Of 32 bits alone, which every adapter has.
+    /// 32 bits only; every adapter has them.
     U32,
-    /// Of 64 bits where they help.
+    /// 64 bits where they help.
     U64,
 }
 
-/// Where a kernel takes shingles from.
+/// What a signing shader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Input {
     /// Shingle hashes.
     Hashes,
-    /// Texts, of which all windows of so many bytes are hashed by murmur3-32.
+    /// Texts, whose windows of bytes it hashes by murmur3-32.
     Text,
 }
 
-/// A signing kernel.
+/// A signing shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct SignKernel {
+pub(super) struct SignShader {
     pub(super) family: Family,
     pub(super) integers: Integers,
     pub(super) input: Input,
@@ -37,8 +37,8 @@ pub(super) struct SignKernel {
 /// Threads of a workgroup that makes band keys.
 pub(super) const BAND_THREADS: u32 = 64;
 
-/// Permutations of a thread.
-pub(super) const LANES: usize = 4;
+/// Permutations per thread, and shingles that a shader loads at a time.
+pub(super) const QUAD: usize = 4;
 
 const FMIX32: &str = include_str!("../../../shaders/parts/fmix32.wgsl");
 const MURMUR3: &str = include_str!("../../../shaders/parts/murmur3.wgsl");
@@ -56,33 +56,23 @@ const SIGN_HASHES: &str = include_str!("../../../shaders/sign_hashes.wgsl");
 const SIGN_TEXT: &str = include_str!("../../../shaders/sign_text.wgsl");
 const BAND_KEYS: &str = include_str!("../../../shaders/band_keys.wgsl");
 
-/// # Errors
-/// [`Error::Unsupported`] if a family has no kernel with these integers.
-pub(super) fn check(family: Family, integers: Integers) -> Result<()> {
-    match unsupported(family, integers) {
-        None => Ok(()),
-        Some(reason) => Err(Error::Unsupported(format!(
-            "no GPU computes this scheme here: {reason}; choose --backend simd, or another --scheme"
-        ))),
-    }
+/// Whether devices with these integers compute a family.
+pub fn computes(family: Family, integers: Integers) -> bool {
+    check(family, integers).is_ok()
 }
 
-/// Why a family has no kernel with these integers, or nothing if it has one.
-pub(super) fn unsupported(family: Family, integers: Integers) -> Option<&'static str> {
+/// Checks that a family has a shader with these integers.
+pub(super) fn check(family: Family, integers: Integers) -> Result<(), Unsupported> {
     match (family, integers) {
-        (Family::Fast | Family::RMinHash, _) => {
-            Some("slots that are filled in rounds depend on each other, which suits no GPU")
-        }
-        (Family::Affine64 | Family::Mersenne61Wide, Integers::U32) => {
-            Some("its slots have 64 bits, and the adapter has no 64-bit integers")
-        }
-        _ => None,
+        (Family::Fast | Family::RMinHash, _) => Err(Unsupported::SchemeNotOnDevices),
+        (Family::Affine64 | Family::Mersenne61Wide, Integers::U32) => Err(Unsupported::NeedsU64),
+        _ => Ok(()),
     }
 }
 
-impl SignKernel {
+impl SignShader {
     pub(super) fn new(family: Family, integers: Integers, input: Input) -> Self {
-        SignKernel {
+        SignShader {
             family,
             integers,
             input,
@@ -103,12 +93,12 @@ impl SignKernel {
         matches!(self.family, Family::Affine32 | Family::Affine64)
     }
 
-    /// Whether there is such a kernel.
+    /// Whether there is such a shader.
     #[cfg(test)]
     fn exists(self) -> bool {
-        // Texts are hashed to 32 bits; and two forms there are only of what 64-bit integers change.
+        // Texts are hashed to 32 bits, and a second form exists only where 64-bit integers change it.
         let is_wide = self.family.hash_width() == crate::scheme::Width::U64;
-        unsupported(self.family, self.integers).is_none()
+        computes(self.family, self.integers)
             && !(is_wide && self.input == Input::Text)
             && (self.integers == Integers::U32 || self.needs_u64())
     }
@@ -120,7 +110,7 @@ impl SignKernel {
         }
     }
 
-    /// The module.
+    /// The source of the module.
     pub(super) fn wgsl(self) -> String {
         let sum = match self.integers {
             Integers::U32 => SUM_U32,
@@ -131,7 +121,7 @@ impl SignKernel {
             Family::Mersenne61Wide => &[HASH64, MERSENNE61_WIDE, EXACT],
             Family::Mersenne31 => &[FMIX32, HASH32, sum, MERSENNE31],
             Family::Mersenne61 => &[FMIX32, HASH32, sum, MERSENNE61, EXACT],
-            // `unsupported` keeps out those that are filled in rounds.
+            // `check` refuses the families whose slots are filled in rounds.
             Family::Affine32 | Family::Affine32Even | Family::Fast | Family::RMinHash => {
                 &[FMIX32, HASH32, AFFINE]
             }
@@ -143,8 +133,7 @@ impl SignKernel {
         [family, &[SIGN], input].concat().join("\n")
     }
 
-    /// The coefficients as the kernel takes them: an entry for each four permutations, the last one
-    /// padded.
+    /// The coefficients in the shader's layout: one entry per four permutations, the last one padded.
     pub(super) fn coefficients(self, a: &[u64], b: &[u64]) -> Vec<u32> {
         let mut pairs: Vec<(u64, u64)> = match self.family {
             Family::Mersenne31 => Mersenne31::new(a, b).coefficients().pairs().collect(),
@@ -152,16 +141,16 @@ impl SignKernel {
             Family::Mersenne61Wide => Mersenne61Wide::new(a, b).coefficients().pairs().collect(),
             _ => a.iter().copied().zip(b.iter().copied()).collect(),
         };
-        // Those that fill the last entry are of no slot, and their values are great, or a whole workgroup would be
-        // uncertain of them.
+        // The padding belongs to no slot. Its values are large: small ones would send the whole workgroup
+        // into the exact computation.
         pairs.truncate(a.len());
-        pairs.resize(a.len().next_multiple_of(LANES), (0, 1 << 16));
+        pairs.resize(a.len().next_multiple_of(QUAD), (0, 1 << 16));
         let words: &[Word] = match (self.family, self.integers) {
             (Family::Mersenne31 | Family::Mersenne61, Integers::U32) => &LIMBS,
             _ if self.needs_u64() => return whole(&pairs),
             _ => &LOW_WORDS,
         };
-        let quads = pairs.chunks(LANES);
+        let quads = pairs.chunks(QUAD);
         let entries = quads.flat_map(|quad| words.iter().map(move |word| (quad, word)));
         entries
             .flat_map(|(quad, word)| quad.iter().map(|(a, b)| word(*a, *b)))
@@ -169,13 +158,13 @@ impl SignKernel {
     }
 }
 
-/// One of the 32-bit words that a kernel takes of a factor and an addend.
+/// Picks one 32-bit word of a factor and an addend.
 type Word = fn(u64, u64) -> u32;
 
-/// What affine.wgsl takes at 32 bits.
+/// The words that affine.wgsl reads at 32 bits.
 const LOW_WORDS: [Word; 2] = [|a, _| bits(a, 0, 32), |_, b| bits(b, 0, 32)];
 
-/// What sum_u32.wgsl takes.
+/// The words that sum_u32.wgsl reads.
 const LIMBS: [Word; 8] = [
     |a, _| bits(a, 0, 32),
     |a, _| bits(a, 32, 32),
@@ -187,7 +176,7 @@ const LIMBS: [Word; 8] = [
     |_, b| bits(b, 16, 16),
 ];
 
-#[allow(clippy::cast_possible_truncation, reason = "at most 32 bits are taken")]
+#[allow(clippy::cast_possible_truncation, reason = "at most 32 bits are kept")]
 fn bits(number: u64, first: u32, count: u32) -> u32 {
     (number >> first) as u32 & u32::MAX >> (32 - count)
 }
@@ -195,7 +184,7 @@ fn bits(number: u64, first: u32, count: u32) -> u32 {
 /// Factors and addends of 64 bits, low words first.
 fn whole(pairs: &[(u64, u64)]) -> Vec<u32> {
     let words = |number: u64| [bits(number, 0, 32), bits(number, 32, 32)];
-    let quads = pairs.chunks(LANES);
+    let quads = pairs.chunks(QUAD);
     let factors_then_addends = quads.flat_map(|quad| {
         let (a, b): (Vec<u64>, Vec<u64>) = quad.iter().copied().unzip();
         [a, b].concat()
@@ -203,13 +192,13 @@ fn whole(pairs: &[(u64, u64)]) -> Vec<u32> {
     factors_then_addends.flat_map(words).collect()
 }
 
-/// The module that makes band keys.
+/// The source of the module that makes band keys.
 pub(super) fn band_keys_wgsl() -> String {
     [FMIX32, MURMUR3, BAND_KEYS].join("\n")
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stdout, reason = "what was counted is to be seen")]
+#[allow(clippy::print_stdout, reason = "shows the counts")]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -228,34 +217,30 @@ mod tests {
         Family::Mersenne61Wide,
     ];
 
-    /// Every signing kernel there is.
-    fn kernels() -> Vec<SignKernel> {
-        let mut kernels = Vec::new();
+    /// Every signing shader.
+    fn shaders() -> Vec<SignShader> {
+        let mut shaders = Vec::new();
         for family in FAMILIES {
             for integers in [Integers::U32, Integers::U64] {
                 for input in [Input::Hashes, Input::Text] {
-                    let kernel = SignKernel {
-                        family,
-                        integers,
-                        input,
-                    };
-                    if kernel.exists() {
-                        kernels.push(kernel);
+                    let shader = SignShader::new(family, integers, input);
+                    if shader.exists() {
+                        shaders.push(shader);
                     }
                 }
             }
         }
-        kernels
+        shaders
     }
 
-    /// Every module, with what it may need beyond the portable.
+    /// Every module, with the capabilities that it may use.
     fn modules() -> Vec<(String, String, Capabilities)> {
-        let signing = kernels().into_iter().map(|kernel| {
-            let needed = match kernel.needs_u64() {
+        let signing = shaders().into_iter().map(|shader| {
+            let needed = match shader.needs_u64() {
                 true => Capabilities::SHADER_INT64,
                 false => Capabilities::empty(),
             };
-            (format!("{kernel:?}"), kernel.wgsl(), needed)
+            (format!("{shader:?}"), shader.wgsl(), needed)
         });
         let band_keys = (
             "band keys".to_owned(),
@@ -265,7 +250,7 @@ mod tests {
         signing.chain([band_keys]).collect()
     }
 
-    /// The module as it is compiled, with values in place of the overridable constants.
+    /// The module with values in place of its overridable constants.
     fn compiled(wgsl: &str, needed: Capabilities) -> (Module, ModuleInfo) {
         let module = naga::front::wgsl::parse_str(wgsl)
             .unwrap_or_else(|error| panic!("{}", error.emit_to_string(wgsl)));
@@ -298,9 +283,9 @@ mod tests {
         spv::write_vec(module, info, &options, None).unwrap()
     }
 
-    /// With no capability but those named: all others are what an adapter may lack.
+    /// With no capability but those named: an adapter may lack all others.
     #[test]
-    fn every_module_is_valid_and_translates_to_every_language() {
+    fn every_module_translates_to_every_language() {
         for (name, wgsl, needed) in modules() {
             let (module, info) = compiled(&wgsl, needed);
             assert!(!spirv(&module, &info).is_empty(), "{name}");
@@ -328,9 +313,9 @@ mod tests {
         }
     }
 
-    /// A file that no kernel is made of would be checked by nothing; and each says what is its twin.
+    /// No test would check a file outside of all modules. Each entry point names its CPU twin.
     #[test]
-    fn every_shader_file_is_part_of_a_kernel() {
+    fn every_shader_file_is_part_of_a_module() {
         let shaders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
         let modules = modules();
         let mut entry_points = BTreeSet::new();
@@ -345,7 +330,7 @@ mod tests {
                 assert!(text.starts_with("//"), "{name} does not say what it is");
                 assert!(
                     modules.iter().any(|(_, wgsl, _)| wgsl.contains(&text)),
-                    "{name} is part of no kernel"
+                    "{name} is part of no module"
                 );
                 let entries = text.matches("@compute").count();
                 assert_eq!(entries, usize::from(folder == shaders), "{name}");
@@ -358,8 +343,8 @@ mod tests {
         assert_eq!(entry_points.len(), 3);
     }
 
-    /// The arithmetic of a module's functions in SPIR-V: for each by name its operations, a vector's
-    /// once a component, and the functions that it calls.
+    /// The arithmetic of a module in SPIR-V: per function its operations, counted once per component of a
+    /// vector, and the functions that it calls.
     struct Operations {
         of_function: BTreeMap<String, (u32, Vec<String>)>,
     }
@@ -392,8 +377,8 @@ mod tests {
                     54 => current = Some(words[2]),
                     // OpFunctionCall
                     57 => called.push((current.unwrap(), words[3])),
-                    // Conversions, sums and products of integers, comparisons, OpSelect, shifts, bits; and of
-                    // the extended ones UMin.
+                    // Conversions, sums and products of integers, comparisons, OpSelect, shifts, bits, and UMin
+                    // among the extended ones.
                     113 | 124 | 128..=134 | 169..=191 | 194..=200 | 12
                         if opcode != 12 || words[4] == 38 =>
                     {
@@ -427,7 +412,7 @@ mod tests {
             }
         }
 
-        /// Those of a function and of all that it calls.
+        /// Operations of a function and of all that it calls.
         fn of(&self, function: &str) -> u32 {
             let Some((own, called)) = self.of_function.get(function) else {
                 return 0;
@@ -436,10 +421,9 @@ mod tests {
         }
     }
 
-    /// Of the loop over shingles: what one step of four permutations and four shingles takes, an update,
-    /// and how much of that is the loop's own counting.
+    /// Operations per update in the loop over shingles, whose step is four permutations by four shingles.
     #[test]
-    fn updates_take_as_few_operations_as_they_may() {
+    fn updates_stay_within_their_operations() {
         let limits = [
             (Family::Affine32, Integers::U32, 3.0),
             (Family::Affine32Even, Integers::U32, 3.0),
@@ -451,23 +435,19 @@ mod tests {
             (Family::Mersenne61Wide, Integers::U64, 6.0),
         ];
         for (family, integers, limit) in limits {
-            let kernel = SignKernel {
-                family,
-                integers,
-                input: Input::Hashes,
-            };
-            let needed = match kernel.needs_u64() {
+            let shader = SignShader::new(family, integers, Input::Hashes);
+            let needed = match shader.needs_u64() {
                 true => Capabilities::SHADER_INT64,
                 false => Capabilities::empty(),
             };
-            let (module, info) = compiled(&kernel.wgsl(), needed);
+            let (module, info) = compiled(&shader.wgsl(), needed);
             let operations = Operations::count(&spirv(&module, &info));
-            // 4 permutations times 4 shingles; the loop counts with one comparison and one sum.
+            // 16 updates per step; the loop itself counts with one comparison and one sum.
             let all = operations.of("least_value");
             let updates = f64::from(all - 2) / 16.0;
-            println!("{family:?} {integers:?}: {updates} operations an update, {limit} allowed");
+            println!("{family:?} {integers:?}: {updates} operations per update, {limit} allowed");
             assert!(updates <= limit, "{family:?} {integers:?}: {updates}");
-            // Less than a minimum and the sum would mean that something was not counted.
+            // An update has at least a product, a sum and a minimum, or the count missed something.
             assert!(updates >= 3.0, "{family:?} {integers:?}: {updates}");
         }
     }

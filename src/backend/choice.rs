@@ -1,0 +1,169 @@
+//! The choice of a backend, and how it is opened.
+//!
+//! A further backend is one more file or folder here, one more variant of [`Backend`] and one more arm of
+//! [`Backend::signer_with`]; nothing outside this module names one.
+
+use std::fmt;
+use std::str::FromStr;
+
+#[cfg(feature = "gpu")]
+use super::gpu;
+use super::scalar::Scalar;
+use super::simd::Simd;
+#[cfg(not(feature = "gpu"))]
+use crate::error::Unsupported;
+use crate::error::{Error, Result};
+use crate::pipeline::Signer;
+use crate::scheme::Scheme;
+use crate::simd::Isa;
+
+/// A way to compute signatures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// The fastest of this machine: SIMD lanes of the CPU, or a GPU if it measures faster. Ignores
+    /// adapters that are software on the CPU.
+    #[default]
+    Auto,
+    /// The definition, one value at a time.
+    Scalar,
+    /// SIMD lanes of the CPU.
+    Simd,
+    /// A GPU. SIMD lanes of the CPU sign what it fails to sign.
+    Gpu,
+    /// A GPU, and the CPU whenever all buffers of the device are busy.
+    Hybrid,
+}
+
+const NAMES: [(&str, Backend); 5] = [
+    ("auto", Backend::Auto),
+    ("scalar", Backend::Scalar),
+    ("simd", Backend::Simd),
+    ("gpu", Backend::Gpu),
+    ("hybrid", Backend::Hybrid),
+];
+
+/// Which hardware of this machine to use. No result depends on it.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    /// Vector instructions of the CPU.
+    pub isa: Isa,
+    /// The device of [`Backend::Gpu`] and [`Backend::Hybrid`].
+    #[cfg(feature = "gpu")]
+    pub gpu: gpu::GpuOptions,
+}
+
+impl Default for Hardware {
+    /// The fastest instructions, the first device.
+    fn default() -> Self {
+        Hardware {
+            isa: Isa::best(),
+            #[cfg(feature = "gpu")]
+            gpu: gpu::GpuOptions::default(),
+        }
+    }
+}
+
+impl Backend {
+    /// The names that [`Backend::from_str`] accepts.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.into_iter().map(|(name, _)| name)
+    }
+
+    /// Opens the backend for a scheme. Open it once, then sign many batches.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when a named backend cannot run here. `auto` always runs.
+    pub fn signer(self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
+        self.signer_on(scheme, Isa::best())
+    }
+
+    /// Opens the backend with chosen vector instructions instead of the fastest.
+    /// [`Shingler::with_isa`](crate::pipeline::Shingler::with_isa) chooses those of shingling. No result
+    /// depends on either.
+    ///
+    /// ```
+    /// use simgpu::backend::Backend;
+    /// use simgpu::documents::TextBatch;
+    /// use simgpu::pipeline::{Shingler, Shingling, Signatures};
+    /// use simgpu::scheme::Scheme;
+    /// use simgpu::simd::Isa;
+    ///
+    /// let scheme = Scheme::default();
+    /// let texts: TextBatch = ["a rose is a rose is a rose"].into_iter().collect();
+    /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
+    /// let fastest = Signatures::of_texts(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
+    /// for isa in Isa::available() {
+    ///     let signer = Backend::Simd.signer_on(&scheme, *isa)?;
+    ///     let shingler = shingler.clone().with_isa(*isa);
+    ///     assert_eq!(Signatures::of_texts(&*signer, &texts, &shingler)?, fastest);
+    /// }
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Backend::signer`].
+    pub fn signer_on(self, scheme: &Scheme, isa: Isa) -> Result<Box<dyn Signer>> {
+        self.signer_with(
+            scheme,
+            &Hardware {
+                isa,
+                ..Hardware::default()
+            },
+        )
+    }
+
+    /// Opens the backend on chosen hardware.
+    ///
+    /// # Errors
+    /// As [`Backend::signer`].
+    pub fn signer_with(self, scheme: &Scheme, hardware: &Hardware) -> Result<Box<dyn Signer>> {
+        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+        let simd =
+            || -> Box<dyn Signer> { Box::new(Simd::new(&permutations, empty, hardware.isa)) };
+        Ok(match self {
+            Backend::Scalar => Box::new(Scalar::new(&permutations, empty)),
+            Backend::Simd => simd(),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Auto => simd(),
+            #[cfg(feature = "gpu")]
+            Backend::Auto => gpu::auto::choose(&permutations, empty, &hardware.gpu, || simd()),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
+                &permutations,
+                empty,
+                &hardware.gpu,
+                simd(),
+                self == Backend::Hybrid,
+            )?),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Gpu | Backend::Hybrid => {
+                return Err(Error::Unsupported(Unsupported::NotInBuild {
+                    backend: self.to_string(),
+                }));
+            }
+        })
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = NAMES.into_iter().find(|(_, backend)| backend == self);
+        f.write_str(name.map_or("unnamed", |(name, _)| name))
+    }
+}
+
+impl FromStr for Backend {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        NAMES
+            .into_iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, backend)| backend)
+            .ok_or_else(|| Error::UnknownName {
+                what: "backend",
+                name: name.to_owned(),
+                known: Backend::names().collect::<Vec<_>>().join(", "),
+            })
+    }
+}

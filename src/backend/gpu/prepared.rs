@@ -1,0 +1,166 @@
+//! A device prepared for one scheme, and the CPU signer that stands in for it.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::buffers::{Buffers, Pool};
+use super::device::{Attempt, Device, Failure, Program, lock};
+use super::load::LoadShape;
+use super::options::GpuOptions;
+use super::shader::{self, Input, Integers, QUAD, SignShader};
+use crate::error::{Error, Result, Unsupported};
+use crate::pipeline::Signer;
+use crate::scheme::{Family, Permutations};
+
+/// A device prepared for one scheme: what all threads of a call share.
+pub(super) struct PreparedDevice {
+    pub(super) device: Arc<Device>,
+    pub(super) family: Family,
+    pub(super) num_perm: usize,
+    /// Every slot of the empty set.
+    pub(super) empty: u64,
+    pub(super) coefficients: wgpu::Buffer,
+    pub(super) shape: LoadShape,
+    /// Threads of a workgroup.
+    threads: u32,
+    pub(super) pool: Pool,
+    /// Signs what the device does not.
+    pub(super) cpu: Box<dyn Signer>,
+    /// Whether the CPU signs whenever no load can be sent.
+    pub(super) is_hybrid: bool,
+    /// Whether a notice already says that the device failed.
+    has_warned: AtomicBool,
+    notices: Mutex<Vec<String>>,
+    /// Loads until a test has the device lost.
+    loads_until_loss: Option<AtomicU32>,
+}
+
+impl PreparedDevice {
+    /// Opens a device for a scheme.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] when there is no device, or it cannot compute the scheme.
+    pub(super) fn new(
+        permutations: &Permutations,
+        empty: u64,
+        options: &GpuOptions,
+        cpu: Box<dyn Signer>,
+        is_hybrid: bool,
+    ) -> Result<Self> {
+        // Before a device is opened for nothing.
+        shader::check(permutations.family(), Integers::U64).map_err(Error::Unsupported)?;
+        let device = Device::open(options)?;
+        PreparedDevice::on(device, permutations, empty, options, cpu, is_hybrid)
+    }
+
+    /// Prepares an open device.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "there are at most 2^14 permutations"
+    )]
+    pub(super) fn on(
+        device: Arc<Device>,
+        permutations: &Permutations,
+        empty: u64,
+        options: &GpuOptions,
+        cpu: Box<dyn Signer>,
+        is_hybrid: bool,
+    ) -> Result<Self> {
+        let family = permutations.family();
+        shader::check(family, device.integers).map_err(Error::Unsupported)?;
+        let num_perm = permutations.num_perm();
+        let row_slots = num_perm.next_multiple_of(QUAD);
+        let slot_bytes = family.slot_width().bytes();
+        let shape = LoadShape {
+            bounds: options.bounds().within(
+                &device.limits,
+                device.is_software,
+                row_slots * slot_bytes,
+                slot_bytes,
+            ),
+            row_slots,
+            slot_bytes,
+        };
+        let most = device.limits.max_compute_invocations_per_workgroup;
+        let most = most
+            .min(device.limits.max_compute_workgroup_size_x)
+            .min(256);
+        let quads = (row_slots / QUAD) as u32;
+        let shader = SignShader::new(family, device.integers, Input::Hashes);
+        let words = shader.coefficients(permutations.a(), permutations.b());
+        let refused = |failure: Failure| {
+            Error::Unsupported(Unsupported::DeviceFailed {
+                device: device.name.clone(),
+                reason: failure.to_string(),
+            })
+        };
+        let coefficients = device.storage(bytemuck::cast_slice(&words));
+        let prepared = PreparedDevice {
+            family,
+            num_perm,
+            empty,
+            coefficients: coefficients.map_err(refused)?,
+            shape,
+            threads: quads.next_multiple_of(32).min(most),
+            pool: Pool::default(),
+            cpu,
+            is_hybrid,
+            has_warned: AtomicBool::new(false),
+            notices: Mutex::default(),
+            loads_until_loss: options.lose_after().map(AtomicU32::new),
+            device: device.clone(),
+        };
+        // A shader that does not compile is an error now, not a failure later.
+        prepared.pipeline(Input::Hashes).map_err(refused)?;
+        Ok(prepared)
+    }
+
+    /// The compiled shader for an input.
+    pub(super) fn pipeline(&self, input: Input) -> Attempt<Arc<wgpu::ComputePipeline>> {
+        self.device.pipeline(Program::Sign {
+            shader: SignShader::new(self.family, self.device.integers, input),
+            threads: self.threads,
+            tile_quads: self.shape.tile_quads(),
+        })
+    }
+
+    /// Blocks of permutations, one per workgroup.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "there are at most 2^14 permutations"
+    )]
+    pub(super) fn blocks(&self) -> u32 {
+        ((self.shape.row_slots / QUAD) as u32).div_ceil(self.threads)
+    }
+
+    /// Makes the buffers of one load.
+    pub(super) fn buffers(&self) -> Attempt<Buffers> {
+        Buffers::new(&self.device, &self.shape, &self.coefficients)
+    }
+
+    /// Counts a load that was sent, and loses the device when a test wants that.
+    pub(super) fn count_load(&self) {
+        if let Some(loads) = &self.loads_until_loss
+            && loads.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            self.device.lose();
+        }
+    }
+
+    /// Gives the device up where a failure is final, and leaves a notice of the first failure.
+    pub(super) fn note(&self, failure: &Failure) {
+        let failure = self.device.give_up(failure);
+        if self.has_warned.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        lock(&self.notices).push(format!(
+            "the GPU ({}) failed: {failure}; the CPU signs the rest, with the same values",
+            self.device.name
+        ));
+    }
+
+    /// Hands out the notices, each once.
+    pub(super) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.notices))
+    }
+}

@@ -1,0 +1,178 @@
+//! The host's side on a device that does nothing, and the kernels' corners on a real one.
+
+use std::sync::Arc;
+
+use pollster::block_on;
+
+use super::bounds::Bounds;
+use super::device::Device;
+use super::options::{GpuOptions, Hooks};
+use super::prepared::PreparedDevice;
+use super::slot::Slot;
+use super::{Gpu, Integers, adapters, computes};
+use crate::backend::scalar::Scalar;
+use crate::backend::simd::Simd;
+use crate::documents::TextBatch;
+use crate::pipeline::{Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, Slots, Unit};
+use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32};
+use crate::simd::Isa;
+
+/// A device that accepts everything and computes nothing: rows stay zeros.
+fn noop(integers: Integers) -> Arc<Device> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::NOOP,
+        backend_options: wgpu::BackendOptions {
+            noop: wgpu::NoopBackendOptions::enabled(),
+            ..Default::default()
+        },
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::NOOP));
+    Arc::new(Device::of(&adapters[0], integers).unwrap())
+}
+
+fn on_noop(scheme: &Scheme, integers: Integers, bounds: Bounds) -> Gpu {
+    let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+    let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
+    let options = GpuOptions {
+        hooks: Hooks {
+            bounds,
+            ..Hooks::default()
+        },
+        ..GpuOptions::default()
+    };
+    let device = noop(integers);
+    Gpu(PreparedDevice::on(device, &permutations, empty, &options, cpu, false).unwrap())
+}
+
+/// wgpu validates each buffer, binding, copy and dispatch. What comes back must reach the rows of its
+/// documents and no others.
+#[test]
+fn the_host_does_nothing_that_a_device_refuses() {
+    let lengths = [0, 1, 7, 4096, 0, 4097, 300_000, 3];
+    let tiny = Bounds {
+        input_bytes: 1 << 10,
+        row_bytes: 1 << 12,
+        parts: 3,
+        updates: 30_000,
+        tile_bytes: 128,
+        groups: 2,
+        loads: 2,
+        ..Bounds::default()
+    };
+    let narrow: Vec<u32> = (0..lengths.iter().sum()).map(fmix32).collect();
+    let wide: Vec<u64> = narrow.iter().map(|x| u64::from(*x)).collect();
+    let mut offsets = vec![0];
+    for length in lengths {
+        offsets.push(offsets[offsets.len() - 1] + i64::from(length));
+    }
+    for (name, integers) in [
+        ("affine32", Integers::U32),
+        ("mersenne31", Integers::U32),
+        ("mersenne61", Integers::U64),
+        ("affine64", Integers::U64),
+    ] {
+        for bounds in [Bounds::default(), tiny] {
+            let scheme = Scheme::named(name).unwrap().with_num_perm(30).unwrap();
+            let signer = on_noop(&scheme, integers, bounds);
+            let hashes = match signer.slot_width() {
+                Width::U32 => Hashes::U32(&narrow),
+                Width::U64 => Hashes::U64(&wide),
+            };
+            let sets = ShingleSets::new(hashes, &offsets).unwrap();
+            let mut signatures = Signatures::new(30, signer.slot_width());
+            signatures.sign(&signer, &sets).unwrap();
+            assert_eq!(signer.notices(), [""; 0]);
+            for (i, length) in lengths.into_iter().enumerate() {
+                let expected = if length == 0 { scheme.empty_slot() } else { 0 };
+                let is_expected = match signatures.row(i) {
+                    Slots::U32(row) => row.iter().all(|slot| u64::from(*slot) == expected),
+                    Slots::U64(row) => row.iter().all(|slot| *slot == expected),
+                };
+                assert!(is_expected, "{name} {length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_device_hashes_windows_of_texts() {
+    let scheme = Scheme::default();
+    let signer = on_noop(&scheme, Integers::U32, Bounds::default());
+    let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
+    let long = "text ".repeat(5_000_000);
+    let texts: TextBatch = ["", "a", "exactly 9", &long].into_iter().collect();
+    let signatures = Signatures::of_texts(&signer, &texts, &shingler).unwrap();
+    assert_eq!(signer.notices(), [""; 0]);
+    assert_eq!(signatures.row(0), Slots::U32(&[u32::MAX; 128]));
+    for row in 1..4 {
+        assert_eq!(signatures.row(row), Slots::U32(&[0; 128]));
+    }
+}
+
+/// Coefficients and shingles whose sums reach the corners of the reductions, so that shaders compute
+/// uncertain slots again. Without an adapter there is nothing to test.
+#[test]
+fn corners_of_reductions_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    let (p31, p61) = (P31, P61);
+    let shingles = |greatest: u64| -> Vec<Vec<u64>> {
+        let few = [0, 1, 2, 7, 8, p31 - 1, p31, p31 + 1, u64::from(u32::MAX)];
+        let wide = [p61 - 1, p61, p61 + 1, 2 * p61, 7 * p61 + 6, u64::MAX];
+        let all = few.into_iter().chain(wide).filter(|x| *x <= greatest);
+        let single = all.clone().map(|x| vec![x]);
+        single.chain([all.collect(), (0..40).collect()]).collect()
+    };
+    for (family, greatest) in [
+        (Family::Affine32, u64::from(u32::MAX)),
+        (Family::Affine32Even, u64::from(u32::MAX)),
+        (Family::Affine64, u64::MAX),
+        (Family::Mersenne31, p31 - 1),
+        (Family::Mersenne61, p61 - 1),
+        (Family::Mersenne61Wide, p61 - 1),
+    ] {
+        let is_odd = matches!(family, Family::Affine32 | Family::Affine64);
+        let factors = [1, 2, 3, 1 << 30, (1 << 32) - 1, 1 << 32, 1 << 60];
+        let factors = factors.into_iter().chain([greatest - 1, greatest]);
+        let factors = factors.filter(|a| *a <= greatest && (!is_odd || a % 2 == 1));
+        let addends = [0, 1, 2, 6, 7, 8, greatest - 7, greatest - 1, greatest];
+        let pairs = factors.flat_map(|a| addends.map(|b| (a, b)));
+        let drawn = Permutations::of(family, pairs);
+        let sets = shingles(match family.hash_width() {
+            Width::U32 => u32::MAX.into(),
+            Width::U64 => u64::MAX,
+        });
+        let wide = sets.concat();
+        let narrow: Vec<u32> = wide.iter().map(|x| u32::of(*x)).collect();
+        let mut offsets = vec![0];
+        for set in &sets {
+            offsets.push(offsets[offsets.len() - 1] + set.len() as i64);
+        }
+        let hashes = match family.hash_width() {
+            Width::U32 => Hashes::U32(&narrow),
+            Width::U64 => Hashes::U64(&wide),
+        };
+        let sets = ShingleSets::new(hashes, &offsets).unwrap();
+        let sign = |signer: &dyn Signer| {
+            let mut signatures = Signatures::new(drawn.num_perm(), family.slot_width());
+            signatures.sign(signer, &sets).unwrap();
+            signatures
+        };
+        let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
+        let expected = sign(&*scalar());
+        for integers in [Integers::U32, Integers::U64] {
+            if !computes(family, integers) {
+                continue;
+            }
+            let options = GpuOptions {
+                integers: Some(integers),
+                ..GpuOptions::default()
+            };
+            let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
+            assert!(sign(&signer) == expected, "{family:?} {integers:?}");
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
