@@ -92,11 +92,6 @@ impl Selftest {
     }
 
     fn machines(&self) -> Result<Vec<Machine>> {
-        let hardware = Hardware {
-            isa: self.isa.unwrap_or_else(Isa::best),
-            #[cfg(feature = "gpu")]
-            gpu: self.gpu.clone(),
-        };
         let mut machines = Vec::new();
         let is_scalar = match self.backend {
             Backend::Scalar => true,
@@ -104,25 +99,18 @@ impl Selftest {
             _ => false,
         };
         if is_scalar {
-            let hardware = Hardware {
-                isa: Isa::named("portable")?,
-                ..hardware.clone()
-            };
+            let hardware = self.hardware(Isa::named("portable")?);
             machines.push(Machine::new(Backend::Scalar, hardware)?);
         }
         if matches!(self.backend, Backend::Auto | Backend::Simd) {
             for isa in Isa::available() {
                 if self.isa.is_none_or(|named| named == *isa) {
-                    let hardware = Hardware {
-                        isa: *isa,
-                        ..hardware.clone()
-                    };
-                    machines.push(Machine::new(Backend::Simd, hardware)?);
+                    machines.push(Machine::new(Backend::Simd, self.hardware(*isa))?);
                 }
             }
         }
         #[cfg(feature = "gpu")]
-        for hardware in self.devices(&hardware) {
+        for hardware in self.devices() {
             let backend = match self.backend {
                 Backend::Hybrid => Backend::Hybrid,
                 _ => Backend::Gpu,
@@ -136,9 +124,17 @@ impl Selftest {
         Ok(machines)
     }
 
+    fn hardware(&self, isa: Isa) -> Hardware {
+        Hardware {
+            isa,
+            #[cfg(feature = "gpu")]
+            gpu: self.gpu.clone(),
+        }
+    }
+
     /// Every device to check, in both forms of its kernels.
     #[cfg(feature = "gpu")]
-    fn devices(&self, hardware: &Hardware) -> Vec<Hardware> {
+    fn devices(&self) -> Vec<Hardware> {
         let devices: Vec<Option<usize>> = match self.backend {
             Backend::Gpu | Backend::Hybrid => vec![self.gpu.device],
             Backend::Auto => {
@@ -152,7 +148,7 @@ impl Selftest {
             .into_iter()
             .flat_map(|device| [Integers::U64, Integers::U32].map(|integers| (device, integers)));
         let of_form = |(device, integers)| {
-            let mut hardware = hardware.clone();
+            let mut hardware = self.hardware(self.isa.unwrap_or_else(Isa::best));
             hardware.gpu.device = device;
             hardware.gpu.integers = Some(integers);
             hardware
@@ -267,7 +263,8 @@ mod tests {
         let selftest = Selftest {
             backend: Backend::Scalar,
             isa: Some(Isa::best()),
-            ..Selftest::default()
+            #[cfg(feature = "gpu")]
+            gpu: GpuOptions::default(),
         };
         let machines = selftest.machines().unwrap();
         let names: Vec<&str> = machines.iter().map(|machine| &*machine.name).collect();
