@@ -21,7 +21,7 @@ pub(super) trait Workload: Send {
     /// Errors of the stage.
     fn pass(&mut self) -> Result<()>;
 
-    /// Processes the documents several times. A device gets all passes in one submission.
+    /// Processes the documents several times. Devices may submit all passes at once.
     ///
     /// # Errors
     /// Errors of the stage.
