@@ -29,7 +29,7 @@ impl Run<'_> {
     pub fn dedup(self, task: &Dedup, folder: &Path) -> Result<Outcome> {
         self.check_folder(folder)?;
         let folder = OutputFolder::open(folder, self.overwrite)?;
-        let mut source = self.source(self.held_bytes, folder.partial())?;
+        let mut source = FileSource::open(&self, self.held_bytes, folder.partial())?;
         let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
         let mut timings = found.timings;
         let mut counts = found.counts;
@@ -49,7 +49,7 @@ impl Run<'_> {
         self.warn_of_oddities(&counts);
         let sizes = cluster_sizes(&found.removed);
         let kept = counts.kept;
-        let mut report = self.report("dedup", &source, counts, Some(&task.search));
+        let mut report = source.report("dedup", counts, Some(&task.search));
         report.keep = Some(task.keep.name());
         report.cluster = Some(task.clustering.name());
         report.cluster_sizes = histogram(&sizes, kept);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
 use super::run::Run;
+use super::source::FileSource;
 use crate::error::Result;
 use crate::io::{OutputFile, PairsFormat, Places, folder_of, write_pairs_table, write_pairs_text};
 use crate::jobs::pairs::{DocumentPair, PairsFound, find_pairs};
@@ -72,7 +73,7 @@ impl Run<'_> {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
         };
-        let mut source = self.source(held_bytes, target.temporary.clone())?;
+        let mut source = FileSource::open(&self, held_bytes, target.temporary.clone())?;
         let (corpus, mut found) = find_pairs(&mut source, self.engine, search, self.progress)?;
         let mut timings = std::mem::take(&mut found.timings);
         let documents = corpus.rows;
@@ -85,7 +86,7 @@ impl Run<'_> {
         )?;
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
-        let report = self.report("pairs", &source, found.counts, Some(search));
+        let report = source.report("pairs", found.counts, Some(search));
         Ok(Outcome { report, timings })
     }
 }

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::outcome::warn_of_repeated_ids;
-use super::source::FileSource;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::io::{Fields, Inputs, OnBadRecord, Parameters, Report, SearchParameters};
+use crate::io::{Fields, Inputs, OnBadRecord, Parameters, SearchParameters};
 use crate::jobs::search::Search;
-use crate::progress::{Counts, Progress, Silent, advance};
+use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 
 /// A run over files: first what it reads and how, then [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
@@ -119,16 +118,6 @@ impl<'a> Run<'a> {
         Run { command, ..self }
     }
 
-    /// The documents of the inputs; what must lie in a file for a while lies in `temporary`.
-    pub(super) fn source(&self, held_bytes: u64, temporary: PathBuf) -> Result<FileSource<'_>> {
-        if self.inputs.names_stream() {
-            self.progress.begin("copy", 0);
-        }
-        let go_on = |bytes| advance(self.progress, bytes, 0, bytes);
-        let files = self.inputs.with_copy_of_stream(&temporary, go_on)?;
-        Ok(FileSource::new(self, files, held_bytes, temporary))
-    }
-
     /// Refuses outputs that would take the place of an input.
     pub(super) fn check_outputs(&self, outputs: &[PathBuf]) -> Result<()> {
         self.inputs.check_spared_by(outputs)
@@ -162,20 +151,6 @@ impl<'a> Run<'a> {
             id_field: self.fields.id.to_string(),
             search: search.map(search_parameters),
         }
-    }
-
-    /// The report of a run, without clusters.
-    pub(super) fn report(
-        &self,
-        command: &'static str,
-        source: &FileSource<'_>,
-        counts: Counts,
-        search: Option<&Search>,
-    ) -> Report {
-        let mut report = Report::new(command, counts, self.parameters(search));
-        report.empty_files = source.places.empty_files();
-        report.skipped = source.places.skipped_records();
-        report
     }
 
     /// Warns of what is odd about the inputs.

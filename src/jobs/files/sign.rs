@@ -32,7 +32,7 @@ impl Run<'_> {
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();
         let mut timings = Timings::default();
-        let mut source = self.source(0, folder_of(output).to_owned())?;
+        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned())?;
         let counts = match format {
             SignaturesFormat::Npy => {
                 let beside = description_of(output);
@@ -73,7 +73,7 @@ impl Run<'_> {
             }
         };
         self.warn_of_oddities(&counts);
-        let report = self.report("sign", &source, counts, None);
+        let report = source.report("sign", counts, None);
         Ok(Outcome { report, timings })
     }
 
@@ -107,7 +107,7 @@ impl Run<'_> {
             empty_files,
             skipped,
             ..
-        } = self.report("sign", source, counts, None);
+        } = source.report("sign", counts, None);
         SignatureDescription {
             simgpu_report: REPORT_VERSION,
             command: command.to_owned(),

@@ -12,10 +12,11 @@ use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, Columns, Event, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading, Record,
-    Skipped, SourceFile, read_all,
+    Report, Skipped, SourceFile, read_all,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Pieces};
+use crate::jobs::search::Search;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, StageTime, advance};
 use crate::store::ExactSets;
@@ -33,20 +34,20 @@ pub(super) struct FileSource<'a> {
 }
 
 impl<'a> FileSource<'a> {
-    /// Files of up to `held_bytes` in all stay in memory to be read again.
-    pub(super) fn new(
-        run: &'a Run<'a>,
-        files: Vec<InputFile>,
-        held_bytes: u64,
-        temporary: PathBuf,
-    ) -> Self {
-        FileSource {
+    /// The documents of a run's inputs. Files of up to `held_bytes` in all stay in memory to be read again;
+    /// what must lie in a file for a while lies in `temporary`.
+    pub(super) fn open(run: &'a Run<'a>, held_bytes: u64, temporary: PathBuf) -> Result<Self> {
+        if run.inputs.names_stream() {
+            run.progress.begin("copy", 0);
+        }
+        let go_on = |bytes| advance(run.progress, bytes, 0, bytes);
+        Ok(FileSource {
             run,
-            files,
+            files: run.inputs.with_copy_of_stream(&temporary, go_on)?,
             places: Places::default(),
             held_bytes,
             temporary,
-        }
+        })
     }
 
     /// How the files are read.
@@ -62,6 +63,19 @@ impl<'a> FileSource<'a> {
     /// Bytes of all files as they are stored.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.files.iter().map(InputFile::stored_bytes).sum()
+    }
+
+    /// The report of the run, without clusters.
+    pub(super) fn report(
+        &self,
+        command: &'static str,
+        counts: Counts,
+        search: Option<&Search>,
+    ) -> Report {
+        let mut report = Report::new(command, counts, self.run.parameters(search));
+        report.empty_files = self.places.empty_files();
+        report.skipped = self.places.skipped_records();
+        report
     }
 
     /// Adds what is known of records to the counts of documents.
