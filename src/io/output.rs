@@ -18,6 +18,8 @@ const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
     folder: PathBuf,
+    /// Whether it did not exist before the run.
+    is_new: bool,
     /// Held until the run is over.
     lock: Option<File>,
 }
@@ -32,6 +34,7 @@ impl OutputFolder {
     /// [`Error::Output`] when the folder is refused, or another run is writing into it; [`Error::Io`]
     /// when it cannot be written.
     pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
+        let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
         let refuse = |problem: String, remedy: &str| {
             Err(Error::Output {
@@ -54,6 +57,7 @@ impl OutputFolder {
         }
         let mut output = OutputFolder {
             folder: folder.to_owned(),
+            is_new,
             lock: None,
         };
         let was_interrupted = output.partial().exists();
@@ -133,6 +137,10 @@ impl Drop for OutputFolder {
         // Only who holds the lock may tidy up. What cannot be removed is discarded by the next run.
         if let Some(_lock) = self.lock.take() {
             let _ = fs::remove_dir_all(self.partial());
+            if self.is_new {
+                // Only an empty folder goes: after a commit it is not.
+                let _ = fs::remove_dir(&self.folder);
+            }
         }
     }
 }
