@@ -107,7 +107,8 @@ impl Backend {
             scheme,
             &Hardware {
                 isa,
-                ..Hardware::default()
+                #[cfg(feature = "gpu")]
+                gpu: gpu::GpuOptions::default(),
             },
         )
     }
