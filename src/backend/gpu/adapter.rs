@@ -1,4 +1,4 @@
-//! The graphics adapters of this machine.
+//! The search for adapters.
 
 use std::sync::OnceLock;
 

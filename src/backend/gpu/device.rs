@@ -134,7 +134,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Opens an adapter with wgpu's default limits, and with 64-bit integers as its only feature.
+    /// Opens an adapter with at most wgpu's default limits, and with 64-bit integers as its only feature.
     pub(super) fn of(adapter: &wgpu::Adapter, integers: Integers) -> Result<Device> {
         let info = adapter.get_info();
         let name = info.name;
@@ -397,9 +397,10 @@ impl Device {
             label: None,
             source: wgpu::ShaderSource::Wgsl(wgsl.into()),
         };
-        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not change. They index
-        // buffers by parts and items, which `Load` fits to the buffers, and the tile by sums of parts, which
-        // `Load` keeps within it. They divide by no variable but the overrides, which are not 0.
+        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not
+        // change. They index buffers by parts and items, which `Load` fits to the buffers, and the tile by
+        // sums of parts, which `Load` keeps within it. They divide by no variable but overrides, which are
+        // not 0.
         unsafe {
             self.device
                 .create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())
