@@ -107,7 +107,8 @@ impl Backend {
             scheme,
             &Hardware {
                 isa,
-                ..Hardware::default()
+                #[cfg(feature = "gpu")]
+                gpu: gpu::GpuOptions::default(),
             },
         )
     }
@@ -165,5 +166,49 @@ impl FromStr for Backend {
                 name: name.to_owned(),
                 known: Backend::names().collect::<Vec<_>>().join(", "),
             })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Unsupported;
+
+    fn reason(scheme: &str, hardware: &Hardware) -> Option<Unsupported> {
+        let scheme = Scheme::named(scheme).unwrap();
+        match Backend::Gpu.signer_with(&scheme, hardware) {
+            Err(Error::Unsupported(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    #[test]
+    fn callers_match_on_why_no_device_signs() {
+        let best = Hardware::default();
+        for scheme in ["fast", "rensa"] {
+            assert_eq!(reason(scheme, &best), Some(Unsupported::SchemeNotOnDevices));
+        }
+        let adapters = gpu::adapters().len();
+        let mut missing = Hardware::default();
+        missing.gpu.device = Some(adapters);
+        let expected = match adapters {
+            0 => Unsupported::NoAdapter,
+            adapters => Unsupported::NoSuchDevice {
+                device: adapters,
+                adapters,
+            },
+        };
+        assert_eq!(reason("affine32", &missing), Some(expected));
+    }
+
+    #[cfg(not(feature = "gpu"))]
+    #[test]
+    fn callers_match_on_a_missing_feature() {
+        let expected = Unsupported::NotInBuild {
+            backend: "gpu".to_owned(),
+        };
+        let hardware = Hardware::default();
+        assert_eq!(reason("affine32", &hardware), Some(expected));
     }
 }

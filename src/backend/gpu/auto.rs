@@ -3,7 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::device::{adapters, lock};
+use super::adapter::adapters;
+use super::device::lock;
 use super::options::GpuOptions;
 use super::shader::{Integers, computes};
 use super::signer::Gpu;

@@ -1,106 +1,17 @@
-//! Adapters and open devices: what they can do, and how they fail.
+//! Open devices: what is compiled for them, and how they fail.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use pollster::block_on;
 
+use super::adapter::found;
 use super::options::GpuOptions;
 use super::shader::{BAND_THREADS, Integers, SignShader, band_keys_wgsl};
 use crate::error::{Error, Result, Unsupported};
-
-/// A graphics adapter of this machine.
-#[derive(Clone, Debug)]
-pub struct Adapter {
-    /// The number that selects it: [`GpuOptions::device`].
-    pub number: usize,
-    /// The device's name.
-    pub name: String,
-    /// `discrete`, `integrated`, `virtual`, `software` or `other`.
-    pub kind: &'static str,
-    /// The driver and its version.
-    pub driver: String,
-    /// The interface it is used through: vulkan, metal or dx12.
-    pub api: String,
-    /// Whether it is software that runs on the CPU.
-    pub is_software: bool,
-    /// Whether shaders have 64-bit integers.
-    pub has_u64: bool,
-    /// Whether shaders have subgroup operations.
-    pub has_subgroups: bool,
-    /// The largest buffer in bytes.
-    pub max_buffer_bytes: u64,
-    /// The largest buffer that a shader can use, in bytes.
-    pub max_binding_bytes: u64,
-    /// Memory that the threads of a workgroup share, in bytes.
-    pub workgroup_bytes: u32,
-}
-
-impl Adapter {
-    fn of(number: usize, adapter: &wgpu::Adapter) -> Self {
-        let (info, features, limits) = (adapter.get_info(), adapter.features(), adapter.limits());
-        Adapter {
-            number,
-            kind: match info.device_type {
-                wgpu::DeviceType::DiscreteGpu => "discrete",
-                wgpu::DeviceType::IntegratedGpu => "integrated",
-                wgpu::DeviceType::VirtualGpu => "virtual",
-                wgpu::DeviceType::Cpu => "software",
-                wgpu::DeviceType::Other => "other",
-            },
-            driver: [info.driver, info.driver_info].join(" ").trim().to_owned(),
-            name: info.name,
-            api: info.backend.to_string(),
-            is_software: info.device_type == wgpu::DeviceType::Cpu,
-            has_u64: features.contains(wgpu::Features::SHADER_INT64),
-            has_subgroups: features.contains(wgpu::Features::SUBGROUP),
-            max_buffer_bytes: limits.max_buffer_size,
-            max_binding_bytes: limits.max_storage_buffer_binding_size,
-            workgroup_bytes: limits.max_compute_workgroup_storage_size,
-        }
-    }
-
-    /// The widest integers that its shaders have.
-    pub fn integers(&self) -> Integers {
-        match self.has_u64 {
-            true => Integers::U64,
-            false => Integers::U32,
-        }
-    }
-}
-
-/// The adapters of this machine, hardware before software: number 0 is the best choice.
-pub fn adapters() -> Vec<Adapter> {
-    let found = found().iter().enumerate();
-    found
-        .map(|(number, found)| Adapter::of(number, found))
-        .collect()
-}
-
-/// The adapters, searched for once per process.
-fn found() -> &'static [wgpu::Adapter] {
-    static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
-    FOUND.get_or_init(|| {
-        let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
-        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-            backends,
-            flags: wgpu::InstanceFlags::empty(),
-            ..wgpu::InstanceDescriptor::new_without_display_handle()
-        });
-        let mut adapters = block_on(instance.enumerate_adapters(backends));
-        adapters.sort_by_key(|adapter| match adapter.get_info().device_type {
-            wgpu::DeviceType::DiscreteGpu => 0,
-            wgpu::DeviceType::IntegratedGpu => 1,
-            wgpu::DeviceType::VirtualGpu => 2,
-            wgpu::DeviceType::Other => 3,
-            wgpu::DeviceType::Cpu => 4,
-        });
-        adapters
-    })
-}
 
 /// Result of a request to a device.
 pub(super) type Attempt<T> = std::result::Result<T, Failure>;
@@ -223,7 +134,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Opens an adapter with wgpu's default limits, and with 64-bit integers as its only feature.
+    /// Opens an adapter with at most wgpu's default limits, and with 64-bit integers as its only feature.
     pub(super) fn of(adapter: &wgpu::Adapter, integers: Integers) -> Result<Device> {
         let info = adapter.get_info();
         let name = info.name;
@@ -486,9 +397,10 @@ impl Device {
             label: None,
             source: wgpu::ShaderSource::Wgsl(wgsl.into()),
         };
-        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not change. They index
-        // buffers by parts and items, which `Load` fits to the buffers, and the tile by sums of parts, which
-        // `Load` keeps within it. They divide by no variable but the overrides, which are not 0.
+        // SAFETY: the shaders are this crate's own. Their loops end: they count up to bounds that do not
+        // change. They index buffers by parts and items, which `Load` fits to the buffers, and the tile by
+        // sums of parts, which `Load` keeps within it. They divide by no variable but overrides, which are
+        // not 0.
         unsafe {
             self.device
                 .create_shader_module_trusted(descriptor, wgpu::ShaderRuntimeChecks::unchecked())

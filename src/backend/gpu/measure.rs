@@ -8,7 +8,7 @@ use super::documents::{ByteTexts, Documents, HashedSets};
 use super::load::Load;
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
-use super::shader::{Input, Integers};
+use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;
 use super::slot::Slot;
 use crate::backend::simd::Simd;
@@ -23,7 +23,7 @@ use crate::simd::Isa;
 pub struct DeviceLoad {
     gpu: Gpu,
     buffers: Buffers,
-    input_kind: Input,
+    input_kind: ShaderInput,
     input: Vec<u8>,
     /// The document of each row.
     documents: Vec<usize>,
@@ -37,7 +37,7 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, it cannot compute the scheme, or it fails.
     pub fn of_sets(scheme: &Scheme, options: &GpuOptions, sets: &ShingleSets<'_>) -> Result<Self> {
-        DeviceLoad::new(scheme, options, &HashedSets(sets), Input::Hashes)
+        DeviceLoad::new(scheme, options, &HashedSets(sets), ShaderInput::Hashes)
     }
 
     /// Sends the first texts to a device, which hashes windows of bytes.
@@ -58,14 +58,14 @@ impl DeviceLoad {
             shingler,
             window_bytes,
         };
-        DeviceLoad::new(scheme, options, &documents, Input::Text)
+        DeviceLoad::new(scheme, options, &documents, ShaderInput::Text)
     }
 
     fn new<D: Documents>(
         scheme: &Scheme,
         options: &GpuOptions,
         documents: &D,
-        input_kind: Input,
+        input_kind: ShaderInput,
     ) -> Result<Self> {
         let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
         let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
@@ -74,7 +74,7 @@ impl DeviceLoad {
         DeviceLoad::send(gpu, documents, input_kind).map_err(|failure| refused(&name, &failure))
     }
 
-    fn send<D: Documents>(gpu: Gpu, documents: &D, input_kind: Input) -> Attempt<Self> {
+    fn send<D: Documents>(gpu: Gpu, documents: &D, input_kind: ShaderInput) -> Attempt<Self> {
         let (device, shape) = (&*gpu.0.device, &gpu.0.shape);
         let mut input = Vec::new();
         let mut load = Load::default();

@@ -16,11 +16,15 @@ mod options;
 
 mod slot;
 
+mod adapter;
+
 mod device;
 
 mod load;
 
 mod buffers;
+
+mod pool;
 
 mod documents;
 
@@ -40,10 +44,10 @@ pub(super) mod auto;
 #[cfg(test)]
 mod tests;
 
+pub use self::adapter::{Adapter, adapters};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::bounds::Bounds;
-pub use self::device::{Adapter, adapters};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::measure::DeviceLoad;

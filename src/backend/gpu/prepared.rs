@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::buffers::{Buffers, Pool};
+use super::buffers::Buffers;
 use super::device::{Attempt, Device, Failure, Program, lock};
 use super::load::LoadShape;
 use super::options::GpuOptions;
-use super::shader::{self, Input, Integers, QUAD, SignShader};
+use super::pool::Pool;
+use super::shader::{self, Integers, QUAD, ShaderInput, SignShader};
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::Signer;
 use crate::scheme::{Family, Permutations};
@@ -86,7 +87,7 @@ impl PreparedDevice {
             .min(device.limits.max_compute_workgroup_size_x)
             .min(256);
         let quads = (row_slots / QUAD) as u32;
-        let shader = SignShader::new(family, device.integers, Input::Hashes);
+        let shader = SignShader::new(family, device.integers, ShaderInput::Hashes);
         let words = shader.coefficients(permutations.a(), permutations.b());
         let refused = |failure: Failure| {
             Error::Unsupported(Unsupported::DeviceFailed {
@@ -111,12 +112,12 @@ impl PreparedDevice {
             device: device.clone(),
         };
         // A shader that does not compile is an error now, not a failure later.
-        prepared.pipeline(Input::Hashes).map_err(refused)?;
+        prepared.pipeline(ShaderInput::Hashes).map_err(refused)?;
         Ok(prepared)
     }
 
     /// The compiled shader for an input.
-    pub(super) fn pipeline(&self, input: Input) -> Attempt<Arc<wgpu::ComputePipeline>> {
+    pub(super) fn pipeline(&self, input: ShaderInput) -> Attempt<Arc<wgpu::ComputePipeline>> {
         self.device.pipeline(Program::Sign {
             shader: SignShader::new(self.family, self.device.integers, input),
             threads: self.threads,

@@ -19,7 +19,7 @@ pub enum Integers {
 
 /// What a signing shader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Input {
+pub(super) enum ShaderInput {
     /// Shingle hashes.
     Hashes,
     /// Texts, whose windows of bytes it hashes by murmur3-32.
@@ -31,7 +31,7 @@ pub(super) enum Input {
 pub(super) struct SignShader {
     pub(super) family: Family,
     pub(super) integers: Integers,
-    pub(super) input: Input,
+    pub(super) input: ShaderInput,
 }
 
 /// Threads of a workgroup that makes band keys.
@@ -71,7 +71,7 @@ pub(super) fn check(family: Family, integers: Integers) -> Result<(), Unsupporte
 }
 
 impl SignShader {
-    pub(super) fn new(family: Family, integers: Integers, input: Input) -> Self {
+    pub(super) fn new(family: Family, integers: Integers, input: ShaderInput) -> Self {
         SignShader {
             family,
             integers,
@@ -99,14 +99,14 @@ impl SignShader {
         // Texts are hashed to 32 bits, and a second form exists only where 64-bit integers change it.
         let is_wide = self.family.hash_width() == crate::scheme::Width::U64;
         computes(self.family, self.integers)
-            && !(is_wide && self.input == Input::Text)
+            && !(is_wide && self.input == ShaderInput::Text)
             && (self.integers == Integers::U32 || self.needs_u64())
     }
 
     pub(super) fn entry_point(self) -> &'static str {
         match self.input {
-            Input::Hashes => "sign_hashes",
-            Input::Text => "sign_text",
+            ShaderInput::Hashes => "sign_hashes",
+            ShaderInput::Text => "sign_text",
         }
     }
 
@@ -127,8 +127,8 @@ impl SignShader {
             }
         };
         let input: &[&str] = match self.input {
-            Input::Hashes => &[SIGN_HASHES],
-            Input::Text => &[MURMUR3, SIGN_TEXT],
+            ShaderInput::Hashes => &[SIGN_HASHES],
+            ShaderInput::Text => &[MURMUR3, SIGN_TEXT],
         };
         [family, &[SIGN], input].concat().join("\n")
     }
@@ -222,7 +222,7 @@ mod tests {
         let mut shaders = Vec::new();
         for family in FAMILIES {
             for integers in [Integers::U32, Integers::U64] {
-                for input in [Input::Hashes, Input::Text] {
+                for input in [ShaderInput::Hashes, ShaderInput::Text] {
                     let shader = SignShader::new(family, integers, input);
                     if shader.exists() {
                         shaders.push(shader);
@@ -435,7 +435,7 @@ mod tests {
             (Family::Mersenne61Wide, Integers::U64, 6.0),
         ];
         for (family, integers, limit) in limits {
-            let shader = SignShader::new(family, integers, Input::Hashes);
+            let shader = SignShader::new(family, integers, ShaderInput::Hashes);
             let needed = match shader.needs_u64() {
                 true => Capabilities::SHADER_INT64,
                 false => Capabilities::empty(),

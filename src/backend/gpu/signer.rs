@@ -8,7 +8,7 @@ use super::documents::{ByteTexts, Documents, HashedSets};
 use super::options::GpuOptions;
 use super::output::{KeyRows, RowOutput, SignatureRows};
 use super::prepared::PreparedDevice;
-use super::shader::{Input, Integers};
+use super::shader::{Integers, ShaderInput};
 use super::slot::Slot;
 use super::worker::Worker;
 use crate::backend::rows::wrong_width;
@@ -45,7 +45,7 @@ impl Gpu {
         documents: &D,
         output: &O,
         rows: &mut [O::Number],
-        input: Input,
+        input: ShaderInput,
     ) -> Result<Vec<usize>> {
         let pipeline = self.0.pipeline(input);
         let shares = share_out(documents, rows, output.row_len());
@@ -59,7 +59,7 @@ impl Gpu {
         &self,
         documents: &D,
         slots: &mut [S],
-        input: Input,
+        input: ShaderInput,
     ) -> Result<()> {
         let output = SignatureRows {
             empty: vec![S::of(self.0.empty); self.0.num_perm],
@@ -170,10 +170,10 @@ impl Signer for Gpu {
         let slots = signatures.slots_for(sets, self.0.num_perm)?;
         match (self.0.family.hash_width(), sets.hashes(), slots) {
             (Width::U32, Hashes::U32(_), SlotsMut::U32(slots)) => {
-                self.sign(&HashedSets(sets), slots, Input::Hashes)
+                self.sign(&HashedSets(sets), slots, ShaderInput::Hashes)
             }
             (Width::U64, Hashes::U64(_), SlotsMut::U64(slots)) => {
-                self.sign(&HashedSets(sets), slots, Input::Hashes)
+                self.sign(&HashedSets(sets), slots, ShaderInput::Hashes)
             }
             _ => Err(wrong_width(self.0.family)),
         }
@@ -189,7 +189,7 @@ impl Signer for Gpu {
             return signed_keys(self, sets, banding, keys);
         };
         let documents = HashedSets(sets);
-        let oversized = self.make(&documents, &output, keys, Input::Hashes)?;
+        let oversized = self.make(&documents, &output, keys, ShaderInput::Hashes)?;
         for i in oversized {
             let mut signatures = Signatures::new(self.0.num_perm, self.slot_width());
             documents.sign_on(self, i..i + 1, signatures.push_rows(1))?;
@@ -218,7 +218,7 @@ impl Signer for Gpu {
                     shingler,
                     window_bytes,
                 };
-                self.sign(&documents, slots, Input::Text)
+                self.sign(&documents, slots, ShaderInput::Text)
             }
             _ => Err(wrong_width(self.0.family)),
         }

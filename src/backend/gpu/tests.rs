@@ -1,4 +1,4 @@
-//! The host's side on a device that does nothing, and the kernels' corners on a real one.
+//! The host's side on a device that does nothing, and the shaders' corners on a real one.
 
 use std::sync::Arc;
 
