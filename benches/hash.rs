@@ -12,7 +12,7 @@ use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use simgpu::internals::for_each_word;
-use simgpu::scheme::{BaseHash, HashValue, Width, words_v1};
+use simgpu::scheme::{BaseHash, ShingleHash, Width, words_v1};
 
 fn main() {
     stages::run(&[bench_bytes, bench_words]);
@@ -69,7 +69,7 @@ fn bench_words(criterion: &mut Criterion) {
 }
 
 /// The least of the hashes, so that none is optimised away.
-fn least<H: HashValue>(hash: BaseHash, shingles: &[&[u8]]) -> Option<H> {
+fn least<H: ShingleHash>(hash: BaseHash, shingles: &[&[u8]]) -> Option<H> {
     let hashes = shingles.iter().map(|bytes| H::of_bytes(hash, bytes));
     hashes.min()
 }

@@ -2,7 +2,8 @@
 
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
-use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut, Unit};
+use simgpu::pipeline::{ShingleSets, Shingler, Shingling, SignaturesMut, Unit};
+use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 

@@ -8,13 +8,14 @@ use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::documents::{DocumentBatch, TokenBatch};
 use simgpu::pipeline::{
-    Banding, ErrorWeights, Hashes, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling,
-    Signatures, Signer, Slots, Unit, band_key,
+    Banding, ErrorWeights, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, Signatures,
+    Signer, Unit, band_key,
 };
 use simgpu::scheme::{
-    BaseHash, Family, HashValue, Scheme, Width, affine32_even, fx_64, mersenne61_wide, murmur3_32,
-    murmur3_128, sha1_32, sha1_64, words_v1,
+    BaseHash, Family, Scheme, ShingleHash, Width, affine32_even, fx_64, mersenne61_wide,
+    murmur3_32, murmur3_128, sha1_32, sha1_64, words_v1,
 };
+use simgpu::scheme::{Hashes, Slots};
 use simgpu::simd::Isa;
 
 /// Reads a file of golden values: from vectors/ if `simgpu selftest` ships it, else from tests/golden/.

@@ -6,7 +6,8 @@ use std::fs;
 
 use simgpu::Error;
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, Signatures, Signer, SlotsMut};
+use simgpu::pipeline::{ShingleSets, Signatures, Signer};
+use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
-    BandKeys, Banding, Buckets, ErrorWeights, Hashes, LargeBuckets, LshBuckets, ShingleSets,
-    Shingler, Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
+    BandKeys, Banding, Buckets, ErrorWeights, LargeBuckets, LshBuckets, ShingleSets, Shingler,
+    Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
 };
-use simgpu::scheme::{BaseHash, HashValue, Scheme, Width};
+use simgpu::scheme::Hashes;
+use simgpu::scheme::{BaseHash, Scheme, ShingleHash, Width};
 
 fn shingles_of(unit: Unit, size: Option<usize>, text: &str) -> BTreeSet<u32> {
     let mut shingling = Shingling::of(unit);
@@ -262,7 +263,7 @@ fn section_3_3_6_machines_may_share_the_rows() {
             let mut signatures = Signatures::new(128, Width::U32);
             let sets = ShingleSets::new(Hashes::U32(&set), offsets).unwrap();
             signatures.sign(&*signer, &sets).unwrap();
-            let simgpu::pipeline::Slots::U32(slots) = signatures.slots() else {
+            let simgpu::scheme::Slots::U32(slots) = signatures.slots() else {
                 panic!("slots of 32 bits");
             };
             slots.to_vec()
@@ -339,7 +340,7 @@ fn section_3_4_1_bands_share_no_buckets() {
     let banding = Banding::new(2, 3, 6).unwrap();
     let mut keys = BandKeys::new(banding);
     let mut signatures = Signatures::new(6, Width::U32);
-    let simgpu::pipeline::SlotsMut::U32(slots) = signatures.push_rows(3).into_slots() else {
+    let simgpu::scheme::SlotsMut::U32(slots) = signatures.push_rows(3).into_slots() else {
         panic!("slots of 32 bits");
     };
     slots.copy_from_slice(&[

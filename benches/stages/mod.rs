@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use serde_json::Value;
-use simgpu::pipeline::{Hashes, ShingleSets, Signatures, SlotsMut};
+use simgpu::pipeline::{ShingleSets, Signatures};
+use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Width, fmix64};
 
 /// Runs benches with criterion on this thread and prints the results.

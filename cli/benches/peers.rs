@@ -21,9 +21,8 @@ use serde_json::json;
 use sha1::{Digest, Sha1};
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
-use simgpu::pipeline::{
-    Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, Signer, SlotsMut, Unit,
-};
+use simgpu::pipeline::{ShingleSets, Shingler, Shingling, SignaturesMut, Signer, Unit};
+use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
 

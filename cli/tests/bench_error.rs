@@ -2,7 +2,8 @@
 
 use simgpu::Result;
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
+use simgpu::pipeline::{ShingleSets, SignaturesMut, Signer};
+use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix32};
 use simgpu_cli::bench::error::{Fault, Finding, Series, SetSource, SigningFunction, findings};
 use simgpu_cli::bench::{ErrorCell, Varied};

@@ -12,10 +12,10 @@ use simgpu::engine::Engine;
 use simgpu::io::Inputs;
 use simgpu::jobs::{Dedup, Run, Search, Verification};
 use simgpu::pipeline::{
-    Hashes, PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut,
-    SlotBits, Slots, SlotsMut, Unit,
+    PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut, SlotBits, Unit,
 };
 use simgpu::progress::Progress;
+use simgpu::scheme::{Hashes, Slots, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
 use simgpu::simd::Isa;
 

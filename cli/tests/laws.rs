@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use proptest::prelude::*;
 use serde_json::Value;
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Hashes, ShingleSets, Signatures, Slots};
+use simgpu::pipeline::{ShingleSets, Signatures};
+use simgpu::scheme::{Hashes, Slots};
 use simgpu::scheme::{Scheme, Width};
 use unicode_segmentation::UnicodeSegmentation;
 

@@ -8,7 +8,8 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
-use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
+use simgpu::pipeline::{ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
+use simgpu::scheme::Hashes;
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
 

@@ -3,11 +3,12 @@
 
 use super::rows::{Threads, sign_rows, wrong_width};
 use crate::error::Result;
-use crate::pipeline::{Hashes, ShingleSets, SignaturesMut, Signer, SlotsMut};
+use crate::pipeline::{ShingleSets, SignaturesMut, Signer};
 use crate::scheme::{
     Family, Permutations, Width, affine32, affine32_even, affine64, mersenne31, mersenne61,
     mersenne61_wide,
 };
+use crate::scheme::{Hashes, SlotsMut};
 
 /// The scalar backend.
 pub(super) struct Scalar {

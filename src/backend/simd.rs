@@ -7,10 +7,9 @@ use rayon::prelude::*;
 use super::rows::{Threads, rows_at_a_time, sign_rows, wrong_width};
 use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{
-    Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer, SlotsMut, lower,
-};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer, lower};
 use crate::scheme::{Family, Permutations, Width};
+use crate::scheme::{Hashes, SlotsMut};
 use crate::simd::Isa;
 use crate::simd::fast::{Fast, RMinHash};
 use crate::simd::low_part::Mersenne61LowPart;
@@ -335,10 +334,10 @@ mod tests {
                     let mut signatures = Signatures::new(NUM_PERM, family.slot_width());
                     signatures.sign(&*signer, &sets).unwrap();
                     let slots: Vec<u64> = match signatures.row(0) {
-                        crate::pipeline::Slots::U32(slots) => {
+                        crate::scheme::Slots::U32(slots) => {
                             slots.iter().map(|slot| u64::from(*slot)).collect()
                         }
-                        crate::pipeline::Slots::U64(slots) => slots.to_vec(),
+                        crate::scheme::Slots::U64(slots) => slots.to_vec(),
                     };
                     assert_eq!(slots, expected, "{family:?} {count} {}", signer.describe());
                 }

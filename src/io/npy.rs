@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-use crate::pipeline::{Slots, SlotsMut};
 use crate::scheme::Width;
+use crate::scheme::{Slots, SlotsMut};
 
 /// Bytes of the header that is written: a multiple of 64, with room for any shape.
 pub(crate) const HEADER: u64 = 128;

@@ -17,8 +17,9 @@ use super::places::Places;
 use super::report::{REPORT_VERSION, SignatureDescription};
 use super::table::{self, ColumnWriter, IdColumn, signature_column, signature_field};
 use crate::error::{Error, Result};
-use crate::pipeline::{Signatures, Slots, SlotsMut};
+use crate::pipeline::Signatures;
 use crate::scheme::{Scheme, Width};
+use crate::scheme::{Slots, SlotsMut};
 
 /// How signatures are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,8 @@ use parquet::file::properties::WriterProperties;
 use super::fields::{FieldPath, Fields};
 use super::jsonl::json_string;
 use crate::documents::DocumentBatch;
-use crate::pipeline::{Signatures, Slots};
+use crate::pipeline::Signatures;
+use crate::scheme::Slots;
 
 /// Bytes of a batch of rows, about: what one thread parses at a time.
 const BATCH: i64 = 1 << 20;

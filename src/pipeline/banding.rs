@@ -3,8 +3,8 @@
 //! A signature is cut into bands of `rows` slots, and two documents are candidates when they agree in
 //! all slots of at least one band.
 
-use super::values::Slots;
 use crate::error::{Conflict, Error, Result};
+use crate::scheme::Slots;
 use crate::scheme::{PresetBanding, Scheme};
 use crate::simd::block_hash::murmur3_32_of_blocks;
 

@@ -4,8 +4,8 @@ use statrs::function::beta::inv_beta_reg;
 
 use super::sign::Signatures;
 use super::slot_bits::SlotBits;
-use super::values::Slots;
 use crate::error::{Conflict, Error, Result};
+use crate::scheme::Slots;
 use crate::scheme::{Family, P31, P61, Scheme};
 
 /// An estimate of a Jaccard similarity, from the number of slots in which two signatures agree.
@@ -133,7 +133,7 @@ impl Slots<'_> {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::pipeline::{Hashes, Slots, SlotsMut};
+    /// use simgpu::scheme::{Hashes, Slots, SlotsMut};
     /// use simgpu::scheme::Scheme;
     ///
     /// let signer = Backend::Auto.signer(&Scheme::default())?;
@@ -177,7 +177,8 @@ impl Signatures {
 ///
 /// ```
 /// use simgpu::backend::Backend;
-/// use simgpu::pipeline::{Cardinality, Hashes, Slots, SlotsMut};
+/// use simgpu::pipeline::Cardinality;
+/// use simgpu::scheme::{Hashes, Slots, SlotsMut};
 /// use simgpu::scheme::{Scheme, fmix32};
 ///
 /// let scheme = Scheme::default();
@@ -275,8 +276,8 @@ fn sum(slots: impl Iterator<Item = u64>, empty: u64, range: f64) -> (bool, f64) 
 mod tests {
     use super::*;
     use crate::backend::Backend;
-    use crate::pipeline::{Hashes, SlotsMut};
     use crate::scheme::Width;
+    use crate::scheme::{Hashes, SlotsMut};
     use crate::scheme::{fmix32, fmix64};
 
     #[test]

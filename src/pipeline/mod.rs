@@ -1,8 +1,6 @@
 //! The stages, one file an arrow, in flow order: documents -> shingle -> sign -> band -> bucket -> pair ->
 //! verify -> cluster -> keep. No file, no format, no flag.
 
-mod values;
-
 mod shingle;
 
 mod sign;
@@ -53,5 +51,4 @@ pub use sign::{Signatures, SignaturesMut, Signer};
 pub(crate) use sign::{keys_of_rows, signed_keys};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
-pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values};
 pub use verify::{SimilarPair, SimilarPairs, Similarity, Unverified, jaccard, similar_pairs};

@@ -3,9 +3,9 @@
 use super::estimate::JaccardEstimate;
 use super::sign::Signatures;
 use super::slot_bits::SlotBits;
-use super::values::Slots;
 use super::verify::Similarity;
 use crate::error::{Conflict, Error, Result};
+use crate::scheme::Slots;
 use crate::scheme::{Width, fmix32, fmix64};
 
 impl SlotBits {
@@ -170,7 +170,8 @@ impl PackedSignatures {
     /// of [`SlotBits::pack`].
     ///
     /// ```
-    /// use simgpu::pipeline::{PackedSignatures, SlotBits, Slots};
+    /// use simgpu::pipeline::{PackedSignatures, SlotBits};
+    /// use simgpu::scheme::Slots;
     ///
     /// let bits = SlotBits::Eight;
     /// let mut words = vec![0; 2 * bits.words(128)];
@@ -354,7 +355,8 @@ fn differing<const B: u32>(a: &[u64], b: &[u64]) -> usize {
 mod tests {
     use super::*;
     use crate::backend::Backend;
-    use crate::pipeline::{Hashes, ShingleSets};
+    use crate::pipeline::ShingleSets;
+    use crate::scheme::Hashes;
     use crate::scheme::Scheme;
 
     /// Slot k of a row, read bit by bit from the layout.

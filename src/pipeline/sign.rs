@@ -2,10 +2,10 @@
 
 use super::banding::{Banding, check_keys, keys_of_row};
 use super::shingle::{ShingleSets, Shingler};
-use super::values::{Hashes, SlotVec, Slots, SlotsMut};
 use crate::documents::TextBatch;
 use crate::error::{Conflict, Result};
 use crate::scheme::Width;
+use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 
 /// Computes MinHash signatures: slot k of a set is the least value of its shingles under
 /// permutation k, and [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot) for the empty set.
@@ -25,7 +25,8 @@ use crate::scheme::Width;
 ///
 /// ```
 /// use simgpu::backend::Backend;
-/// use simgpu::pipeline::{Hashes, ShingleSets, Shingler, Shingling, SignaturesMut, SlotsMut};
+/// use simgpu::pipeline::{ShingleSets, Shingler, Shingling, SignaturesMut};
+/// use simgpu::scheme::{Hashes, SlotsMut};
 /// use simgpu::scheme::Scheme;
 ///
 /// let scheme = Scheme::default().with_num_perm(64)?;
@@ -198,7 +199,7 @@ impl SlotsMut<'_> {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::pipeline::{Hashes, Slots, SlotsMut};
+    /// use simgpu::scheme::{Hashes, Slots, SlotsMut};
     /// use simgpu::scheme::Scheme;
     ///
     /// let signer = Backend::Auto.signer(&Scheme::default())?;
@@ -334,7 +335,8 @@ impl Signatures {
     /// from where [`Signatures::slots`] were stored.
     ///
     /// ```
-    /// use simgpu::pipeline::{Signatures, Slots};
+    /// use simgpu::pipeline::Signatures;
+    /// use simgpu::scheme::Slots;
     ///
     /// let stored: Vec<u32> = vec![3, 1, 4, 1, 3, 1, 4, 2];
     /// let signatures = Signatures::from_slots(4, stored)?;
@@ -432,7 +434,8 @@ impl Signatures {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::pipeline::{Hashes, ShingleSets, Signatures};
+    /// use simgpu::pipeline::{ShingleSets, Signatures};
+    /// use simgpu::scheme::Hashes;
     /// use simgpu::scheme::Scheme;
     ///
     /// let signer = Backend::Auto.signer(&Scheme::default())?;

@@ -10,6 +10,7 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::arithmetic::{folded_product, little_endian};
 use super::family::{fmix32, fmix64};
+use super::values::Word;
 use super::width::Width;
 use super::words_v1;
 use crate::error::{Error, Result};
@@ -110,11 +111,8 @@ impl FromStr for BaseHash {
     }
 }
 
-/// The type of a shingle hash: u32 or u64.
-pub trait HashValue: Copy + Ord + Send + Sync + fmt::Debug + 'static {
-    /// The width of the type.
-    const WIDTH: Width;
-
+/// A shingle hash: what a base hash makes of the bytes of a shingle.
+pub trait ShingleHash: Word {
     /// Hashes the bytes of one shingle by `hash`. A hash of the other width is cut to its low half, or
     /// extended with zeros.
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self;
@@ -123,9 +121,7 @@ pub trait HashValue: Copy + Ord + Send + Sync + fmt::Debug + 'static {
     fn of_words(value: u64) -> Self;
 }
 
-impl HashValue for u32 {
-    const WIDTH: Width = Width::U32;
-
+impl ShingleHash for u32 {
     #[allow(clippy::cast_possible_truncation, reason = "a wider hash is cut")]
     #[inline]
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
@@ -148,9 +144,7 @@ impl HashValue for u32 {
     }
 }
 
-impl HashValue for u64 {
-    const WIDTH: Width = Width::U64;
-
+impl ShingleHash for u64 {
     #[inline]
     fn of_bytes(hash: BaseHash, bytes: &[u8]) -> Self {
         match hash {

@@ -9,6 +9,8 @@
 
 mod width;
 
+mod values;
+
 mod arithmetic;
 
 mod random_state;
@@ -30,7 +32,7 @@ mod preset;
 mod named;
 
 pub(crate) use base_hash::murmur3_32_step;
-pub use base_hash::{BaseHash, HashValue, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
+pub use base_hash::{BaseHash, ShingleHash, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
 pub use family::{
     Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
     mersenne61_wide,
@@ -38,4 +40,5 @@ pub use family::{
 pub use named::{DEFAULT_NUM_PERM, MAX_NUM_PERM, Scheme};
 pub use permutations::{Draws, Permutations};
 pub use preset::{Grams, Preset, PresetBanding, PresetHash, Shingles};
+pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values, Word};
 pub use width::Width;

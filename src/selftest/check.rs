@@ -200,7 +200,8 @@ fn check_all(machines: &[Machine]) -> Result<Vec<Check>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::{ShingleSets, SignaturesMut, Signer, SlotsMut};
+    use crate::pipeline::{ShingleSets, SignaturesMut, Signer};
+    use crate::scheme::SlotsMut;
     use crate::scheme::Width;
 
     /// A signer that computes the last slot wrongly.

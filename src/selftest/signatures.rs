@@ -7,8 +7,9 @@ use super::vectors::{list, number, numbers, parse, scheme_of, size, string, unre
 use super::words::{wide_hashes, wrong_slot};
 use crate::backend::Backend;
 use crate::error::Result;
-use crate::pipeline::{Hashes, Shingler, Shingling, Signer, SlotsMut};
-use crate::scheme::{HashValue, Scheme, Width, fmix64};
+use crate::pipeline::{Shingler, Shingling, Signer};
+use crate::scheme::{Hashes, SlotsMut};
+use crate::scheme::{Scheme, ShingleHash, Width, fmix64};
 
 const FAMILIES: &str = include_str!("../../vectors/families.json");
 const PEERS: &str = include_str!("../../vectors/peer_signatures.json");

@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use super::vectors::{list, number, numbers, parse, scheme_of, size, string, unreadable};
 use crate::error::{Error, Result};
-use crate::pipeline::{Hashes, Shingler, Shingling, Slots, band_key};
+use crate::pipeline::{Shingler, Shingling, band_key};
 use crate::scheme::{
-    BaseHash, HashValue, Scheme, affine32_even, mersenne61_wide, murmur3_32, murmur3_128, words_v1,
+    BaseHash, Scheme, ShingleHash, affine32_even, mersenne61_wide, murmur3_32, murmur3_128,
+    words_v1,
 };
+use crate::scheme::{Hashes, Slots};
 
 const DRAWS: &str = include_str!("../../vectors/draws.json");
 const BAND_KEYS: &str = include_str!("../../vectors/band_keys.json");

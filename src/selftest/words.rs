@@ -1,6 +1,6 @@
 //! Hashes and slots of both widths as u64, and how they differ.
 
-use crate::pipeline::{Hashes, Slots};
+use crate::scheme::{Hashes, Slots};
 
 /// The first slot that differs.
 pub(super) fn wrong_slot(expected: &[u64], computed: &[u64]) -> Option<String> {

@@ -3,7 +3,7 @@
 use super::isa::Isa;
 use super::kernel::Kernel;
 use super::lanes::Lanes;
-use crate::scheme::{HashValue, words_v1};
+use crate::scheme::{ShingleHash, words_v1};
 
 /// A word of at most 16 bytes, as its two chunks padded with zeros.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ fn span([start, end]: &[u32; 2]) -> (usize, usize) {
 }
 
 /// A `words-v1` shingle hash of either width.
-pub(crate) trait WordShingle: HashValue + Default {
+pub(crate) trait WordShingle: ShingleHash + Default {
     /// Stores half of [`Lanes::COUNT`] hashes, cut from 64-bit values.
     fn store<L: Lanes>(lanes: L, values: L::U64, hashes: &mut [Self]);
 }

@@ -5,7 +5,8 @@
 
 use simgpu::backend::gpu::{Bounds, GpuOptions, Hooks, Integers, adapters, computes};
 use simgpu::backend::{Backend, Hardware};
-use simgpu::pipeline::{Banding, Hashes, ShingleSets, Signatures, Signer};
+use simgpu::pipeline::{Banding, ShingleSets, Signatures, Signer};
+use simgpu::scheme::Hashes;
 use simgpu::scheme::{Scheme, Width, fmix64};
 
 /// Whether this machine has an adapter to test on.

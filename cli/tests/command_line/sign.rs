@@ -5,8 +5,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
 use serde_json::{Value, json};
 use simgpu::backend::Backend;
-use simgpu::pipeline::{Shingler, Shingling, Signatures, Slots};
+use simgpu::pipeline::{Shingler, Shingling, Signatures};
 use simgpu::scheme::Scheme;
+use simgpu::scheme::Slots;
 
 use crate::outputs::{parse_npy, read_parquet};
 use crate::support::{Place, families, gzip, json_lines, numbered_lines};

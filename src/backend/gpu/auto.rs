@@ -10,10 +10,9 @@ use super::shader::{Integers, computes};
 use super::signer::Gpu;
 use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{
-    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, SlotsMut,
-};
+use crate::pipeline::{Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer};
 use crate::scheme::{Family, Permutations, Width, fmix64};
+use crate::scheme::{Hashes, SlotsMut};
 
 /// What the outcome of a measurement depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]

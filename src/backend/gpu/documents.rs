@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::TextBatch;
 use crate::error::Result;
-use crate::pipeline::{Hashes, Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
+use crate::scheme::Hashes;
 
 /// The documents of a call.
-pub(super) trait Documents: Sync {
+pub(super) trait DeviceWork: Sync {
     /// Number of documents.
     fn len(&self) -> usize;
 
@@ -30,7 +31,7 @@ pub(super) trait Documents: Sync {
 /// Sets of shingle hashes.
 pub(super) struct HashedSets<'a>(pub(super) &'a ShingleSets<'a>);
 
-impl Documents for HashedSets<'_> {
+impl DeviceWork for HashedSets<'_> {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -80,7 +81,7 @@ pub(super) struct ByteTexts<'a> {
     pub(super) window_bytes: usize,
 }
 
-impl Documents for ByteTexts<'_> {
+impl DeviceWork for ByteTexts<'_> {
     fn len(&self) -> usize {
         self.texts.len()
     }

@@ -4,17 +4,18 @@ use std::sync::mpsc::channel;
 
 use super::buffers::{Buffers, Dispatch};
 use super::device::{Attempt, Failure};
-use super::documents::{ByteTexts, Documents, HashedSets};
+use super::documents::{ByteTexts, DeviceWork, HashedSets};
 use super::load::Load;
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
 use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;
-use super::slot::Slot;
 use crate::backend::simd::Simd;
 use crate::documents::TextBatch;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, SlotsMut, lower};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, lower};
+use crate::scheme::SlotsMut;
+use crate::scheme::Word;
 use crate::scheme::{Family, Scheme};
 use crate::simd::Isa;
 
@@ -61,7 +62,7 @@ impl DeviceLoad {
         DeviceLoad::new(scheme, options, &documents, ShaderInput::Text)
     }
 
-    fn new<D: Documents>(
+    fn new<D: DeviceWork>(
         scheme: &Scheme,
         options: &GpuOptions,
         documents: &D,
@@ -74,7 +75,7 @@ impl DeviceLoad {
         DeviceLoad::send(gpu, documents, input_kind).map_err(|failure| refused(&name, &failure))
     }
 
-    fn send<D: Documents>(gpu: Gpu, documents: &D, input_kind: ShaderInput) -> Attempt<Self> {
+    fn send<D: DeviceWork>(gpu: Gpu, documents: &D, input_kind: ShaderInput) -> Attempt<Self> {
         let (device, shape) = (&*gpu.0.device, &gpu.0.shape);
         let mut input = Vec::new();
         let mut load = Load::default();
@@ -227,8 +228,8 @@ impl DeviceLoad {
 
     /// Lowers the slots of each document to the least of its rows, which follow one another. A document
     /// without rows is the empty set.
-    fn lower_all<S: Slot>(&self, rows: &[u8], slots: &mut [S], empty: u64) {
-        slots.fill(S::of(empty));
+    fn lower_all<S: Word>(&self, rows: &[u8], slots: &mut [S], empty: u64) {
+        slots.fill(S::cut(empty));
         let mut last = None;
         let rows = rows.chunks_exact(self.gpu.0.shape.row_bytes());
         for (document, row) in self.documents.iter().zip(rows) {

@@ -14,8 +14,6 @@ mod bounds;
 
 mod options;
 
-mod slot;
-
 mod adapter;
 
 mod device;

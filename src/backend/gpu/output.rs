@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use super::buffers::KeyPass;
-use super::documents::Documents;
-use super::slot::Slot;
+use super::documents::DeviceWork;
 use crate::error::Result;
 use crate::pipeline::{Banding, Signatures, SignaturesMut, Signer, keys_of_rows};
+use crate::scheme::Word;
 
 /// The row of numbers that is made of each document.
 pub(super) trait RowOutput: Sync {
-    type Number: Slot;
+    type Number: Word;
 
     /// Numbers of a row.
     fn row_len(&self) -> usize;
@@ -25,7 +25,7 @@ pub(super) trait RowOutput: Sync {
     fn make_on(
         &self,
         cpu: &dyn Signer,
-        documents: &impl Documents,
+        documents: &impl DeviceWork,
         range: Range<usize>,
         rows: &mut [Self::Number],
     ) -> Result<()>;
@@ -36,7 +36,7 @@ pub(super) struct SignatureRows<S> {
     pub(super) empty: Vec<S>,
 }
 
-impl<S: Slot> RowOutput for SignatureRows<S> {
+impl<S: Word> RowOutput for SignatureRows<S> {
     type Number = S;
 
     fn row_len(&self) -> usize {
@@ -54,11 +54,11 @@ impl<S: Slot> RowOutput for SignatureRows<S> {
     fn make_on(
         &self,
         cpu: &dyn Signer,
-        documents: &impl Documents,
+        documents: &impl DeviceWork,
         range: Range<usize>,
         rows: &mut [S],
     ) -> Result<()> {
-        let signatures = SignaturesMut::new(self.empty.len(), S::borrow(rows))?;
+        let signatures = SignaturesMut::new(self.empty.len(), S::view_mut(rows))?;
         documents.sign_on(cpu, range, signatures)
     }
 }
@@ -88,7 +88,7 @@ impl RowOutput for KeyRows {
     fn make_on(
         &self,
         cpu: &dyn Signer,
-        documents: &impl Documents,
+        documents: &impl DeviceWork,
         range: Range<usize>,
         rows: &mut [u64],
     ) -> Result<()> {

@@ -4,20 +4,21 @@ use rayon::prelude::*;
 
 use super::buffers::KeyPass;
 use super::device::{Device, Program};
-use super::documents::{ByteTexts, Documents, HashedSets};
+use super::documents::{ByteTexts, DeviceWork, HashedSets};
 use super::options::GpuOptions;
 use super::output::{KeyRows, RowOutput, SignatureRows};
 use super::prepared::PreparedDevice;
 use super::shader::{Integers, ShaderInput};
-use super::slot::Slot;
 use super::worker::Worker;
 use crate::backend::rows::wrong_width;
 use crate::documents::TextBatch;
 use crate::error::Result;
 use crate::pipeline::{
-    Banding, Hashes, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, Slots, SlotsMut,
-    check_keys, keys_of_row, keys_of_rows, signed_keys,
+    Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, check_keys, keys_of_row,
+    keys_of_rows, signed_keys,
 };
+use crate::scheme::Word;
+use crate::scheme::{Hashes, Slots, SlotsMut};
 use crate::scheme::{Permutations, Width};
 
 /// The GPU backend for one scheme.
@@ -40,7 +41,7 @@ impl Gpu {
 
     /// Makes the rows of documents on several threads. Skips documents that are too long for a load where
     /// a row needs the whole document, and returns their numbers.
-    fn make<D: Documents, O: RowOutput>(
+    fn make<D: DeviceWork, O: RowOutput>(
         &self,
         documents: &D,
         output: &O,
@@ -55,14 +56,14 @@ impl Gpu {
         Ok(made.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    fn sign<D: Documents, S: Slot>(
+    fn sign<D: DeviceWork, S: Word>(
         &self,
         documents: &D,
         slots: &mut [S],
         input: ShaderInput,
     ) -> Result<()> {
         let output = SignatureRows {
-            empty: vec![S::of(self.0.empty); self.0.num_perm],
+            empty: vec![S::cut(self.0.empty); self.0.num_perm],
         };
         self.make(documents, &output, slots, input).map(|_| ())
     }
@@ -96,7 +97,7 @@ impl Gpu {
         let mut empty_keys = vec![0; bands];
         match family.slot_width() {
             Width::U32 => keys_of_row(
-                Slots::U32(&vec![u32::of(*empty); *num_perm]),
+                Slots::U32(&vec![u32::cut(*empty); *num_perm]),
                 banding,
                 &mut empty_keys,
             ),
@@ -119,7 +120,7 @@ const SHARE_BYTES: usize = 1 << 20;
 
 /// Cuts the documents into shares of about the same size, one per thread: the number of the first
 /// document, and the rows of `row_len`.
-fn share_out<'a, D: Documents, S>(
+fn share_out<'a, D: DeviceWork, S>(
     documents: &D,
     mut rows: &'a mut [S],
     row_len: usize,

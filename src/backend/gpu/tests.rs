@@ -8,13 +8,14 @@ use super::bounds::Bounds;
 use super::device::Device;
 use super::options::{GpuOptions, Hooks};
 use super::prepared::PreparedDevice;
-use super::slot::Slot;
 use super::{Gpu, Integers, adapters, computes};
 use crate::backend::scalar::Scalar;
 use crate::backend::simd::Simd;
 use crate::documents::TextBatch;
-use crate::pipeline::{Hashes, ShingleSets, Shingler, Shingling, Signatures, Signer, Slots, Unit};
+use crate::pipeline::{ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
+use crate::scheme::Word;
 use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32};
+use crate::scheme::{Hashes, Slots};
 use crate::simd::Isa;
 
 /// A device that accepts everything and computes nothing: rows stay zeros.
@@ -145,7 +146,7 @@ fn corners_of_reductions_match_the_definition() {
             Width::U64 => u64::MAX,
         });
         let wide = sets.concat();
-        let narrow: Vec<u32> = wide.iter().map(|x| u32::of(*x)).collect();
+        let narrow: Vec<u32> = wide.iter().map(|x| u32::cut(*x)).collect();
         let mut offsets = vec![0];
         for set in &sets {
             offsets.push(offsets[offsets.len() - 1] + set.len() as i64);

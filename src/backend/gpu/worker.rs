@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::buffers::{Buffers, Dispatch, Sent};
 use super::device::{Attempt, Failure};
-use super::documents::Documents;
+use super::documents::DeviceWork;
 use super::load::{Document, Load};
 use super::output::RowOutput;
 use super::prepared::PreparedDevice;
-use super::slot::Slot;
 use crate::error::Result;
 use crate::pipeline::{Scratch, lower};
+use crate::scheme::Word;
 
 /// Bytes of documents that the CPU signs at a time in a hybrid run.
 const CPU_RUN_BYTES: usize = 1 << 18;
@@ -34,7 +34,7 @@ pub(super) struct Worker<'a, D, O: RowOutput> {
     sent: VecDeque<Sent>,
     /// Rows that the device did not sign, or signed in part.
     failed: Vec<Range<usize>>,
-    /// Documents too long for one load, where a row needs the whole document.
+    /// DeviceWork too long for one load, where a row needs the whole document.
     oversized: Vec<usize>,
 }
 
@@ -44,7 +44,7 @@ struct OpenLoad {
     load: Load,
 }
 
-impl<'a, D: Documents, O: RowOutput> Worker<'a, D, O> {
+impl<'a, D: DeviceWork, O: RowOutput> Worker<'a, D, O> {
     pub(super) fn new(
         gpu: &'a PreparedDevice,
         documents: &'a D,

@@ -16,9 +16,10 @@ use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{Banded, SignedBatch, Sink};
 use crate::jobs::pairs::pairs_of_candidates;
 use crate::jobs::search::{Candidates, Search, Verification};
-use crate::pipeline::{Signatures, Slots};
+use crate::pipeline::Signatures;
 use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;
+use crate::scheme::Slots;
 use rayon::prelude::*;
 
 /// A file of signatures that [`Run::sign`](super::Run::sign) wrote: whose they are, and by what scheme.

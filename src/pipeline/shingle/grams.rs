@@ -1,6 +1,6 @@
 //! Shingles of tokens and of pieces, joined and hashed as bytes, in the ways of several tools.
 
-use super::hash::{Out, ShingleHash};
+use super::hash::{Out, TextHash};
 use super::pieces::{is_word, pieces};
 use super::scratch::Scratch;
 use super::shingler::Shingler;
@@ -8,7 +8,7 @@ use crate::scheme::{BaseHash, Grams};
 
 impl Shingler {
     /// The shingles of given tokens.
-    pub(super) fn shingle_tokens<'a, H: ShingleHash>(
+    pub(super) fn shingle_tokens<'a, H: TextHash>(
         &self,
         hash: BaseHash,
         tokens: impl IntoIterator<Item = &'a [u8]>,
@@ -43,7 +43,7 @@ impl Shingler {
     }
 
     /// The shingles of the pieces of a normalised text.
-    pub(super) fn shingle_pieces<H: ShingleHash>(
+    pub(super) fn shingle_pieces<H: TextHash>(
         &self,
         hash: BaseHash,
         text: &str,

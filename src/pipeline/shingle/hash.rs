@@ -3,7 +3,6 @@
 use super::scratch::Scratch;
 use super::sequence::UnitSequence;
 use super::words::WordSink;
-use crate::pipeline::values::Hashes;
 use crate::scheme::{BaseHash, words_v1};
 use crate::simd::Isa;
 use crate::simd::windows::Windows;
@@ -76,12 +75,10 @@ pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMu
     }
 }
 
-/// A shingle hash of either width.
-pub(super) trait ShingleHash: WordShingle {
+/// A shingle hash with its own way through a text.
+pub(super) trait TextHash: WordShingle {
     /// The list that pieces are made in.
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
-
-    fn borrow(hashes: &[Self]) -> Hashes<'_>;
 
     /// Appends `hash` of every window of `size` bytes; a shorter text is one window, an empty one
     /// none.
@@ -97,24 +94,15 @@ pub(super) trait ShingleHash: WordShingle {
     }
 }
 
-fn push_each_window<H: ShingleHash>(
-    hash: BaseHash,
-    bytes: &[u8],
-    size: usize,
-    out: &mut Out<'_, H>,
-) {
+fn push_each_window<H: TextHash>(hash: BaseHash, bytes: &[u8], size: usize, out: &mut Out<'_, H>) {
     for_each_window(bytes, size, |window| {
         out.room().push(H::of_bytes(hash, window));
     });
 }
 
-impl ShingleHash for u32 {
+impl TextHash for u32 {
     fn pieces(scratch: &mut Scratch) -> &mut Vec<u32> {
         &mut scratch.narrow_pieces
-    }
-
-    fn borrow(hashes: &[u32]) -> Hashes<'_> {
-        Hashes::U32(hashes)
     }
 
     fn push_windows(
@@ -134,13 +122,9 @@ impl ShingleHash for u32 {
     }
 }
 
-impl ShingleHash for u64 {
+impl TextHash for u64 {
     fn pieces(scratch: &mut Scratch) -> &mut Vec<u64> {
         &mut scratch.wide_pieces
-    }
-
-    fn borrow(hashes: &[u64]) -> Hashes<'_> {
-        Hashes::U64(hashes)
     }
 }
 
@@ -160,7 +144,7 @@ pub(super) struct HashesOfWords<'a, 'b, H> {
     has_begun: bool,
 }
 
-impl<'a, 'b, H: ShingleHash> HashesOfWords<'a, 'b, H> {
+impl<'a, 'b, H: TextHash> HashesOfWords<'a, 'b, H> {
     pub(super) fn new(
         isa: Isa,
         size: usize,
@@ -197,7 +181,7 @@ impl<'a, 'b, H: ShingleHash> HashesOfWords<'a, 'b, H> {
     }
 }
 
-impl<H: ShingleHash> WordSink for HashesOfWords<'_, '_, H> {
+impl<H: TextHash> WordSink for HashesOfWords<'_, '_, H> {
     fn words(&mut self, text: &[u8], words: &[[u32; 2]]) {
         let ([[start, _], ..], [.., [_, end]]) = (words, words) else {
             return;

@@ -1,8 +1,8 @@
 //! Shingle sets in compressed sparse rows.
 
 use crate::error::{Conflict, Result};
-use crate::pipeline::values::{Hashes, SlotVec};
 use crate::scheme::Width;
+use crate::scheme::{Hashes, SlotVec};
 
 /// Shingle sets, owned: flat hashes with the places where each set ends (CSR).
 #[derive(Clone, Debug)]

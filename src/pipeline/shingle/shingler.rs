@@ -2,14 +2,14 @@
 
 use std::cell::Cell;
 
-use super::hash::{HashesOfWords, Out, ShingleHash, for_each_char_window};
+use super::hash::{HashesOfWords, Out, TextHash, for_each_char_window};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
 use super::shingling::{Shingling, Unit};
 use super::words::Each;
 use crate::documents::{DocumentBatch, TextBatch};
 use crate::error::{Conflict, Result};
-use crate::pipeline::values::SlotVec;
+use crate::scheme::SlotVec;
 use crate::scheme::{BaseHash, Grams, Scheme, Width, words_v1};
 use crate::simd::Isa;
 
@@ -211,7 +211,7 @@ impl Shingler {
         }
     }
 
-    fn give_pieces<H: ShingleHash>(
+    fn give_pieces<H: TextHash>(
         &self,
         text: &str,
         piece: usize,
@@ -222,7 +222,7 @@ impl Shingler {
         let is_given = Cell::new(false);
         let mut give = |hashes: &mut Vec<H>| {
             take(&ShingleSets::of_one(
-                H::borrow(hashes),
+                H::view(hashes),
                 &[0, hashes.len() as i64],
             ));
             hashes.clear();
@@ -280,7 +280,7 @@ impl Shingler {
         set.dedup();
     }
 
-    fn shingle_into<H: ShingleHash>(
+    fn shingle_into<H: TextHash>(
         &self,
         hash: BaseHash,
         documents: &DocumentBatch,
@@ -300,7 +300,7 @@ impl Shingler {
         }
     }
 
-    fn shingle_text<H: ShingleHash>(
+    fn shingle_text<H: TextHash>(
         &self,
         hash: BaseHash,
         text: &str,
@@ -395,12 +395,7 @@ impl Shingler {
         scratch.words = words;
     }
 
-    fn shingle_words<H: ShingleHash>(
-        &self,
-        hash: BaseHash,
-        scratch: &Scratch,
-        out: &mut Out<'_, H>,
-    ) {
+    fn shingle_words<H: TextHash>(&self, hash: BaseHash, scratch: &Scratch, out: &mut Out<'_, H>) {
         let size = self.shingling.size.get();
         let (words, joined) = (&scratch.word_hashes, &scratch.joined);
         if self.leaves_out(words.len().max(joined.len())) {
@@ -435,8 +430,8 @@ mod tests {
     use super::super::words::for_each_word;
     use super::*;
     use crate::documents::{TextBatch, TokenBatch};
-    use crate::pipeline::Hashes;
-    use crate::scheme::{HashValue, murmur3_32};
+    use crate::scheme::Hashes;
+    use crate::scheme::{ShingleHash, murmur3_32};
 
     fn windows(text: &str, size: usize) -> Vec<String> {
         let mut windows = Vec::new();

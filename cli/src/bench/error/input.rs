@@ -11,8 +11,9 @@ use super::random::SplitMix64;
 use super::shingles::{SHINGLE_WORDS, distinct_shingles};
 use crate::bench::BenchCorpus;
 use simgpu::Result;
-use simgpu::pipeline::{Hashes, ShingleSets};
-use simgpu::scheme::{HashValue, Width, words_v1};
+use simgpu::pipeline::ShingleSets;
+use simgpu::scheme::Hashes;
+use simgpu::scheme::{ShingleHash, Width, words_v1};
 
 /// The kind of elements in a set.
 #[derive(Clone, Debug)]

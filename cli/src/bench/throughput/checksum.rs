@@ -1,6 +1,6 @@
 //! Checksums of results.
 
-use simgpu::pipeline::Slots;
+use simgpu::scheme::Slots;
 use simgpu::scheme::fmix64;
 
 /// Checksum of a sequence of numbers.

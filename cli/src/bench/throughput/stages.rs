@@ -7,9 +7,9 @@ use super::runner::Workload;
 use simgpu::Result;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
-    BandKeys, Banding, Buckets, Hashes, Scratch, ShingleBatch, Shingler, Signatures, Similarity,
-    Slots, SlotsMut,
+    BandKeys, Banding, Buckets, Scratch, ShingleBatch, Shingler, Signatures, Similarity,
 };
+use simgpu::scheme::{Hashes, Slots, SlotsMut};
 use simgpu::scheme::{Width, fmix64};
 
 /// Texts to shingle hashes.

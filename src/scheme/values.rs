@@ -1,7 +1,11 @@
 //! Values of either width: shingle hashes and slots are u32 or u64, and everything that holds them is one
 //! type with two forms.
 
-use crate::scheme::Width;
+use std::fmt;
+
+use bytemuck::Pod;
+
+use super::width::Width;
 
 /// Values of 32 or of 64 bits, in whatever holds each: see [`Hashes`], [`Slots`], [`SlotsMut`], [`SlotVec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,72 @@ pub type SlotsMut<'a> = Values<&'a mut [u32], &'a mut [u64]>;
 
 /// Slots of signatures, owned.
 pub type SlotVec = Values<Vec<u32>, Vec<u64>>;
+
+/// The type of a value, a shingle hash or a slot: u32 or u64, and nothing else.
+pub trait Word: sealed::Sealed + Pod + Ord + fmt::Debug + Default + Send + Sync {
+    /// The width of the type.
+    const WIDTH: Width;
+
+    /// The greatest value.
+    const GREATEST: Self;
+
+    /// The low bits of a value.
+    fn cut(value: u64) -> Self;
+
+    /// Borrows values of this type as values of either.
+    fn view(values: &[Self]) -> Slots<'_>;
+
+    /// Borrows values of this type, to be written, as values of either.
+    fn view_mut(values: &mut [Self]) -> SlotsMut<'_>;
+}
+
+impl Word for u32 {
+    const WIDTH: Width = Width::U32;
+
+    const GREATEST: u32 = u32::MAX;
+
+    #[allow(clippy::cast_possible_truncation, reason = "the low bits are kept")]
+    #[inline]
+    fn cut(value: u64) -> u32 {
+        value as u32
+    }
+
+    fn view(values: &[u32]) -> Slots<'_> {
+        Values::U32(values)
+    }
+
+    fn view_mut(values: &mut [u32]) -> SlotsMut<'_> {
+        Values::U32(values)
+    }
+}
+
+impl Word for u64 {
+    const WIDTH: Width = Width::U64;
+
+    const GREATEST: u64 = u64::MAX;
+
+    #[inline]
+    fn cut(value: u64) -> u64 {
+        value
+    }
+
+    fn view(values: &[u64]) -> Slots<'_> {
+        Values::U64(values)
+    }
+
+    fn view_mut(values: &mut [u64]) -> SlotsMut<'_> {
+        Values::U64(values)
+    }
+}
+
+mod sealed {
+    /// Keeps other types from being words.
+    pub trait Sealed {}
+
+    impl Sealed for u32 {}
+
+    impl Sealed for u64 {}
+}
 
 impl<Narrow: AsRef<[u32]>, Wide: AsRef<[u64]>> Values<Narrow, Wide> {
     /// The values, borrowed.
