@@ -1,0 +1,210 @@
+//! Documents in memory and the same documents in files: one result.
+#![cfg(feature = "io")]
+
+use std::fs;
+
+use serde_json::{Value, json};
+use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
+use simgpu::engine::Engine;
+use simgpu::io::Inputs;
+use simgpu::jobs::{
+    Dedup, DocumentPair, PairsOutput, Removed, Run, Search, Verification, dedup, pairs,
+};
+use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
+use simgpu::progress::Silent;
+use simgpu::scheme::fmix64;
+
+/// Families of near-duplicates, with repeats, empty texts and short ones among them.
+fn texts() -> Vec<String> {
+    let word = |seed: u64, at: u64| format!("w{}", fmix64(seed << 20 | at) % 5_000);
+    let mut texts = vec![
+        String::new(),
+        "one".to_owned(),
+        "one".to_owned(),
+        String::new(),
+    ];
+    for family in 0..120 {
+        let words: Vec<String> = (0..40).map(|at| word(family, at)).collect();
+        for member in 0..1 + family % 5 {
+            let mut copy = words.clone();
+            for edit in 0..member % 3 {
+                let at = usize::try_from(fmix64(family << 8 | member << 4 | edit) % 40).unwrap();
+                copy[at] = format!("e{family}_{member}");
+            }
+            // Members of unequal length, so that the longest is not always the first.
+            copy.extend((0..member % 2).map(|at| word(family, 90 + at)));
+            texts.push(copy.join(" "));
+        }
+    }
+    texts
+}
+
+fn searches(engine: &Engine) -> Vec<Search> {
+    let verifications = [
+        Verification::None,
+        Verification::Signature,
+        Verification::Exact,
+    ];
+    let of = |verification| Search {
+        verification,
+        ..Search::new(0.6, engine.scheme()).unwrap()
+    };
+    let small_buckets = Search {
+        max_bucket: 2,
+        ..of(Verification::Signature)
+    };
+    verifications
+        .into_iter()
+        .map(of)
+        .chain([small_buckets])
+        .collect()
+}
+
+/// A line of `removed.jsonl` as the library gives it in memory.
+fn line_of(removed: &Removed) -> Value {
+    let mut line = json!({
+        "row": removed.row,
+        "kept_row": removed.kept,
+        "similarity": removed.similarity,
+        "found_by": removed.found_by.name(),
+    });
+    if let Some((via, similarity)) = removed.via {
+        line["via_id"] = json!(format!("in.jsonl:{via}"));
+        line["via_similarity"] = json!(similarity);
+    }
+    line
+}
+
+/// Both sides are read from JSON, since reading a fraction may round it.
+fn read_back(lines: impl Iterator<Item = Value>) -> Vec<Value> {
+    let read = |line: Value| serde_json::from_str(&line.to_string()).unwrap();
+    lines.map(read).collect()
+}
+
+/// Fails on the first line that differs.
+fn assert_same(in_memory: &[Value], in_files: &[Value], what: &dyn std::fmt::Debug) {
+    for (memory, file) in in_memory.iter().zip(in_files) {
+        assert_eq!(memory, file, "{what:?}");
+    }
+    assert_eq!(in_memory.len(), in_files.len(), "{what:?}");
+}
+
+fn lines_of(path: &std::path::Path, fields: &[&str]) -> Vec<Value> {
+    let parse = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let fields = fields
+            .iter()
+            .filter_map(|field| Some((*field, line.get(*field)?.clone())));
+        fields
+            .map(|(field, value)| (field.to_owned(), value))
+            .collect()
+    };
+    fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .map(parse)
+        .collect()
+}
+
+#[test]
+fn memory_and_files_give_one_result() {
+    let texts = texts();
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in.jsonl");
+    let lines = texts
+        .iter()
+        .map(|text| format!("{}\n", json!({ "text": text })));
+    fs::write(&input, lines.collect::<String>()).unwrap();
+    let engine = Engine::builder().build().unwrap();
+    let inputs = Inputs::find(&[input], None).unwrap();
+    let mut removed_at_all = 0;
+    for search in searches(&engine) {
+        for clustering in [Clustering::Greedy, Clustering::Connected] {
+            for keep in [KeepPolicy::First, KeepPolicy::Longest] {
+                let task = Dedup {
+                    search: search.clone(),
+                    clustering,
+                    keep,
+                };
+                let found = dedup(&texts, &engine, &task, &Silent).unwrap();
+                let out = folder.path().join("out");
+                let run = Run::new(&engine, &inputs).overwrite(true);
+                let outcome = run.dedup(&task, &out).unwrap();
+                let in_memory = read_back(found.removed.iter().map(line_of));
+                let fields = [
+                    "row",
+                    "kept_row",
+                    "similarity",
+                    "found_by",
+                    "via_id",
+                    "via_similarity",
+                ];
+                let in_files = lines_of(&out.join("removed.jsonl"), &fields);
+                assert_same(&in_memory, &in_files, &task);
+                assert_eq!(found.counts.removed, outcome.report.counts.removed);
+                assert_eq!(found.counts.kept, outcome.report.counts.kept);
+                let kept: Vec<u32> = found.kept().collect();
+                assert_eq!(kept.len() as u64, found.counts.kept);
+                assert_eq!(kept.len() + found.removed.len(), texts.len());
+                removed_at_all += in_files.len();
+            }
+        }
+        let found = pairs(&texts, &engine, &search, &Silent).unwrap();
+        let output = folder.path().join("pairs.jsonl");
+        let run = Run::new(&engine, &inputs).overwrite(true);
+        let outcome = run.pairs(&search, PairsOutput::File(&output)).unwrap();
+        let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
+        let in_memory = read_back(found.to_vec().iter().map(of));
+        let in_files = lines_of(&output, &["row_a", "row_b", "similarity"]);
+        assert_same(&in_memory, &in_files, &search);
+        assert_eq!(in_files.len() as u64, found.counts.similar_pairs);
+        assert_eq!(
+            found.counts.similar_pairs,
+            outcome.report.counts.similar_pairs
+        );
+        assert_eq!(
+            found.counts.omitted_pairs,
+            outcome.report.counts.omitted_pairs
+        );
+    }
+    assert!(removed_at_all > 1_000, "{removed_at_all}");
+}
+
+#[test]
+fn batches_of_tokens_are_documents() {
+    let mut tokens = TokenBatch::default();
+    for document in [&["a", "b", "c"][..], &["c", "b", "a"], &["d"], &[]] {
+        document
+            .iter()
+            .for_each(|token| tokens.push_token(token.as_bytes()));
+        tokens.finish_document();
+    }
+    let engine = Engine::builder()
+        .shingling(Shingling::of(Unit::Tokens))
+        .build()
+        .unwrap();
+    let mut search = Search::new(0.8, engine.scheme()).unwrap();
+    search.verification = Verification::Exact;
+    let found = dedup(&tokens, &engine, &Dedup::new(search.clone()), &Silent).unwrap();
+    assert_eq!(found.kept().collect::<Vec<_>>(), [0, 2, 3]);
+    let either = DocumentBatch::Tokens(tokens.clone());
+    let of_either = dedup(&either, &engine, &Dedup::new(search.clone()), &Silent).unwrap();
+    assert_eq!(found.removed, of_either.removed);
+    assert_eq!(engine.sign(&tokens).unwrap(), engine.sign(&either).unwrap());
+    assert_eq!(Documents::len(&tokens), 4);
+    // Texts have no tokens.
+    assert!(dedup(&["a"], &engine, &Dedup::new(search), &Silent).is_err());
+}
+
+#[test]
+fn signatures_ignore_how_documents_lie_in_memory() {
+    let texts = texts();
+    let engine = Engine::builder().build().unwrap();
+    let all = engine.sign(&texts).unwrap();
+    let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
+    assert_eq!(engine.sign(&borrowed).unwrap(), all);
+    assert_eq!(engine.sign(borrowed.as_slice()).unwrap(), all);
+    for (row, text) in texts.iter().enumerate().step_by(37) {
+        assert_eq!(engine.sign(&[text]).unwrap().row(0), all.row(row));
+    }
+}
