@@ -55,8 +55,8 @@ fi
 # Mesa's choice of a device talks on stderr where there is no desktop.
 export NODEVICE_SELECT=1
 
-# The library as embedders compile it, and the command without a GPU. The line with all public features compiles
-# little more than the library, and what the test of the public API documents.
+# The library as embedders compile it, and the command without a GPU. tests/public_api.rs documents the library with
+# the last set of features, and finds its dependencies compiled.
 for features in "" selftest io gpu io,gpu,selftest; do
     cargo check --quiet --package simgpu --no-default-features --features "$features" --lib
 done

@@ -100,7 +100,7 @@ fn build_json() -> PathBuf {
 }
 
 fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    String::from_utf8_lossy(&output.stderr).trim().to_owned()
 }
 
 /// One line per item. An implementation of a trait is one line, since the trait tells its methods. Of the traits that
