@@ -55,10 +55,12 @@ fi
 # Mesa's choice of a device talks on stderr where there is no desktop.
 export NODEVICE_SELECT=1
 
-# The library as an embedder compiles it, and then everything.
-cargo check --quiet --no-default-features --lib
-cargo check --quiet --no-default-features --features io --lib
-cargo check --quiet --no-default-features --features gpu --lib
-cargo check --quiet --no-default-features --features bench --lib
-cargo test --quiet --all-targets
-cargo test --quiet --doc
+# The library as embedders compile it, and the command without a GPU. tests/public_api.rs documents the library with
+# the last set of features, and finds its dependencies compiled.
+for features in "" selftest io gpu io,gpu,selftest; do
+    cargo check --quiet --package simgpu --no-default-features --features "$features" --lib
+done
+cargo check --quiet --package simgpu-cli --no-default-features
+
+cargo test --quiet --workspace --all-features --all-targets
+cargo test --quiet --workspace --all-features --doc
