@@ -104,7 +104,10 @@ impl ExactSets {
     }
 
     #[cfg(not(feature = "io"))]
-    #[allow(clippy::unnecessary_wraps, reason = "with `io`, writing a file can fail")]
+    #[allow(
+        clippy::unnecessary_wraps,
+        reason = "with `io`, writing a file can fail"
+    )]
     fn append(&mut self, set: &[u64]) -> Result<u64> {
         Ok(self.append_in_memory(set))
     }
