@@ -3,7 +3,7 @@
 //!
 //!     cargo bench --bench hash -- 'xxh64|murmur3-128'
 //!
-//! Word lengths vary as in real text, which costs some hashes mispredicted branches.
+//! Word lengths vary as in real text, so some hashes suffer mispredicted branches.
 
 #[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;

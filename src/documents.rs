@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Texts in one buffer, with their end offsets.
+/// Texts in one buffer, with their end offsets. Collect one from an iterator of `&str`.
 #[derive(Clone, Debug, Default)]
 pub struct TextBatch {
     text: String,
@@ -36,12 +36,12 @@ impl TextBatch {
         self.ends.len()
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Document `i`.
+    /// The text of document `i`.
     ///
     /// # Panics
     /// If `i` is not below the number of documents.
@@ -115,7 +115,7 @@ impl TokenBatch {
         self.document_ends.len()
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.document_ends.is_empty()
     }
@@ -167,7 +167,7 @@ impl DocumentBatch {
         }
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -184,9 +184,11 @@ impl DocumentBatch {
     }
 }
 
-/// Documents in memory: a vector of strings, a batch, or your own container such as a data frame's column.
+/// Documents in memory, for [`Engine::sign`](crate::engine::Engine::sign) and the runs of
+/// [`jobs`](crate::jobs).
 ///
-/// A run may read a document more than once.
+/// Implemented for slices, arrays and vectors of strings, and for the batches of this module. Implement it for
+/// your own container, such as a column of a data frame. A run may read a document more than once.
 ///
 /// ```
 /// use simgpu::documents::{Documents, DocumentBatch, TextBatch};

@@ -6,7 +6,7 @@ use crate::error::{Conflict, Result};
 use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
 use crate::scheme::{BaseHash, Scheme};
 
-/// Bytes of text signed at a time.
+/// Bytes of text per batch.
 const BATCH: usize = 16 << 20;
 
 /// Signs documents: a scheme with a shingler and a signer that fit it.
@@ -189,7 +189,7 @@ impl EngineBuilder {
         EngineBuilder { hardware, ..self }
     }
 
-    /// Opens the backend.
+    /// Opens the backend and makes the engine.
     ///
     /// # Errors
     /// [`Conflict::HashWidth`] and [`Conflict::HashUnit`] if the hash does not fit the scheme or the unit;

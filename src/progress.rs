@@ -24,13 +24,14 @@ use crate::error::{Error, Result};
 /// }
 /// ```
 pub trait Progress: Sync {
-    /// Called when a stage begins. `total` is the `done` of [`Progress::advance`] at which it ends.
+    /// Called when a stage begins, such as `read` or `compare`. The `done` of [`Progress::advance`] counts up to
+    /// `total`, in a unit that depends on the stage.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// Called at least every few MiB of input, with the progress of the stage, and the documents and bytes of
-    /// text so far.
+    /// Called at least every few MiB of input. `documents` and `bytes` count the documents and the bytes of text
+    /// so far.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {

@@ -465,7 +465,7 @@ fn nemo_seeds_its_hash() {
     assert!(expected.eq(sets[0].iter().copied()));
 }
 
-/// datatrove joins five words by blanks; fewer words make no shingle.
+/// datatrove joins five words by spaces. Fewer words make no shingle.
 #[test]
 fn datatrove_joins_five_tokens() {
     let scheme = Scheme::named("datatrove32").unwrap();
@@ -478,7 +478,7 @@ fn datatrove_joins_five_tokens() {
     assert_eq!(sets, [vec![xxh32("a b c d e"), xxh32("b c d e f")], vec![]]);
 }
 
-/// The published values of the empty input, and datasketch's and text-dedup's values of a phrase.
+/// Published hashes of the empty input, and datasketch's and text-dedup's hashes of a phrase.
 #[test]
 fn base_hashes_match_published_values() {
     assert_eq!(u32::of_bytes(BaseHash::Xxh32, b""), 0x02CC_5D05);

@@ -12,8 +12,8 @@ use simgpu::scheme::{Width, fmix64};
 
 /// Runs benches with criterion on this thread and prints the results.
 ///
-/// Times are short, because there are hundreds of benchmarks. `--warm-up-time`, `--measurement-time` and
-/// `--sample-size` lengthen them; a regular expression selects benchmarks.
+/// Measurements are short, because there are hundreds of benchmarks. Lengthen them by `--warm-up-time`,
+/// `--measurement-time` and `--sample-size`. A regular expression selects benchmarks.
 pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
     // The global pool contains the calling thread only. Nothing else may create it first.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);

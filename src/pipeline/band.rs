@@ -30,7 +30,7 @@ impl BandKeys {
     /// If the bands need more slots than the signatures have.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "there are at most as many bands as permutations"
+        reason = "there are at most num_perm bands, and num_perm is a u32"
     )]
     pub fn push(&mut self, signatures: &Signatures) {
         let banding = self.banding;

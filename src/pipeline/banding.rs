@@ -27,9 +27,9 @@ pub struct Banding {
 /// Weights of false positives and false negatives for [`Banding::for_threshold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorWeights {
-    /// Weight of the area under the S-curve below the threshold.
+    /// Weight of false positives: the area under the S-curve below the threshold.
     pub false_positive: f64,
-    /// Weight of the area above the S-curve above the threshold.
+    /// Weight of false negatives: the area over the S-curve above the threshold.
     pub false_negative: f64,
 }
 
@@ -204,7 +204,10 @@ pub fn check_threshold(threshold: f64) -> Result<()> {
 /// little-endian bytes, `hi` with seed `band ^ 0x9E3779B9` and `lo` with seed `band`.
 ///
 /// Compare keys only with keys of the same band.
-#[allow(clippy::cast_possible_truncation, reason = "a slot is cut in half")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a slot is split into halves"
+)]
 pub fn band_key(band: u32, slots: Slots<'_>) -> u64 {
     let seeds = [band, band ^ 0x9E37_79B9];
     let [low, high] = match slots {
@@ -227,7 +230,7 @@ pub(super) fn slots_of_band(signature: Slots<'_>, banding: Banding, band: usize)
 /// Writes the keys of all bands of a signature in order of bands.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most as many bands as permutations"
+    reason = "there are at most num_perm bands, and num_perm is a u32"
 )]
 pub(crate) fn keys_of_row(row: Slots<'_>, banding: Banding, keys: &mut [u64]) {
     for (band, key) in keys.iter_mut().enumerate().take(banding.bands) {

@@ -52,7 +52,7 @@ impl Buckets {
 /// the few runs with equal high halves are sorted by comparison.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "a digit is cut out of a key"
+    reason = "a digit is 11 bits of a key"
 )]
 fn radix_sort(items: &mut Vec<(u64, u32)>) {
     const BITS: u32 = 11;

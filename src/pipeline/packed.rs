@@ -249,7 +249,7 @@ impl PackedSignatures {
         self.len == 0
     }
 
-    /// Number of slots in a row.
+    /// Number of slots per row.
     pub fn num_perm(&self) -> usize {
         self.num_perm
     }

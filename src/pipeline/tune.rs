@@ -29,7 +29,7 @@ pub struct BandingEffect {
     /// The weight w of a false negative that led to this banding; a false positive has weight 1 - w. `None` if
     /// a preset or the caller chose the banding.
     pub false_negative_weight: Option<f64>,
-    /// Probability that a pair of each of [`Tuning::similarities`] becomes a candidate.
+    /// Probability that a pair becomes a candidate, for each of [`Tuning::similarities`].
     pub candidates: [Option<f64>; 5],
     /// Bytes of band keys per document.
     pub key_bytes: usize,

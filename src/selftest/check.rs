@@ -56,7 +56,7 @@ pub struct Check {
 pub enum CheckOutcome {
     /// All values equal the published ones.
     Passed {
-        /// Number of values.
+        /// Number of values compared.
         values: usize,
     },
     /// At least one value differs.

@@ -188,7 +188,7 @@ impl<'a, 'b, H: ShingleHash> HashesOfWords<'a, 'b, H> {
         }
     }
 
-    /// Makes the last shingles.
+    /// Combines the remaining words.
     pub(super) fn finish(self) {
         if !self.has_shingles || self.words.len() >= self.size {
             hash_shingles(self.isa, self.words, self.size, self.out.room());

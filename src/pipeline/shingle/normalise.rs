@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_white_space_become_one_blank() {
+    fn white_space_becomes_one_space() {
         let merge = Normalise::default();
         assert_eq!(normalised(merge, " a\t\r\n b\u{3000}\u{a0}c "), " a b c ");
         let keep = Normalise {

@@ -492,7 +492,7 @@ mod tests {
                 let (expected, actual) = (expected.sets(), actual.sets());
                 match (expected.hashes(), actual.hashes()) {
                     (Hashes::U32(expected), Hashes::U32(actual)) => assert_eq!(expected, actual),
-                    _ => panic!("affine32 takes 32 bits"),
+                    _ => panic!("affine32 hashes have 32 bits"),
                 }
                 assert!((0..3).all(|i| expected.range(i) == actual.range(i)));
             }
@@ -550,7 +550,7 @@ mod tests {
         let texts: TextBatch = ["a  b c, d e f", "a b"].into_iter().collect();
         let batch = shingler.shingle(&texts);
         let Hashes::U32(hashes) = batch.sets().hashes() else {
-            panic!("affine32 takes 32 bits")
+            panic!("affine32 hashes have 32 bits")
         };
         let expected =
             ["a b c d e", "b c d e f", "a b"].map(|s| crate::scheme::sha1_32(s.as_bytes()));
@@ -585,7 +585,7 @@ mod tests {
                     let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
                     let batch = shingler.with_isa(*isa).shingle(&texts);
                     let Hashes::U32(hashes) = batch.sets().hashes() else {
-                        panic!("affine32 takes 32 bits")
+                        panic!("affine32 hashes have 32 bits")
                     };
                     assert!(hashes == expected, "{isa}: {size} {unit}");
                 }
@@ -667,7 +667,7 @@ mod tests {
                 shingler.shingle_with_digests(&documents, &mut scratch, &mut digested);
                 for batch in [shingler.shingle(&texts), digested] {
                     let Hashes::U32(hashes) = batch.sets().hashes() else {
-                        panic!("affine32 takes 32 bits")
+                        panic!("affine32 hashes have 32 bits")
                     };
                     assert!(hashes == expected, "{isa}: {size}");
                 }

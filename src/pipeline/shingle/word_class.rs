@@ -3,9 +3,9 @@
 /// Word-boundary class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// `ALetter`.
+    /// A letter (`ALetter`).
     Letter,
-    /// `Numeric`.
+    /// A digit (`Numeric`).
     Digit,
     /// Non-ASCII `MidNumLet`: joins two letters or two digits.
     Quote,
@@ -48,7 +48,7 @@ const fn class_by_range(c: u32) -> Class {
         | 0x3A3..=0x3F5
         | 0x3F7..=0x481
         | 0x48A..=0x52F => Class::Letter,
-        // Latin with more marks.
+        // Latin Extended Additional.
         0x1E00..=0x1EFF => Class::Letter,
         // Dashes, quotes, daggers, bullets, ellipses, per mille.
         0x2018 | 0x2019 => Class::Quote,
