@@ -30,8 +30,8 @@ pub trait Progress: Sync {
         let _ = (stage, total);
     }
 
-    /// Called at least every few MiB of input. `documents` and `bytes` count the documents and the bytes of text
-    /// so far.
+    /// Called at least every few MiB of input and for every block of candidate pairs. `documents` and `bytes`
+    /// count the documents and the bytes of text read so far; 0 in stages that read none.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
