@@ -56,6 +56,8 @@ pub enum LargeBuckets<'a> {
 ///
 /// A pair that shares several buckets is emitted in the first of their bands. A pair from a large bucket may be
 /// emitted again in later bands.
+///
+/// [`similar_pairs`](super::similar_pairs) has an example.
 pub struct LshBuckets<'a> {
     keys: &'a BandKeys,
     max_bucket: usize,

@@ -41,7 +41,7 @@ pub struct Removal {
     pub via: Option<(u32, Option<f64>)>,
 }
 
-/// The documents to remove. All others stay.
+/// The documents to remove. All others stay. [`similar_pairs`](super::similar_pairs) has an example.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
     /// One entry per document to remove, by ascending position.

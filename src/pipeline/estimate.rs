@@ -316,11 +316,11 @@ mod tests {
                     let mut ln_choose = 0.0;
                     let mut covered = 0.0;
                     for (matches, (low, high)) in intervals.iter().enumerate() {
-                        let (k, n_k) = (matches as f64, (num_perm - matches) as f64);
+                        let (k, mismatches) = (matches as f64, (num_perm - matches) as f64);
                         if (*low..=*high).contains(&p) {
-                            covered += (ln_choose + k * p.ln() + n_k * (1.0 - p).ln()).exp();
+                            covered += (ln_choose + k * p.ln() + mismatches * (1.0 - p).ln()).exp();
                         }
-                        ln_choose += (n_k / (k + 1.0)).ln();
+                        ln_choose += (mismatches / (k + 1.0)).ln();
                     }
                     assert!(
                         covered >= confidence - 1e-9,

@@ -223,7 +223,10 @@ mod tests {
         assert_eq!(normalised(both, "Don't — “STOP” – ΟΔΟΣ!"), "dont stop οδος");
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "any number is random")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a truncated random number is still random"
+    )]
     #[test]
     fn every_kernel_matches_the_definition() {
         // All white space, and characters that begin with the same bytes.

@@ -209,9 +209,10 @@ fn resolve(
         match class {
             Class::Letter => found.letter |= bytes,
             Class::Quote => {
-                let (before, after) = (class_before(text, at), class_after(text, at + len));
-                let is_inside = before == after && matches!(before, Class::Letter | Class::Digit);
-                if is_inside || after == Class::Complex {
+                let (previous, next) = (class_before(text, at), class_after(text, at + len));
+                let is_inside =
+                    previous == next && matches!(previous, Class::Letter | Class::Digit);
+                if is_inside || next == Class::Complex {
                     found.joins |= bytes;
                 }
             }
