@@ -1,8 +1,8 @@
-//! signatures -> band keys -> buckets, on one thread, in keys per second.
+//! Computes band keys and finds buckets on one thread, in keys per second.
 //!
 //!     cargo bench --bench band -- bucket
 
-#[allow(dead_code, reason = "each bench uses a part of it")]
+#[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use std::cell::LazyCell;
@@ -14,10 +14,10 @@ use stages::chosen;
 
 const NUM_PERM: usize = 128;
 
-/// Signatures per batch: about those of 16 MiB of text.
+/// Signatures per batch: about as in 16 MiB of text.
 const ROWS: usize = 4000;
 
-/// The default, many narrow bands, and a band too wide for the stack.
+/// The default, many narrow bands, and one very wide band.
 const BANDINGS: [(usize, usize); 3] = [(16, 8), (32, 4), (1, 128)];
 
 const KEYS: [u32; 2] = [10_000, 1_000_000];
@@ -26,7 +26,7 @@ fn main() {
     stages::run(&[bench_keys, bench_buckets]);
 }
 
-/// Keys of all bands for one batch.
+/// Computes the keys of all bands for one batch.
 fn bench_keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("band");
     for (width, shown) in [(Width::U32, "32-bit"), (Width::U64, "64-bit")] {
@@ -48,7 +48,7 @@ fn bench_keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Buckets of one band. A tenth of the documents share their key with one other.
+/// Finds the buckets of one band. A tenth of the documents share their key with one other document.
 fn bench_buckets(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("bucket");
     for documents in chosen(&KEYS) {

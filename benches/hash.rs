@@ -1,11 +1,11 @@
-//! Base hashes on one thread, in hashes per second: windows of 9 bytes, five words (about 30 bytes), and single
-//! words.
+//! Computes base hashes on one thread, in hashes per second: of windows of 9 bytes, of five words (about 30 bytes)
+//! and of single words.
 //!
 //!     cargo bench --bench hash -- 'xxh64|murmur3-128'
 //!
-//! Word lengths vary as in real text, which costs some hashes mispredicted branches.
+//! Word lengths vary as in real text, so some hashes suffer mispredicted branches.
 
-#[allow(dead_code, reason = "each bench uses a part of it")]
+#[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use std::hint::black_box;
@@ -21,7 +21,7 @@ fn main() {
 /// Shingles per kind and hash.
 const SHINGLES: usize = 10_000;
 
-/// Hashes the bytes of shingles by each base hash.
+/// Hashes the bytes of shingles with each base hash.
 fn bench_bytes(criterion: &mut Criterion) {
     let text = Text::new();
     let windows: Vec<&[u8]> = text.joined.windows(9).take(SHINGLES).collect();
@@ -46,7 +46,7 @@ fn bench_bytes(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The two halves of `words-v1`: hashes of words, and combinations of five hashes.
+/// The two steps of `words-v1`: hashing words, and combining five hashes.
 fn bench_words(criterion: &mut Criterion) {
     let text = Text::new();
     let words = text.words.iter().take(SHINGLES);
@@ -68,13 +68,13 @@ fn bench_words(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The least of the hashes, so that none is optimised away.
+/// Returns the least hash, which prevents the compiler from removing any.
 fn least<H: ShingleHash>(hash: BaseHash, shingles: &[&[u8]]) -> Option<H> {
     let hashes = shingles.iter().map(|bytes| H::of_bytes(hash, bytes));
     hashes.min()
 }
 
-/// Words joined by one blank, and their starts and ends.
+/// Words joined by one space, with their starts and ends.
 struct Text {
     joined: Vec<u8>,
     words: Vec<(usize, usize)>,

@@ -1,11 +1,11 @@
-//! documents -> shingle sets, on one thread: each unit, in bytes of text per second.
+//! Shingles documents on one thread: each unit, in bytes of text per second.
 //!
 //!     cargo bench --bench shingle -- words
 //!
 //! Texts: ASCII pages of the example corpus; pages with a few other characters; and the ASCII pages in Cyrillic
 //! letters, which have almost no ASCII stretches.
 
-#[allow(dead_code, reason = "each bench uses a part of it")]
+#[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -13,7 +13,7 @@ use simgpu::documents::TextBatch;
 use simgpu::pipeline::{Shingler, Shingling, StopWords, Unit};
 use simgpu::scheme::Scheme;
 
-/// Frequent stop words that can be written in both alphabets.
+/// Frequent stop words, written in both alphabets.
 const STOP_WORDS: [&str; 12] = [
     "the", "of", "and", "to", "a", "in", "is", "that", "for", "this", "by", "it",
 ];
@@ -55,7 +55,7 @@ fn bench_shingle(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Replaces Latin by Cyrillic letters, one by one.
+/// Replaces each Latin letter by a Cyrillic one.
 fn in_cyrillic(text: &str) -> String {
     const LETTERS: [char; 26] = [
         'а', 'б', 'ц', 'д', 'е', 'ф', 'г', 'х', 'и', 'й', 'к', 'л', 'м', 'н', 'о', 'п', 'щ', 'р',

@@ -1,15 +1,16 @@
-//! shingle sets -> signatures, on one thread: each family on each instruction set, in permutation
-//! updates per second (shingles x K).
+//! Signs shingle sets on one thread: each family on each instruction set, in permutation updates per second
+//! (shingles x K).
 //!
 //!     cargo bench --bench sign -- 'affine32/.*/1000x128'
 //!
-//! Benchmarks are named scheme/instructions/shingles per document x K. `simgpu bench` measures in rounds and compares
-//! with the ceiling of the CPU; this bench covers many sizes and compares each with its previous run.
+//! Benchmarks are named `scheme/instructions/SHINGLESxK`, with the number of shingles per document. `simgpu bench`
+//! measures in rounds and compares with the ceiling of the CPU. This bench covers many sizes and compares each with
+//! its previous run.
 //!
-//! `fast` and `rensa` do not update every slot for every shingle. Their updates are those of other schemes at the same
-//! size.
+//! `fast` and `rensa` do not update every slot for every shingle. For comparison, their updates are counted as if
+//! they did.
 
-#[allow(dead_code, reason = "each bench uses a part of it")]
+#[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -64,7 +65,7 @@ fn bench_sign(criterion: &mut Criterion) {
     }
 }
 
-/// Every family. Only the preset `rensa` has its family.
+/// One scheme per family. The family of `rensa` exists only as that preset.
 fn schemes() -> impl Iterator<Item = &'static str> {
     let families = Scheme::names().filter(|name| {
         let scheme = Scheme::named(name);

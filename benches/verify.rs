@@ -1,11 +1,10 @@
-//! candidate pairs -> similarities, on one thread, in pairs per second: of signatures, of packed signatures, and of
-//! exact sets.
+//! Verifies candidate pairs on one thread, in pairs per second: by signatures, packed signatures and exact sets.
 //!
 //!     cargo bench --bench verify -- 'packed/.*/128'
 //!
-//! Pairs have the order of a band: sorted by first document, with a random second one.
+//! Pairs are in the order of a band: sorted by first document, with a random second one.
 
-#[allow(dead_code, reason = "each bench uses a part of it")]
+#[allow(dead_code, reason = "each bench uses a part of the module")]
 mod stages;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
@@ -15,7 +14,7 @@ use simgpu::store::ExactSets;
 use stages::chosen;
 
 const DOCUMENTS: u32 = 2000;
-/// Pairs for signatures. Exact sets, which take longer, get a tenth of them.
+/// Pairs per call for signatures. Exact sets are slower and get a tenth.
 const PAIRS: u64 = 10_000;
 const NUM_PERMS: [usize; 4] = [64, 128, 256, 1024];
 
@@ -67,13 +66,13 @@ fn bench_exact(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A slot of a document. Three of four documents have the same value, so that two agree in 9/16 of all slots.
+/// A slot of a document. Three of four documents have the same value, so two agree in 9/16 of all slots.
 fn slot(document: u64, k: u64) -> u64 {
     let differs = fmix64(document << 32 | k).is_multiple_of(4);
     k + u64::from(differs) * (document << 32)
 }
 
-/// Sets that contain each element of the universe with probability 2/3, so that similarities are about 1/2.
+/// Sets that contain each element of the universe with probability 2/3. Similarities are about 1/2.
 fn exact_sets(size: u64) -> ExactSets {
     let mut universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
     universe.sort_unstable();
@@ -90,7 +89,7 @@ fn exact_sets(size: u64) -> ExactSets {
 fn pairs(number: u64) -> Vec<(u32, u32)> {
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "the remainder is below a u32"
+        reason = "the remainder is below DOCUMENTS, a u32"
     )]
     let any = |i: u64| (fmix64(i) % u64::from(DOCUMENTS)) as u32;
     let pairs = (0..number).map(|i| (any(2 * i), any(2 * i + 1)));

@@ -1,8 +1,8 @@
-//! Documents in memory: texts, or lists of tokens.
+//! Documents in memory: texts or lists of tokens.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Texts back to back, with the places where they end.
+/// Texts in one buffer, with their end offsets. Collect one from an iterator of `&str`.
 #[derive(Clone, Debug, Default)]
 pub struct TextBatch {
     text: String,
@@ -16,7 +16,7 @@ impl TextBatch {
         self.ends.push(self.text.len());
     }
 
-    /// Appends a document that `write` writes, or none if that fails: what it wrote is taken back.
+    /// Appends the document that `write` writes; if it returns `None`, discards what it wrote.
     #[cfg(feature = "io")]
     pub(crate) fn push_with<T>(
         &mut self,
@@ -36,12 +36,12 @@ impl TextBatch {
         self.ends.len()
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Document `i`.
+    /// The text of document `i`.
     ///
     /// # Panics
     /// If `i` is not below the number of documents.
@@ -50,7 +50,7 @@ impl TextBatch {
         &self.text[start..self.ends[i]]
     }
 
-    /// The documents in order.
+    /// All documents in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|i| self.get(i))
     }
@@ -64,8 +64,19 @@ impl<'a> FromIterator<&'a str> for TextBatch {
     }
 }
 
-/// Documents that are given as lists of tokens: byte strings back to back, the ends of the tokens,
-/// and for each document the end of its tokens.
+/// Documents as lists of tokens: byte strings in one buffer, with the end offsets of tokens and documents.
+///
+/// ```
+/// use simgpu::documents::TokenBatch;
+///
+/// let mut batch = TokenBatch::default();
+/// for token in ["minhash", "is", "sound"] {
+///     batch.push_token(token.as_bytes());
+/// }
+/// batch.finish_document();
+/// assert_eq!(batch.len(), 1);
+/// assert_eq!(batch.tokens(0).len(), 3);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TokenBatch {
     bytes: Vec<u8>,
@@ -80,18 +91,18 @@ impl TokenBatch {
         self.document_ends.clear();
     }
 
-    /// Appends a token to the document that is being built.
+    /// Appends a token to the current document.
     pub fn push_token(&mut self, token: &[u8]) {
         self.bytes.extend_from_slice(token);
         self.token_ends.push(self.bytes.len());
     }
 
-    /// Ends the document that is being built.
+    /// Ends the current document and begins the next one.
     pub fn finish_document(&mut self) {
         self.document_ends.push(self.token_ends.len());
     }
 
-    /// Takes back the tokens of a document that turned out to be bad before it was finished.
+    /// Discards the tokens of the current document.
     pub fn abandon_document(&mut self) {
         let tokens = self.document_ends.last().copied().unwrap_or(0);
         self.token_ends.truncate(tokens);
@@ -104,7 +115,7 @@ impl TokenBatch {
         self.document_ends.len()
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.document_ends.is_empty()
     }
@@ -126,17 +137,17 @@ impl TokenBatch {
     }
 }
 
-/// A batch of documents in either form.
+/// A batch of texts or of token lists.
 #[derive(Clone, Debug)]
 pub enum DocumentBatch {
-    /// Texts, to be cut into shingles.
+    /// Texts, which the shingler cuts into shingles.
     Texts(TextBatch),
-    /// Sets that are given.
+    /// Lists of tokens, for [`Unit::Tokens`](crate::pipeline::Unit::Tokens).
     Tokens(TokenBatch),
 }
 
 impl DocumentBatch {
-    /// Forgets all documents, keeps the memory and reserves so many bytes for texts.
+    /// Removes all documents, keeps the memory and reserves `text_bytes` for texts.
     pub(crate) fn restart(&mut self, text_bytes: usize) {
         match self {
             DocumentBatch::Texts(texts) => {
@@ -156,7 +167,7 @@ impl DocumentBatch {
         }
     }
 
-    /// Whether it holds no document.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -173,8 +184,11 @@ impl DocumentBatch {
     }
 }
 
-/// Documents in memory that a run reads from front to back, and again where it needs them: a vector of
-/// strings, a batch, or a column of a data frame.
+/// Documents in memory, for [`Engine::sign`](crate::engine::Engine::sign) and the runs of
+/// [`jobs`](crate::jobs).
+///
+/// Implemented for slices, arrays and vectors of strings, and for the batches of this module. Implement it for
+/// your own container, such as a column of a data frame. A run may read a document more than once.
 ///
 /// ```
 /// use simgpu::documents::{Documents, DocumentBatch, TextBatch};
@@ -206,12 +220,15 @@ pub trait Documents: Sync {
         self.len() == 0
     }
 
-    /// An empty batch of the form that the documents have: texts, unless an implementation says otherwise.
+    /// An empty batch of the right form: texts by default; override it for documents of tokens.
     fn empty_batch(&self) -> DocumentBatch {
         DocumentBatch::Texts(TextBatch::default())
     }
 
-    /// Appends exactly one document, the one at `row`, to a batch that began as [`Documents::empty_batch`].
+    /// Appends exactly one document, the one at `row`, to a batch made by [`Documents::empty_batch`].
+    ///
+    /// # Panics
+    /// Implementations may panic if `row` is not below [`Documents::len`].
     fn append_to(&self, row: usize, batch: &mut DocumentBatch);
 }
 
@@ -297,8 +314,8 @@ impl Documents for DocumentBatch {
     }
 }
 
-/// 128 bits of BLAKE3. Documents are identical if those of their units are, or, where only signatures are
-/// left, those of their slots.
+/// The first 128 bits of BLAKE3. Documents count as identical if the digests of their units are equal, or of
+/// their slots where only signatures exist.
 pub(crate) fn digest(bytes: &[u8]) -> u128 {
     let digest = blake3::hash(bytes);
     let mut low = [0; 16];
@@ -306,13 +323,13 @@ pub(crate) fn digest(bytes: &[u8]) -> u128 {
     u128::from_le_bytes(low)
 }
 
-/// A map by [`digest`], whose bits are random already and are not hashed again.
+/// A map keyed by [`digest`]. Digests are already random, so they are not hashed a second time.
 pub(crate) type DigestMap<T> = std::collections::HashMap<u128, T, BuildHasherDefault<DigestHasher>>;
 
 /// A set of digests.
 pub(crate) type DigestSet = std::collections::HashSet<u128, BuildHasherDefault<DigestHasher>>;
 
-/// Takes half of a digest as its hash.
+/// Uses the low half of a digest as its hash.
 #[derive(Debug, Default)]
 pub(crate) struct DigestHasher(u64);
 
@@ -331,7 +348,7 @@ impl Hasher for DigestHasher {
 
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "half of the digest will do"
+        reason = "half of the digest is random enough"
     )]
     fn write_u128(&mut self, digest: u128) {
         self.0 = digest as u64;

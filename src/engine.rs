@@ -1,4 +1,4 @@
-//! What signs documents: a scheme, its shingler and its signer in one value that has been checked.
+//! Scheme, shingler and signer in one checked value.
 
 use crate::backend::{Backend, Hardware};
 use crate::documents::{DocumentBatch, Documents};
@@ -6,10 +6,12 @@ use crate::error::{Conflict, Result};
 use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
 use crate::scheme::{BaseHash, Scheme};
 
-/// Bytes of text signed at a time.
+/// Bytes of text per batch.
 const BATCH: usize = 16 << 20;
 
-/// Scheme, shingler and signer, made for each other. Runs, benchmarks and bindings take one of these.
+/// Signs documents: a scheme with a shingler and a signer that fit it.
+///
+/// The runs of [`jobs`](crate::jobs) start from an engine.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -26,8 +28,8 @@ const BATCH: usize = 16 << 20;
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
-/// One engine serves any number of threads. A batch is shared out among the threads of the rayon pool that the
-/// call is made in: the global one, unless another pool's `install` makes the call.
+/// One engine serves any number of threads. Each call spreads its work over the current rayon pool: the global
+/// one, unless the call is made inside another pool's `install`.
 pub struct Engine {
     scheme: Scheme,
     shingler: Shingler,
@@ -45,16 +47,16 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// An engine of the default scheme and its shingles, on the fastest hardware, until told otherwise.
+    /// A builder with the default scheme, its shingles and the fastest hardware.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// An engine of a shingler and a signer that were made elsewhere, such as a signer of your own.
+    /// Combines a scheme with a shingler and a signer, for example your own implementation of [`Signer`].
     ///
     /// # Errors
-    /// [`Conflict::EngineParts`] unless both fit the scheme: the width of hashes, the number and the width of
-    /// slots.
+    /// [`Conflict::EngineParts`] unless the hash width of the shingler, and the slot width and number of slots
+    /// of the signer, are those of the scheme.
     pub fn from_parts(scheme: Scheme, shingler: Shingler, signer: Box<dyn Signer>) -> Result<Self> {
         let family = scheme.family();
         let fits = shingler.width() == family.hash_width()
@@ -73,32 +75,33 @@ impl Engine {
         })
     }
 
-    /// The scheme: what the values are.
+    /// The scheme, which defines the values.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
     }
 
-    /// The shingler: how documents become sets.
+    /// The shingler, which turns documents into sets.
     pub fn shingler(&self) -> &Shingler {
         &self.shingler
     }
 
-    /// The signer: where signatures are computed.
+    /// The signer, which computes signatures.
     pub fn signer(&self) -> &dyn Signer {
         &*self.signer
     }
 
-    /// Whether documents are lists of tokens, not texts.
+    /// Whether documents must be lists of tokens ([`Unit::Tokens`]) and not texts.
     pub fn takes_tokens(&self) -> bool {
         self.shingler.shingling().unit == Unit::Tokens
     }
 
-    /// Signs documents: one row per document, in order. Time grows with the bytes of text; memory beyond the
-    /// signatures does not grow.
+    /// Signs documents: one row per document, in order.
+    ///
+    /// Time is linear in the bytes of text. Memory beyond the signatures is bounded.
     ///
     /// # Errors
-    /// [`Conflict::TextsForTokens`] or [`Conflict::TokensForTexts`] for documents of the form that the unit
-    /// does not take; those of [`Signer::sign_sets`].
+    /// [`Conflict::TextsForTokens`] or [`Conflict::TokensForTexts`] if the unit needs the other form of
+    /// document, and the errors of [`Signer::sign_sets`].
     pub fn sign<D: Documents + ?Sized>(&self, documents: &D) -> Result<Signatures> {
         let mut batch = documents.empty_batch();
         self.check_form(&batch)?;
@@ -129,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// Refuses documents of the form that the unit does not take.
+    /// Rejects texts for a unit of tokens, and tokens for a unit of texts.
     pub(crate) fn check_form(&self, documents: &DocumentBatch) -> Result<()> {
         match (documents, self.takes_tokens()) {
             (DocumentBatch::Texts(_), true) => Err(Conflict::TextsForTokens.into()),
@@ -142,7 +145,7 @@ impl Engine {
     }
 }
 
-/// Makes an [`Engine`].
+/// Builds an [`Engine`]; every setting has a default.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct EngineBuilder {
@@ -154,12 +157,12 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// The scheme; default `affine32` with 128 permutations and seed 1.
+    /// Sets the scheme; default `affine32` with 128 permutations and seed 1.
     pub fn scheme(self, scheme: Scheme) -> Self {
         EngineBuilder { scheme, ..self }
     }
 
-    /// What documents are cut into; default the scheme's ([`Shingling::of_scheme`]).
+    /// Sets the shingles; default those of the scheme ([`Shingling::of_scheme`]).
     pub fn shingling(self, shingling: Shingling) -> Self {
         EngineBuilder {
             shingling: Some(shingling),
@@ -167,7 +170,7 @@ impl EngineBuilder {
         }
     }
 
-    /// The base hash of a shingle; default the scheme's, or the native one of the unit.
+    /// Sets the base hash of a shingle; default the scheme's, or else the unit's ([`Shingler::new`]).
     pub fn hash(self, hash: BaseHash) -> Self {
         EngineBuilder {
             hash: Some(hash),
@@ -175,21 +178,22 @@ impl EngineBuilder {
         }
     }
 
-    /// What computes the signatures; default [`Backend::Auto`]. The values are the same.
+    /// Sets where signatures are computed; default [`Backend::Auto`]. Every backend computes the same values.
     pub fn backend(self, backend: Backend) -> Self {
         EngineBuilder { backend, ..self }
     }
 
-    /// Instructions and device; default the fastest instructions and the first device. The values are the same.
+    /// Sets instructions and device; default the fastest instructions and the first device. Values do not
+    /// depend on them.
     pub fn hardware(self, hardware: Hardware) -> Self {
         EngineBuilder { hardware, ..self }
     }
 
-    /// Opens the backend.
+    /// Opens the backend and makes the engine.
     ///
     /// # Errors
-    /// [`Conflict::HashWidth`] and [`Conflict::HashUnit`] for a hash that does not fit; [`Error::Unsupported`]
-    /// when a backend that was named cannot run here.
+    /// [`Conflict::HashWidth`] and [`Conflict::HashUnit`] if the hash does not fit the scheme or the unit;
+    /// [`Error::Unsupported`] if the chosen backend cannot run on this machine.
     ///
     /// [`Error::Unsupported`]: crate::Error::Unsupported
     pub fn build(self) -> Result<Engine> {
@@ -230,10 +234,10 @@ mod tests {
         tokens.push_token(b"a");
         tokens.finish_document();
         let words = Engine::builder().build().unwrap();
-        let of_tokens = Engine::builder().shingling(Shingling::of(Unit::Tokens));
-        let of_tokens = of_tokens.build().unwrap();
-        assert!(words.sign(&tokens).is_err() && of_tokens.sign(&["a"]).is_err());
-        assert_eq!(of_tokens.sign(&tokens).unwrap().len(), 1);
+        let token_engine = Engine::builder().shingling(Shingling::of(Unit::Tokens));
+        let token_engine = token_engine.build().unwrap();
+        assert!(words.sign(&tokens).is_err() && token_engine.sign(&["a"]).is_err());
+        assert_eq!(token_engine.sign(&tokens).unwrap().len(), 1);
         assert_eq!(words.sign(&TextBatch::default()).unwrap().len(), 0);
     }
 }

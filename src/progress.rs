@@ -1,17 +1,17 @@
-//! What a run reports while it goes on, and what it counted and measured when it is over.
+//! Progress of a run, its counts and its timings.
 
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
 
-/// Follows a run, and can stop it. A front end draws it; the library never prints.
+/// Receives the progress of a run and can stop it. The library itself never prints.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::atomic::{AtomicBool, Ordering};
 /// use simgpu::progress::Progress;
 ///
-/// /// Stops the run when somebody sets the flag.
+/// /// Stops the run once the flag is set.
 /// struct Stoppable(AtomicBool);
 ///
 /// impl Progress for Stoppable {
@@ -24,39 +24,42 @@ use crate::error::{Error, Result};
 /// }
 /// ```
 pub trait Progress: Sync {
-    /// A stage begins. It ends at `total`, in the unit of [`Progress::advance`].
+    /// Called when a stage begins, such as `read` or `compare`. The `done` of [`Progress::advance`] counts up to
+    /// `total`, in a unit that depends on the stage.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// The stage has come to `done`, with so many documents and bytes of text so far. `Break` stops the run
-    /// with [`Error::Stopped`]; then no output gets its final name. Called at least every few MiB of input.
+    /// Called at least every few MiB of input and for every block of candidate pairs. `documents` and `bytes`
+    /// count the documents and the bytes of text read so far; 0 in stages that read none.
+    ///
+    /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
         let _ = (done, documents, bytes);
         ControlFlow::Continue(())
     }
 
-    /// Something worth knowing.
+    /// Receives a message of general interest.
     fn tell(&self, message: &str) {
         let _ = message;
     }
 
-    /// Something that may make the result other than expected.
+    /// Receives a warning: the result may differ from what the caller expects.
     fn warn(&self, message: &str) {
         let _ = message;
     }
 }
 
-/// Reports nothing and never stops.
+/// A [`Progress`] that ignores everything and never stops the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
 impl Progress for Silent {}
 
-/// Advances, or fails with [`Error::Stopped`]: [`Progress::advance`] for code that uses `?`.
+/// Calls [`Progress::advance`] and turns `Break` into an error, for code that uses `?`.
 ///
 /// # Errors
-/// [`Error::Stopped`] if the progress breaks.
+/// [`Error::Stopped`] if `progress` returns `Break`.
 pub fn advance(progress: &dyn Progress, done: u64, documents: u64, bytes: u64) -> Result<()> {
     match progress.advance(done, documents, bytes) {
         ControlFlow::Continue(()) => Ok(()),
@@ -64,16 +67,16 @@ pub fn advance(progress: &dyn Progress, done: u64, documents: u64, bytes: u64) -
     }
 }
 
-/// How long a stage took.
+/// Elapsed time of a stage.
 #[derive(Clone, Debug)]
 pub struct StageTime {
-    /// The stage.
+    /// Name of the stage.
     pub stage: &'static str,
     /// Elapsed seconds.
     pub elapsed_s: f64,
-    /// Decompressed bytes of input that passed; 0 where none did.
+    /// Decompressed bytes of input that the stage read; 0 if it read none.
     pub bytes: u64,
-    /// Whether it is a part of the stage before it, whose time contains its own.
+    /// Whether its time is already included in the stage before it.
     pub is_part: bool,
 }
 
@@ -82,7 +85,7 @@ pub struct StageTime {
 pub struct Timings(pub Vec<StageTime>);
 
 impl Timings {
-    /// Runs a stage and notes its time.
+    /// Runs a stage and records its time.
     pub(crate) fn time<T>(
         &mut self,
         stage: &'static str,
@@ -101,42 +104,42 @@ impl Timings {
     }
 }
 
-/// How many documents there were, and what became of them.
+/// Counts of documents, pairs and clusters in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "io", serde(default))]
 pub struct Counts {
-    /// Records, good and bad.
+    /// Records read, including bad ones.
     pub documents: u64,
     /// Documents kept, signed or compared.
     pub kept: u64,
     /// Documents removed.
     pub removed: u64,
-    /// Bad records.
+    /// Bad records skipped.
     pub skipped: u64,
-    /// Documents with the units of an earlier one.
+    /// Documents whose units equal those of an earlier one.
     pub identical: u64,
     /// Documents without a shingle, which are always kept.
     pub without_shingles: u64,
-    /// Documents whose id another one has.
+    /// Documents that share their id with another document.
     pub repeated_ids: u64,
     /// Pairs compared.
     pub candidate_pairs: u64,
     /// Pairs of distinct documents at or above the threshold.
     pub similar_pairs: u64,
-    /// Buckets above the bound.
+    /// Buckets with more documents than the bound.
     pub large_buckets: u64,
-    /// Pairs left out by a bound, at most.
+    /// Upper bound on the pairs not compared because their buckets are too large.
     pub omitted_pairs: u64,
-    /// Groups of two or more documents of which one is kept.
+    /// Groups of two or more documents. One document of each is kept.
     pub clusters: u64,
-    /// Documents in the largest of them.
+    /// Documents in the largest group.
     pub largest_cluster: u64,
     /// Decompressed bytes of input.
     pub bytes: u64,
 }
 
-/// A number with its digits in groups of three: `7,200`.
+/// Formats a number with thousands separators: `7,200`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -154,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_stand_in_groups() {
+    fn thousands_are_separated_by_commas() {
         let numbers = [0, 999, 1000, 12_345, 1_234_567];
         let shown = ["0", "999", "1,000", "12,345", "1,234,567"];
         assert_eq!(numbers.map(grouped), shown);

@@ -1,4 +1,4 @@
-//! Signing writes into the caller's memory: once a thread is warm, it allocates nothing.
+//! Signing allocates nothing after a first call on the thread: it writes into the caller's memory.
 
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
@@ -7,7 +7,7 @@ use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64};
 use simgpu::simd::Isa;
 
-/// The number of allocations in the second call, on one thread.
+/// Number of allocations in the second call on one thread.
 fn allocations_of_second_call(mut call: impl FnMut() + Send) -> u64 {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(1)

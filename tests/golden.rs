@@ -1,5 +1,5 @@
-//! Values from elsewhere: a second implementation in Python (tests/golden/generate.py), and the tools whose
-//! values the schemes reproduce.
+//! Compares with published values: of a second implementation in Python (tests/golden/generate.py), and of the
+//! tools that presets reproduce.
 
 use std::fs;
 use std::path::Path;
@@ -18,12 +18,12 @@ use simgpu::scheme::{
 use simgpu::scheme::{Hashes, Slots};
 use simgpu::simd::Isa;
 
-/// Reads a file of golden values: from vectors/ if `simgpu selftest` ships it, else from tests/golden/.
+/// Reads a file of golden values: from vectors/ if the self-test includes it, else from tests/golden/.
 fn golden(name: &str) -> Value {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let shipped = root.join("vectors").join(name);
-    let path = if shipped.exists() {
-        shipped
+    let included = root.join("vectors").join(name);
+    let path = if included.exists() {
+        included
     } else {
         root.join("tests/golden").join(name)
     };
@@ -36,7 +36,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap()
 }
 
-/// A number, or a string that holds one.
+/// A number, either as a JSON number or as a string.
 fn number<T: TryFrom<u64, Error: std::fmt::Debug>>(value: &Value) -> T {
     let number = value.as_u64();
     let number = number.unwrap_or_else(|| value.as_str().unwrap().parse().unwrap());
@@ -95,7 +95,7 @@ fn signatures(scheme: &Scheme, backend: Machine, sets: &ShingleSets<'_>) -> Vec<
     rows.collect()
 }
 
-/// Shingles documents of tokens.
+/// Shingles lists of tokens.
 fn shingle_tokens<'a>(
     shingler: &Shingler,
     documents: impl IntoIterator<Item = &'a Value>,
@@ -241,7 +241,7 @@ fn datasketch_signs_the_quick_brown_fox() {
     }
 }
 
-/// datasketch's own unit test: one token, four permutations.
+/// datasketch's unit test: one token, four permutations.
 #[test]
 fn datasketch_signs_one_token() {
     let case = &golden("datasketch.json")["datasketch_minhash"];
@@ -258,7 +258,7 @@ fn datasketch_signs_one_token() {
     }
 }
 
-/// Computes a peer's values as a user would: tokens, the shingler, the preset's own hash.
+/// Computes a peer's values as a user would: tokens, shingler, the preset's hash.
 #[test]
 fn signatures_match_the_peers() {
     let golden = golden("peer_signatures.json");
@@ -302,7 +302,7 @@ fn rensa_signatures_match() {
             assert_eq!(actual, numbers::<u64>(&case["signature"]), "{case}");
         }
     }
-    // Hashes whose slot is drawn two or three times.
+    // Hashes for which the generator draws a slot two or three times.
     for case in list(&golden["drawn_again"]) {
         let scheme = scheme_of(case, "rensa");
         for backend in machines() {
@@ -466,7 +466,7 @@ fn nemo_seeds_its_hash() {
     assert!(expected.eq(sets[0].iter().copied()));
 }
 
-/// datatrove joins five words by blanks; fewer words make no shingle.
+/// datatrove joins five words by spaces. Fewer words make no shingle.
 #[test]
 fn datatrove_joins_five_tokens() {
     let scheme = Scheme::named("datatrove32").unwrap();
@@ -479,7 +479,7 @@ fn datatrove_joins_five_tokens() {
     assert_eq!(sets, [vec![xxh32("a b c d e"), xxh32("b c d e f")], vec![]]);
 }
 
-/// The published values of the empty input, and datasketch's and text-dedup's values of a phrase.
+/// Published hashes of the empty input, and datasketch's and text-dedup's hashes of a phrase.
 #[test]
 fn base_hashes_match_published_values() {
     assert_eq!(u32::of_bytes(BaseHash::Xxh32, b""), 0x02CC_5D05);
@@ -502,7 +502,7 @@ fn presets_match_their_tools() {
         ("datatrove32", 112, 1, (14, 8)),
         ("nemo", 260, 42, (20, 13)),
         ("nemo64", 260, 42, (20, 13)),
-        // Equal weights: the result of the tools' own `optimal_param` at 0.8.
+        // Equal weights: the result of the tools' `optimal_param` at 0.8.
         ("text-dedup", 250, 42, (16, 15)),
         ("datasketch", 128, 1, (9, 13)),
     ] {
@@ -581,7 +581,7 @@ fn words_v1_is_frozen() {
             "{case}"
         );
     }
-    // Another version of Unicode may split words differently, and would need words-v2.
+    // Another version of Unicode may split words differently and would need words-v2.
     assert_eq!(words_v1::UNICODE_VERSION, (17, 0, 0));
 }
 
@@ -612,7 +612,7 @@ fn words_v1_hashes_shingles_of_a_text() {
         .collect();
     let shingles = shingler.shingle(&[text].into_iter().collect());
     let Hashes::U32(actual) = shingles.sets().hashes() else {
-        panic!("affine32 takes 32 bits");
+        panic!("affine32 hashes have 32 bits");
     };
     assert_eq!(actual, expected);
 }

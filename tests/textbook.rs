@@ -1,5 +1,4 @@
-//! The worked examples of *Mining of Massive Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman), named after
-//! their sections.
+//! Worked examples from *Mining of Massive Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman), named by section.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +16,12 @@ fn shingles_of(unit: Unit, size: Option<usize>, text: &str) -> BTreeSet<u32> {
     if let Some(size) = size {
         shingling.size = size.try_into().unwrap();
     }
-    // A hash of bytes, so that the book's shingles can be hashed beside the shingler.
+    // A hash of bytes, which `hashed` below can compute for the book's shingles.
     let hash = Some(BaseHash::Murmur3_32);
     let shingler = Shingler::new(shingling, &Scheme::default(), hash).unwrap();
     let batch = shingler.shingle(&[text].into_iter().collect());
     let Hashes::U32(hashes) = batch.sets().hashes() else {
-        panic!("affine32 takes 32 bits");
+        panic!("affine32 hashes have 32 bits");
     };
     hashes.iter().copied().collect()
 }
@@ -38,7 +37,7 @@ fn letters(k: usize, text: &str) -> BTreeSet<u32> {
 
 #[test]
 fn section_3_1_jaccard_similarity() {
-    // Three elements in common of eight in all.
+    // Three of eight elements are shared.
     assert_eq!(jaccard(&[1, 2, 3, 4, 5], &[3, 4, 5, 6, 7, 8]), 3.0 / 8.0);
     // Exercise 3.1.1.
     let sets: [&[u32]; 3] = [&[1, 2, 3, 4], &[2, 3, 5, 7], &[2, 4, 6]];
@@ -125,7 +124,7 @@ fn exercise_3_2_custom_stop_words() {
         "you buy Sudzo",
         "for your laundry",
     ];
-    // "your laundry" lacks its third word, so it is no shingle until one follows.
+    // "your laundry" lacks a third word, so it is no shingle until one follows.
     assert_eq!(
         shingles_of(Unit::StopWords(stop_words()), None, text),
         hashed(whole)
@@ -137,8 +136,8 @@ fn exercise_3_2_custom_stop_words() {
     );
 }
 
-/// The news application of section 3.8.3: with stop-word shingles, the same article under different adverts is
-/// more similar than with ordinary ones.
+/// The news application: stop-word shingles make the same article with different adverts more similar than
+/// ordinary shingles do.
 #[test]
 fn section_3_8_3_stop_words_find_the_articles() {
     let article = "the minister said that it is for the people of the country to decide what they want \
@@ -181,7 +180,7 @@ fn minima(sets: &[&[usize]], hashes: &[fn(usize) -> usize]) -> Vec<Vec<usize>> {
 
 #[test]
 fn example_3_7_minhash_by_a_permutation() {
-    // The permuted order is b e a d c; `place` is the position of a row in it.
+    // The permuted order is b e a d c. `place` is the position of a row in it.
     let place = |row: usize| [2, 0, 4, 3, 1][row];
     let order = ['b', 'e', 'a', 'd', 'c'];
     let values: Vec<char> = minima(&FIGURE_3_2, &[place])
@@ -220,7 +219,7 @@ fn lecture_example_of_minhash() {
     assert_eq!(signatures, [[2, 3], [1, 1]]);
 }
 
-/// The share of all permutations of five rows in which two sets agree is their similarity.
+/// Two sets agree in a share of all permutations that equals their similarity.
 #[test]
 fn section_3_3_3_minhash_and_jaccard() {
     let mut orders = vec![vec![]];
@@ -252,7 +251,7 @@ fn section_3_3_3_minhash_and_jaccard() {
 
 /// The signature of a set is the slot-wise minimum of its parts' signatures.
 #[test]
-fn section_3_3_6_machines_may_share_the_rows() {
+fn section_3_3_6_parts_merge_to_the_whole() {
     for name in ["affine32", "mersenne31", "mersenne61", "fast"] {
         let scheme = Scheme::named(name).unwrap();
         let signer = Backend::Auto.signer(&scheme).unwrap();
@@ -333,8 +332,7 @@ fn section_3_4_2_the_curve_rises_at_the_threshold() {
     assert!(at(0.5) > 0.4 && at(0.5) < 0.7 && at(0.3) < 0.15 && at(0.7) > 0.95);
 }
 
-/// The example of section 3.4.1: columns that agree in a band share a bucket; equal vectors in different bands
-/// do not.
+/// Columns that agree in a band share a bucket. Equal vectors in different bands do not.
 #[test]
 fn section_3_4_1_bands_share_no_buckets() {
     let banding = Banding::new(2, 3, 6).unwrap();
@@ -344,9 +342,9 @@ fn section_3_4_1_bands_share_no_buckets() {
         panic!("slots of 32 bits");
     };
     slots.copy_from_slice(&[
-        0, 2, 1, 9, 9, 9, // agrees with the next in the first band
+        0, 2, 1, 9, 9, 9, // equals the next row in the first band
         0, 2, 1, 7, 8, 7, //
-        5, 5, 5, 0, 2, 1, // the same vector, but in the second band
+        5, 5, 5, 0, 2, 1, // has the same vector in the second band
     ]);
     keys.push(&signatures);
     let buckets = |band| {
@@ -357,7 +355,7 @@ fn section_3_4_1_bands_share_no_buckets() {
     assert!(buckets(1).is_empty());
 }
 
-/// The steps of section 3.4.3, from documents to pairs.
+/// All steps from documents to pairs.
 #[test]
 fn section_3_4_3_combining_the_techniques() {
     let base = "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness";

@@ -1,4 +1,4 @@
-//! Shared by the benches of single stages: criterion settings, numbers and texts.
+//! Shared by the benches of single stages: criterion settings, random numbers and texts.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -13,10 +13,10 @@ use simgpu::scheme::{Width, fmix64};
 
 /// Runs benches with criterion on this thread and prints the results.
 ///
-/// Times are short, because there are hundreds of benchmarks. `--warm-up-time`, `--measurement-time` and
-/// `--sample-size` lengthen them; a regular expression selects benchmarks.
+/// Measurements are short, because there are hundreds of benchmarks. Lengthen them by `--warm-up-time`,
+/// `--measurement-time` and `--sample-size`. A regular expression selects benchmarks.
 pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
-    // A global pool with the calling thread alone, before anything else creates one.
+    // The global pool contains the calling thread only. Nothing else may create it first.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
     let built = pool.use_current_thread().build_global();
     built.expect("the pool is the first one");
@@ -33,7 +33,7 @@ pub(crate) fn run(benches: &[fn(&mut Criterion)]) {
     criterion.final_summary();
 }
 
-/// All `sizes` under `cargo bench`; the first one under `cargo test`, which only checks that the bench runs.
+/// All `sizes` under `cargo bench`. Only the first under `cargo test`, which just checks that the bench runs.
 pub(crate) fn chosen<T>(sizes: &[T]) -> &[T] {
     let is_measured = std::env::args().any(|argument| argument == "--bench");
     match sizes {
@@ -43,7 +43,7 @@ pub(crate) fn chosen<T>(sizes: &[T]) -> &[T] {
 }
 
 /// Signatures with slots `fmix64(slot(row, k))`.
-#[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+#[allow(clippy::cast_possible_truncation, reason = "any 32 bits are random")]
 pub(crate) fn signatures(
     rows: usize,
     num_perm: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Documents {
 }
 
 impl Documents {
-    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits are random")]
     pub(crate) fn new(documents: usize, shingles: usize) -> Self {
         let wide: Vec<u64> = (0..(documents * shingles) as u64).map(fmix64).collect();
         Documents {
@@ -101,7 +101,7 @@ impl Documents {
 pub(crate) fn documents(is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/driver-docs.jsonl.zst");
     let file = File::open(path).expect("the example corpus is in the repository");
-    let decoder = zstd::Decoder::new(file).expect("it is a zstd file");
+    let decoder = zstd::Decoder::new(file).expect("the example corpus is a zstd file");
     let mut documents = Vec::new();
     let mut bytes = 0;
     for line in BufReader::new(decoder).lines() {

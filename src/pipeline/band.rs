@@ -1,14 +1,14 @@
-//! signatures -> band keys, collected for all documents of a run.
+//! Collects the band keys of all documents of a run.
 
 use rayon::prelude::*;
 
 use super::banding::{Banding, band_key, slots_of_band};
 use super::sign::Signatures;
 
-/// The band keys of documents: for each band an append-only column of keys, 8 bytes per band and document.
+/// The band keys of documents: one column of keys per band, 8 bytes per band and document.
 ///
-/// Every column has the documents in the same order, that of their positions. A column is written from front
-/// to back and read as a whole, so that one on disk can take its place.
+/// Entry i of each column belongs to the document at position i. [`LshBuckets`](super::LshBuckets) finds
+/// candidate pairs in them.
 #[derive(Clone, Debug)]
 pub struct BandKeys {
     banding: Banding,
@@ -16,7 +16,7 @@ pub struct BandKeys {
 }
 
 impl BandKeys {
-    /// No keys yet.
+    /// Empty columns for the bands of `banding`.
     pub fn new(banding: Banding) -> Self {
         BandKeys {
             banding,
@@ -24,10 +24,13 @@ impl BandKeys {
         }
     }
 
-    /// Appends the keys of signatures.
+    /// Computes and appends the keys of signatures, in order of rows.
+    ///
+    /// # Panics
+    /// If the bands need more slots than the signatures have.
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "there are at most as many bands as permutations"
+        reason = "there are at most num_perm bands, and num_perm is a u32"
     )]
     pub fn push(&mut self, signatures: &Signatures) {
         let banding = self.banding;
@@ -38,7 +41,7 @@ impl BandKeys {
         });
     }
 
-    /// Appends keys that a signer made, `[documents, bands]`.
+    /// Appends keys computed by a signer, `[documents, bands]`.
     pub(crate) fn push_keys(&mut self, keys: &[u64]) {
         debug_assert!(keys.len().is_multiple_of(self.columns.len()));
         for (band, column) in self.columns.iter_mut().enumerate() {

@@ -1,38 +1,47 @@
-//! signatures -> band keys (MMDS 3.4).
+//! Cuts signatures into bands and computes the band keys (MMDS 3.4).
 //!
-//! A signature is cut into bands of `rows` slots, and two documents are candidates when they agree in
-//! all slots of at least one band.
+//! A band has `rows` slots. Two documents are candidates if they agree in all slots of at least one band.
 
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::Slots;
 use crate::scheme::{PresetBanding, Scheme};
 use crate::simd::block_hash::murmur3_32_of_blocks;
 
-/// Bands and rows: the shape of the S-curve `1 - (1 - s^r)^b`.
+/// Number of bands b and rows per band r, which shape the S-curve `1 - (1 - s^r)^b` (MMDS 3.4.2).
+///
+/// ```
+/// use simgpu::pipeline::{Banding, ErrorWeights};
+///
+/// let banding = Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED)?;
+/// assert_eq!((banding.bands(), banding.rows()), (16, 8));
+/// assert!(banding.candidate_probability(0.8) > 0.94);
+/// assert!(banding.candidate_probability(0.4) < 0.02);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
     bands: usize,
     rows: usize,
 }
 
-/// What a false positive and a false negative weigh when bands and rows are chosen.
+/// Weights of false positives and false negatives for [`Banding::for_threshold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorWeights {
-    /// Weight of the area under the S-curve below the threshold.
+    /// Weight of false positives: the area under the S-curve below the threshold.
     pub false_positive: f64,
-    /// Weight of the area above the S-curve above the threshold.
+    /// Weight of false negatives: the area over the S-curve above the threshold.
     pub false_negative: f64,
 }
 
 impl ErrorWeights {
-    /// Both alike, which is datasketch's default and gives its results.
+    /// Equal weights: datasketch's default, with the same results.
     pub const EQUAL: ErrorWeights = ErrorWeights {
         false_positive: 0.5,
         false_negative: 0.5,
     };
 
-    /// The command line's: verification removes false positives, and nothing brings back a pair
-    /// that was missed.
+    /// Weights for runs that verify candidates: verification removes false positives, but a missed pair is
+    /// lost.
     pub const VERIFIED: ErrorWeights = ErrorWeights {
         false_positive: 0.05,
         false_negative: 0.95,
@@ -40,10 +49,10 @@ impl ErrorWeights {
 }
 
 impl Banding {
-    /// `bands` bands of `rows` slots, all of which a signature of `num_perm` slots must have.
+    /// `bands` bands of `rows` slots each, for signatures of `num_perm` slots.
     ///
     /// # Errors
-    /// [`Error::Parameter`] when either is 0, or when they need more slots than there are.
+    /// [`Error::Parameter`] if either is 0, or if they need more than `num_perm` slots.
     pub fn new(bands: usize, rows: usize, num_perm: usize) -> Result<Self> {
         if bands == 0 || rows == 0 || bands.saturating_mul(rows) > num_perm {
             return Err(Error::Parameter {
@@ -57,24 +66,24 @@ impl Banding {
         Ok(Banding { bands, rows })
     }
 
-    /// The banding of at most `num_perm` slots with the least weighted area of error: below the
-    /// threshold the area under the S-curve, above it the area over it. The areas are exact.
+    /// The banding of at most `num_perm` slots that minimises the weighted sum of its
+    /// [`error_areas`](Banding::error_areas). The areas are exact to double precision.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless the threshold lies in (0, 1].
+    /// [`Error::Parameter`] unless the threshold lies in (0, 1] and `num_perm` is at least 1.
     pub fn for_threshold(threshold: f64, num_perm: usize, weights: ErrorWeights) -> Result<Self> {
         check_threshold(threshold)?;
         let below = Nodes::over(0.0, threshold);
         let above = Nodes::over(threshold, 1.0);
         let mut best = (f64::INFINITY, Banding::new(1, 1, num_perm)?);
         for rows in 1..=num_perm {
-            // Each band more is one more factor 1 - s^r at every node.
+            // Each additional band multiplies by 1 - s^r at every node.
             let mut missed = [below.missed_by_bands(rows), above.missed_by_bands(rows)];
             for bands in 1..=num_perm / rows {
                 let [below, above] = missed.each_mut().map(|areas| areas.next().unwrap_or(0.0));
                 let error =
                     weights.false_positive * (threshold - below) + weights.false_negative * above;
-                // Of equals the one with the fewest bands, as in datasketch.
+                // Ties go to the fewest bands, as in datasketch.
                 if error < best.0 || error == best.0 && bands < best.1.bands {
                     best = (error, Banding { bands, rows });
                 }
@@ -83,8 +92,8 @@ impl Banding {
         Ok(best.1)
     }
 
-    /// The banding of a scheme, where no other is asked for: what a preset's tool takes, and otherwise
-    /// the best for the threshold under [`ErrorWeights::VERIFIED`].
+    /// The default banding of a scheme: for a preset, that of its tool; otherwise the best one for the
+    /// threshold under [`ErrorWeights::VERIFIED`].
     ///
     /// # Errors
     /// As [`Banding::for_threshold`].
@@ -106,12 +115,12 @@ impl Banding {
         self.bands
     }
 
-    /// Slots of a band.
+    /// Slots per band.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The probability that two sets of that similarity become candidates: `1 - (1 - s^r)^b`.
+    /// The probability that two sets of this Jaccard similarity become candidates: `1 - (1 - s^r)^b`.
     pub fn candidate_probability(&self, similarity: f64) -> f64 {
         1.0 - self.miss_probability(similarity)
     }
@@ -120,8 +129,10 @@ impl Banding {
         (1.0 - similarity.powf(self.rows as f64)).powf(self.bands as f64)
     }
 
-    /// The area under the S-curve below `threshold`, and the area over it above: what a pair of a
-    /// similarity drawn uniformly costs in false positives and in false negatives.
+    /// The areas of false positives and of false negatives: under the S-curve below `threshold`, and over it
+    /// above `threshold`.
+    ///
+    /// They are the probabilities of each error for a pair of uniformly distributed similarity.
     pub fn error_areas(&self, threshold: f64) -> (f64, f64) {
         let missed = |nodes: Nodes| nodes.missed_by_bands(self.rows).nth(self.bands - 1);
         let below = missed(Nodes::over(0.0, threshold)).unwrap_or(0.0);
@@ -130,8 +141,8 @@ impl Banding {
     }
 }
 
-/// Similarities, and their weights in an integral over an interval: Gauss-Legendre panels. The S-curve
-/// bends sharply but is a polynomial, so that 64 panels of degree 15 leave nothing that a double holds.
+/// Similarities and their weights for integrals over an interval: Gauss-Legendre panels. The S-curve bends
+/// sharply but is a polynomial: with 64 panels of degree 15 the error is below the rounding of a double.
 struct Nodes(Vec<(f64, f64)>);
 
 impl Nodes {
@@ -153,7 +164,7 @@ impl Nodes {
         let rows = i32::try_from(rows).unwrap_or(i32::MAX);
         let missed = |s: f64| 1.0 - s.powi(rows);
         let by_one: Vec<f64> = self.0.iter().map(|(s, _)| missed(*s)).collect();
-        // Weights take part in the product, so that the integral is a sum.
+        // The products start from the weights, so each integral is a plain sum.
         let mut by_all: Vec<f64> = self.0.iter().map(|(_, weight)| *weight).collect();
         std::iter::repeat_with(move || {
             for (all, one) in by_all.iter_mut().zip(&by_one) {
@@ -173,10 +184,10 @@ const GAUSS_LEGENDRE_8: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// Accepts thresholds in (0, 1].
+/// Checks that a threshold lies in (0, 1].
 ///
 /// # Errors
-/// [`Error::Parameter`] for anything else.
+/// [`Error::Parameter`] if it does not.
 pub fn check_threshold(threshold: f64) -> Result<()> {
     if threshold > 0.0 && threshold <= 1.0 {
         Ok(())
@@ -189,11 +200,14 @@ pub fn check_threshold(threshold: f64) -> Result<()> {
     }
 }
 
-/// The keys of one band in a signature, version 1: `hi << 32 | lo`, murmur3-32 of the band's slots as
-/// little-endian bytes with seeds `band ^ 0x9E3779B9` and `band`.
+/// The key of a band, from its slots, version 1: `hi << 32 | lo`. The halves are murmur3-32 of the slots as
+/// little-endian bytes, `hi` with seed `band ^ 0x9E3779B9` and `lo` with seed `band`.
 ///
-/// Keys are compared within their band only.
-#[allow(clippy::cast_possible_truncation, reason = "a slot is cut in half")]
+/// Compare keys only with keys of the same band.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a slot is split into halves"
+)]
 pub fn band_key(band: u32, slots: Slots<'_>) -> u64 {
     let seeds = [band, band ^ 0x9E37_79B9];
     let [low, high] = match slots {
@@ -213,10 +227,10 @@ pub(super) fn slots_of_band(signature: Slots<'_>, banding: Banding, band: usize)
     signature.range(band * banding.rows..(band + 1) * banding.rows)
 }
 
-/// The keys of all bands of a signature, in the order of bands.
+/// Writes the keys of all bands of a signature in order of bands.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "there are at most as many bands as permutations"
+    reason = "there are at most num_perm bands, and num_perm is a u32"
 )]
 pub(crate) fn keys_of_row(row: Slots<'_>, banding: Banding, keys: &mut [u64]) {
     for (band, key) in keys.iter_mut().enumerate().take(banding.bands) {
@@ -224,7 +238,7 @@ pub(crate) fn keys_of_row(row: Slots<'_>, banding: Banding, keys: &mut [u64]) {
     }
 }
 
-/// Checks that there is room for the keys of that many sets.
+/// Checks that `keys` has one entry per set and band, and that bands fit into `num_perm` slots.
 pub(crate) fn check_keys(
     keys: &[u64],
     sets: usize,
@@ -274,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_of_the_command_line() {
+    fn default_banding_at_threshold_0_8() {
         let banding = Banding::for_threshold(0.8, 128, ErrorWeights::VERIFIED).unwrap();
         assert_eq!((banding.bands(), banding.rows()), (16, 8));
         assert!((banding.candidate_probability(0.8) - 0.947).abs() < 1e-3);

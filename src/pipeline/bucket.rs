@@ -1,11 +1,11 @@
-//! band keys -> buckets: the rows that share a key of a band.
+//! Buckets: the documents that share a key in a band (MMDS 3.4.1).
 
 use super::band::BandKeys;
 
-/// The buckets of one band: runs of two or more documents with one key.
+/// The buckets of one band: groups of two or more documents with the same key.
 ///
-/// A document is named by its position in the columns of [`BandKeys`]; positions ascend within a
-/// bucket, and buckets come in the order of their keys.
+/// Documents are positions in the columns of [`BandKeys`]. Positions ascend within a bucket, and buckets are
+/// in order of their keys.
 #[derive(Clone, Debug, Default)]
 pub struct Buckets {
     positions: Vec<u32>,
@@ -13,7 +13,10 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Sorts one band's column of keys and keeps the runs.
+    /// Finds the buckets of a band by sorting its keys: linear in the number of documents.
+    ///
+    /// # Panics
+    /// If `band` is not below the number of bands.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "there are fewer positions than rows, and rows are u32"
@@ -34,7 +37,7 @@ impl Buckets {
         buckets
     }
 
-    /// The buckets in order.
+    /// The buckets in order of their keys, each a list of positions.
     pub fn iter(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
@@ -43,13 +46,13 @@ impl Buckets {
     }
 }
 
-/// Sorts by key, stably: least significant digit first, eleven bits at a time.
+/// Stable radix sort by key: least significant digit first, 11 bits per pass.
 ///
-/// Keys are hashes, so half of their bits tell almost all of them apart; the passes go over the high
-/// half, and the few runs that agree in it are sorted by comparison.
+/// Keys are hashes, so their high half already orders almost all of them. Three passes sort by the high half;
+/// the few runs with equal high halves are sorted by comparison.
 #[allow(
     clippy::cast_possible_truncation,
-    reason = "a digit is cut out of a key"
+    reason = "a digit is 11 bits of a key"
 )]
 fn radix_sort(items: &mut Vec<(u64, u32)>) {
     const BITS: u32 = 11;
@@ -91,7 +94,7 @@ mod tests {
     #[test]
     fn radix_sort_is_a_stable_sort() {
         for len in [0, 1, 2, 2047, 2048, 10_000] {
-            // Many equal keys, and many that differ in their low bits only.
+            // Many keys are equal, and many differ in their low bits only.
             let key = |i: u64| (fmix64(i % 700) & !7) | (i % 3);
             let mut items: Vec<(u64, u32)> = (0..len).map(key).zip(0..).collect();
             let mut expected = items.clone();

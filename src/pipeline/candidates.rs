@@ -1,4 +1,4 @@
-//! Sources of candidate pairs: so far, the documents that share a bucket.
+//! Sources of candidate pairs. The only one so far is LSH buckets.
 
 use std::collections::HashSet;
 
@@ -8,53 +8,56 @@ use super::band::BandKeys;
 use super::bucket::Buckets;
 use crate::error::Result;
 
-/// Candidate pairs handed over at a time: 8 MiB of them.
+/// Candidate pairs per block: 8 MiB.
 const BLOCK: usize = 1 << 20;
 
-/// A source of candidate pairs.
+/// A source of candidate pairs for [`similar_pairs`](super::similar_pairs).
 ///
-/// A pair is two positions. Where both are of one collection, the first is less than the second; a source over
-/// two collections, such as stored and new documents, gives a position of each.
+/// A pair is two positions. Within one collection, the first is less than the second. A source over two
+/// collections, such as stored and new documents, returns one position in each.
 ///
-/// The source sees to it that pairs are compared once, for only it knows how it finds them: by the keys of
-/// earlier bands, by the order of a join, by one block per record.
+/// The source is responsible for emitting each pair once where it can.
 pub trait CandidateSource {
-    /// Hands all candidate pairs to `verify` in blocks of bounded size. `verify` says of each pair whether it
-    /// is similar, which may save the source later pairs.
+    /// Passes all candidate pairs to `verify`, block by block. The source may use the answers of `verify` to
+    /// skip later pairs.
     ///
     /// # Errors
-    /// Those of `verify`, and of reading what the candidates are found in.
+    /// The errors of `verify`, and errors in reading the source's own data.
     fn for_each_block(&mut self, verify: &mut Verify<'_>) -> Result<Omitted>;
 }
 
-/// Takes a block of candidate pairs and says of each whether it is similar.
+/// Receives a block of candidate pairs and returns for each whether it is similar.
 pub type Verify<'a> = dyn FnMut(&[(u32, u32)]) -> Result<Vec<bool>> + 'a;
 
-/// What a source left out, by a bound.
+/// Counts of pairs and buckets that a source omitted because of a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
-    /// Pairs that were not compared, at most: a pair counts in every bucket that holds it, but all together
-    /// never exceed the pairs that were left.
+    /// Upper bound on the pairs not compared. A pair counts once per large bucket that holds it; the sum is
+    /// capped at the number of all pairs less those compared.
     pub pairs: u64,
-    /// Buckets above the bound.
+    /// Buckets with more documents than the bound.
     pub large_buckets: u64,
 }
 
-/// What becomes of a bucket with more documents than the bound.
+/// How to treat buckets with more documents than the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LargeBuckets<'a> {
-    /// Its pairs are left out, and counted.
+    /// Compares none of their pairs, and counts them in [`Omitted`].
     Omit,
-    /// Its documents are compared with leaders, in the order of their ranks, or of their positions where there
-    /// are no ranks. The first document is a leader, and so is each that is similar to no leader before it, up
-    /// to as many leaders as the bound. Pairs that are then not compared are counted.
+    /// Compares their documents with leaders only, and counts the other pairs in [`Omitted`].
+    ///
+    /// Documents are visited by rank ([`KeepPolicy::ranks`](super::KeepPolicy::ranks)), or by position for
+    /// `None`. A document that is similar to no earlier leader becomes a leader. The number of leaders is at
+    /// most the bound.
     Leaders(Option<&'a [u32]>),
 }
 
-/// The documents that share a bucket (MMDS 3.4).
+/// The pairs of documents that share a bucket (MMDS 3.4).
 ///
-/// A pair that shares several buckets is a candidate of the first band that holds it, but for pairs of large
-/// buckets, which later bands may hold again.
+/// A pair that shares several buckets is emitted in the first of their bands. A pair from a large bucket may be
+/// emitted again in later bands.
+///
+/// [`similar_pairs`](super::similar_pairs) has an example.
 pub struct LshBuckets<'a> {
     keys: &'a BandKeys,
     max_bucket: usize,
@@ -75,8 +78,10 @@ impl std::fmt::Debug for LshBuckets<'_> {
 }
 
 impl<'a> LshBuckets<'a> {
-    /// The buckets of these keys. One with more than `max_bucket` documents is treated as `large` says.
-    /// `after_band` is called with the number of each band that is done, and can stop the source by an error.
+    /// A source over the buckets of `keys`.
+    ///
+    /// `large` decides how to treat buckets with more than `max_bucket` documents. `after_band` is called with
+    /// the number of each finished band, counted from 0; it stops the source by returning an error.
     pub fn new(
         keys: &'a BandKeys,
         max_bucket: usize,
@@ -93,8 +98,8 @@ impl<'a> LshBuckets<'a> {
         }
     }
 
-    /// Hands over those pairs of a block that no earlier band held, and empties it.
-    fn hand_over(
+    /// Passes the pairs of a block that share no bucket in an earlier band to `verify`, and empties the block.
+    fn emit(
         &mut self,
         band: usize,
         block: &mut Vec<(u32, u32)>,
@@ -116,8 +121,8 @@ impl<'a> LshBuckets<'a> {
         Ok(())
     }
 
-    /// Compares a large bucket with its leaders; the number of pairs compared.
-    fn lead(
+    /// Compares the documents of a large bucket with its leaders. Returns the number of pairs compared.
+    fn compare_with_leaders(
         &mut self,
         bucket: &[u32],
         ranks: Option<&[u32]>,
@@ -157,7 +162,9 @@ impl CandidateSource for LshBuckets<'_> {
                     omitted.large_buckets += 1;
                     let compared = match self.large {
                         LargeBuckets::Omit => 0,
-                        LargeBuckets::Leaders(ranks) => self.lead(bucket, ranks, verify)?,
+                        LargeBuckets::Leaders(ranks) => {
+                            self.compare_with_leaders(bucket, ranks, verify)?
+                        }
                     };
                     omitted.pairs += pairs_among(bucket.len()) - compared;
                     continue;
@@ -165,11 +172,11 @@ impl CandidateSource for LshBuckets<'_> {
                 for (i, lo) in bucket.iter().enumerate() {
                     block.extend(bucket[i + 1..].iter().map(|hi| (*lo, *hi)));
                     if block.len() >= BLOCK {
-                        self.hand_over(band, &mut block, verify)?;
+                        self.emit(band, &mut block, verify)?;
                     }
                 }
             }
-            self.hand_over(band, &mut block, verify)?;
+            self.emit(band, &mut block, verify)?;
             (self.after_band)(band)?;
         }
         if omitted.pairs > 0 {

@@ -1,4 +1,4 @@
-//! verified pairs -> which documents go, and for which kept one.
+//! Groups similar pairs and chooses the documents to remove.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,19 +7,19 @@ use rayon::prelude::*;
 use super::verify::{SimilarPair, SimilarPairs, Similarity};
 use crate::error::Result;
 
-/// How groups of documents are formed from pairs.
+/// Method of grouping similar documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clustering {
-    /// Documents in keep order; one goes only if a pair joins it to a kept one, so that none goes
-    /// for the sake of a chain.
+    /// Visits documents in keep order and removes each that is similar to a kept one ([`Clusters::greedy`]).
+    /// Does not follow chains of pairs.
     #[default]
     Greedy,
-    /// One document of each connected component is kept.
+    /// Keeps one document per connected component ([`Clusters::connected`]).
     Connected,
 }
 
 impl Clustering {
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Clustering::Greedy => "greedy",
@@ -28,31 +28,36 @@ impl Clustering {
     }
 }
 
-/// A document that goes.
+/// A document to remove.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removal {
-    /// Its position.
+    /// Position of the document.
     pub position: u32,
-    /// The position of the document that is kept for it.
+    /// Position of the document kept in its place.
     pub kept: u32,
-    /// The similarity of the two, if it was computed.
+    /// Similarity of the two; `None` if not computed.
     pub similarity: Option<f64>,
-    /// The document through which it belongs to the connected component, and their similarity.
+    /// Only for [`Clusters::connected`]: its most similar neighbour, and their similarity.
     pub via: Option<(u32, Option<f64>)>,
 }
 
-/// The documents that go, by ascending position; all others stay.
+/// The documents to remove. All others stay. [`similar_pairs`](super::similar_pairs) has an example.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Clusters {
-    /// One entry for each document that goes.
+    /// One entry per document to remove, by ascending position.
     pub removals: Vec<Removal>,
 }
 
 impl Clusters {
-    /// Walks `positions` documents in keep order and removes each that is similar to a kept one:
-    /// to the most similar, and of equals to the one first in keep order.
+    /// Visits the documents at positions `0..positions` in keep order and removes each that is similar to a
+    /// kept one.
     ///
-    /// `ranks` gives each position its place in keep order; without ranks, it is the position.
+    /// [`Removal::kept`] is the most similar kept document; ties go to the first in keep order. `ranks` is the
+    /// keep order by position ([`KeepPolicy::ranks`](super::KeepPolicy::ranks)); `None` is the order of
+    /// positions.
+    ///
+    /// # Panics
+    /// If a pair has a position not below `positions`, or `ranks` is shorter.
     pub fn greedy(pairs: &SimilarPairs, positions: usize, ranks: Option<&[u32]>) -> Self {
         let neighbours = Neighbours::of(&pairs.pairs, positions);
         let rank = |position: u32| ranks.map_or(position, |ranks| ranks[position as usize]);
@@ -61,7 +66,7 @@ impl Clusters {
         let mut is_kept = vec![false; positions];
         let mut removals = Vec::new();
         for position in order {
-            // All kept ones so far come before this one in keep order.
+            // Documents kept so far precede this one in keep order.
             let kept = neighbours
                 .of_position(position)
                 .filter(|(other, _)| is_kept[*other as usize])
@@ -80,11 +85,14 @@ impl Clusters {
         Clusters { removals }
     }
 
-    /// Keeps the first document in keep order of each connected component, and computes the
-    /// similarity of the others to it.
+    /// Keeps the first document in keep order of each connected component, and computes the similarity of the
+    /// others to it. `positions` and `ranks` are those of [`Clusters::greedy`].
     ///
     /// # Errors
-    /// Those of `similarity`.
+    /// The errors of `similarity`.
+    ///
+    /// # Panics
+    /// If a pair has a position not below `positions`, or `ranks` is shorter.
     pub fn connected(
         pairs: &SimilarPairs,
         positions: usize,
@@ -134,9 +142,8 @@ fn known(similarity: f64) -> Option<f64> {
     (!similarity.is_nan()).then_some(similarity)
 }
 
-/// Union-find over positions, in parallel and without locks: a root is hooked to a smaller root by
-/// compare-and-swap, so the root of a component is its least position, whatever the order of the
-/// unions.
+/// Lock-free parallel union-find over positions. Compare-and-swap hooks a root to a smaller root, so the root
+/// of a component is its least position in any order of unions.
 struct Components {
     parents: Vec<AtomicU32>,
 }
@@ -158,7 +165,7 @@ impl Components {
             if parent == position {
                 return position;
             }
-            // Halve the path; a parent is only ever replaced by a smaller member.
+            // Halve the path. Parents only ever become smaller.
             let above = self.parents[parent as usize].load(Ordering::Relaxed);
             let _ = self.parents[position as usize].compare_exchange_weak(
                 parent,
@@ -190,10 +197,10 @@ impl Components {
     }
 }
 
-/// The pairs from both sides, in compressed sparse rows.
+/// The neighbours of each position in compressed sparse rows: each pair appears on both sides.
 struct Neighbours {
     offsets: Vec<usize>,
-    /// The other position, and the similarity, NaN if it was not computed.
+    /// The other position and the similarity; NaN if not computed.
     entries: Vec<(u32, f64)>,
 }
 
@@ -252,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_removes_nobody_for_the_sake_of_a_chain() {
+    fn greedy_does_not_follow_chains() {
         let chain = pairs(&[(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9)]);
         assert_eq!(
             removed(&Clusters::greedy(&chain, 5, None)),
@@ -269,8 +276,8 @@ mod tests {
     fn greedy_names_the_most_similar_kept_document() {
         let star = pairs(&[(0, 2, 0.8), (1, 2, 0.9), (1, 3, 0.8), (0, 3, 0.8)]);
         assert_eq!(removed(&Clusters::greedy(&star, 4, None)), [(2, 1), (3, 0)]);
-        let unknown = pairs(&[(0, 2, f64::NAN), (1, 2, f64::NAN)]);
-        assert_eq!(removed(&Clusters::greedy(&unknown, 3, None)), [(2, 0)]);
+        let unverified = pairs(&[(0, 2, f64::NAN), (1, 2, f64::NAN)]);
+        assert_eq!(removed(&Clusters::greedy(&unverified, 3, None)), [(2, 0)]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Two texts -> their similarity, exactly and by their signatures.
+//! Compares two texts exactly and by their signatures.
 
 use super::estimate::JaccardEstimate;
 use super::shingle::{Scratch, Shingler};
@@ -6,34 +6,34 @@ use super::sign::{Signatures, Signer};
 use crate::documents::{DocumentBatch, TextBatch};
 use crate::error::Result;
 
-/// What two texts have in common.
+/// The result of [`compare`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Number of distinct shingles of each text.
     pub shingles: [usize; 2],
-    /// Number of distinct shingles that both texts have.
+    /// Number of distinct shingles in both texts.
     pub shared: usize,
     estimate: JaccardEstimate,
 }
 
 impl Comparison {
-    /// Number of distinct shingles in the two texts together.
+    /// Number of distinct shingles in either text.
     pub fn union(&self) -> usize {
         self.shingles[0] + self.shingles[1] - self.shared
     }
 
-    /// Their Jaccard similarity; `None` if neither has a shingle, which leaves it undefined.
+    /// The exact Jaccard similarity; `None` if it is undefined because neither text has a shingle.
     pub fn jaccard(&self) -> Option<f64> {
         (self.union() > 0).then(|| self.shared as f64 / self.union() as f64)
     }
 
-    /// The estimate of [`Comparison::jaccard`] from their signatures; `None` if that is undefined.
+    /// The estimate from the signatures; `None` if the similarity is undefined.
     pub fn estimate(&self) -> Option<JaccardEstimate> {
         (self.union() > 0).then_some(self.estimate)
     }
 }
 
-/// Compares two texts by their sets of shingles and by their signatures.
+/// Compares two texts by their shingle sets and by their signatures.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -51,7 +51,8 @@ impl Comparison {
 /// ```
 ///
 /// # Errors
-/// As [`Signer::sign_texts`], when shingler and signer have different schemes, or the unit is tokens.
+/// [`Error::Conflict`](crate::Error::Conflict) if shingler and signer have different schemes, or the unit is
+/// [`Unit::Tokens`](super::Unit::Tokens).
 pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
     let texts: TextBatch = texts.into_iter().collect();
     let signatures = Signatures::of_texts(signer, &texts, shingler)?;

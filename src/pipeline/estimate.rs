@@ -1,4 +1,4 @@
-//! What a signature says of a set, and two of a pair, with how far it may be off.
+//! Estimates from signatures, with their errors: Jaccard similarity and cardinality.
 
 use statrs::function::beta::inv_beta_reg;
 
@@ -8,11 +8,11 @@ use crate::error::{Conflict, Error, Result};
 use crate::scheme::Slots;
 use crate::scheme::{Family, P31, P61, Scheme};
 
-/// An estimate of a Jaccard similarity, from the number of slots in which two signatures agree.
+/// An estimate of a Jaccard similarity J, from the number of slots in which two signatures agree.
 ///
-/// Slots agree independently of each other, each with probability J (Broder 1997; MMDS 3.3.3), so that
-/// the matches are binomial, and what follows is that of a proportion. Signatures of `fast` and `rensa`
-/// are off less than that: their slots draw without replacement.
+/// Each slot agrees with probability J, independently of the others (Broder 1997; MMDS 3.3.3). The number of
+/// matches is therefore binomial, and errors and intervals are those of a proportion. Errors of `fast` and
+/// `rensa` are smaller, because their slots sample without replacement.
 ///
 /// ```
 /// use simgpu::pipeline::JaccardEstimate;
@@ -28,15 +28,15 @@ use crate::scheme::{Family, P31, P61, Scheme};
 pub struct JaccardEstimate {
     matches: usize,
     num_perm: usize,
-    /// The probability that slots with different values agree in what is kept of them.
+    /// The probability that different slots agree in their kept bits; 0 for whole slots.
     chance: f64,
 }
 
 impl JaccardEstimate {
-    /// The estimate from `matches` of `num_perm` whole slots.
+    /// The estimate from `matches` equal slots of `num_perm` whole slots.
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless there is a slot, and no more matches than slots.
+    /// [`Error::Conflict`] if `num_perm` is 0 or less than `matches`.
     pub fn new(matches: usize, num_perm: usize) -> Result<Self> {
         if num_perm == 0 || matches > num_perm {
             return Err(Conflict::Matches { matches, num_perm }.into());
@@ -44,7 +44,7 @@ impl JaccardEstimate {
         Ok(JaccardEstimate::with_chance(matches, num_perm, 0.0))
     }
 
-    /// The estimate from `matches` of `num_perm` slots of which so many bits are kept
+    /// The estimate from `matches` equal slots of `num_perm` packed slots
     /// ([`PackedSignatures`](super::PackedSignatures)).
     ///
     /// # Errors
@@ -65,12 +65,12 @@ impl JaccardEstimate {
         }
     }
 
-    /// Slots that agree.
+    /// Number of slots that agree.
     pub fn matches(&self) -> usize {
         self.matches
     }
 
-    /// Slots of a signature.
+    /// Number of slots per signature.
     pub fn num_perm(&self) -> usize {
         self.num_perm
     }
@@ -79,26 +79,29 @@ impl JaccardEstimate {
         self.matches as f64 / self.num_perm as f64
     }
 
-    /// The Jaccard similarity that the share of matches speaks for. It is without bias; to be so from
-    /// packed slots, of which some agree by chance, it can be below 0, and is not clamped.
+    /// The unbiased estimate of the Jaccard similarity.
+    ///
+    /// From packed slots it can be below 0: clamping would bias it.
     pub fn jaccard(&self) -> f64 {
         self.without_chance(self.share())
     }
 
-    /// The standard error of [`JaccardEstimate::jaccard`], with the share of matches in the place of
-    /// their probability: sqrt(J (1 - J) / num_perm) for whole slots.
+    /// The estimated standard error of [`JaccardEstimate::jaccard`]: sqrt(J (1 - J) / num_perm) for whole slots,
+    /// with the estimate as J.
     ///
-    /// It is 0 when all slots agree, or none; an interval is more than a point then, too.
+    /// It is 0 if all slots agree or none. [`JaccardEstimate::interval`] is meaningful in these cases, too.
     pub fn standard_error(&self) -> f64 {
         let share = self.share();
         (share * (1.0 - share) / self.num_perm as f64).sqrt() / (1.0 - self.chance)
     }
 
-    /// The interval of Clopper and Pearson (1934), cut to 0..1: it holds the true similarity with
-    /// probability `confidence` or more, for any similarity and any number of slots.
+    /// The confidence interval of Clopper and Pearson (1934), lower and upper end, clamped to 0..1.
+    ///
+    /// It contains the true similarity with probability `confidence` or more, for any similarity and any number
+    /// of slots.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless the confidence lies between 0 and 1.
+    /// [`Error::Parameter`] unless `confidence` is above 0 and below 1.
     pub fn interval(&self, confidence: f64) -> Result<(f64, f64)> {
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(Error::Parameter {
@@ -108,15 +111,15 @@ impl JaccardEstimate {
             });
         }
         let tail = (1.0 - confidence) / 2.0;
-        let (matches, others) = (self.matches as f64, (self.num_perm - self.matches) as f64);
+        let (matches, mismatches) = (self.matches as f64, (self.num_perm - self.matches) as f64);
         let low = match self.matches {
             0 => 0.0,
-            _ => inv_beta_reg(matches, others + 1.0, tail),
+            _ => inv_beta_reg(matches, mismatches + 1.0, tail),
         };
         let high = if self.matches == self.num_perm {
             1.0
         } else {
-            inv_beta_reg(matches + 1.0, others, 1.0 - tail)
+            inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail)
         };
         let similarity = |share: f64| self.without_chance(share).clamp(0.0, 1.0);
         Ok((similarity(low), similarity(high)))
@@ -128,7 +131,7 @@ impl JaccardEstimate {
 }
 
 impl Slots<'_> {
-    /// The estimate of the Jaccard similarity of the sets of two signatures, wherever they are kept. As of
+    /// Estimates the Jaccard similarity from two signatures of the same scheme. Like
     /// [`Signatures::estimate`], it is 1 for two empty sets.
     ///
     /// ```
@@ -147,15 +150,15 @@ impl Slots<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`] if the slots are of another width or number, or there is none.
+    /// [`Error::Conflict`] if the signatures differ in width or number of slots, or have no slot.
     pub fn jaccard_estimate(&self, other: Slots<'_>) -> Result<JaccardEstimate> {
         JaccardEstimate::new(self.matches(other)?, self.len())
     }
 }
 
 impl Signatures {
-    /// The estimate of the Jaccard similarity of rows `i` and `j`, with what is needed to judge it. As of
-    /// [`Signatures::estimate`], it is 1 for two empty sets.
+    /// Estimates the Jaccard similarity of rows `i` and `j`, with its error. Like [`Signatures::estimate`], it
+    /// is 1 for two empty sets.
     ///
     /// # Panics
     /// If a row is not below [`Signatures::len`].
@@ -166,14 +169,14 @@ impl Signatures {
 
 /// An estimate of the number of distinct shingle hashes in a set, from its signature.
 ///
-/// A slot is the least of n values that are uniform over a range. With that range scaled to 1, -ln(1 - u)
-/// of the least value u is exponential with rate n, so that the sum S over K slots is Gamma(K, n), and
-/// (K - 1) / S is without bias, with a relative standard error of 1 / sqrt(K - 2) (Cohen 1997,
-/// *Size-estimation framework with applications to transitive closure and reachability*, section 3).
+/// A slot is the least of n values that are uniform over a range. Let u be that value, with the range scaled
+/// to 1. Then -ln(1 - u) is exponential with rate n, and its sum S over K slots is Gamma(K, n). The estimate
+/// (K - 1) / S is unbiased, with a relative standard error of 1 / sqrt(K - 2) (Cohen 1997, *Size-estimation
+/// framework with applications to transitive closure and reachability*, section 3).
 ///
-/// Hashes of 32 bits that collide count once: 10^8 shingles have about 1 % fewer distinct hashes. The
-/// families without a mixing step (those named after Mersenne primes) give uniform values only for hashes
-/// that are as good as random, as all base hashes are.
+/// Colliding 32-bit hashes count once: 10^8 shingles have about 1 % fewer distinct hashes. Families without a
+/// mixing step (those named after Mersenne primes) need hashes that behave like random numbers. All base hashes
+/// do.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -197,12 +200,14 @@ pub struct Cardinality {
 }
 
 impl Cardinality {
-    /// The estimate from the slots of one signature. It is 0 for the empty set and never more than the
-    /// number of hashes there are.
+    /// The estimate from one signature. It is 0 for the empty set and never exceeds the number of possible
+    /// hashes.
     ///
     /// # Errors
-    /// [`Error::Conflict`] for slots that are not the scheme's, for fewer than three, of which no estimate
-    /// has a finite error, and for `fast` and `rensa`, whose slots are not the least of uniform values.
+    /// [`Error::Conflict`] if
+    /// - the slots do not have the width and number of the scheme;
+    /// - there are fewer than three slots, for which the error is infinite;
+    /// - the scheme is `fast` or `rensa`, whose slots are not minima of uniform values.
     pub fn of(signature: Slots<'_>, scheme: &Scheme) -> Result<Self> {
         let (len, width) = (signature.len(), signature.width());
         let range = uniform_range(scheme.family()).ok_or_else(|| Conflict::CardinalityScheme {
@@ -236,23 +241,23 @@ impl Cardinality {
         })
     }
 
-    /// The number of distinct shingle hashes.
+    /// The estimated number of distinct shingle hashes.
     pub fn count(&self) -> f64 {
         self.count
     }
 
-    /// The standard error of [`Cardinality::count`]: the count by the square root of num_perm - 2.
+    /// The standard error of [`Cardinality::count`]: count / sqrt(num_perm - 2).
     pub fn standard_error(&self) -> f64 {
         self.count / (self.num_perm as f64 - 2.0).sqrt()
     }
 }
 
-/// The number of values a slot can take, if each value of a set is as likely as any other.
+/// The number of values that a slot can have; `None` if values are not uniform.
 fn uniform_range(family: Family) -> Option<f64> {
     const TWO_TO_32: f64 = (1u64 << 32) as f64;
     match family {
-        // The low word of a remainder of 2^61 - 1.
-        // Even multipliers leave out values, but evenly.
+        // Mersenne61 keeps the low 32 bits of a remainder modulo 2^61 - 1. Even multipliers skip values, but
+        // evenly.
         Family::Affine32 | Family::Mersenne61 | Family::Affine32Even => Some(TWO_TO_32),
         Family::Affine64 => Some(TWO_TO_32 * TWO_TO_32),
         Family::Mersenne31 => Some(P31 as f64),
@@ -261,12 +266,12 @@ fn uniform_range(family: Family) -> Option<f64> {
     }
 }
 
-/// Whether all slots are empty, and the sum of -ln(1 - u) over slots, each taken at the middle of the
-/// interval that it stands for.
+/// Whether all slots are empty, and the sum of -ln(1 - u) over slots. A slot stands for an interval; u is its
+/// middle.
 fn sum(slots: impl Iterator<Item = u64>, empty: u64, range: f64) -> (bool, f64) {
     slots.fold((true, 0.0), |(is_empty, sum), slot| {
         let u = (slot as f64 + 0.5) / range;
-        // The largest slots, at which 64 bits are more than a double holds, come to just below 1.
+        // Large 64-bit slots would round to 1, so u stays just below.
         let term = -(-u.min(1.0 - f64::EPSILON)).ln_1p();
         (is_empty && slot == empty, sum + term)
     })
@@ -281,8 +286,8 @@ mod tests {
     use crate::scheme::{fmix32, fmix64};
 
     #[test]
-    fn intervals_are_those_of_clopper_and_pearson() {
-        // Values of R's binom.test.
+    fn intervals_match_clopper_and_pearson() {
+        // Values from R's binom.test.
         for (matches, num_perm, confidence, low, high) in [
             (0, 10, 0.95, 0.0, 0.308_497_107_818_761),
             (5, 10, 0.95, 0.187_086_028_447_398, 0.812_913_971_552_602),
@@ -296,9 +301,9 @@ mod tests {
         }
     }
 
-    /// The probability of the outcomes whose interval holds the truth, summed over all outcomes.
+    /// Sums the probabilities of the outcomes whose interval contains the truth.
     #[test]
-    fn intervals_hold_the_truth_as_often_as_they_say() {
+    fn intervals_reach_their_nominal_coverage() {
         for num_perm in [1usize, 2, 16, 128, 1000] {
             for confidence in [0.5, 0.95, 0.999] {
                 let intervals: Vec<(f64, f64)> = (0..=num_perm)
@@ -312,11 +317,11 @@ mod tests {
                     let mut ln_choose = 0.0;
                     let mut covered = 0.0;
                     for (matches, (low, high)) in intervals.iter().enumerate() {
-                        let (k, rest) = (matches as f64, (num_perm - matches) as f64);
+                        let (k, mismatches) = (matches as f64, (num_perm - matches) as f64);
                         if (*low..=*high).contains(&p) {
-                            covered += (ln_choose + k * p.ln() + rest * (1.0 - p).ln()).exp();
+                            covered += (ln_choose + k * p.ln() + mismatches * (1.0 - p).ln()).exp();
                         }
-                        ln_choose += (rest / (k + 1.0)).ln();
+                        ln_choose += (mismatches / (k + 1.0)).ln();
                     }
                     assert!(
                         covered >= confidence - 1e-9,
@@ -328,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_estimated_is_an_error() {
+    fn impossible_estimates_are_errors() {
         assert!(JaccardEstimate::new(0, 0).is_err());
         assert!(JaccardEstimate::new(3, 2).is_err());
         for confidence in [0.0, 1.0, -0.1, f64::NAN] {
@@ -359,7 +364,7 @@ mod tests {
         let signer = Backend::Auto.signer(&scheme).unwrap();
         match scheme.family().hash_width() {
             Width::U32 => {
-                #[allow(clippy::cast_possible_truncation, reason = "any 32 bits will do")]
+                #[allow(clippy::cast_possible_truncation, reason = "any 32 bits can be hashes")]
                 let set: Vec<u32> = set.iter().map(|x| fmix32(*x as u32)).collect();
                 let mut slots = vec![0; scheme.num_perm()];
                 let to = SlotsMut::U32(&mut slots);
@@ -377,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_cardinality_over_seeds_is_the_true_one() {
+    fn cardinality_is_unbiased_over_seeds() {
         const SEEDS: u32 = 400;
         for family in [
             "affine32",
@@ -405,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_and_the_largest_sets() {
+    fn cardinality_of_empty_and_full_sets() {
         for name in Scheme::names().filter(|name| !["fast", "rensa"].contains(name)) {
             let empty = cardinality(name, 128, 1, &[]);
             assert_eq!((empty.count(), empty.standard_error()), (0.0, 0.0));
@@ -415,7 +420,7 @@ mod tests {
         assert_eq!(full.count(), 2f64.powi(32));
         let full = Cardinality::of(Slots::U64(&[0; 128]), &scheme("affine64", 128)).unwrap();
         assert_eq!(full.count(), 2f64.powi(64));
-        // A set of one hash, in the least likely place.
+        // A set with a single hash, whose slots all have the largest value.
         let one = Cardinality::of(Slots::U64(&[u64::MAX - 1; 3]), &scheme("affine64", 3)).unwrap();
         assert!(one.count().is_finite() && one.count() > 0.0);
     }

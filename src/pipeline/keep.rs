@@ -1,17 +1,17 @@
-//! Which document of a group is kept.
+//! Order of preference among similar documents.
 
-/// The order in which documents have a claim to be kept.
+/// Which of several similar documents to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepPolicy {
-    /// The earliest first.
+    /// The earliest document.
     #[default]
     First,
-    /// The longest text first, in bytes; of equals the earliest.
+    /// The document with the longest text in bytes; ties go to the earliest.
     Longest,
 }
 
 impl KeepPolicy {
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             KeepPolicy::First => "first",
@@ -19,8 +19,9 @@ impl KeepPolicy {
         }
     }
 
-    /// The rank of each position, from the lengths of texts by position: the lower, the better the
-    /// claim. `None` where positions are ranks.
+    /// The keep order of the positions `0..positions`: entry i is the rank of position i, and lower ranks are
+    /// kept first. `None` if the order is that of the positions. `length` returns the bytes of a text by
+    /// position.
     pub fn ranks(self, length: impl Fn(u32) -> u32, positions: u32) -> Option<Vec<u32>> {
         match self {
             KeepPolicy::First => None,
@@ -36,8 +37,8 @@ impl KeepPolicy {
         }
     }
 
-    /// Whether a document of that length is to be kept rather than an earlier one of the other.
-    pub fn prefers(self, length: u32, earlier: u32) -> bool {
+    /// Whether to keep a document of `length` bytes in place of an earlier one of `earlier` bytes.
+    pub(crate) fn prefers(self, length: u32, earlier: u32) -> bool {
         self == KeepPolicy::Longest && length > earlier
     }
 }
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_first_and_of_equals_the_earliest() {
+    fn longest_first_with_ties_by_position() {
         let lengths = [5, 9, 5, 9, 7];
         let ranks = KeepPolicy::Longest.ranks(|i| lengths[i as usize], 5);
         assert_eq!(ranks.unwrap(), [3, 0, 4, 1, 2]);

@@ -1,5 +1,10 @@
-//! The stages, one file an arrow, in flow order: documents -> shingle -> sign -> band -> bucket -> pair ->
-//! verify -> cluster -> keep. No file, no format, no flag.
+//! The stages in flow order, one source file per stage: documents -> shingle -> sign -> band -> bucket ->
+//! candidates -> verify -> cluster. The stages work in memory and know neither files nor formats.
+//!
+//! [`Shingler`] cuts documents into [`ShingleSets`], and a [`Signer`] turns sets into [`Signatures`].
+//! [`BandKeys`] and [`LshBuckets`] find candidate pairs, [`similar_pairs`] verifies them, and [`Clusters`] groups
+//! them. [`similar_pairs`] has an example of the whole flow. To sign documents only, use
+//! [`Engine`](crate::engine::Engine); to remove duplicates in one call, use [`jobs`](crate::jobs).
 
 mod shingle;
 

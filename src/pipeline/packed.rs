@@ -1,4 +1,4 @@
-//! Signatures of which each slot keeps a few bits (Li and König 2010, *b-Bit Minwise Hashing*).
+//! Signatures that keep a few bits per slot (Li and König 2010, *b-Bit Minwise Hashing*).
 
 use super::estimate::JaccardEstimate;
 use super::sign::Signatures;
@@ -9,10 +9,10 @@ use crate::scheme::Slots;
 use crate::scheme::{Width, fmix32, fmix64};
 
 impl SlotBits {
-    /// Packs one signature into words of the caller, a row in the layout of [`PackedSignatures`].
+    /// Packs one signature into `words`, as one row in the layout of [`PackedSignatures`].
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless there are [`SlotBits::words`] words.
+    /// [`Error::Conflict`] unless `words` has length [`SlotBits::words`].
     pub fn pack(self, signature: Slots<'_>, words: &mut [u64]) -> Result<()> {
         let needed = self.words(signature.len());
         if words.len() != needed {
@@ -30,7 +30,7 @@ impl SlotBits {
 
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "the low bits are what is kept"
+        reason = "only the low bits are kept"
     )]
     fn fill(self, signature: Slots<'_>, words: &mut [u64]) {
         let bits = self.get();
@@ -50,10 +50,10 @@ impl SlotBits {
         }
     }
 
-    /// The estimate from two rows of `num_perm` packed slots in memory of the caller, freed from chance.
+    /// Estimates the Jaccard similarity from two packed rows of `num_perm` slots, corrected for chance matches.
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless both are what [`SlotBits::pack`] writes for `num_perm` slots.
+    /// [`Error::Conflict`] unless both rows have the layout that [`SlotBits::pack`] writes for `num_perm` slots.
     pub fn jaccard_estimate(
         self,
         num_perm: usize,
@@ -68,7 +68,7 @@ impl SlotBits {
         JaccardEstimate::of_packed(self.matches(num_perm, a, b), num_perm, self)
     }
 
-    /// Of rows whose rest is 0.
+    /// Number of equal slots. The unused bits of both rows must be 0.
     fn matches(self, num_perm: usize, a: &[u64], b: &[u64]) -> usize {
         let differing = match self {
             SlotBits::One => differing::<1>(a, b),
@@ -94,22 +94,22 @@ impl SlotBits {
     }
 }
 
-/// Signatures of b bits a slot: 1/32 of the memory of `affine32` at one bit.
+/// A matrix of signatures with b bits per slot. One bit per slot needs 1/32 of the memory of `affine32`.
 ///
 /// **Layout.** A row is `ceil(num_perm * b / 64)` words of 64 bits. Slot k is bits `k*b .. (k+1)*b` of the
-/// row, counted from the least significant bit of its first word; as little-endian bytes, too, slots
-/// follow each other from the low bits up. What is left of the last word is 0.
+/// row, counted from the least significant bit of its first word. The same holds for the row as little-endian
+/// bytes. Unused bits of the last word are 0.
 ///
-/// **Value.** What is kept of slot s is the low b bits of [`fmix32`]`(s)`, or [`fmix64`]`(s)` of 64-bit
-/// slots. The mixing matters: the low bits of `a*h + b` depend on the low bits of h alone, so that those
-/// of a small set agree, or not, in all slots at once, whatever the seed.
+/// **Value.** A packed slot is the low b bits of [`fmix32`]`(s)`, or of [`fmix64`]`(s)` for 64-bit slots.
+/// Mixing is necessary: the low bits of `a*h + b` depend on the low bits of h alone, so without it the slots
+/// of small sets would all agree or all differ, whatever the seed.
 ///
-/// Two sets agree in a slot with probability `J + (1 - J) / 2^b`, so that the similarity is estimated from
-/// the share P of matches as `(P - 2^-b) / (1 - 2^-b)` ([`JaccardEstimate`]). That is without bias, but
-/// needs more slots: at J = 1/2, 3 times as many with one bit for the same error, 1.13 times with four.
-/// (Li and König's constants for sets that are a large part of the universe are 0 here, since no set is.)
+/// **Estimate.** Two sets agree in a packed slot with probability `J + (1 - J) / 2^b`. The estimate from the
+/// share P of matches is therefore `(P - 2^-b) / (1 - 2^-b)` ([`JaccardEstimate`]). It is unbiased but needs
+/// more slots: at J = 1/2, one bit needs 3 times the slots for the same error, four bits 1.13 times. (Li and
+/// König's constants for sets that fill a large part of the universe are taken as 0.)
 ///
-/// Two empty sets agree everywhere, as they do in whole signatures.
+/// Two empty sets agree in every slot, as in whole signatures.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -122,7 +122,7 @@ impl SlotBits {
 /// let texts = ["the plane was ready for touch down", "the plane was ready for take off"];
 /// let signatures = Signatures::of_texts(&*signer, &texts.into_iter().collect(), &shingler)?;
 ///
-/// let packed = PackedSignatures::of(&signatures, SlotBits::One); // 64 bytes each and not 2048
+/// let packed = PackedSignatures::of(&signatures, SlotBits::One); // 64 bytes per row, not 2048
 /// let estimate = packed.jaccard_estimate(0, 1);
 /// assert!((estimate.jaccard() - signatures.estimate(0, 1)).abs() < 0.2);
 /// # Ok::<(), simgpu::Error>(())
@@ -133,12 +133,12 @@ pub struct PackedSignatures {
     bits: SlotBits,
     words: Vec<u64>,
     len: usize,
-    /// Of the slots before they were packed, once there were some; words do not tell.
+    /// Width of the slots before packing; `None` if unknown.
     slot_width: Option<Width>,
 }
 
 impl PartialEq for PackedSignatures {
-    /// Whether they are the same rows of the same number of slots and bits, wherever they come from.
+    /// Compares rows, `num_perm` and bits. The width of the slots before packing does not count.
     fn eq(&self, other: &Self) -> bool {
         let shape = |packed: &Self| (packed.num_perm, packed.bits, packed.len);
         shape(self) == shape(other) && self.words == other.words
@@ -148,7 +148,7 @@ impl PartialEq for PackedSignatures {
 impl Eq for PackedSignatures {}
 
 impl PackedSignatures {
-    /// No signature yet.
+    /// An empty matrix of rows with `num_perm` slots.
     pub fn new(num_perm: usize, bits: SlotBits) -> Self {
         PackedSignatures {
             num_perm,
@@ -159,15 +159,15 @@ impl PackedSignatures {
         }
     }
 
-    /// All rows of these signatures.
+    /// Packs all rows of `signatures`.
     pub fn of(signatures: &Signatures, bits: SlotBits) -> Self {
         let mut packed = PackedSignatures::new(signatures.num_perm(), bits);
         packed.push_all(signatures);
         packed
     }
 
-    /// The signatures whose words were stored: those of [`PackedSignatures::words`], or one row or more
-    /// of [`SlotBits::pack`].
+    /// Restores signatures from their words: those of [`PackedSignatures::words`], or rows written by
+    /// [`SlotBits::pack`].
     ///
     /// ```
     /// use simgpu::pipeline::{PackedSignatures, SlotBits};
@@ -186,8 +186,7 @@ impl PackedSignatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`] unless the words are whole rows of `num_perm` slots, with 0 in what is left of
-    /// the last word of each.
+    /// [`Error::Conflict`] unless the words are whole rows of `num_perm` slots, with unused bits 0.
     pub fn from_words(num_perm: usize, bits: SlotBits, words: Vec<u64>) -> Result<Self> {
         let words_per_row = bits.words(num_perm);
         let are_rows = words_per_row > 0
@@ -207,11 +206,11 @@ impl PackedSignatures {
         })
     }
 
-    /// Appends the rows of signatures of the same scheme.
+    /// Packs and appends rows of the same scheme.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if their slots are of another number, or of another width than those that were
-    /// packed before; nothing is changed then.
+    /// [`Error::Conflict`] if `num_perm` or the slot width differs from the rows already packed. Nothing is
+    /// appended then.
     pub fn push(&mut self, signatures: &Signatures) -> Result<()> {
         if signatures.num_perm() != self.num_perm {
             return Err(Conflict::SlotCounts {
@@ -251,12 +250,12 @@ impl PackedSignatures {
         self.len == 0
     }
 
-    /// Number of slots in a row.
+    /// Number of slots per row.
     pub fn num_perm(&self) -> usize {
         self.num_perm
     }
 
-    /// Bits of a slot.
+    /// Bits per slot.
     pub fn bits(&self) -> SlotBits {
         self.bits
     }
@@ -275,7 +274,7 @@ impl PackedSignatures {
         &self.words[i * words..(i + 1) * words]
     }
 
-    /// In how many slots rows `i` and `j` agree, some of them by chance.
+    /// Number of slots in which rows `i` and `j` agree, including chance matches.
     ///
     /// # Panics
     /// If a row is not below [`PackedSignatures::len`].
@@ -283,7 +282,7 @@ impl PackedSignatures {
         self.bits.matches(self.num_perm, self.row(i), self.row(j))
     }
 
-    /// The estimate of the Jaccard similarity of rows `i` and `j`, freed from chance. It is 1 for two
+    /// Estimates the Jaccard similarity of rows `i` and `j`, corrected for chance matches. It is 1 for two
     /// empty sets.
     ///
     /// # Panics
@@ -292,10 +291,10 @@ impl PackedSignatures {
         JaccardEstimate::with_chance(self.matches(i, j), self.num_perm, self.bits.chance())
     }
 
-    /// The same of row `i` and row `j` of other signatures of the same scheme.
+    /// Estimates the Jaccard similarity of row `i` and row `j` of `other`, which must have the same scheme.
     ///
     /// # Errors
-    /// [`Error::Conflict`] if their slots are of another number, or other bits of them are kept.
+    /// [`Error::Conflict`] if `num_perm` or the bits per slot differ.
     ///
     /// # Panics
     /// If a row is not below the [`PackedSignatures::len`] of its matrix.
@@ -319,7 +318,7 @@ impl PackedSignatures {
     }
 }
 
-/// The estimate from packed slots, for signatures in the order of positions.
+/// Estimates from packed slots. Row i is the document at position i.
 impl Similarity for PackedSignatures {
     fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
         let estimate = |(a, b): &(u32, u32)| self.jaccard_estimate(*a as usize, *b as usize);
@@ -328,15 +327,15 @@ impl Similarity for PackedSignatures {
     }
 }
 
-/// The low bits of as many slots as a word holds, or fewer.
+/// Packs up to one word of slots.
 fn word<T>(slots: &[T], bits: u32, low: impl Fn(&T) -> u16) -> u64 {
     let mask = u64::from(u16::MAX >> (16 - bits));
     let slots = slots.iter().rev();
     slots.fold(0, |word, slot| word << bits | u64::from(low(slot)) & mask)
 }
 
-/// In how many slots of B bits two rows differ: the bits of each slot are folded onto its lowest one,
-/// and those are counted. The rest of the last word is 0 in both and adds nothing.
+/// Number of slots of B bits in which two rows differ. Folds the bits of each slot onto its lowest bit and
+/// counts those. Unused bits are 0 in both rows and add nothing.
 fn differing<const B: u32>(a: &[u64], b: &[u64]) -> usize {
     let lowest = u64::MAX / ((1 << B) - 1);
     let differing = a.iter().zip(b).map(|(a, b)| {
@@ -367,10 +366,7 @@ mod tests {
         })
     }
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "any 32 bits will do as hashes"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "any 32 bits can be hashes")]
     fn signatures(name: &str, num_perm: u32, seed: u32, sets: &[Vec<u64>]) -> Signatures {
         let scheme = Scheme::named(name).unwrap().with_num_perm(num_perm);
         let scheme = scheme.unwrap().with_seed(seed);
@@ -392,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_matches_are_those_of_the_slots_one_by_one() {
+    fn packed_matches_equal_slot_by_slot_matches() {
         let sets: Vec<Vec<u64>> = vec![
             (0..20).collect(),
             (5..25).collect(),
@@ -433,9 +429,9 @@ mod tests {
         }
     }
 
-    /// Sets of all sizes: without the mixing, small ones agree in all slots at once.
+    /// Includes small sets: without mixing, those agree in all slots or in none.
     #[test]
-    fn the_mean_estimate_over_seeds_is_the_true_similarity() {
+    fn estimates_are_unbiased_over_seeds() {
         const SEEDS: u32 = 300;
         const NUM_PERM: u32 = 64;
         for scheme in ["affine32", "affine64", "mersenne31", "mersenne61"] {
@@ -466,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn words_go_out_and_come_back() {
+    fn stored_words_restore_the_signatures() {
         let sets: Vec<Vec<u64>> = vec![(0..20).collect(), (5..25).collect(), vec![]];
         for (scheme, num_perm) in [("affine32", 1), ("affine32", 37), ("affine64", 128)] {
             let signatures = signatures(scheme, num_perm, 1, &sets);
@@ -474,15 +470,15 @@ mod tests {
             for bits in SlotBits::ALL {
                 let packed = PackedSignatures::of(&signatures, bits);
                 let words = packed.words().to_vec();
-                let again = PackedSignatures::from_words(num_perm, bits, words).unwrap();
-                assert_eq!(again, packed);
+                let restored = PackedSignatures::from_words(num_perm, bits, words).unwrap();
+                assert_eq!(restored, packed);
                 let mut row = vec![u64::MAX; bits.words(num_perm)];
                 for i in 0..3 {
                     bits.pack(signatures.row(i), &mut row).unwrap();
                     assert_eq!(row, packed.row(i));
                     let expected = packed.jaccard_estimate(0, i);
-                    let with = again.jaccard_estimate_with(0, &packed, i).unwrap();
-                    assert_eq!(with, expected);
+                    let with = restored.jaccard_estimate_with(0, &packed, i);
+                    assert_eq!(with.unwrap(), expected);
                     let of_rows = bits.jaccard_estimate(num_perm, packed.row(0), &row);
                     assert_eq!(of_rows.unwrap(), expected);
                 }
@@ -494,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_rows_are_errors() {
+    fn malformed_rows_are_errors() {
         let bits = SlotBits::Four;
         for (num_perm, words) in [
             (0, vec![]),
@@ -516,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_are_freed_from_chance() {
+    fn estimates_correct_for_chance_matches() {
         let estimate = JaccardEstimate::of_packed(96, 128, SlotBits::One).unwrap();
         assert_eq!(estimate.jaccard(), 0.5);
         assert!((estimate.standard_error() - 2.0 * (0.75 * 0.25 / 128f64).sqrt()).abs() < 1e-15);
@@ -526,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_of_bits_and_slots_are_errors() {
+    fn wrong_bits_and_slot_counts_are_errors() {
         for bits in [0, 3, 32, u32::MAX] {
             assert!(SlotBits::new(bits).is_err());
         }
@@ -541,9 +537,9 @@ mod tests {
         assert_eq!((packed.len(), packed.row(0).len()), (1, 1));
     }
 
-    /// The bits of a slot of 32 bits and of one of 64 never agree but by chance.
+    /// Packed slots of 32 and of 64 bits agree by chance only.
     #[test]
-    fn slots_of_two_widths_are_not_packed_together() {
+    fn one_matrix_holds_one_slot_width() {
         let narrow = signatures("affine32", 8, 1, &[vec![1]]);
         let wide = signatures("affine64", 8, 1, &[vec![1]]);
         for (first, second) in [(&narrow, &wide), (&wide, &narrow)] {

@@ -1,4 +1,4 @@
-//! shingle sets -> signatures (MMDS 3.3): what every backend implements.
+//! Signs shingle sets (MMDS 3.3): the trait of all backends, and matrices of signatures.
 
 use super::banding::{Banding, check_keys, keys_of_row};
 use super::shingle::{ShingleSets, Shingler};
@@ -7,21 +7,23 @@ use crate::error::{Conflict, Result};
 use crate::scheme::Width;
 use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 
-/// Computes MinHash signatures: slot k of a set is the least value of its shingles under
-/// permutation k, and [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot) for the empty set.
+/// Computes MinHash signatures (Broder 1997; MMDS 3.3).
 ///
-/// Every implementation computes the same bits, whatever the batch and the number of threads.
+/// Slot k of a signature is the least value of the set's hashes under permutation k. Every slot of the empty set
+/// is [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot).
 ///
-/// **Hashes.** Those of [`Shingler`] suit every scheme. Counters, token ids and other values that are not as
-/// good as random suit only schemes that mix them: `affine32`, `affine64`, `fast`, their presets
-/// `datasketch` and `datasketch64`, and `rensa`. `mersenne31`, `mersenne61`, `mersenne61-wide`,
-/// `affine32-even` and the other presets have no mixing step, and estimates from such values are biased
-/// ([`affine32`](crate::scheme::affine32) says by how much): hash them first, with
-/// [`fmix32`](crate::scheme::fmix32) or [`fmix64`](crate::scheme::fmix64).
+/// Get one from [`Backend::signer`](crate::backend::Backend::signer). Every implementation must compute the same
+/// bits, for any batch and any number of threads.
+///
+/// **Hashes.** The hashes of a [`Shingler`] suit every scheme. Counters, token ids and other non-random values
+/// suit only schemes with a mixing step: `affine32`, `affine64`, `fast`, their presets `datasketch` and
+/// `datasketch64`, and `rensa`. With `mersenne31`, `mersenne61`, `mersenne61-wide`, `affine32-even` and the other
+/// presets, such values lead to biased estimates ([`affine32`](crate::scheme::affine32) quantifies the bias).
+/// Hash them first with [`fmix32`](crate::scheme::fmix32) or [`fmix64`](crate::scheme::fmix64).
 ///
 /// **Threads.** One signer and one [`Shingler`] serve any number of threads at once, by reference or in an
-/// `Arc`. A batch is shared out among the threads of the rayon pool that the call is made in, which is
-/// the global one unless another's `install` makes it.
+/// `Arc`. Each call spreads its work over the current rayon pool: the global one, unless the call is made inside
+/// another pool's `install`.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -32,7 +34,7 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 /// let scheme = Scheme::default().with_num_perm(64)?;
 /// let signer = Backend::Auto.signer(&scheme)?;
 ///
-/// // One set of hashes, into memory of the caller.
+/// // One set of hashes, signed into the caller's memory.
 /// let mut one = [0; 64];
 /// signer.sign_set(Hashes::U32(&[7, 1, 9, 1]), SlotsMut::U32(&mut one))?;
 ///
@@ -42,7 +44,7 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 /// signer.sign_sets(&sets, SignaturesMut::new(64, SlotsMut::U32(&mut many))?)?;
 /// assert_eq!(many[..64], one);
 ///
-/// // Texts, on threads of one's own.
+/// // Texts, on your own threads.
 /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
 /// let batches = [["a rose is a rose", "a tulip is not"], ["by any other name", ""]];
 /// let mut signed = vec![0; 4 * 64];
@@ -57,35 +59,35 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 /// });
 /// assert_eq!(signed[3 * 64..], [u32::MAX; 64]); // the empty text
 ///
-/// // A batch, on the threads of a rayon pool of one's own.
+/// // The same texts in one batch, on your own rayon pool.
 /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
-/// let mut again = vec![0; 4 * 64];
+/// let mut in_pool = vec![0; 4 * 64];
 /// pool.install(|| {
 ///     let texts = batches.iter().flatten().copied().collect();
-///     let matrix = SignaturesMut::new(64, SlotsMut::U32(&mut again))?;
+///     let matrix = SignaturesMut::new(64, SlotsMut::U32(&mut in_pool))?;
 ///     signer.sign_texts(&texts, &shingler, matrix)
 /// })?;
-/// assert_eq!(again, signed);
+/// assert_eq!(in_pool, signed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Signer: Send + Sync {
-    /// Which backend this is, on what, for the summary of a run.
+    /// Name of the backend and its hardware, for the summary of a run.
     fn describe(&self) -> String;
 
-    /// Number of slots of a signature.
+    /// Number of slots per signature.
     fn num_perm(&self) -> usize;
 
     /// Width of a slot.
     fn slot_width(&self) -> Width;
 
-    /// Signs each set into the row of `signatures` with the same number.
+    /// Signs set i into row i of `signatures`.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) when the hashes are not of the scheme's width, or `signatures` has not
-    /// one row a set and one slot a permutation.
+    /// [`Error::Conflict`](crate::Error::Conflict) if the hashes do not have the scheme's width, or `signatures` does not
+    /// have one row per set and `num_perm` slots per row.
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()>;
 
-    /// Signs one set of shingle hashes into `num_perm` slots.
+    /// Signs one set of hashes into `num_perm` slots. Order and repeats of hashes do not matter.
     ///
     /// # Errors
     /// As [`Signer::sign_sets`].
@@ -95,11 +97,14 @@ pub trait Signer: Send + Sync {
         self.sign_sets(&sets, SignaturesMut::new(self.num_perm(), slots)?)
     }
 
-    /// Shingles and signs texts. Token documents are shingled by
-    /// [`Shingler::shingle_documents`](super::Shingler::shingle_documents) and signed as sets.
+    /// Shingles and signs texts: text i into row i of `signatures`.
+    ///
+    /// For documents of tokens, use [`Shingler::shingle_documents`](super::Shingler::shingle_documents) and
+    /// [`Signer::sign_sets`].
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) for a shingler of tokens.
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) if the unit of `shingler` is
+    /// [`Unit::Tokens`](super::Unit::Tokens).
     fn sign_texts(
         &self,
         texts: &TextBatch,
@@ -110,19 +115,19 @@ pub trait Signer: Send + Sync {
         self.sign_sets(&shingler.shingle(texts).sets(), signatures)
     }
 
-    /// The band keys of sets, `[sets, bands]`, by [`band_key`](super::band_key), for those who need no
-    /// signatures.
+    /// Writes the band keys of sets into `keys`, `[sets, bands]`, without returning their signatures. See
+    /// [`band_key`](super::band_key).
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) when `keys` has not one entry a set and band, or
-    /// bands need more slots than there are.
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) if `keys` does not have one entry per set
+    /// and band, or the bands need more slots than a signature has.
     fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
         check_keys(keys, sets.len(), banding, self.num_perm())?;
         signed_keys(self, sets, banding, keys)
     }
 
-    /// What is to be said about the work so far, each line once: that a device failed, and the CPU took
-    /// over.
+    /// Messages for the user about the work so far, each returned once; for example, that a device failed and
+    /// the CPU took over.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
@@ -174,10 +179,10 @@ macro_rules! signer_behind {
 signer_behind!(&S, Box<S>);
 
 impl<'a> Slots<'a> {
-    /// The number of slots in which two signatures agree.
+    /// Number of slots in which two signatures agree.
     ///
     /// # Errors
-    /// [`Conflict::SlotWidths`] and [`Conflict::SlotCounts`] when they differ in width or number of slots.
+    /// [`Conflict::SlotWidths`] or [`Conflict::SlotCounts`] if they differ in width or number of slots.
     pub fn matches(&self, other: Slots<'_>) -> Result<usize> {
         match (self, other) {
             (Slots::U32(slots), Slots::U32(other)) => count_matches(slots, other),
@@ -193,9 +198,10 @@ fn count_matches<S: PartialEq>(slots: &[S], other: &[S]) -> Result<usize> {
 }
 
 impl SlotsMut<'_> {
-    /// Lowers each slot to that of `other` where it is less: the signature of a set becomes that of its
-    /// union with another (MMDS 3.3.6), if one scheme signed both. The empty set of `nemo` and `nemo64`, all
-    /// zeros, is an exception: it must be left out.
+    /// Replaces each slot by the smaller of it and that of `other`. The result is the signature of the union of
+    /// both sets (MMDS 3.3.6). Both signatures must have the same scheme.
+    ///
+    /// Do not merge empty sets of `nemo` and `nemo64`: their slots are 0 and would replace those of the other set.
     ///
     /// ```
     /// use simgpu::backend::Backend;
@@ -215,7 +221,8 @@ impl SlotsMut<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if the slots are of another width or number; nothing is changed then.
+    /// [`Error::Conflict`](crate::Error::Conflict) if the signatures differ in width or number of slots. Nothing is
+    /// changed then.
     pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
         check_counts(self.len(), other.len())?;
         match (self, other) {
@@ -227,7 +234,7 @@ impl SlotsMut<'_> {
     }
 }
 
-/// Slot by slot the smaller one.
+/// Replaces each slot by the smaller one.
 pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
     for (slot, other) in slots.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
@@ -252,7 +259,7 @@ fn check_rows(len: usize, num_perm: usize) -> Result<()> {
     Ok(())
 }
 
-/// A matrix of signatures in memory of the caller, `[rows, num_perm]`, row by row.
+/// A matrix of signatures in the caller's memory, `[rows, num_perm]`, row by row.
 #[derive(Debug)]
 pub struct SignaturesMut<'a> {
     num_perm: usize,
@@ -260,32 +267,33 @@ pub struct SignaturesMut<'a> {
 }
 
 impl<'a> SignaturesMut<'a> {
-    /// A matrix of rows of `num_perm` slots.
+    /// A matrix with rows of `num_perm` slots over `slots`.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) unless the slots are whole rows.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless `slots` is a whole number of rows.
     pub fn new(num_perm: usize, slots: SlotsMut<'a>) -> Result<Self> {
         check_rows(slots.len(), num_perm)?;
         Ok(SignaturesMut { num_perm, slots })
     }
 
-    /// The slots.
+    /// All slots, row by row.
     pub fn into_slots(self) -> SlotsMut<'a> {
         self.slots
     }
 
-    /// The slots, for a signer to write after it has checked that they fit `sets`.
+    /// All slots, checked to fit `sets`. Implementations of [`Signer::sign_sets`] write into them.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) unless there is one row of `num_perm` slots for each of the sets.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless there is one row of `num_perm` slots per set.
     pub fn slots_for(self, sets: &ShingleSets<'_>, num_perm: usize) -> Result<SlotsMut<'a>> {
         self.slots_for_rows(sets.len(), num_perm)
     }
 
-    /// The same for that many sets.
+    /// All slots, checked to be `rows` rows of `num_perm` slots. Implementations of [`Signer::sign_texts`] write
+    /// into them.
     ///
     /// # Errors
-    /// As [`SignaturesMut::slots_for`].
+    /// [`Error::Conflict`](crate::Error::Conflict) if the shape differs.
     pub fn slots_for_rows(self, rows: usize, num_perm: usize) -> Result<SlotsMut<'a>> {
         let len = self.slots.len();
         if self.num_perm != num_perm || len != rows * num_perm {
@@ -301,7 +309,7 @@ impl<'a> SignaturesMut<'a> {
     }
 }
 
-/// A matrix of signatures, `[rows, num_perm]`.
+/// A matrix of signatures, `[rows, num_perm]`, row by row.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -323,7 +331,7 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// No signature yet, and never one for a `num_perm` of 0, which no scheme has.
+    /// An empty matrix. Signing into it fails for a `num_perm` of 0, which no scheme has.
     pub fn new(num_perm: usize, width: Width) -> Self {
         Signatures {
             num_perm,
@@ -331,8 +339,7 @@ impl Signatures {
         }
     }
 
-    /// The signatures whose slots stand row by row in `slots`, a vector of `u32` or of `u64`: the way back
-    /// from where [`Signatures::slots`] were stored.
+    /// Restores signatures from stored [`Signatures::slots`]: a vector of `u32` or `u64`, row by row.
     ///
     /// ```
     /// use simgpu::pipeline::Signatures;
@@ -346,7 +353,7 @@ impl Signatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) unless the slots are whole rows of `num_perm`.
+    /// [`Error::Conflict`](crate::Error::Conflict) unless `slots` is a whole number of rows.
     pub fn from_slots(num_perm: usize, slots: impl Into<SlotVec>) -> Result<Self> {
         let signatures = Signatures {
             num_perm,
@@ -356,12 +363,12 @@ impl Signatures {
         Ok(signatures)
     }
 
-    /// The slots, row by row, without a copy.
+    /// Returns the slots, row by row, without a copy.
     pub fn into_slots(self) -> SlotVec {
         self.slots
     }
 
-    /// The signatures of a batch of texts.
+    /// Signs a batch of texts: row i is the signature of text i.
     ///
     /// # Errors
     /// As [`Signer::sign_texts`].
@@ -374,7 +381,7 @@ impl Signatures {
     /// Signs sets and appends their signatures.
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`]; no row is appended then.
+    /// As [`Signer::sign_sets`]. No row is appended then.
     pub fn sign(&mut self, signer: &dyn Signer, sets: &ShingleSets<'_>) -> Result<()> {
         let before = self.slots().len();
         let signed = signer.sign_sets(sets, self.push_rows(sets.len()));
@@ -384,12 +391,12 @@ impl Signatures {
         signed
     }
 
-    /// Forgets all rows and keeps the memory.
+    /// Removes all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.slots.resize(0);
     }
 
-    /// Appends rows and gives them to be written.
+    /// Appends `rows` rows of zeros and returns them for writing.
     pub fn push_rows(&mut self, rows: usize) -> SignaturesMut<'_> {
         let start = self.slots.len();
         self.slots.resize(start + rows * self.num_perm);
@@ -399,7 +406,8 @@ impl Signatures {
         }
     }
 
-    /// Appends a row of `num_perm` slots of the width of the others.
+    /// Appends a row. Fails if its width or number of slots differs.
+    #[cfg(any(test, feature = "io"))]
     pub(crate) fn push_row(&mut self, row: Slots<'_>) -> Result<()> {
         check_counts(self.num_perm, row.len())?;
         self.push_slots(row)
@@ -415,22 +423,22 @@ impl Signatures {
         Ok(())
     }
 
-    /// Keeps the rows of which `is_kept` holds.
+    /// Keeps the rows that are marked in `is_kept`.
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         self.slots.retain_rows(self.num_perm, is_kept);
     }
 
-    /// Appends the rows of other signatures of the same scheme.
+    /// Appends the rows of `other`, which must have the same scheme.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if their slots are of another width or number.
+    /// [`Error::Conflict`](crate::Error::Conflict) if slot width or `num_perm` differ.
     pub fn append(&mut self, other: &Signatures) -> Result<()> {
         check_counts(self.num_perm, other.num_perm)?;
         self.push_slots(other.slots())
     }
 
-    /// Makes each row the signature of its set united with the set of the same row of `other`, by
-    /// [`SlotsMut::merge`].
+    /// Merges each row with the same row of `other` ([`SlotsMut::merge`]): the result is the signature of the
+    /// union of both sets.
     ///
     /// ```
     /// use simgpu::backend::Backend;
@@ -451,8 +459,8 @@ impl Signatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if there are more rows or fewer, or their slots are of another width or
-    /// number; nothing is changed then.
+    /// [`Error::Conflict`](crate::Error::Conflict) if the number of rows, slot width or `num_perm` differ. Nothing is
+    /// changed then.
     pub fn merge(&mut self, other: &Signatures) -> Result<()> {
         check_counts(self.num_perm, other.num_perm)?;
         let rows = (self.len(), other.len());
@@ -466,7 +474,7 @@ impl Signatures {
         self.slots_mut().merge(other.slots())
     }
 
-    /// Number of slots in a row.
+    /// Number of slots per row.
     pub fn num_perm(&self) -> usize {
         self.num_perm
     }
@@ -491,7 +499,7 @@ impl Signatures {
         self.slots.view()
     }
 
-    /// All slots, to be changed.
+    /// All slots, row by row, mutably borrowed.
     pub fn slots_mut(&mut self) -> SlotsMut<'_> {
         self.slots.view_mut(0)
     }
@@ -505,22 +513,20 @@ impl Signatures {
         self.slots().range(row)
     }
 
-    /// In how many slots rows `i` and `j` agree. [`Slots::matches`] compares rows of two matrices.
+    /// Number of slots in which rows `i` and `j` agree. [`Slots::matches`] compares rows of two matrices.
     ///
     /// # Panics
     /// If a row is not below [`Signatures::len`].
     pub fn matches(&self, i: usize, j: usize) -> usize {
-        // Rows of one matrix are of one width and number of slots.
+        // Rows of one matrix have the same width and number of slots.
         self.row(i).matches(self.row(j)).unwrap_or(0)
     }
 
-    /// The estimate of the Jaccard similarity of rows `i` and `j`: the share of slots in which they
-    /// agree (Broder 1997; MMDS 3.3.3). Its standard error is sqrt(J(1-J)/num_perm).
+    /// Estimates the Jaccard similarity J of rows `i` and `j` by the share of slots in which they agree (Broder
+    /// 1997; MMDS 3.3.3). The standard error is sqrt(J (1 - J) / num_perm).
     ///
-    /// It is 1 for two empty sets, whose similarity is undefined and whose signatures agree everywhere.
-    /// A set is empty where [`ShingleSets::range`] is, or where each slot is that of
-    /// [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot), so that
-    /// [`Cardinality::count`](super::Cardinality::count) is 0.
+    /// It is 1 for two empty sets: their similarity is undefined, but all their slots agree. All slots of an
+    /// empty set are [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot).
     ///
     /// # Panics
     /// If a row is not below [`Signatures::len`].
@@ -529,14 +535,14 @@ impl Signatures {
     }
 }
 
-/// The band keys of all signatures, `[rows, bands]`.
+/// Writes the band keys of all signatures, `[rows, bands]`.
 pub(crate) fn keys_of_rows(signatures: &Signatures, banding: Banding, keys: &mut [u64]) {
     for (i, keys) in keys.chunks_mut(banding.bands()).enumerate() {
         keys_of_row(signatures.row(i), banding, keys);
     }
 }
 
-/// The band keys of sets, by way of their signatures.
+/// Writes the band keys of sets, computed from their signatures.
 pub(crate) fn signed_keys<S: Signer + ?Sized>(
     signer: &S,
     sets: &ShingleSets<'_>,
@@ -570,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_together_is_an_error_and_changes_nothing() {
+    fn mismatched_signatures_are_errors_and_change_nothing() {
         let mut signatures_of_8 = signatures("affine32", 8, 2);
         let before = signatures_of_8.clone();
         for (scheme, num_perm, rows) in [
@@ -592,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_does_not_fit_leaves_none_behind() {
+    fn rejected_rows_are_not_appended() {
         let mut signatures = Signatures::new(2, Width::U32);
         for row in [Slots::U32(&[1]), Slots::U32(&[1; 3]), Slots::U64(&[1; 2])] {
             assert!(signatures.push_row(row).is_err());
@@ -603,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_of_the_caller_are_compared_and_taken_in() {
+    fn caller_slots_are_compared_and_stored() {
         let slots = Slots::U32(&[1, 2, 3]);
         assert_eq!(slots.matches(Slots::U32(&[1, 0, 3])).unwrap(), 2);
         for other in [Slots::U32(&[1, 2]), Slots::U32(&[]), Slots::U64(&[1, 2, 3])] {
@@ -624,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn no_permutation_is_never_a_row() {
+    fn signing_with_zero_permutations_is_an_error() {
         let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
         let mut signatures = Signatures::new(0, Width::U32);
         let sets = ShingleSets::new(Hashes::U32(&[1]), &[0, 1]).unwrap();
@@ -633,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_cannot_be_signed_leave_no_row_behind() {
+    fn failed_signing_appends_no_row() {
         let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
         let sets = ShingleSets::new(Hashes::U32(&[1]), &[0, 1]).unwrap();
         for (num_perm, width) in [(64, Width::U32), (128, Width::U64)] {
@@ -644,7 +650,7 @@ mod tests {
     }
 
     #[test]
-    fn one_set_needs_slots_of_its_scheme() {
+    fn sign_set_needs_slots_of_its_scheme() {
         let signer = Backend::Auto.signer(&Scheme::default()).unwrap();
         let (mut narrow, mut wide) = ([0u32; 127], [0u64; 128]);
         let set = Hashes::U32(&[1]);

@@ -1,8 +1,8 @@
-//! How many bits of a slot packed signatures keep.
+//! Bits per slot of packed signatures.
 
 use crate::error::{Error, Result};
 
-/// How many bits of a slot are kept.
+/// Bits per slot of [`PackedSignatures`](super::PackedSignatures).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotBits {
     /// One bit.
@@ -18,7 +18,7 @@ pub enum SlotBits {
 }
 
 impl SlotBits {
-    /// All of them, the fewest first.
+    /// All values, fewest bits first.
     pub const ALL: [SlotBits; 5] = [
         SlotBits::One,
         SlotBits::Two,
@@ -27,7 +27,7 @@ impl SlotBits {
         SlotBits::Sixteen,
     ];
 
-    /// That number of bits.
+    /// The value for a number of bits.
     ///
     /// # Errors
     /// [`Error::Parameter`] unless it is 1, 2, 4, 8 or 16.
@@ -51,7 +51,7 @@ impl SlotBits {
         }
     }
 
-    /// Words of 64 bits that hold `num_perm` slots.
+    /// Number of 64-bit words for `num_perm` slots.
     pub fn words(self, num_perm: usize) -> usize {
         num_perm.div_ceil(self.slots_per_word())
     }
@@ -60,7 +60,7 @@ impl SlotBits {
         64 / self.get() as usize
     }
 
-    /// The probability that two different slots agree in the bits that are kept.
+    /// The probability `2^-bits` that two different slots agree in the kept bits.
     pub fn chance(self) -> f64 {
         0.5f64.powi(i32::try_from(self.get()).unwrap_or(0))
     }

@@ -1,36 +1,35 @@
-//! A threshold and a scheme -> what bands and rows do: missed pairs, false candidates, memory.
+//! Effects of bands and rows at a threshold: missed pairs, false candidates and memory.
 
 use super::banding::{Banding, ErrorWeights};
 use crate::error::Result;
 use crate::scheme::Scheme;
 
-/// The bandings to choose from, for one threshold and one scheme.
+/// The result of [`tune`]: bandings to choose from, for one threshold and one scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
     /// Minimum Jaccard similarity of near-duplicates.
     pub threshold: f64,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub num_perm: usize,
-    /// The threshold less 0.2 and 0.1, the threshold, and the threshold plus 0.1 and 0.2; `None` outside of
-    /// 0 to 1.
+    /// The threshold -0.2, -0.1, 0, +0.1 and +0.2; `None` outside 0 to 1.
     pub similarities: [Option<f64>; 5],
-    /// The bandings with the least weighted area of error, by ascending weight of a false negative.
+    /// The bandings with the least weighted error, by ascending weight of a false negative.
     pub by_weight: Vec<BandingEffect>,
-    /// The banding of runs that name none.
+    /// The default banding of the scheme ([`Banding::for_scheme`]).
     pub default: BandingEffect,
-    /// The banding that the caller named.
+    /// The banding requested by the caller.
     pub requested: Option<BandingEffect>,
 }
 
-/// A banding and what it does to pairs around a threshold.
+/// A banding and its effect on pairs around a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BandingEffect {
     /// Bands and rows.
     pub banding: Banding,
-    /// Weight of a false negative for which the banding was chosen, a false positive weighing the rest of 1;
-    /// `None` if a preset or the caller chose it.
+    /// The weight w of a false negative that led to this banding; a false positive has weight 1 - w. `None` if
+    /// a preset or the caller chose the banding.
     pub false_negative_weight: Option<f64>,
-    /// Probability that a pair of each of [`Tuning::similarities`] becomes a candidate.
+    /// Probability that a pair becomes a candidate, for each of [`Tuning::similarities`].
     pub candidates: [Option<f64>; 5],
     /// Bytes of band keys per document.
     pub key_bytes: usize,
@@ -43,14 +42,14 @@ pub struct BandingEffect {
 /// Weights of a false negative.
 const WEIGHTS: [f64; 6] = [0.05, 0.5, 0.8, 0.9, 0.95, 0.99];
 
-/// What is added to the threshold.
+/// Differences between [`Tuning::similarities`] and the threshold.
 const OFFSETS: [f64; 5] = [-0.2, -0.1, 0.0, 0.1, 0.2];
 
 /// Sums of decimals, such as 0.8 + 0.2, may exceed 1 by a rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// Shows what bands and rows do for a threshold: the best bandings by weight, the default of the scheme, and
-/// `requested`.
+/// Computes the effect of bandings at a threshold: the best banding for each weight, the default of the
+/// scheme, and `requested`.
 ///
 /// ```
 /// use simgpu::pipeline::{Banding, tune};
@@ -61,7 +60,7 @@ const ROUNDING: f64 = 1e-9;
 /// let default = tuning.default;
 /// assert_eq!((default.banding.bands(), default.banding.rows()), (16, 8));
 /// assert_eq!(default.key_bytes, 128);
-/// // Of the pairs at the threshold it finds 94.7 %; 20 bands of 5 rows find more of them, and more
+/// // It finds 94.7 % of the pairs at the threshold. 20 bands of 5 rows find more of them, but also more
 /// // dissimilar pairs.
 /// assert!((default.candidates[2].unwrap() - 0.947).abs() < 1e-3);
 /// let requested = tuning.requested.unwrap();
@@ -71,8 +70,8 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`](crate::Error::Parameter) unless the threshold lies in (0, 1] and a signature of the
-/// scheme has the slots of `requested`.
+/// [`Error::Parameter`](crate::Error::Parameter) if the threshold lies outside (0, 1], or `requested` needs
+/// more slots than the scheme has.
 pub fn tune(threshold: f64, scheme: &Scheme, requested: Option<Banding>) -> Result<Tuning> {
     let num_perm = scheme.num_perm();
     let requested = match requested {
@@ -119,8 +118,8 @@ pub fn tune(threshold: f64, scheme: &Scheme, requested: Option<Banding>) -> Resu
 }
 
 impl Banding {
-    /// Points of the S-curve: the probability of a candidate at the middle of each of `points` equal parts
-    /// of 0 to 1.
+    /// Samples the S-curve: divides 0 to 1 into `points` equal parts and returns
+    /// [`Banding::candidate_probability`] at the middle of each.
     pub fn s_curve(&self, points: u32) -> impl ExactSizeIterator<Item = f64> + use<> {
         let banding = *self;
         (0..points).map(move |point| {

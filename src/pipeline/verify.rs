@@ -1,4 +1,4 @@
-//! candidate pairs -> similar pairs.
+//! Verifies candidate pairs by their similarity.
 
 use rayon::prelude::*;
 
@@ -6,17 +6,23 @@ use super::candidates::{CandidateSource, Omitted};
 use super::sign::Signatures;
 use crate::error::Result;
 
-/// A way to tell how similar two documents are.
+/// Computes or estimates the Jaccard similarity of documents.
+///
+/// Implemented by [`Signatures`] and [`PackedSignatures`](super::PackedSignatures) (estimates), by
+/// [`ExactSets`](crate::store::ExactSets) (exact values) and by [`Unverified`] (none).
 pub trait Similarity: Sync {
-    /// The Jaccard similarity of each pair of positions, or an estimate of it; `None` where similarities are
-    /// not computed at all.
+    /// The similarity of each pair of positions, in the order of `pairs`; `None` if this implementation
+    /// computes no similarities.
     ///
     /// # Errors
-    /// When what it needs cannot be read.
+    /// If stored data cannot be read.
+    ///
+    /// # Panics
+    /// If a position is not below the number of documents.
     fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>>;
 }
 
-/// No verification: every candidate pair counts.
+/// No verification: every candidate pair counts as similar.
 #[derive(Clone, Copy, Debug)]
 pub struct Unverified;
 
@@ -26,7 +32,7 @@ impl Similarity for Unverified {
     }
 }
 
-/// The share of slots in which two signatures agree, for signatures in the order of positions.
+/// Estimates: the share of equal slots. Row i is the document at position i.
 impl Similarity for Signatures {
     fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
         let estimate = |(a, b): &(u32, u32)| self.estimate(*a as usize, *b as usize);
@@ -35,17 +41,17 @@ impl Similarity for Signatures {
     }
 }
 
-/// Two similar documents, by their positions.
+/// The positions of two similar documents, and their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimilarPair {
     lo: u32,
     hi: u32,
-    /// NaN if it was not computed: there may be very many pairs.
+    /// NaN if not computed. An `Option` would need 8 more bytes per pair.
     similarity: f64,
 }
 
 impl SimilarPair {
-    /// A pair of two positions and their similarity, if it was computed.
+    /// A pair of two positions in any order; `similarity` is `None` if not computed.
     pub fn new(a: u32, b: u32, similarity: Option<f64>) -> Self {
         SimilarPair {
             lo: a.min(b),
@@ -54,38 +60,64 @@ impl SimilarPair {
         }
     }
 
-    /// The earlier document.
+    /// The lower position.
     pub fn lo(&self) -> u32 {
         self.lo
     }
 
-    /// The later document.
+    /// The higher position.
     pub fn hi(&self) -> u32 {
         self.hi
     }
 
-    /// Their similarity, if it was computed.
+    /// The similarity; `None` if not computed.
     pub fn similarity(&self) -> Option<f64> {
         (!self.similarity.is_nan()).then_some(self.similarity)
     }
 }
 
-/// What the candidates came to.
+/// The result of [`similar_pairs`].
 #[derive(Clone, Debug, Default)]
 pub struct SimilarPairs {
-    /// The pairs that reach the threshold, sorted, each once.
+    /// The pairs that reach the threshold, sorted by positions, without repeats.
     pub pairs: Vec<SimilarPair>,
-    /// Candidate pairs that were compared.
+    /// Number of candidate pairs compared.
     pub candidates: u64,
-    /// What the source left out.
+    /// Pairs and buckets that the source omitted.
     pub omitted: Omitted,
 }
 
-/// Compares the candidate pairs of a source and keeps those that reach `threshold`. A pair whose similarity is
-/// not computed is kept.
+/// Compares the candidate pairs of a source and keeps those with a similarity of at least `threshold`. If
+/// `similarity` computes none, keeps all pairs.
+///
+/// ```
+/// use simgpu::engine::Engine;
+/// use simgpu::pipeline::{
+///     BandKeys, Banding, Clusters, ErrorWeights, LargeBuckets, LshBuckets, similar_pairs,
+/// };
+///
+/// let texts = [
+///     "a rose is a rose is a rose is a rose, she said, and laughed",
+///     "the quick brown fox jumps over the lazy dog",
+///     "A rose is a rose is a rose is a rose, she said, and laughed",
+/// ];
+/// let engine = Engine::builder().build()?;
+/// let signatures = engine.sign(&texts)?;
+/// let banding = Banding::for_threshold(0.7, signatures.num_perm(), ErrorWeights::VERIFIED)?;
+/// let mut keys = BandKeys::new(banding);
+/// keys.push(&signatures);
+///
+/// let mut after_band = |_| Ok(());
+/// let mut source = LshBuckets::new(&keys, 1000, LargeBuckets::Omit, &mut after_band);
+/// let found = similar_pairs(&mut source, &signatures, 0.7)?;
+/// let clusters = Clusters::greedy(&found, texts.len(), None);
+/// let [removal] = &clusters.removals[..] else { panic!() };
+/// assert_eq!((removal.position, removal.kept), (2, 0));
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 ///
 /// # Errors
-/// Those of the source and of `similarity`.
+/// The errors of the source and of `similarity`.
 pub fn similar_pairs(
     source: &mut dyn CandidateSource,
     similarity: &dyn Similarity,
@@ -113,13 +145,13 @@ pub fn similar_pairs(
     Ok(found)
 }
 
-/// Jaccard similarity of two sets, given as sorted distinct values: |A and B| / |A or B|.
+/// The Jaccard similarity |A ∩ B| / |A ∪ B| of two sets (MMDS 3.1.1). Both must be sorted and without repeats.
 ///
-/// Two empty sets have none; it is given as 0, so that they are never similar.
+/// Returns 0 for two empty sets, whose similarity is undefined: they never count as similar.
 pub fn jaccard<T: Ord>(a: &[T], b: &[T]) -> f64 {
     let (mut i, mut j, mut shared) = (0, 0, 0usize);
     while i < a.len() && j < b.len() {
-        // Both steps without a branch: which side is behind cannot be predicted.
+        // Branch-free steps: which side is smaller cannot be predicted.
         let (in_a, in_b) = (a[i] <= b[j], b[j] <= a[i]);
         shared += usize::from(in_a & in_b);
         i += usize::from(in_a);

@@ -1,5 +1,4 @@
-//! Values of either width: shingle hashes and slots are u32 or u64, and everything that holds them is one
-//! type with two forms.
+//! Shingle hashes and slots of 32 or 64 bits behind one type.
 
 use std::fmt;
 
@@ -7,7 +6,8 @@ use bytemuck::Pod;
 
 use super::width::Width;
 
-/// Values of 32 or of 64 bits, in whatever holds each: see [`Hashes`], [`Slots`], [`SlotsMut`], [`SlotVec`].
+/// Values of 32 or of 64 bits in a container. Use its aliases [`Hashes`], [`Slots`], [`SlotsMut`] and
+/// [`SlotVec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values<Narrow, Wide> {
     /// 32 bits each.
@@ -22,7 +22,7 @@ pub type Hashes<'a> = Values<&'a [u32], &'a [u64]>;
 /// Slots of signatures, borrowed.
 pub type Slots<'a> = Values<&'a [u32], &'a [u64]>;
 
-/// Slots of signatures, to be written.
+/// Slots of signatures, mutably borrowed.
 pub type SlotsMut<'a> = Values<&'a mut [u32], &'a mut [u64]>;
 
 /// Slots of signatures, owned.
@@ -126,10 +126,10 @@ impl<Narrow: AsRef<[u32]>, Wide: AsRef<[u64]>> Values<Narrow, Wide> {
 }
 
 impl<'a> Slots<'a> {
-    /// The values of a range.
+    /// The values in `range`.
     ///
     /// # Panics
-    /// If the range ends behind the last value.
+    /// If the range is out of bounds.
     pub fn range(self, range: std::ops::Range<usize>) -> Slots<'a> {
         match self {
             Values::U32(values) => Values::U32(&values[range]),
@@ -139,7 +139,7 @@ impl<'a> Slots<'a> {
 }
 
 impl SlotsMut<'_> {
-    /// The same values, for a shorter time.
+    /// Borrows the same values again, so that `self` can be used afterwards.
     pub fn reborrow(&mut self) -> SlotsMut<'_> {
         match self {
             Values::U32(values) => Values::U32(values),
@@ -149,34 +149,30 @@ impl SlotsMut<'_> {
 }
 
 impl SlotVec {
-    /// No value, of that width.
-    pub fn new(width: Width) -> Self {
+    pub(crate) fn new(width: Width) -> Self {
         match width {
             Width::U32 => Values::U32(Vec::new()),
             Width::U64 => Values::U64(Vec::new()),
         }
     }
 
-    /// Makes it shorter, or longer by zeros.
-    pub fn resize(&mut self, len: usize) {
+    /// Truncates, or appends zeros.
+    pub(crate) fn resize(&mut self, len: usize) {
         match self {
             Values::U32(values) => values.resize(len, 0),
             Values::U64(values) => values.resize(len, 0),
         }
     }
 
-    /// The values from `start` on, to be written.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    pub fn view_mut(&mut self, start: usize) -> SlotsMut<'_> {
+    /// Mutably borrows the values from `start` on.
+    pub(crate) fn view_mut(&mut self, start: usize) -> SlotsMut<'_> {
         match self {
             Values::U32(values) => Values::U32(&mut values[start..]),
             Values::U64(values) => Values::U64(&mut values[start..]),
         }
     }
 
-    /// Keeps those rows of `width` values of which `is_kept` holds.
+    /// Keeps the rows of `width` values that are marked in `is_kept`.
     pub(crate) fn retain_rows(&mut self, width: usize, is_kept: &[bool]) {
         fn retain<T: Copy>(values: &mut Vec<T>, width: usize, is_kept: &[bool]) {
             let mut end = 0;

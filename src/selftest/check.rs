@@ -1,4 +1,4 @@
-//! Every check of every machine.
+//! Runs all checks on all signers of this machine.
 
 use super::machine::Machine;
 use super::signatures;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::scheme::Scheme;
 use crate::simd::Isa;
 
-/// What to check. The default is everything that this machine can compute with.
+/// Selects the signers to check. The default is every signer that this machine can run.
 ///
 /// ```
 /// use simgpu::backend::Backend;
@@ -28,44 +28,45 @@ use crate::simd::Isa;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Selftest {
-    /// The backend; [`Backend::Auto`] is scalar and SIMD, and the GPU backend on every hardware device.
+    /// The backend to check. [`Backend::Auto`] checks scalar, SIMD, and the GPU backend on every hardware
+    /// device.
     pub backend: Backend,
-    /// Checks SIMD on these instructions only, and [`Backend::Auto`] without scalar; `None` is every
-    /// instruction set of this CPU.
+    /// The instruction set for SIMD; `None` checks every instruction set of this CPU. If set,
+    /// [`Backend::Auto`] skips the scalar backend.
     pub isa: Option<Isa>,
-    /// The device for [`Backend::Gpu`] and [`Backend::Hybrid`]; each is checked with both forms of the
-    /// kernels.
+    /// The device for [`Backend::Gpu`] and [`Backend::Hybrid`]. Both forms of its kernels are checked.
     #[cfg(feature = "gpu")]
     pub gpu: GpuOptions,
 }
 
-/// One group of values, compared with the published ones.
+/// The result of checking one group of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Description of the signer that computed them; `None` for values that all signers share.
+    /// Description of the signer ([`Signer::describe`](crate::pipeline::Signer::describe)); `None` for values
+    /// that all signers share.
     pub signer: Option<String>,
-    /// A scheme, for its signatures, or the name of another group of values.
+    /// Name of the group: a scheme for its signatures, or for example `texts` or `murmur3`.
     pub values: String,
-    /// The result.
+    /// Whether the values are right.
     pub outcome: CheckOutcome,
 }
 
 /// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// All values are right.
+    /// All values equal the published ones.
     Passed {
-        /// Number of values.
+        /// Number of values compared.
         values: usize,
     },
-    /// At least one value is wrong.
+    /// At least one value differs.
     Failed {
-        /// The first wrong value, with the expected and the computed number.
+        /// The first wrong value, with the expected and the computed number; or the error of the signer.
         first: String,
     },
-    /// The signer does not compute this scheme.
+    /// The signer does not support this scheme.
     Unsupported {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
 }
@@ -82,29 +83,31 @@ impl CheckOutcome {
 }
 
 impl Selftest {
-    /// Runs the checks, signer by signer, then those of values that all signers share.
+    /// Runs all checks: first signer by signer, then the values that all signers share.
+    ///
+    /// A wrong value is no error: see [`Check::outcome`].
     ///
     /// # Errors
-    /// When a backend or a device that was named cannot be used here, and
-    /// [`Error::Defect`](crate::Error::Defect) when the published values cannot be read.
+    /// If the selected backend, instruction set or device cannot be used on this machine, and
+    /// [`Error::Defect`](crate::Error::Defect) if the published values cannot be read.
     pub fn run(&self) -> Result<Vec<Check>> {
         check_all(&self.machines()?)
     }
 
     fn machines(&self) -> Result<Vec<Machine>> {
         let mut machines = Vec::new();
-        let is_scalar = match self.backend {
+        let includes_scalar = match self.backend {
             Backend::Scalar => true,
             Backend::Auto => self.isa.is_none(),
             _ => false,
         };
-        if is_scalar {
+        if includes_scalar {
             let hardware = self.hardware(Isa::named("portable")?);
             machines.push(Machine::new(Backend::Scalar, hardware)?);
         }
         if matches!(self.backend, Backend::Auto | Backend::Simd) {
             for isa in Isa::available() {
-                if self.isa.is_none_or(|named| named == *isa) {
+                if self.isa.is_none_or(|selected| selected == *isa) {
                     machines.push(Machine::new(Backend::Simd, self.hardware(*isa))?);
                 }
             }
@@ -116,8 +119,8 @@ impl Selftest {
                 _ => Backend::Gpu,
             };
             let machine = Machine::new(backend, hardware)?;
-            // An adapter without 64-bit integers has one form.
-            if !machines.iter().any(|known| known.name == machine.name) {
+            // An adapter without 64-bit integers has a single form, listed once.
+            if !machines.iter().any(|listed| listed.name == machine.name) {
                 machines.push(machine);
             }
         }
@@ -132,7 +135,7 @@ impl Selftest {
         }
     }
 
-    /// Every device to check, in both forms of its kernels.
+    /// All devices to check, each with both forms of its kernels.
     #[cfg(feature = "gpu")]
     fn devices(&self) -> Vec<Hardware> {
         let devices: Vec<Option<usize>> = match self.backend {
@@ -246,10 +249,10 @@ mod tests {
             open: Box::new(|scheme| Ok(Box::new(Wrong(Backend::Scalar.signer(scheme)?)))),
         };
         let checks = check_all(&[wrong]).unwrap();
-        let (of_wrong, shared): (Vec<_>, Vec<_>) =
+        let (signed, shared): (Vec<_>, Vec<_>) =
             checks.iter().partition(|check| check.signer.is_some());
-        assert!(of_wrong.len() >= 8 && shared.len() == 5);
-        for check in of_wrong {
+        assert!(signed.len() >= 8 && shared.len() == 5);
+        for check in signed {
             let CheckOutcome::Failed { first } = &check.outcome else {
                 panic!("{check:?}");
             };

@@ -1,4 +1,4 @@
-//! What is checked: backends, each on certain hardware.
+//! The signers to check: backends on their hardware.
 
 use crate::backend::{Backend, Hardware};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::simd::Isa;
 /// Opens a signer for a scheme.
 type Open = dyn Fn(&Scheme) -> Result<Box<dyn Signer>>;
 
-/// Opens signers of one kind, and shingles on certain instructions.
+/// A backend with its hardware. Opens a signer per scheme.
 pub(super) struct Machine {
     pub(super) name: String,
     pub(super) isa: Isa,
@@ -17,7 +17,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Opens the backend once, for its name.
+    /// Opens the backend once to get its name.
     pub(super) fn new(backend: Backend, hardware: Hardware) -> Result<Self> {
         Ok(Machine {
             name: backend
@@ -28,7 +28,7 @@ impl Machine {
         })
     }
 
-    /// Why it does not compute a scheme; `None` if it does.
+    /// Why the backend does not support a scheme; `None` if it does.
     pub(super) fn unsupported(&self, scheme: &Scheme) -> Option<String> {
         match (self.open)(scheme) {
             Err(error @ Error::Unsupported(_)) => Some(error.to_string()),
@@ -36,7 +36,7 @@ impl Machine {
         }
     }
 
-    /// Computes with a new signer. Fails when another signer took over: the values would not be its own.
+    /// Computes with a new signer. Fails if another signer took over, because the check would then test that signer.
     pub(super) fn compute<T>(
         &self,
         scheme: &Scheme,

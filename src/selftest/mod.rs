@@ -1,8 +1,8 @@
-//! Checks that this machine computes the published values.
+//! Checks that this machine computes the published values. [`Selftest::run`] runs the checks.
 //!
-//! They come from a second implementation in another language and from the tools that the presets
-//! reproduce. Long sets and texts come from formulas: every backend must compute the signatures that the
-//! scalar backend computes, and those of texts must also be the ones recorded with this version.
+//! The published values come from a second implementation in Python and from the tools that presets reproduce.
+//! Formulas define further long sets and texts: on these, every backend must agree with the scalar backend, and
+//! signatures of texts must also equal those recorded with this version.
 
 mod vectors;
 

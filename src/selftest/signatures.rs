@@ -15,7 +15,7 @@ const FAMILIES: &str = include_str!("../../vectors/families.json");
 const PEERS: &str = include_str!("../../vectors/peer_signatures.json");
 const TEXT_DEDUP: &str = include_str!("../../vectors/text_dedup.json");
 
-/// Names in the file of the peers' signatures, and the presets that reproduce them.
+/// Names in `peer_signatures.json`, with the presets that reproduce them.
 const PRESETS: [(&str, &str); 6] = [
     ("datasketch affine32", "datasketch"),
     ("datasketch affine64", "datasketch64"),
@@ -33,7 +33,7 @@ pub(super) struct SignatureCase {
 }
 
 impl SignatureCase {
-    /// What is wrong with the signature that a machine computes; `None` if nothing is.
+    /// Describes the error in the signature computed by a machine; `None` if it is right.
     pub(super) fn wrong_on(&self, machine: &Machine) -> Option<String> {
         let computed = match machine.compute(&self.scheme, |signer| self.sign(signer)) {
             Ok(computed) => computed,
@@ -50,8 +50,8 @@ impl SignatureCase {
 
     fn sign(&self, signer: &dyn Signer) -> Result<Vec<u64>> {
         let family = self.scheme.family();
-        // A 32-bit family takes its hashes modulo 2^32.
-        #[allow(clippy::cast_possible_truncation, reason = "that is what modulo does")]
+        // A 32-bit family uses hashes modulo 2^32.
+        #[allow(clippy::cast_possible_truncation, reason = "the value modulo 2^32")]
         let narrow: Vec<u32> = self.set.iter().map(|hash| *hash as u32).collect();
         let set = match family.hash_width() {
             Width::U32 => Hashes::U32(&narrow),
@@ -72,12 +72,12 @@ impl SignatureCase {
     }
 }
 
-/// Lengths of the sets that come from a formula: empty, below and above the lanes of a register, and long
-/// enough for the method of long sets.
+/// Sizes of the sets from a formula: empty, below and above the lanes of a register, and large enough for the
+/// algorithms of long sets.
 const LENGTHS: [u64; 5] = [0, 1, 33, 800, 6_000];
 
-/// The published signatures by scheme, families first, and for sets from a formula those of the scalar
-/// backend.
+/// Signatures by scheme, families first: the published ones, and those of the scalar backend for sets from a
+/// formula.
 pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
     let mut groups: Vec<(String, Vec<SignatureCase>)> = Vec::new();
     let families = parse(FAMILIES)?;
@@ -113,7 +113,7 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
     }
     let text_dedup = parse(TEXT_DEDUP)?;
     for case in list(&text_dedup["cases"])? {
-        // Its seed is always that of the preset.
+        // The seed is always that of the preset.
         let scheme = Scheme::named("text-dedup")?;
         let scheme = scheme.with_num_perm(number(&case["num_perm"])?)?;
         let mut shingling = Shingling::of_scheme(&scheme);
@@ -154,7 +154,7 @@ fn add(groups: &mut Vec<(String, Vec<SignatureCase>)>, known: SignatureCase) {
     }
 }
 
-/// The hashes of tokens by a preset's own base hash.
+/// Hashes tokens by the base hash of a preset.
 fn hashes(preset: &Scheme, tokens: &Value) -> Result<Vec<u64>> {
     let hash = preset.prescribed_hash();
     let hash = hash.ok_or_else(|| unreadable("a preset has no base hash"))?;
@@ -179,7 +179,7 @@ mod tests {
             let group = groups.iter().find(|(group, _)| group == name);
             let (_, cases) = group.unwrap_or_else(|| panic!("no values of {name}"));
             assert!(cases.iter().any(|case| case.set.len() >= 5_000), "{name}");
-            // NeMo's published values have other coefficients; they are checked by definition.
+            // NeMo's published values need other coefficients. `values::cudf` checks them.
             let has_published = cases.len() > LENGTHS.len();
             assert_eq!(has_published, !name.starts_with("nemo"), "{name}");
         }

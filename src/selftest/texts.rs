@@ -1,4 +1,4 @@
-//! Texts from a formula, their shingles and their signatures.
+//! Checks shingles and signatures of texts from a formula.
 
 use super::machine::Machine;
 use super::vectors::{numbers, parse, unreadable};
@@ -12,7 +12,7 @@ use crate::simd::Isa;
 
 const TEXTS: &str = include_str!("../../vectors/texts.json");
 
-/// A text, how it is shingled and signed, and the expected values.
+/// A text with its shingler, its scheme and the expected values.
 pub(super) struct TextCase {
     text: String,
     shingler: Shingler,
@@ -29,7 +29,7 @@ struct TextValues {
     slots: Vec<u64>,
 }
 
-/// What the scalar backend computed when this version was made.
+/// Values of the scalar backend, recorded with this version in `vectors/texts.json`.
 struct RecordedValues {
     /// The number of hashes and their sum modulo 2^64, which any wrong hash changes.
     shingles: (u64, u64),
@@ -57,7 +57,7 @@ impl TextValues {
 }
 
 impl TextCase {
-    /// What is wrong with the shingles and the signature that a machine computes; `None` if nothing is.
+    /// Describes the error in the shingles and signature computed by a machine; `None` if they are right.
     pub(super) fn wrong_on(&self, machine: &Machine) -> Option<String> {
         let values = machine.compute(&self.scheme, |signer| {
             TextValues::of(&self.text, &self.shingler, signer, machine.isa)
@@ -83,7 +83,7 @@ impl TextCase {
     }
 }
 
-/// Slots of a text's signature.
+/// Slots per signature of a text.
 const TEXT_NUM_PERM: u32 = 8;
 
 /// Texts from a formula: ASCII, more than ASCII, and a mix longer than 64 KiB.
@@ -127,7 +127,7 @@ fn texts() -> [(&'static str, String); 3] {
     ]
 }
 
-/// How texts are shingled and signed: a scheme, and a unit where it differs from the scheme's.
+/// Methods of shingling and signing texts: a scheme, and a unit unless it is the scheme's.
 const TEXT_METHODS: [(&str, Option<Unit>); 11] = [
     ("affine32", Some(Unit::Bytes)),
     ("affine32-even", Some(Unit::Bytes)),
@@ -142,7 +142,7 @@ const TEXT_METHODS: [(&str, Option<Unit>); 11] = [
     ("nemo64", None),
 ];
 
-/// Every text in every way, as the scalar backend computes it now, with the name of its recorded values.
+/// All texts by all methods as the scalar backend computes them now, with the names of their recorded values.
 fn scalar_cases() -> Result<Vec<(String, TextCase)>> {
     let mut cases = Vec::new();
     let portable = Isa::named("portable")?;
@@ -167,7 +167,7 @@ fn scalar_cases() -> Result<Vec<(String, TextCase)>> {
     Ok(cases)
 }
 
-/// Every text in every way, with what the scalar backend computes now and what is recorded.
+/// All texts by all methods, with the recorded values.
 pub(super) fn cases() -> Result<Vec<TextCase>> {
     let recorded = parse(TEXTS)?;
     let with_recorded = |(name, mut case): (String, TextCase)| {
@@ -190,14 +190,14 @@ mod tests {
     use crate::backend::Hardware;
 
     #[test]
-    fn texts_are_short_and_long_and_of_all_kinds() {
+    fn texts_are_ascii_and_unicode_short_and_long() {
         let [(_, ascii), (_, others), (_, long)] = texts();
         assert!(ascii.is_ascii() && !others.is_ascii() && !long.is_ascii());
         assert!(long.len() > 64 << 10);
         assert_eq!(cases().unwrap().len(), 33);
     }
 
-    /// On a machine that signs correctly what it shingled wrongly.
+    /// The signature is right, but the sum of the shingles is not.
     #[test]
     fn a_wrong_shingle_is_found() {
         let (_, mut case) = scalar_cases().unwrap().remove(0);
@@ -208,7 +208,7 @@ mod tests {
         assert!(wrong.starts_with("shingles are wrong"), "{wrong}");
     }
 
-    /// Records what the scalar backend computes, shingling on portable instructions:
+    /// Records the values of the scalar backend, shingling on portable instructions:
     /// `cargo test --features selftest --lib freeze_texts -- --ignored`.
     #[test]
     #[ignore = "writes vectors/texts.json"]

@@ -1,4 +1,4 @@
-//! Published values that no signer computes: coefficients, band keys, base hashes.
+//! Checks published values that all signers share: coefficients, band keys and base hashes.
 
 use serde_json::Value;
 
@@ -17,22 +17,22 @@ const MURMUR3: &str = include_str!("../../vectors/murmur3.json");
 const WORDS_V1: &str = include_str!("../../vectors/words_v1.json");
 const CUDF: &str = include_str!("../../vectors/cudf.json");
 
-/// A published value, and the computed one.
+/// A published value and the computed one.
 pub(super) struct SingleValue {
-    what: String,
+    name: String,
     expected: u64,
     computed: u64,
 }
 
 impl SingleValue {
-    /// What is wrong with the computed value; `None` if nothing is.
+    /// Describes the error; `None` if the computed value is right.
     pub(super) fn wrong(&self) -> Option<String> {
         let SingleValue {
-            what,
+            name,
             expected,
             computed,
         } = self;
-        (expected != computed).then(|| format!("{what}: expected {expected}, got {computed}"))
+        (expected != computed).then(|| format!("{name}: expected {expected}, got {computed}"))
     }
 }
 
@@ -51,7 +51,7 @@ pub(super) fn coefficients() -> Result<Vec<SingleValue>> {
             let (a, b) = (permutations.a()[k], permutations.b()[k]);
             for (name, expected, computed) in [("a", expected_a, a), ("b", expected_b, b)] {
                 values.push(SingleValue {
-                    what: format!("{name} of slot {k} of {scheme}, seed {}", scheme.seed()),
+                    name: format!("{name} of slot {k} of {scheme}, seed {}", scheme.seed()),
                     expected,
                     computed,
                 });
@@ -82,7 +82,7 @@ pub(super) fn band_keys() -> Result<Vec<SingleValue>> {
                         .map(|slots| band_key(band, Slots::U64(slots)))
                 };
                 values.push(SingleValue {
-                    what: format!("band {band} of {rows} rows"),
+                    name: format!("band {band} of {rows} rows"),
                     expected: number(key)?,
                     computed: computed.ok_or_else(|| unreadable("a band is missing"))?,
                 });
@@ -97,17 +97,17 @@ pub(super) fn murmur3() -> Result<Vec<SingleValue>> {
     let golden = parse(MURMUR3)?;
     let seeds: Vec<u32> = numbers(&golden["seeds"])?;
     let mut check = |bytes: &[u8], case: &Value| -> Result<()> {
-        let what =
+        let name =
             |bits: u32, seed: u32| format!("{bits} bits of {} bytes, seed {seed}", bytes.len());
         for (seed, expected) in seeds.iter().zip(list(&case["murmur3_32"])?) {
             values.push(SingleValue {
-                what: what(32, *seed),
+                name: name(32, *seed),
                 expected: number(expected)?,
                 computed: murmur3_32(bytes, *seed).into(),
             });
         }
         values.push(SingleValue {
-            what: what(128, 0),
+            name: name(128, 0),
             expected: number(&case["murmur3_128"])?,
             computed: murmur3_128(bytes, 0),
         });
@@ -132,14 +132,14 @@ pub(super) fn words() -> Result<Vec<SingleValue>> {
         let words = words.collect::<Result<Vec<&str>>>()?;
         let of_words = words.iter().map(|word| words_v1::word(word.as_bytes()));
         let shingle = words_v1::shingle(of_words);
-        let what = |bits: u32| format!("{bits} bits of {words:?}");
+        let name = |bits: u32| format!("{bits} bits of {words:?}");
         values.push(SingleValue {
-            what: what(64),
+            name: name(64),
             expected: number(&case["value64"])?,
             computed: shingle,
         });
         values.push(SingleValue {
-            what: what(32),
+            name: name(32),
             expected: number(&case["value32"])?,
             computed: u32::of_words(shingle).into(),
         });
@@ -147,7 +147,7 @@ pub(super) fn words() -> Result<Vec<SingleValue>> {
     Ok(values)
 }
 
-/// cuDF's unit tests use coefficients of their own, with a = b, and a hash without a seed.
+/// cuDF's unit tests use their own coefficients, with a = b, and a hash with seed 0.
 pub(super) fn cudf() -> Result<Vec<SingleValue>> {
     let golden = parse(CUDF)?;
     let mut values = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn cudf() -> Result<Vec<SingleValue>> {
                     Hashes::U64(set) => set.iter().map(|x| mersenne61_wide(c, c, *x)).min(),
                 };
                 values.push(SingleValue {
-                    what: format!("{name} of {text:?} with coefficients {c}"),
+                    name: format!("{name} of {text:?} with coefficients {c}"),
                     expected: known,
                     computed: least.unwrap_or(0),
                 });

@@ -1,4 +1,4 @@
-//! Reads the published values, which this crate ships as JSON.
+//! Reads the published values that this crate includes as JSON.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ pub(super) fn parse(json: &str) -> Result<Value> {
     serde_json::from_str(json).map_err(|error| unreadable(&error.to_string()))
 }
 
-/// The scheme of that name with the permutations and the seed of a case.
+/// The scheme `name` with the permutations and the seed of a case.
 pub(super) fn scheme_of(case: &Value, name: &str) -> Result<Scheme> {
     Ok(Scheme::named(name)?
         .with_num_perm(number(&case["num_perm"])?)?
@@ -32,7 +32,7 @@ pub(super) fn string(value: &Value) -> Result<&str> {
         .ok_or_else(|| unreadable("a string is missing"))
 }
 
-/// A number, or a string that holds one.
+/// A number, either as a JSON number or as a string.
 pub(super) fn number<T: TryFrom<u64>>(value: &Value) -> Result<T> {
     let number = match value.as_u64() {
         Some(number) => Some(number),
@@ -52,7 +52,7 @@ pub(super) fn size(value: &Value) -> Result<NonZeroUsize> {
     NonZeroUsize::new(number(value)?).ok_or_else(|| unreadable("a size is 0"))
 }
 
-/// The error for values that do not have the expected form.
+/// The error for values in an unexpected form.
 pub(super) fn unreadable(problem: &str) -> Error {
     Error::Defect(format!("cannot read the published values: {problem}"))
 }

@@ -1,8 +1,8 @@
-//! Hashes and slots of both widths as u64, and how they differ.
+//! Widens hashes and slots to u64 and compares them.
 
 use crate::scheme::{Hashes, Slots};
 
-/// The first slot that differs.
+/// Describes the first slot that differs; `None` if all are equal.
 pub(super) fn wrong_slot(expected: &[u64], computed: &[u64]) -> Option<String> {
     let mut slots = computed.iter().zip(expected).enumerate();
     let (k, (got, expected)) = slots.find(|(_, (got, expected))| got != expected)?;

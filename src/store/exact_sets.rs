@@ -1,4 +1,4 @@
-//! Shingle sets for exact similarity, in memory up to a bound and beyond it in a file.
+//! Shingle sets for exact similarity, in memory up to a bound and in a temporary file beyond it.
 
 #[cfg(feature = "io")]
 use std::fs::File;
@@ -12,7 +12,21 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::pipeline::{Similarity, jaccard};
 
-/// Sorted sets of 64-bit shingle hashes by position: what exact similarity is computed from.
+/// Shingle sets of documents, from which it computes exact Jaccard similarities.
+///
+/// A set is a sorted list of distinct 64-bit hashes, as made by
+/// [`Shingler::exact_set`](crate::pipeline::Shingler::exact_set). It is stored by the position of its document.
+///
+/// ```
+/// use simgpu::pipeline::Similarity;
+/// use simgpu::store::ExactSets;
+///
+/// let mut sets = ExactSets::new(2);
+/// sets.insert(0, &[1, 2, 3])?;
+/// sets.insert(1, &[2, 3, 4])?;
+/// assert_eq!(sets.of_pairs(&[(0, 1)])?, Some(vec![0.5]));
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ExactSets {
     spans: Vec<Span>,
@@ -21,14 +35,14 @@ pub struct ExactSets {
     spill: Option<Spill>,
 }
 
-/// Where a set lies among all hashes; those behind the end of `memory` are in the file.
+/// Offset and length of a set, in hashes. Offsets past the end of `memory` are in the file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     start: u64,
     len: u64,
 }
 
-/// A file without a name for the sets that do not fit in memory.
+/// An unnamed temporary file for the sets that do not fit in memory.
 #[cfg(feature = "io")]
 #[derive(Debug)]
 struct Spill {
@@ -39,7 +53,7 @@ struct Spill {
 }
 
 impl ExactSets {
-    /// No sets yet, for `positions` documents, all of them in memory.
+    /// An empty set for each of `positions` documents. Keeps all sets in memory.
     pub fn new(positions: usize) -> Self {
         ExactSets {
             spans: vec![Span::default(); positions],
@@ -49,7 +63,8 @@ impl ExactSets {
         }
     }
 
-    /// The same with at most `memory_bytes` of them in memory, and the rest in a temporary file in `folder`.
+    /// Like [`ExactSets::new`], with at most `memory_bytes` of hashes in memory and the rest in a temporary
+    /// file in `folder`.
     #[cfg(feature = "io")]
     pub fn spilling(positions: usize, memory_bytes: usize, folder: &Path) -> Self {
         ExactSets {
@@ -63,10 +78,10 @@ impl ExactSets {
         }
     }
 
-    /// Stores the set of the document at `position`.
+    /// Stores the set of the document at `position`: sorted distinct hashes.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) when the file cannot be written.
+    /// [`Error::Io`](crate::Error::Io) if the temporary file cannot be written.
     ///
     /// # Panics
     /// If `position` is not below the number of documents.
@@ -89,7 +104,10 @@ impl ExactSets {
     }
 
     #[cfg(not(feature = "io"))]
-    #[allow(clippy::unnecessary_wraps, reason = "a file can fail")]
+    #[allow(
+        clippy::unnecessary_wraps,
+        reason = "with `io`, writing a file can fail"
+    )]
     fn append(&mut self, set: &[u64]) -> Result<u64> {
         Ok(self.append_in_memory(set))
     }
@@ -101,7 +119,7 @@ impl ExactSets {
 
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "a set was a slice in memory, and what lies before the end of memory is an index"
+        reason = "a set fits in memory, and an offset below the end of `memory` is an index"
     )]
     fn get<'a>(&'a self, position: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
         let Span { start, len } = self.spans[position as usize];
@@ -118,15 +136,16 @@ impl ExactSets {
     }
 }
 
+/// Exact Jaccard similarities.
 impl Similarity for ExactSets {
     fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
         let chunks = pairs.par_chunks(256).map(|pairs| {
-            let (mut left, mut right) = (Vec::new(), Vec::new());
+            let (mut lo_buffer, mut hi_buffer) = (Vec::new(), Vec::new());
             let mut similarities = Vec::with_capacity(pairs.len());
             for run in pairs.chunk_by(|a, b| a.0 == b.0) {
-                let a = self.get(run[0].0, &mut left)?;
+                let a = self.get(run[0].0, &mut lo_buffer)?;
                 for (_, hi) in run {
-                    similarities.push(jaccard(a, self.get(*hi, &mut right)?));
+                    similarities.push(jaccard(a, self.get(*hi, &mut hi_buffer)?));
                 }
             }
             Ok(similarities)
@@ -138,7 +157,7 @@ impl Similarity for ExactSets {
 
 #[cfg(feature = "io")]
 impl Spill {
-    /// Appends a set and gives the number of hashes before it.
+    /// Appends a set and returns its offset in hashes.
     fn append(&mut self, set: &[u64]) -> Result<u64> {
         use std::io::Write;
         let file = match &mut self.file {
@@ -188,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_from_memory_equal_those_from_a_file() {
+    fn memory_and_file_hold_the_same_sets() {
         let folder = tempfile::tempdir().unwrap();
         let sets: Vec<Vec<u64>> = (0..40).map(|i| (i..i + 3 * i + 1).collect()).collect();
         let pairs: Vec<_> = (0..40).flat_map(|a| (0..a).map(move |b| (b, a))).collect();

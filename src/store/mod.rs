@@ -1,8 +1,7 @@
-//! What grows with the documents and may grow larger than memory.
+//! Storage that grows with the number of documents and may outgrow memory.
 //!
-//! A store holds what a stage appends and hands it back in an order that the stage names: it knows neither
-//! formats nor what its values mean. [`ExactSets`] lie in memory up to a bound and in a temporary file beyond it.
-//! Sorted runs of band keys and of pairs belong here once they can be larger than memory; in memory they are
+//! A store keeps values and returns them; it knows neither file formats nor what the values mean.
+//! [`ExactSets`] uses memory up to a bound and a temporary file beyond it. Band keys stay in memory, in
 //! [`BandKeys`](crate::pipeline::BandKeys).
 
 mod exact_sets;

@@ -1,4 +1,4 @@
-//! Shingles of tokens and of pieces, joined and hashed as bytes, in the ways of several tools.
+//! Shingles of tokens and of pieces, joined and hashed as bytes like the tools that presets reproduce.
 
 use super::hash::{Out, TextHash};
 use super::pieces::{is_word, pieces};
@@ -7,7 +7,7 @@ use super::shingler::Shingler;
 use crate::scheme::{BaseHash, Grams};
 
 impl Shingler {
-    /// The shingles of given tokens.
+    /// Appends the shingles of a list of tokens.
     pub(super) fn shingle_tokens<'a, H: TextHash>(
         &self,
         hash: BaseHash,
@@ -42,7 +42,7 @@ impl Shingler {
         }
     }
 
-    /// The shingles of the pieces of a normalised text.
+    /// Appends the shingles of the pieces of a normalised text.
     pub(super) fn shingle_pieces<H: TextHash>(
         &self,
         hash: BaseHash,
@@ -58,7 +58,7 @@ impl Shingler {
         let joined = &scratch.joined;
         let is_left_out = match self.grams {
             Grams::FromFivePieces => joined.len() < 5,
-            // A text of empty pieces alone holds nothing.
+            // A text of empty pieces has no shingle.
             _ => self.leaves_out(joined.len()) || !text.contains(is_word),
         };
         if !is_left_out {
@@ -68,7 +68,7 @@ impl Shingler {
         }
     }
 
-    /// Whether a document of that many words or tokens has none of the shingles that the scheme takes.
+    /// Whether the scheme drops a document of `units` words or tokens because it is shorter than a shingle.
     pub(super) fn leaves_out(&self, units: usize) -> bool {
         self.grams == Grams::FullOnly && units < self.shingling.size.get()
     }

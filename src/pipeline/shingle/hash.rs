@@ -1,4 +1,4 @@
-//! Units to hashes: the ways that are worth a kernel, and where hashes go.
+//! Hashes units, with SIMD kernels for the common cases, and collects the hashes.
 
 use super::scratch::Scratch;
 use super::sequence::UnitSequence;
@@ -8,52 +8,52 @@ use crate::simd::Isa;
 use crate::simd::windows::Windows;
 use crate::simd::words::{WordShingle, hash_shingles, hash_words};
 
-/// Where the hashes of a document go: into one list, which is given away whenever it is long enough.
+/// Collects the hashes of a document in a list, which is flushed whenever it holds `piece` hashes.
 pub(super) struct Out<'a, H> {
     hashes: &'a mut Vec<H>,
     piece: usize,
-    give: Option<&'a mut Give<'a, H>>,
+    flush: Option<&'a mut Flush<'a, H>>,
 }
 
-/// Takes hashes away and clears the list.
-type Give<'a, H> = dyn FnMut(&mut Vec<H>) + 'a;
+/// Consumes the hashes and clears the list.
+type Flush<'a, H> = dyn FnMut(&mut Vec<H>) + 'a;
 
 impl<'a, H> Out<'a, H> {
-    /// All hashes stay in the list.
+    /// Collects all hashes in the list.
     pub(super) fn all(hashes: &'a mut Vec<H>) -> Self {
         Out {
             hashes,
             piece: usize::MAX,
-            give: None,
+            flush: None,
         }
     }
 
-    /// The list is given away, to be cleared, whenever `piece` hashes are in it.
+    /// Calls `flush` whenever the list holds `piece` hashes. `flush` must clear it.
     pub(super) fn pieces(
         hashes: &'a mut Vec<H>,
         piece: usize,
-        give: &'a mut (dyn FnMut(&mut Vec<H>) + 'a),
+        flush: &'a mut (dyn FnMut(&mut Vec<H>) + 'a),
     ) -> Self {
         Out {
             hashes,
             piece,
-            give: Some(give),
+            flush: Some(flush),
         }
     }
 
-    /// The list, for some more hashes.
+    /// The list to append to, flushed first if it is full.
     #[inline]
     pub(super) fn room(&mut self) -> &mut Vec<H> {
         if self.hashes.len() >= self.piece
-            && let Some(give) = &mut self.give
+            && let Some(flush) = &mut self.flush
         {
-            give(self.hashes);
+            flush(self.hashes);
         }
         self.hashes
     }
 }
 
-/// Calls `emit` with every window of `size` bytes; a shorter text is one window, an empty one none.
+/// Calls `emit` with every window of `size` bytes. A shorter text is one window, an empty text none.
 pub(super) fn for_each_window(bytes: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
     if bytes.is_empty() {
     } else if bytes.len() <= size {
@@ -63,7 +63,8 @@ pub(super) fn for_each_window(bytes: &[u8], size: usize, mut emit: impl FnMut(&[
     }
 }
 
-/// The same for windows of `size` characters of text in UTF-8.
+/// Calls `emit` with every window of `size` characters of UTF-8 text. A shorter text is one window, an empty
+/// text none.
 pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMut(&[u8])) {
     let starts = || {
         let is_start = |(at, byte): (usize, &u8)| (byte & 0xC0 != 0x80).then_some(at);
@@ -75,13 +76,12 @@ pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMu
     }
 }
 
-/// A shingle hash with its own way through a text.
+/// A shingle hash of either width.
 pub(super) trait TextHash: WordShingle {
-    /// The list that pieces are made in.
+    /// The reusable list for pieces of this width.
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
 
-    /// Appends `hash` of every window of `size` bytes; a shorter text is one window, an empty one
-    /// none.
+    /// Appends `hash` of every window of `size` bytes. A shorter text is one window, an empty text none.
     fn push_windows(
         _: Isa,
         hash: BaseHash,
@@ -128,20 +128,19 @@ impl TextHash for u64 {
     }
 }
 
-/// Words whose hashes wait, so that shingles are made of many at a time and all stays in the
-/// first-level cache.
-const WAITING: usize = 1024;
+/// Word hashes collected before combining them into shingles: many per call, yet within the first-level cache.
+const PENDING_WORDS: usize = 1024;
 
-/// Makes `words-v1` shingles of words.
+/// Combines words into `words-v1` shingles.
 pub(super) struct HashesOfWords<'a, 'b, H> {
     isa: Isa,
     size: usize,
-    /// Of words in a row, the last ones so far.
+    /// Hashes of the last consecutive words.
     words: &'a mut Vec<u64>,
     sequence: Option<&'a mut UnitSequence>,
     out: &'a mut Out<'b, H>,
-    /// Whether all but the last `size - 1` words have had their shingles.
-    has_begun: bool,
+    /// Whether shingles were made already. Then the first `size - 1` of `words` belong to them.
+    has_shingles: bool,
 }
 
 impl<'a, 'b, H: TextHash> HashesOfWords<'a, 'b, H> {
@@ -158,24 +157,24 @@ impl<'a, 'b, H: TextHash> HashesOfWords<'a, 'b, H> {
             words: &mut scratch.word_hashes,
             sequence: scratch.is_digested.then_some(&mut scratch.sequence),
             out,
-            has_begun: false,
+            has_shingles: false,
         }
     }
 
     #[inline]
     fn shingle_if_many(&mut self) {
-        if self.words.len() >= WAITING.saturating_add(self.size.saturating_mul(2)) {
+        if self.words.len() >= PENDING_WORDS.saturating_add(self.size.saturating_mul(2)) {
             hash_shingles(self.isa, self.words, self.size, self.out.room());
             let shingled = self.words.len() - (self.size - 1);
             self.words.copy_within(shingled.., 0);
             self.words.truncate(self.size - 1);
-            self.has_begun = true;
+            self.has_shingles = true;
         }
     }
 
-    /// Makes the last shingles.
+    /// Combines the remaining words.
     pub(super) fn finish(self) {
-        if !self.has_begun || self.words.len() >= self.size {
+        if !self.has_shingles || self.words.len() >= self.size {
             hash_shingles(self.isa, self.words, self.size, self.out.room());
         }
     }

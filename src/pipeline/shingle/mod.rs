@@ -1,8 +1,7 @@
-//! documents -> shingle sets (MMDS 3.2).
+//! Cuts documents into shingle sets (MMDS 3.2).
 //!
-//! A document's shingles are the windows of `size` consecutive units, hashed to 32 or 64 bits. The set stays a
-//! list in text order: repeats change no minimum, and sorting them out would cost more than signing them
-//! again.
+//! The shingles of a document are its windows of `size` consecutive units, hashed to 32 or 64 bits. A set is a
+//! list in text order. It keeps repeats: they change no minimum, and removing them costs more than signing them.
 
 mod shingling;
 

@@ -1,17 +1,17 @@
-//! What is done to a text before it is cut into units.
+//! Normalises texts before they are cut into units.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use crate::simd::{Isa, Kernel, Lanes};
 
-/// Which differences between texts do not count.
+/// Differences between texts to remove before shingling. The default merges white space only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Normalise {
-    /// Letters are lowercased as Unicode says.
+    /// Lowercases letters by Unicode's rules.
     pub lowercase: bool,
-    /// Punctuation is deleted: general category P, and all ASCII punctuation.
+    /// Deletes punctuation: general category P and all ASCII punctuation.
     pub strip_punctuation: bool,
-    /// A run of white space stays as it is; otherwise it becomes one blank.
+    /// Keeps white space unchanged; if false, each run of white space becomes one space.
     pub keep_whitespace: bool,
 }
 
@@ -21,7 +21,8 @@ impl Normalise {
         self.lowercase || self.strip_punctuation
     }
 
-    /// Writes the normalised text into `out`: lowercased, then stripped, then blanks merged.
+    /// Replaces the content of `out` by the normalised text: first lowercases, then strips punctuation, then
+    /// merges white space.
     pub fn apply(self, text: &str, out: &mut String) {
         out.clear();
         out.reserve(text.len());
@@ -32,7 +33,7 @@ impl Normalise {
         }
     }
 
-    /// Writes the bytes of the normalised text over those of `out`.
+    /// Replaces the content of `out` by the bytes of the normalised text.
     pub(super) fn apply_to_bytes(self, isa: Isa, text: &str, out: &mut Bytes) {
         if self.changes_letters() {
             out.bytes.clear();
@@ -77,7 +78,7 @@ impl Normalise {
     }
 }
 
-/// Bytes of a normalised text, and behind them some that were there before.
+/// A normalised text in the first `len` bytes. The rest is reused memory.
 #[derive(Debug, Default)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,
@@ -90,17 +91,17 @@ impl Bytes {
     }
 }
 
-/// Writes a text with each run of white space as one blank, and says how long it is.
+/// Writes a text with each run of white space as one space, and returns its length.
 struct MergeBlanks<'a> {
     text: &'a [u8],
-    /// 64 bytes longer than the text.
+    /// At least 64 bytes longer than the text.
     out: &'a mut [u8],
 }
 
 impl Kernel for MergeBlanks<'_> {
     type Output = usize;
 
-    #[allow(clippy::cast_possible_truncation, reason = "places in a block")]
+    #[allow(clippy::cast_possible_truncation, reason = "offsets in a block")]
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> usize {
         let MergeBlanks { text, out } = self;
@@ -140,8 +141,7 @@ impl Kernel for MergeBlanks<'_> {
             if repeated == 0 {
                 len += taken;
             } else {
-                // Each span of bytes that stay is written with what follows it, which is
-                // overwritten.
+                // Writes 64 bytes per kept span. The next span overwrites the excess.
                 let mut bytes = [0; 128];
                 if let Some(room) = bytes.first_chunk_mut() {
                     lanes.store_bytes(c, room);
@@ -162,8 +162,8 @@ impl Kernel for MergeBlanks<'_> {
     }
 }
 
-/// The first non-ASCII white space in the block at `at`, of which the bytes are given that may begin
-/// one: where it is and how many bytes it has.
+/// Offset and length of the first non-ASCII white space in the block at `at`. `begins` marks the bytes that may
+/// begin one.
 #[inline(always)]
 fn wide_blank(text: &[u8], at: usize, mut begins: u64) -> Option<(usize, usize)> {
     while begins != 0 {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_white_space_become_one_blank() {
+    fn white_space_becomes_one_space() {
         let merge = Normalise::default();
         assert_eq!(normalised(merge, " a\t\r\n b\u{3000}\u{a0}c "), " a b c ");
         let keep = Normalise {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_and_punctuation() {
+    fn lowercasing_and_stripping_punctuation() {
         let both = Normalise {
             lowercase: true,
             strip_punctuation: true,
@@ -223,10 +223,13 @@ mod tests {
         assert_eq!(normalised(both, "Don't — “STOP” – ΟΔΟΣ!"), "dont stop οδος");
     }
 
-    #[allow(clippy::cast_possible_truncation, reason = "any number will do")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a truncated random number is still random"
+    )]
     #[test]
-    fn bytes_are_those_of_the_text() {
-        // All white space, and what begins with the same bytes.
+    fn every_kernel_matches_the_definition() {
+        // All white space, and characters that begin with the same bytes.
         let mut pieces: Vec<String> = ('\0'..='\u{3100}')
             .filter(|c| c.is_whitespace())
             .map(String::from)
@@ -246,7 +249,7 @@ mod tests {
         let mut bytes = Bytes::default();
         for _ in 0..20_000 {
             let count = below(60);
-            // Blanks next to one another, and blanks far apart.
+            // Adjacent spaces, and spaces far apart.
             let kinds = if below(2) == 0 { pieces.len() } else { 3 };
             let text: String = (0..count)
                 .map(|_| &*pieces[below(pieces.len()) % kinds])

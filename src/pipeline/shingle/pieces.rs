@@ -1,15 +1,15 @@
-//! Texts cut where Python's `\W` cuts them.
+//! Splits texts as Python's `\W` does.
 
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
-/// The pieces between characters that are no letter, number or underscore, empty ones included: what
-/// Python's `re.split(r"\W", text)` gives. A text of n such characters has n + 1 pieces.
+/// Splits a text at every character other than a letter, number or underscore, like Python's
+/// `re.split(r"\W", text)`. Includes empty pieces: n separators make n + 1 pieces.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !is_word(c))
 }
 
-/// Python's `\w`: general category L or N, or an underscore. Marks are not, so that an accent by
-/// itself cuts its word.
+/// Python's `\w`: general category L or N, or an underscore. Marks are excluded, so a combining accent splits
+/// its word.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_pythons() {
+    fn pieces_match_python() {
         let cut = |text| pieces(text).collect::<Vec<_>>();
         assert_eq!(cut("a, b"), ["a", "", "b"]);
         assert_eq!(cut(""), [""]);

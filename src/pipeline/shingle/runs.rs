@@ -1,27 +1,27 @@
-//! Runs of a text: word characters, and what joins them.
+//! Finds runs of word characters and of the characters that join them.
 
 use std::collections::VecDeque;
 
 use super::word_class::{Class, class_after, class_at, class_before};
 use crate::simd::{Isa, Kernel, Lanes};
 
-/// Bytes that are looked at between two looks at what was found.
+/// Bytes scanned per chunk.
 pub(super) const CHUNK: usize = 4096;
 
-/// Where runs begin and end, found chunk by chunk.
+/// Finds the starts and ends of runs, chunk by chunk.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
-    /// Starts and ends in turn, counted from the beginning of the chunk, and room for more.
+    /// Alternating starts and ends, as offsets in the chunk. Entries past the count are unused.
     pub(super) changes: Vec<u32>,
-    /// Where complex characters begin; of those that follow one another, the first.
+    /// Offsets in the text of complex characters; only the first of adjacent ones.
     pub(super) complex: VecDeque<usize>,
-    /// Whether the chunk holds an underscore, which is no word alone.
+    /// Whether the chunk contains an underscore. Underscores alone are not a word.
     pub(super) has_underscore: bool,
     blocks: Vec<Classes>,
 }
 
-/// What one block of 64 bytes must know of the one before it: the last bytes' classes as one bit, and
-/// what a character that begins there is, for its bytes in this block.
+/// State carried from one block of 64 bytes to the next: the classes of the last byte, one bit each, and the
+/// bytes of a character that extends into the next block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Before {
     letter: u64,
@@ -30,19 +30,18 @@ pub(super) struct Before {
     spilled: NonAscii<u64>,
 }
 
-/// Bytes of non-ASCII characters.
+/// Bit masks of the bytes of non-ASCII characters.
 #[derive(Clone, Copy, Debug, Default)]
 struct NonAscii<T> {
     any: T,
     letter: T,
-    /// Quotes that join.
+    /// Quotes that join their neighbours.
     joins: T,
     complex: T,
 }
 
 impl Runs {
-    /// Finds the changes in the chunk that begins at `first` and ends before `end`, and says how many
-    /// there are.
+    /// Finds the changes in the chunk `first..end` of the text and returns their number.
     pub(super) fn find(
         &mut self,
         isa: Isa,
@@ -51,7 +50,7 @@ impl Runs {
         end: usize,
         before: &mut Before,
     ) -> usize {
-        // Every byte may be a change; more are written than counted.
+        // Every byte may be a change, and the kernel writes past the last one.
         self.changes.resize(CHUNK + 64, 0);
         self.blocks.resize(CHUNK / 64, Classes::default());
         self.has_underscore = false;
@@ -88,8 +87,8 @@ impl Kernel for Find<'_> {
         } = self;
         let mut before = *self.before;
         let (mut count, mut underscores) = (0, 0);
-        // In a loop of its own, and without a branch: compiled for AVX2, masks that are known on one
-        // side of a branch and needed on the other are taken apart bit by bit.
+        // A separate loop without branches: for AVX2, the compiler extracts masks bit by bit if they are
+        // computed on one side of a branch and used on the other.
         let (blocks, rest) = text[first..end].as_chunks::<64>();
         for (classes, block) in runs.blocks.iter_mut().zip(blocks) {
             *classes = Classes::of(lanes, block);
@@ -110,13 +109,13 @@ impl Kernel for Find<'_> {
             }
             let digit = classes.digit;
             let joins = classes.joins_letters | classes.joins_digits;
-            // The one character after the block, where that counts.
+            // The character after the block matters only if the last byte joins.
             let mut after = Class::Other;
             if joins >> 63 == 1 {
                 after = class_after_block(text, at + 64);
             }
             let is_after = |class| u64::from(after == class) << 63;
-            // Bit k of these says what stands before and after byte k.
+            // Bit k: byte k lies between two letters, between two digits, before a complex character.
             let letters = (letter << 1 | before.letter) & (letter >> 1 | is_after(Class::Letter));
             let digits = (digit << 1 | before.digit) & (digit >> 1 | is_after(Class::Digit));
             let complex_after = others.complex >> 1 | is_after(Class::Complex);
@@ -146,12 +145,12 @@ fn class_after_block(text: &[u8], end: usize) -> Class {
     class_after(text, end)
 }
 
-/// What 64 bytes are to the word-boundary rules, one bit a byte.
+/// Classes of 64 bytes under the word-boundary rules, one bit per byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Classes {
     letter: u64,
     digit: u64,
-    /// Joins letters and digits, but is no word alone.
+    /// Joins letters and digits, but is not a word alone.
     underscore: u64,
     non_ascii: u64,
     /// `'`, `.` and `:` between two letters.
@@ -178,8 +177,11 @@ impl Classes {
     }
 }
 
-/// Finds out what the non-ASCII characters of a block are, and what joins them.
-#[allow(clippy::cast_possible_truncation, reason = "halves are taken apart")]
+/// Classifies the non-ASCII characters of a block and finds the quotes that join their neighbours.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a mask is split into halves"
+)]
 #[inline(never)]
 fn resolve(
     text: &[u8],
@@ -196,20 +198,21 @@ fn resolve(
         complex: u128::from(spilled.complex),
     };
     loop {
-        let left = non_ascii & !(found.any as u64);
-        if left == 0 {
+        let remaining = non_ascii & !(found.any as u64);
+        if remaining == 0 {
             break;
         }
-        let at = block + left.trailing_zeros() as usize;
+        let at = block + remaining.trailing_zeros() as usize;
         let (class, len) = class_at(text, at);
-        let bytes = ((1u128 << len) - 1) << left.trailing_zeros();
+        let bytes = ((1u128 << len) - 1) << remaining.trailing_zeros();
         found.any |= bytes;
         match class {
             Class::Letter => found.letter |= bytes,
             Class::Quote => {
-                let (left, right) = (class_before(text, at), class_after(text, at + len));
-                let is_inside = left == right && matches!(left, Class::Letter | Class::Digit);
-                if is_inside || right == Class::Complex {
+                let (previous, next) = (class_before(text, at), class_after(text, at + len));
+                let is_inside =
+                    previous == next && matches!(previous, Class::Letter | Class::Digit);
+                if is_inside || next == Class::Complex {
                     found.joins |= bytes;
                 }
             }

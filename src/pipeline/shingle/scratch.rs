@@ -1,4 +1,4 @@
-//! Memory of the shingler.
+//! Reusable memory of the shingler.
 
 use super::normalise::Bytes;
 use super::sequence::{JoinedWords, UnitSequence};
@@ -6,7 +6,7 @@ use super::words::Words;
 use crate::documents::digest;
 use crate::simd::windows::Windows;
 
-/// Memory that is used again from document to document.
+/// Memory that a [`Shingler`](super::Shingler) reuses from document to document. Keep one per thread.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(super) normalised: Bytes,
@@ -18,13 +18,13 @@ pub struct Scratch {
     pub(super) joined: JoinedWords,
     pub(super) narrow_pieces: Vec<u32>,
     pub(super) wide_pieces: Vec<u64>,
-    /// Whether the digest of the next document is wanted.
+    /// Whether to compute the digest of the next document.
     pub(super) is_digested: bool,
-    /// Whether it is the one of the normalised text, and not of the unit sequence.
+    /// Whether to digest the normalised text in place of the unit sequence.
     pub(super) digests_normalised: bool,
 }
 
-/// What words are found with.
+/// Memory for finding words.
 #[derive(Debug, Default)]
 pub(super) struct WordScratch {
     pub(super) text: String,
@@ -43,7 +43,7 @@ impl Scratch {
         }
     }
 
-    /// 128 bits of BLAKE3 over the unit sequence of the document shingled last.
+    /// 128 bits of BLAKE3 over the unit sequence of the last document.
     pub(super) fn digest(&self) -> u128 {
         let bytes = match self.digests_normalised {
             true => self.normalised.as_slice(),

@@ -1,11 +1,11 @@
-//! The units of one document in order, as byte strings.
+//! The units of one document in order, as bytes.
 
 use crate::simd::words::{Sequence, ShortWord};
 
-/// A document's units in one byte string that no other sequence of units has.
+/// The units of a document, encoded injectively as one byte string: different sequences have different bytes.
 #[derive(Debug, Default)]
 pub(super) struct UnitSequence {
-    /// The string, and behind it some bytes that were there before.
+    /// The string in the first `len` bytes. The rest is reused memory.
     bytes: Vec<u8>,
     len: usize,
 }
@@ -19,8 +19,8 @@ impl UnitSequence {
         &self.bytes[..self.len]
     }
 
-    /// Room for the words of a text of `text_len` bytes, each with one byte more, behind those that
-    /// are there.
+    /// Reserves room after the current bytes for all words of a text of `text_len` bytes, with one byte of
+    /// separator per word.
     pub(super) fn room_for_words(&mut self, text_len: usize) -> Sequence<'_> {
         let room = self.len + 2 * text_len + ShortWord::LEN + 1;
         if self.bytes.len() < room {
@@ -32,7 +32,7 @@ impl UnitSequence {
         }
     }
 
-    /// Appends a word and a byte that no UTF-8 text holds.
+    /// Appends a word and a separator byte that never occurs in UTF-8.
     pub(super) fn push_word(&mut self, word: &[u8]) {
         let Sequence { bytes, at } = self.room_for_words(word.len());
         bytes[*at..*at + word.len()].copy_from_slice(word);
@@ -40,7 +40,7 @@ impl UnitSequence {
         *at += word.len() + 1;
     }
 
-    /// Appends a byte string and its length.
+    /// Appends the length of a byte string, then the string.
     pub(super) fn push_prefixed(&mut self, bytes: &[u8]) {
         self.bytes.truncate(self.len);
         self.bytes
@@ -50,7 +50,7 @@ impl UnitSequence {
     }
 }
 
-/// Words joined by one blank, or by nothing, for base hashes that read the bytes of a whole shingle.
+/// Words joined by one space or directly, for base hashes that read the bytes of a whole shingle.
 #[derive(Debug, Default)]
 pub(super) struct JoinedWords {
     bytes: Vec<u8>,
@@ -65,7 +65,7 @@ impl JoinedWords {
         self.by_nothing = false;
     }
 
-    /// What is pushed from now on until it is cleared is joined by nothing.
+    /// Joins the following words directly, until `clear`.
     pub(super) fn join_by_nothing(&mut self) {
         self.by_nothing = true;
     }
@@ -91,7 +91,7 @@ impl JoinedWords {
         &self.bytes[start..self.ends[words.end - 1]]
     }
 
-    /// All spans of `size` words; fewer words are one span, no word is none.
+    /// All spans of `size` words. Fewer words make one span, no words make none.
     pub(super) fn spans(&self, size: usize) -> impl Iterator<Item = &[u8]> {
         let size = size.min(self.len());
         let firsts = if size == 0 { 0 } else { self.len() - size + 1 };

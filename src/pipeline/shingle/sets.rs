@@ -4,7 +4,7 @@ use crate::error::{Conflict, Result};
 use crate::scheme::Width;
 use crate::scheme::{Hashes, SlotVec};
 
-/// Shingle sets, owned: flat hashes with the places where each set ends (CSR).
+/// Shingle sets in compressed sparse rows, owned. [`ShingleBatch::sets`] borrows them.
 #[derive(Clone, Debug)]
 pub struct ShingleBatch {
     pub(super) hashes: SlotVec,
@@ -12,7 +12,7 @@ pub struct ShingleBatch {
 }
 
 impl ShingleBatch {
-    /// An empty batch of hashes of that width.
+    /// An empty batch for hashes of `width`.
     pub fn new(width: Width) -> Self {
         ShingleBatch {
             hashes: SlotVec::new(width),
@@ -20,7 +20,7 @@ impl ShingleBatch {
         }
     }
 
-    /// Forgets all sets and keeps the memory.
+    /// Removes all sets and keeps the memory.
     pub fn clear(&mut self) {
         self.hashes.resize(0);
         self.offsets.truncate(1);
@@ -30,10 +30,10 @@ impl ShingleBatch {
         self.offsets.push(self.hashes.len() as i64);
     }
 
-    /// Keeps the sets of which `is_kept` holds, one entry a set.
+    /// Keeps the sets that are marked in `is_kept`, which has one entry per set.
     ///
     /// # Panics
-    /// If there are more entries than sets, and one that has no set holds.
+    /// If it marks a set that does not exist.
     pub(crate) fn retain(&mut self, is_kept: &[bool]) {
         let mut end = 0;
         let mut sets = 0;
@@ -45,7 +45,7 @@ impl ShingleBatch {
                 SlotVec::U32(hashes) => hashes.copy_within(set, to),
                 SlotVec::U64(hashes) => hashes.copy_within(set, to),
             }
-            // Only entries that have been read are written, or the same is written.
+            // This never overwrites an offset that is still to be read with another value.
             sets += 1;
             self.offsets[sets] = end as i64;
         }
@@ -62,9 +62,9 @@ impl ShingleBatch {
     }
 }
 
-/// Shingle sets in compressed sparse rows: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.
+/// Shingle sets in compressed sparse rows, borrowed: set `i` is `hashes[offsets[i]..offsets[i + 1]]`.
 ///
-/// Order and repeats within a set do not matter.
+/// Order and repeats within a set do not change its signature.
 #[derive(Clone, Copy, Debug)]
 pub struct ShingleSets<'a> {
     hashes: Hashes<'a>,
@@ -72,10 +72,10 @@ pub struct ShingleSets<'a> {
 }
 
 impl<'a> ShingleSets<'a> {
-    /// Sets given from outside; `offsets` has one entry more than there are sets.
+    /// Sets over your own hashes. `offsets` has one entry more than the number of sets.
     ///
     /// # Errors
-    /// [`Conflict::Offsets`] unless the offsets begin at 0, ascend and end at the number of hashes.
+    /// [`Conflict::Offsets`] unless the offsets start at 0, never decrease and end at the number of hashes.
     pub fn new(hashes: Hashes<'a>, offsets: &'a [i64]) -> Result<Self> {
         let len = hashes.len();
         let spans = offsets.first() == Some(&0)
@@ -87,7 +87,7 @@ impl<'a> ShingleSets<'a> {
         Ok(ShingleSets { hashes, offsets })
     }
 
-    /// One set; `offsets` are 0 and the number of its hashes.
+    /// A single set. `offsets` must be 0 and the number of hashes.
     pub(super) fn of_one(hashes: Hashes<'a>, offsets: &'a [i64; 2]) -> Self {
         ShingleSets { hashes, offsets }
     }
@@ -102,19 +102,19 @@ impl<'a> ShingleSets<'a> {
         self.len() == 0
     }
 
-    /// The hashes of all sets.
+    /// The hashes of all sets, set by set.
     pub fn hashes(&self) -> Hashes<'a> {
         self.hashes
     }
 
-    /// Where set `i` lies among the hashes. That of an empty set is empty.
+    /// The range of set `i` in [`ShingleSets::hashes`].
     ///
     /// # Panics
     /// If `i` is not below the number of sets.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "offsets ascend from 0 to the length of a slice, as the constructors see to"
+        reason = "constructors ensure that offsets lie between 0 and the length of a slice"
     )]
     pub fn range(&self, i: usize) -> std::ops::Range<usize> {
         self.offsets[i] as usize..self.offsets[i + 1] as usize
@@ -126,13 +126,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_retained() {
+    fn retain_keeps_the_marked_sets() {
         let sets = [&[1, 2][..], &[], &[3], &[4, 5, 6]];
         for pattern in 0..16 {
             let is_kept: Vec<bool> = (0..4).map(|i| pattern >> i & 1 == 1).collect();
-            let of = |wanted: &dyn Fn(usize) -> bool| {
+            let batch_of = |is_in: &dyn Fn(usize) -> bool| {
                 let mut batch = ShingleBatch::new(Width::U32);
-                for (_, set) in sets.iter().enumerate().filter(|(i, _)| wanted(*i)) {
+                for (_, set) in sets.iter().enumerate().filter(|(i, _)| is_in(*i)) {
                     if let SlotVec::U32(hashes) = &mut batch.hashes {
                         hashes.extend_from_slice(set);
                     }
@@ -140,9 +140,9 @@ mod tests {
                 }
                 batch
             };
-            let mut batch = of(&|_| true);
+            let mut batch = batch_of(&|_| true);
             batch.retain(&is_kept);
-            let expected = of(&|i| is_kept[i]);
+            let expected = batch_of(&|i| is_kept[i]);
             assert_eq!(batch.offsets, expected.offsets);
             assert!(matches!(
                 (batch.hashes, expected.hashes),

@@ -1,4 +1,4 @@
-//! Documents to sets of hashes.
+//! Cuts documents into shingles and hashes them.
 
 use std::cell::Cell;
 
@@ -13,7 +13,9 @@ use crate::scheme::SlotVec;
 use crate::scheme::{BaseHash, Grams, Scheme, Width, words_v1};
 use crate::simd::Isa;
 
-/// Cuts documents into shingles and hashes them.
+/// Cuts documents into shingles and hashes them (MMDS 3.2).
+///
+/// One shingler serves any number of threads at once.
 ///
 /// ```
 /// use simgpu::pipeline::{Shingler, Shingling, Unit};
@@ -36,11 +38,14 @@ pub struct Shingler {
 }
 
 impl Shingler {
-    /// Prepares `shingling` with the base hash that `hash` or the scheme prescribes, or else the
-    /// native one: `words-v1` for words, murmur3 for everything else.
+    /// A shingler for hashes of the width of `scheme`.
+    ///
+    /// The base hash is `hash`; if `None`, that of the scheme's preset; without a preset, `words-v1` for words
+    /// and murmur3 for all other units.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) when the hash does not yield the scheme's width or does not fit the unit.
+    /// [`Conflict::HashWidth`] if the hash cannot have the scheme's width; [`Conflict::HashUnit`] if it does not
+    /// fit the unit.
     pub fn new(shingling: Shingling, scheme: &Scheme, hash: Option<BaseHash>) -> Result<Self> {
         let width = scheme.family().hash_width();
         let native = match (shingling.unit.is_made_of_words(), width) {
@@ -73,14 +78,13 @@ impl Shingler {
         })
     }
 
-    /// The same, with certain instructions in place of the fastest, as of
-    /// [`Backend::signer_on`](crate::backend::Backend::signer_on).
+    /// Selects the instruction set; default the fastest. The hashes do not depend on it.
     #[must_use]
     pub fn with_isa(self, isa: Isa) -> Self {
         Shingler { isa, ..self }
     }
 
-    /// How documents become sets.
+    /// Unit, size and normalisation of the shingles.
     pub fn shingling(&self) -> &Shingling {
         &self.shingling
     }
@@ -95,10 +99,11 @@ impl Shingler {
         self.width
     }
 
-    /// Whether it takes texts.
+    /// Checks that the unit is one of texts. [`Signer::sign_texts`](crate::pipeline::Signer::sign_texts) calls it
+    /// first.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) for [`Unit::Tokens`], which are given and not cut: to it a text is one token.
+    /// [`Conflict::TextsForTokens`] for [`Unit::Tokens`].
     pub fn check_texts(&self) -> Result<()> {
         if self.shingling.unit == Unit::Tokens {
             return Err(Conflict::TextsForTokens.into());
@@ -106,8 +111,9 @@ impl Shingler {
         Ok(())
     }
 
-    /// The bytes of a window, if the shingles of a text are the murmur3-32 with seed 0 of all windows of
-    /// [`Shingler::normalised`], of which a shorter text is one and an empty one has none.
+    /// Window size in bytes, if the hashes of a text are murmur3-32 with seed 0 of all windows of
+    /// [`Shingler::normalised`]; otherwise `None`. A text shorter than the window is one window, an empty text
+    /// none.
     #[cfg(feature = "gpu")]
     pub(crate) fn byte_window(&self) -> Option<usize> {
         let is_fused = self.shingling.unit == Unit::Bytes
@@ -116,7 +122,7 @@ impl Shingler {
         is_fused.then_some(self.shingling.size.get())
     }
 
-    /// The bytes of a text that windows are made of.
+    /// The normalised bytes of a text.
     #[cfg(feature = "gpu")]
     pub(crate) fn normalised<'a>(&self, text: &str, scratch: &'a mut Scratch) -> &'a [u8] {
         let normalise = self.shingling.normalise;
@@ -124,8 +130,9 @@ impl Shingler {
         scratch.normalised.as_slice()
     }
 
-    /// The shingle sets of a batch of documents: of texts as [`Shingler::shingle`] gives them, of token
-    /// documents by their tokens, whatever the unit.
+    /// Shingles a batch of documents: set i is that of document i.
+    ///
+    /// Texts are cut as by [`Shingler::shingle`]. Lists of tokens are shingled as tokens, whatever the unit.
     ///
     /// ```
     /// use simgpu::backend::Backend;
@@ -133,7 +140,7 @@ impl Shingler {
     /// use simgpu::pipeline::{Shingler, Shingling, Signatures, Unit};
     /// use simgpu::scheme::Scheme;
     ///
-    /// // What datasketch computes when it is given these tokens.
+    /// // Computes the same values as datasketch for these tokens.
     /// let scheme = Scheme::named("datasketch")?;
     /// let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None)?;
     /// let signer = Backend::Auto.signer(&scheme)?;
@@ -146,13 +153,12 @@ impl Shingler {
     /// let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
     /// let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
     /// signatures.sign(&*signer, &shingles.sets())?;
-    /// assert_eq!(signatures.estimate(0, 1), 1.0); // a size of 1: the set of the tokens
+    /// assert_eq!(signatures.estimate(0, 1), 1.0); // shingles of one token: order does not matter
     /// assert!(signatures.estimate(0, 2) < 0.6);
     /// # Ok::<(), simgpu::Error>(())
     /// ```
     pub fn shingle_documents(&self, documents: &DocumentBatch) -> ShingleBatch {
         let mut batch = ShingleBatch::new(self.width);
-        // A new one digests nothing.
         let mut scratch = Scratch::default();
         for i in 0..documents.len() {
             self.shingle_document(documents, i, &mut scratch, &mut batch);
@@ -174,8 +180,10 @@ impl Shingler {
         batch.end_set();
     }
 
-    /// The shingle sets of a batch of texts. A shingler of [`Unit::Tokens`] takes each text for one token
-    /// ([`Shingler::check_texts`]), here and wherever texts are shingled without an error.
+    /// Shingles a batch of texts: set i is that of text i.
+    ///
+    /// With [`Unit::Tokens`], each text is treated as a single token. [`Shingler::check_texts`] detects this
+    /// mistake.
     pub fn shingle(&self, texts: &TextBatch) -> ShingleBatch {
         let mut batch = ShingleBatch::new(self.width);
         let mut scratch = Scratch::default();
@@ -185,7 +193,7 @@ impl Shingler {
         batch
     }
 
-    /// Appends the shingle set of a text to a batch.
+    /// Appends the shingle set of a text to `batch`, which must have the hash width of the shingler.
     pub fn shingle_onto(&self, text: &str, scratch: &mut Scratch, batch: &mut ShingleBatch) {
         scratch.is_digested = false;
         match &mut batch.hashes {
@@ -195,52 +203,53 @@ impl Shingler {
         batch.end_set();
     }
 
-    /// Shingles a text of any length in bounded memory: gives `take` its set, or one after another
-    /// sets whose union is its set, each of about `piece` hashes.
+    /// Shingles a text of any length in bounded memory: calls `emit` with pieces of about `piece` hashes each.
+    ///
+    /// The union of the pieces is the set of the text. `emit` is called at least once.
     pub fn for_each_piece(
         &self,
         text: &str,
         piece: usize,
         scratch: &mut Scratch,
-        mut take: impl FnMut(&ShingleSets<'_>),
+        mut emit: impl FnMut(&ShingleSets<'_>),
     ) {
         scratch.is_digested = false;
         match self.width {
-            Width::U32 => self.give_pieces::<u32>(text, piece, scratch, &mut take),
-            Width::U64 => self.give_pieces::<u64>(text, piece, scratch, &mut take),
+            Width::U32 => self.emit_pieces::<u32>(text, piece, scratch, &mut emit),
+            Width::U64 => self.emit_pieces::<u64>(text, piece, scratch, &mut emit),
         }
     }
 
-    fn give_pieces<H: TextHash>(
+    fn emit_pieces<H: TextHash>(
         &self,
         text: &str,
         piece: usize,
         scratch: &mut Scratch,
-        take: &mut dyn FnMut(&ShingleSets<'_>),
+        emit: &mut dyn FnMut(&ShingleSets<'_>),
     ) {
         let mut hashes = std::mem::take(H::pieces(scratch));
-        let is_given = Cell::new(false);
-        let mut give = |hashes: &mut Vec<H>| {
-            take(&ShingleSets::of_one(
+        let has_emitted = Cell::new(false);
+        let mut flush = |hashes: &mut Vec<H>| {
+            emit(&ShingleSets::of_one(
                 H::view(hashes),
                 &[0, hashes.len() as i64],
             ));
             hashes.clear();
-            is_given.set(true);
+            has_emitted.set(true);
         };
-        let mut out = Out::pieces(&mut hashes, piece, &mut give);
+        let mut out = Out::pieces(&mut hashes, piece, &mut flush);
         self.shingle_text(self.hash, text, scratch, &mut out);
-        if !hashes.is_empty() || !is_given.get() {
-            give(&mut hashes);
+        if !hashes.is_empty() || !has_emitted.get() {
+            flush(&mut hashes);
         }
         *H::pieces(scratch) = hashes;
     }
 
-    /// Appends the shingle sets of documents to `batch`, and gives for each the digest of its unit
-    /// sequence.
+    /// Appends the shingle sets of documents to `batch`, and returns for each document the digest of its unit
+    /// sequence: 128 bits of BLAKE3.
     ///
-    /// Two documents have one digest exactly if they are the same sequence of units, up to the
-    /// collisions of 128 bits of BLAKE3.
+    /// Two documents have equal digests if and only if they are the same sequence of units, apart from
+    /// collisions.
     pub fn shingle_with_digests(
         &self,
         documents: &DocumentBatch,
@@ -256,8 +265,10 @@ impl Shingler {
         digests
     }
 
-    /// The set of document `i` as sorted distinct 64-bit hashes, the same whatever the base hash of
-    /// the scheme: what exact similarities are computed from.
+    /// Writes the set of document `i` into `set` as sorted distinct 64-bit hashes, for exact similarities
+    /// ([`ExactSets`](crate::store::ExactSets), [`jaccard`](crate::pipeline::jaccard)).
+    ///
+    /// The hashes do not depend on the scheme or its base hash.
     ///
     /// # Panics
     /// If `i` is not below the number of documents.
@@ -348,12 +359,12 @@ impl Shingler {
                 self.shingle_pieces(hash, &words.text, scratch, out);
                 scratch.words = words;
             }
-            // A text where tokens were expected cannot come from a reader, nor pass `check_texts`.
+            // Readers and `check_texts` rule this case out.
             Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
         }
     }
 
-    /// The text in which words are found: white space is merged in passing, where it matters.
+    /// Applies all normalisation but merging white space, which the word finder does where it matters.
     fn text_of_words<'a>(&self, text: &'a str, normalised: &'a mut String) -> &'a str {
         let normalise = self.shingling.normalise;
         if !normalise.changes_letters() {
@@ -363,7 +374,7 @@ impl Shingler {
         normalised
     }
 
-    /// Fills `scratch` with what the shingles of words are made from.
+    /// Writes the words of a text into `scratch`: hashed or joined, with marks for stop words.
     fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
         let mut words = std::mem::take(&mut scratch.words);
         let text = self.text_of_words(text, &mut words.text);
@@ -476,7 +487,7 @@ mod tests {
                 let (expected, actual) = (expected.sets(), actual.sets());
                 match (expected.hashes(), actual.hashes()) {
                     (Hashes::U32(expected), Hashes::U32(actual)) => assert_eq!(expected, actual),
-                    _ => panic!("affine32 takes 32 bits"),
+                    _ => panic!("affine32 hashes have 32 bits"),
                 }
                 assert!((0..3).all(|i| expected.range(i) == actual.range(i)));
             }
@@ -484,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pieces_are_left_out_by_text_dedup_alone() {
+    fn only_text_dedup_drops_texts_of_few_pieces() {
         let texts = ["", "?!", "a", "a, b", "?!?!", "a b c d e"];
         for (scheme, size, expected) in [
             ("affine32", 1, [0, 0, 1, 3, 0, 5]),
@@ -504,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_tell_unit_sequences_apart() {
+    fn different_unit_sequences_have_different_digests() {
         let shingler = Shingler::new(Shingling::default(), &Scheme::default(), None).unwrap();
         let texts = [
             "one two",
@@ -527,21 +538,21 @@ mod tests {
     }
 
     #[test]
-    fn byte_hashes_of_words_read_them_joined_by_one_blank() {
+    fn byte_hashes_join_words_by_one_space() {
         let scheme = Scheme::default();
         let hash = Some(BaseHash::Sha1_32);
         let shingler = Shingler::new(Shingling::default(), &scheme, hash).unwrap();
         let texts: TextBatch = ["a  b c, d e f", "a b"].into_iter().collect();
         let batch = shingler.shingle(&texts);
         let Hashes::U32(hashes) = batch.sets().hashes() else {
-            panic!("affine32 takes 32 bits")
+            panic!("affine32 hashes have 32 bits")
         };
         let expected =
             ["a b c d e", "b c d e f", "a b"].map(|s| crate::scheme::sha1_32(s.as_bytes()));
         assert_eq!(hashes, expected);
     }
 
-    /// Windows of all sizes of texts of all lengths, by the definition and on every instruction set.
+    /// Compares windows of all sizes and texts of all lengths with the definition, on every instruction set.
     #[test]
     fn windows_equal_the_definition() {
         let piece = "a\u{a0} b — naïve\n\tword 東 “x”  1,5 ";
@@ -569,7 +580,7 @@ mod tests {
                     let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
                     let batch = shingler.with_isa(*isa).shingle(&texts);
                     let Hashes::U32(hashes) = batch.sets().hashes() else {
-                        panic!("affine32 takes 32 bits")
+                        panic!("affine32 hashes have 32 bits")
                     };
                     assert!(hashes == expected, "{isa}: {size} {unit}");
                 }
@@ -582,9 +593,8 @@ mod tests {
         of sixty-four, and with it went a window of any size, so that each place in a block was the first \
         of one and the last of another, and blanks    were merged wherever they stood.";
 
-    /// Words of all kinds, in pieces of any size.
     #[test]
-    fn pieces_make_up_the_set() {
+    fn pieces_add_up_to_the_set() {
         let text = "the naïve “reader” of a_b __ don’t 東京 ".repeat(700);
         for scheme in ["affine32", "affine64"] {
             let scheme = Scheme::named(scheme).unwrap();
@@ -620,7 +630,7 @@ mod tests {
         }
     }
 
-    /// The way of texts equals the way of words one by one, and digests do not change it.
+    /// Compares texts shingled with and without digests with shingles of words found one by one.
     #[test]
     fn words_equal_the_definition() {
         let text =
@@ -652,7 +662,7 @@ mod tests {
                 shingler.shingle_with_digests(&documents, &mut scratch, &mut digested);
                 for batch in [shingler.shingle(&texts), digested] {
                     let Hashes::U32(hashes) = batch.sets().hashes() else {
-                        panic!("affine32 takes 32 bits")
+                        panic!("affine32 hashes have 32 bits")
                     };
                     assert!(hashes == expected, "{isa}: {size}");
                 }

@@ -1,4 +1,4 @@
-//! What documents are cut into, before anything is hashed.
+//! Units and sizes of shingles.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -8,28 +8,32 @@ use super::stop_words::StopWords;
 use crate::error::{Conflict, Result};
 use crate::scheme::{Grams, Scheme, Shingles};
 
-/// What a document is cut into.
+/// The unit of shingles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of the normalised UTF-8 text.
     Bytes,
     /// Unicode scalar values of the normalised text.
     Chars,
-    /// UAX #29 words that hold an alphanumeric character.
+    /// UAX #29 words that contain an alphanumeric character.
     Words,
-    /// A stop word and the next two words; an incomplete last one is left out (MMDS 3.2.4).
+    /// A shingle is a stop word and the next two words (MMDS 3.2.4). Near the end of a text, stop words without
+    /// two following words are ignored.
     StopWords(StopWords),
-    /// What stands between characters that are no letter, number or underscore, be it nothing; a text of
-    /// such characters alone has no shingle. With a lowercased text and white space as it is, text-dedup's
-    /// tokens, of which its preset takes five or more ([`Grams::FromFivePieces`]).
+    /// The pieces of a text split at every character other than a letter, number or underscore, including empty
+    /// pieces. A text of separators alone has no shingle.
+    ///
+    /// Lowercased and with white space kept, these are the tokens of text-dedup. Its preset needs at least five
+    /// per text ([`Grams::FromFivePieces`]).
     Pieces,
-    /// Tokens that the documents bring along ([`TokenBatch`](crate::documents::TokenBatch)); with a size of 1, every
-    /// token is an element of the set. It is no unit of texts: [`Shingler::check_texts`](super::Shingler::check_texts).
+    /// Tokens of documents given as lists of tokens ([`TokenBatch`](crate::documents::TokenBatch)), not of texts.
+    /// With a size of 1, the set is that of the tokens.
     Tokens,
 }
 
 impl Unit {
-    /// The number of units in a shingle, unless it is asked for.
+    /// The default number of units per shingle: 9 bytes or characters, 5 words or pieces, 3 words from a stop
+    /// word on, 1 token.
     pub fn default_size(&self) -> NonZeroUsize {
         let size = match self {
             Unit::Bytes | Unit::Chars => 9,
@@ -40,12 +44,12 @@ impl Unit {
         NonZeroUsize::MIN.saturating_add(size - 1)
     }
 
-    /// Whether the size of a shingle may be chosen.
+    /// Whether the size of a shingle is free. Stop-word shingles always have three words.
     pub fn takes_size(&self) -> bool {
         !matches!(self, Unit::StopWords(_))
     }
 
-    /// Whether its shingles are made of words, whose boundaries Unicode decides.
+    /// Whether shingles consist of words by Unicode's word boundaries.
     pub fn is_made_of_words(&self) -> bool {
         matches!(self, Unit::Words | Unit::StopWords(_))
     }
@@ -64,19 +68,27 @@ impl fmt::Display for Unit {
     }
 }
 
-/// How documents become sets: the part of a run's parameters that the shingles depend on.
+/// How to cut documents into shingles: unit, size and normalisation.
+///
+/// ```
+/// use simgpu::pipeline::{Shingling, Unit};
+///
+/// let shingling = Shingling::of(Unit::Chars).with_size(5.try_into()?)?;
+/// assert_eq!(shingling.size.get(), 5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shingling {
-    /// What a document is cut into.
+    /// The unit of shingles.
     pub unit: Unit,
-    /// Units in one shingle; only where [`Unit::takes_size`].
+    /// Units per shingle. Keep the default unless [`Unit::takes_size`].
     pub size: NonZeroUsize,
-    /// What is done to the text first.
+    /// Normalisation of texts before cutting. Tokens are never normalised.
     pub normalise: Normalise,
 }
 
 impl Shingling {
-    /// Shingles of `unit`, of its default size, white space merged.
+    /// Shingles of `unit` with its default size and merged white space.
     pub fn of(unit: Unit) -> Self {
         Shingling {
             size: unit.default_size(),
@@ -85,7 +97,7 @@ impl Shingling {
         }
     }
 
-    /// The shingles of a scheme, where no others are asked for: a preset's, or five words.
+    /// The default shingles of a scheme: those of its preset, or else five words.
     pub fn of_scheme(scheme: &Scheme) -> Self {
         let keep_whitespace = Normalise {
             keep_whitespace: true,
@@ -110,10 +122,10 @@ impl Shingling {
 }
 
 impl Shingling {
-    /// The shingles of a scheme, cut into `unit` where one is asked for.
+    /// The default shingles of a scheme for `unit`; `None` is the scheme's own unit.
     ///
-    /// What a preset says of size and letters belongs to its unit; but a tool that makes shingles of the words
-    /// it is given makes them as large of tokens.
+    /// Size and normalisation of a preset apply only to its own unit, with one exception: a preset that makes
+    /// full shingles of words ([`Grams::FullOnly`]) uses the same size for tokens.
     pub fn for_scheme(scheme: &Scheme, unit: Option<Unit>) -> Self {
         let of_scheme = Shingling::of_scheme(scheme);
         let joins_tokens = scheme.grams() == Grams::FullOnly;
@@ -127,10 +139,10 @@ impl Shingling {
         }
     }
 
-    /// The same with that many units in a shingle.
+    /// Sets the number of units per shingle.
     ///
     /// # Errors
-    /// [`Conflict::SizeOfUnit`] for a unit whose shingles have one size.
+    /// [`Conflict::SizeOfUnit`] if the size of the unit is fixed ([`Unit::takes_size`]).
     pub fn with_size(self, size: NonZeroUsize) -> Result<Self> {
         if !self.unit.takes_size() {
             return Err(Conflict::SizeOfUnit {

@@ -1,8 +1,8 @@
-//! Stop words, around which stop-word shingles are built (MMDS 3.2.4).
+//! Stop words, which begin stop-word shingles (MMDS 3.2.4).
 
 use std::collections::HashSet;
 
-/// A set of stop words; words match without case.
+/// A set of stop words. Matching ignores case. Collect your own from an iterator of `&str`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopWords {
     lowercase: HashSet<Vec<u8>>,
@@ -10,19 +10,19 @@ pub struct StopWords {
 }
 
 impl StopWords {
-    /// The built-in English list: the function words that make up about half of running text.
+    /// The built-in English list: function words, about half of running text.
     pub fn english() -> Self {
         include_str!("stop_words_english.txt")
             .split_whitespace()
             .collect()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.lowercase.is_empty()
     }
 
-    /// Whether `word` is one, in any case.
+    /// Whether `word`, in UTF-8 and any case, is a stop word.
     pub fn contains(&self, word: &[u8]) -> bool {
         if word.len() > self.longest {
             return false;
@@ -40,7 +40,7 @@ impl<'a> FromIterator<&'a str> for StopWords {
     fn from_iter<I: IntoIterator<Item = &'a str>>(words: I) -> Self {
         let lowercase = |word: &str| word.to_lowercase().into_bytes();
         let lowercase: HashSet<_> = words.into_iter().map(lowercase).collect();
-        // Lowercasing can change a word's length in bytes; three times covers every character.
+        // Lowercasing can change a word's length in bytes, by a factor of at most three.
         let longest = lowercase.iter().map(Vec::len).max().unwrap_or(0) * 3;
         StopWords { lowercase, longest }
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn match_without_case() {
+    fn stop_words_match_in_any_case() {
         let english = StopWords::english();
         assert!(
             ["the", "The", "THAT"]

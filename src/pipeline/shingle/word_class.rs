@@ -1,24 +1,24 @@
-//! What a character is to the word-boundary rules, for the characters whose rules are simple.
+//! Word-boundary classes of characters whose rules are simple (UAX #29).
 
-/// What a character is, as far as the rules can be told from its neighbours alone.
+/// Word-boundary class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// `ALetter`.
+    /// A letter (`ALetter`).
     Letter,
-    /// `Numeric`.
+    /// A digit (`Numeric`).
     Digit,
     /// Non-ASCII `MidNumLet`: joins two letters or two digits.
     Quote,
-    /// No part of a word, and nothing joins it. Of ASCII also what joins others.
+    /// Not part of a word, and joined by nothing. Includes the ASCII characters that join others.
     Other,
-    /// Whatever needs more than that: the library decides.
+    /// Any character whose rules need more than its neighbours. `unicode_segmentation` decides.
     Complex,
 }
 
-/// Characters that the table holds: all but a few of those that stand in texts of Western languages.
+/// Size of the table: nearly all characters of texts in Western languages.
 const TABLED: usize = 0x2300;
 
-#[allow(clippy::cast_possible_truncation, reason = "a character is short")]
+#[allow(clippy::cast_possible_truncation, reason = "the table is small")]
 static CLASSES: [Class; TABLED] = {
     let mut classes = [Class::Complex; TABLED];
     let mut c = 0;
@@ -29,18 +29,18 @@ static CLASSES: [Class; TABLED] = {
     classes
 };
 
-/// The table of simple characters, by the word-break property of Unicode 17 and, for those of no
-/// property, by not being alphanumeric. Tests hold it against the library.
+/// The class of a character by the word-break property of Unicode 17. A simple character without the property is
+/// [`Class::Other`] if it is not alphanumeric. Tests compare the table with `unicode_segmentation`.
 const fn class_by_range(c: u32) -> Class {
     match c {
         0x30..=0x39 => Class::Digit,
         0x41..=0x5A | 0x61..=0x7A => Class::Letter,
         0..=0x7F => Class::Other,
-        // Latin-1 but for the soft hyphen, the middle dot, the cedilla and numbers.
+        // Latin-1 except soft hyphen, middle dot, cedilla and numbers.
         0xAA | 0xB5 | 0xBA => Class::Letter,
         0xA0..=0xAC | 0xAE..=0xB1 | 0xB4 | 0xB6 | 0xBB | 0xBF | 0xD7 | 0xF7 => Class::Other,
         0xC0..=0x2C1 => Class::Letter,
-        // Greek and Cyrillic but for what is no letter in them.
+        // Letters of Greek and Cyrillic.
         0x386
         | 0x388..=0x38A
         | 0x38C
@@ -48,7 +48,7 @@ const fn class_by_range(c: u32) -> Class {
         | 0x3A3..=0x3F5
         | 0x3F7..=0x481
         | 0x48A..=0x52F => Class::Letter,
-        // Latin with more marks.
+        // Latin Extended Additional.
         0x1E00..=0x1EFF => Class::Letter,
         // Dashes, quotes, daggers, bullets, ellipses, per mille.
         0x2018 | 0x2019 => Class::Quote,
@@ -72,7 +72,7 @@ fn class_of(c: u32) -> Class {
     }
 }
 
-/// The class and the length of the character that begins at `at`, of text in UTF-8.
+/// Class and length in bytes of the character at `at` in UTF-8 text.
 #[inline]
 pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
     let byte = |i: usize| text.get(at + i).map_or(0, |byte| u32::from(*byte));
@@ -85,14 +85,14 @@ pub(super) fn class_at(text: &[u8], at: usize) -> (Class, usize) {
     }
 }
 
-/// The class of the character that ends before `at`; [`Class::Other`] at the beginning.
+/// The class of the character that ends before `at`; [`Class::Other`] at the start of the text.
 #[inline]
 pub(super) fn class_before(text: &[u8], at: usize) -> Class {
     let before = text[..at].iter().rposition(|byte| byte & 0xC0 != 0x80);
     before.map_or(Class::Other, |at| class_at(text, at).0)
 }
 
-/// The class of the character that begins at `at`; [`Class::Other`] at the end.
+/// The class of the character at `at`; [`Class::Other`] at the end of the text.
 #[inline]
 pub(super) fn class_after(text: &[u8], at: usize) -> Class {
     match text.get(at) {

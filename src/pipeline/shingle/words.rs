@@ -1,15 +1,17 @@
-//! The words of a text: UAX #29 words that hold an alphanumeric character.
+//! Finds the words of a text: UAX #29 words that contain an alphanumeric character.
 //!
-//! `unicode_segmentation` is right about every text, at about 60 MB/s. Most characters of most corpora
-//! are ASCII, Western letters or typographic marks, where the rules of UAX #29 come down to runs of
-//! word characters and one character of lookahead. So runs are found in bit masks of the text
-//! ([`runs`](super::runs)), and only the stretches that touch any other character, a *complex* one, are
-//! handed over to the library. A stretch reaches from the word (or, if there is none, from the one
-//! character or the blanks) before the complex character to the next ASCII character that no rule
-//! joins to anything. Both ends are boundaries whatever stands around them, so the library finds the
-//! same words in the stretch as in the whole text; proptests say so over alphabets chosen to break it.
-//! Tried and rejected: a table lookup a byte, whose loop ends where no branch predictor expects it, at
-//! three quarters of the speed.
+//! `unicode_segmentation` is correct for every text, at about 60 MB/s. Most characters of most corpora are ASCII,
+//! Western letters or typographic marks. For these, the rules of UAX #29 reduce to runs of word characters with
+//! one character of lookahead, and [`runs`](super::runs) finds them in bit masks of the text. All other
+//! characters are *complex*. Only stretches that touch a complex character go to the library.
+//!
+//! A stretch starts at the word before the complex character, or else at the one character or the white space
+//! before it. It ends at the next ASCII character that no rule joins to anything. Both ends are boundaries in
+//! any context, so the library finds the same words in the stretch as in the whole text. Property tests check
+//! this over alphabets chosen to break it.
+//!
+//! Tried and rejected: a table lookup per byte. It reached three quarters of the speed, because its loop exits
+//! are unpredictable branches.
 
 use std::ops::Range;
 
@@ -20,16 +22,16 @@ use super::runs::{Before, CHUNK, Runs};
 use super::word_class::{Class, class_at};
 use crate::simd::Isa;
 
-/// Takes the words of a text in order.
+/// Receives the words of a text in order.
 pub(super) trait WordSink {
-    /// Takes words that are given by their starts and ends in a part of the text.
+    /// Receives words as starts and ends in `text`, a part of the whole text.
     fn words(&mut self, text: &[u8], words: &[[u32; 2]]);
 
-    /// Takes one word.
+    /// Receives one word.
     fn word(&mut self, word: &[u8]);
 }
 
-/// Takes words one by one.
+/// Calls a function with each word.
 pub(super) struct Each<F>(pub(super) F);
 
 impl<F: FnMut(&[u8])> WordSink for Each<F> {
@@ -46,35 +48,38 @@ impl<F: FnMut(&[u8])> WordSink for Each<F> {
 
 /// Calls `emit` with each word of `text` in order.
 ///
-/// With `merge_blanks` a run of white space counts as one blank, as [`Normalise`] has it.
+/// With `merge_blanks`, a run of white space counts as one space, as in [`Normalise`].
+#[cfg(any(test, feature = "internals"))]
 pub fn for_each_word(text: &str, merge_blanks: bool, emit: impl FnMut(&str)) {
     for_each_word_with(Isa::best(), text, merge_blanks, emit);
 }
 
+#[cfg(any(test, feature = "internals"))]
 fn for_each_word_with(isa: Isa, text: &str, merge_blanks: bool, mut emit: impl FnMut(&str)) {
-    // Words end between characters; were it not so, nothing would be emitted.
+    // Words begin and end at character boundaries, so this never fails.
     let mut sink = Each(|word: &[u8]| emit(std::str::from_utf8(word).unwrap_or_default()));
     Words::default().find(isa, text, merge_blanks, &mut sink);
 }
 
-/// Finds the words of texts, in memory that is used again from text to text.
+/// Finds the words of texts. Reuses its memory from text to text.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     runs: Runs,
-    /// A stretch in which blanks had to be merged.
+    /// A stretch with merged white space.
     merged: String,
 }
 
-/// What a run is.
+/// How to treat a run.
 enum Run {
     Word,
-    /// Underscores, or part of a stretch that is done.
-    Nothing,
+    /// Underscores only, or part of a stretch already processed.
+    Skip,
+    /// Contains a complex character.
     Stretch,
 }
 
 impl Words {
-    /// Gives the words of `text` to a sink.
+    /// Passes the words of `text` to `sink`.
     pub(super) fn find(
         &mut self,
         isa: Isa,
@@ -84,20 +89,20 @@ impl Words {
     ) {
         let bytes = text.as_bytes();
         let mut before = Before::default();
-        // The run that a chunk ends in, and the end of the last stretch.
+        // Start of the run that continues into the next chunk, and end of the last stretch.
         let (mut open, mut done) = (None, 0);
         self.runs.complex.clear();
         for first in (0..bytes.len()).step_by(CHUNK) {
             let end = bytes.len().min(first + CHUNK);
             let count = self.runs.find(isa, bytes, first, end, &mut before);
-            // The borrow of what is found must not be one of the finder.
+            // Moved out, because `self` is borrowed below.
             let mut found = std::mem::take(&mut self.runs.changes);
             let mut changes = &mut found[..count];
             if let (Some(start), [end, ..]) = (open, &*changes) {
                 let run = start..first + *end as usize;
                 open = None;
                 changes = &mut changes[1..];
-                self.take_run(text, run, merge_blanks, &mut done, sink);
+                self.emit_run(text, run, merge_blanks, &mut done, sink);
             }
             let (words, rest) = changes.as_chunks_mut::<2>();
             if let [start] = rest {
@@ -109,12 +114,12 @@ impl Words {
                 kept = 0;
                 for i in 0..words.len() {
                     let run = words[i].map(|at| first + at as usize);
-                    match self.judge(bytes, run[0]..run[1], done) {
+                    match self.classify(bytes, run[0]..run[1], done) {
                         Run::Word => {
                             words[kept] = words[i];
                             kept += 1;
                         }
-                        Run::Nothing => {}
+                        Run::Skip => {}
                         Run::Stretch => {
                             sink.words(&bytes[first..], &words[..kept]);
                             kept = 0;
@@ -127,11 +132,11 @@ impl Words {
             self.runs.changes = found;
         }
         if let Some(start) = open {
-            self.take_run(text, start..bytes.len(), merge_blanks, &mut done, sink);
+            self.emit_run(text, start..bytes.len(), merge_blanks, &mut done, sink);
         }
     }
 
-    fn take_run(
+    fn emit_run(
         &mut self,
         text: &str,
         run: Range<usize>,
@@ -139,19 +144,19 @@ impl Words {
         done: &mut usize,
         sink: &mut impl WordSink,
     ) {
-        match self.judge(text.as_bytes(), run.clone(), *done) {
+        match self.classify(text.as_bytes(), run.clone(), *done) {
             Run::Word => sink.word(&text.as_bytes()[run]),
-            Run::Nothing => {}
+            Run::Skip => {}
             Run::Stretch => *done = self.find_by_library(text, run, merge_blanks, sink),
         }
     }
 
-    fn judge(&mut self, text: &[u8], run: Range<usize>, done: usize) -> Run {
+    fn classify(&mut self, text: &[u8], run: Range<usize>, done: usize) -> Run {
         if run.start < done {
-            return Run::Nothing;
+            return Run::Skip;
         }
         if !self.runs.complex.is_empty() {
-            // Those before it have been dealt with.
+            // Complex characters before the run are done.
             while self.runs.complex.front().is_some_and(|at| *at < run.start) {
                 self.runs.complex.pop_front();
             }
@@ -160,12 +165,12 @@ impl Words {
             }
         }
         match text[run.start] == b'_' && text[run].iter().all(|byte| *byte == b'_') {
-            true => Run::Nothing,
+            true => Run::Skip,
             false => Run::Word,
         }
     }
 
-    /// Has the library find the words of the stretch around a run, and says where it ends.
+    /// Finds the words of the stretch around a run by the library. Returns the end of the stretch.
     #[cold]
     fn find_by_library(
         &mut self,
@@ -187,14 +192,14 @@ impl Words {
     }
 }
 
-/// Whether an ASCII character is a boundary on both sides, whatever stands there: not a word
-/// character, none that joins some, and not `"`, which joins Hebrew letters.
+/// Whether a byte is an ASCII character with a boundary on both sides in any context: not a word character, not
+/// one that joins others, and not `"`, which joins Hebrew letters.
 fn is_hard(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_alphanumeric() && !b"_'.:,;\"".contains(&byte)
 }
 
-/// Where the context begins that can join a complex character at `i`: one character before it, or a
-/// run of white space. No word ends there.
+/// Start of the context that may join a complex character at `i`: the character before it, or a run of white
+/// space. No word ends there.
 fn start_of_context(text: &str, i: usize) -> usize {
     if class_at(text.as_bytes(), i).0 != Class::Complex {
         return i;
@@ -207,8 +212,8 @@ fn start_of_context(text: &str, i: usize) -> usize {
     i - before.map_or(0, char::len_utf8)
 }
 
-/// The next ASCII character from `i` on that is a boundary on both sides. White space that follows
-/// non-ASCII white space is not, for the two may merge.
+/// The next ASCII character from `i` on with a boundary on both sides. Skips white space after non-ASCII white
+/// space, because the two may merge.
 fn end_of_stretch(text: &str, mut i: usize) -> usize {
     let bytes = text.as_bytes();
     while i < bytes.len() {
@@ -244,7 +249,7 @@ mod tests {
         normalised.unicode_words().map(str::to_owned).collect()
     }
 
-    /// The same on every instruction set.
+    /// Finds words on every instruction set and checks that they agree.
     fn fast(text: &str, merge_blanks: bool) -> Vec<String> {
         let on = |isa| {
             let mut words = Vec::new();
@@ -279,7 +284,7 @@ mod tests {
         );
     }
 
-    /// Every class of the boundary rules, with neighbours that join across ASCII.
+    /// All classes of the boundary rules, and characters that join across ASCII.
     const NASTY: &[&str] = &[
         "a",
         "Z",
@@ -355,7 +360,7 @@ mod tests {
         "\u{200a}",
     ];
 
-    /// Pieces that bring what follows to any place in a block or a chunk.
+    /// Pieces that shift the following text to any offset in a block or a chunk.
     const LONG: &[&str] = &[
         "twelve bytes",
         "a paragraph of sixty-four bytes, the length of one block of text",
@@ -365,14 +370,14 @@ mod tests {
         "don’t l’été “naïve” 1’000’000.5 – ",
     ];
 
-    /// Each character of which the table says that it is simple, between any two others.
+    /// Checks each simple character between pairs of other characters.
     #[test]
-    fn simple_characters_are_what_the_library_says() {
+    fn simple_characters_match_the_library() {
         let mut simple: Vec<char> = ('\u{80}'..'\u{ac00}').filter(|c| is_simple(*c)).collect();
         assert!(simple.len() > 1900, "{}", simple.len());
         simple.extend("가힣한하갛각간갂".chars());
         let differs = |c: &char| {
-            // All kinds on one side, and on the other those that join or may be joined.
+            // One side: all kinds. Other side: characters that join or may be joined.
             let all = || NASTY.iter().copied();
             let few = [
                 "", "x", "1", "'", "\u{301}", "א", "ア", "\u{200d}", " ", "’", "_",
@@ -396,7 +401,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
-        fn both_paths_give_the_same_words(
+        fn both_paths_find_the_same_words(
             pieces in prop::collection::vec(prop::sample::select(NASTY), 0..14),
             merge_blanks: bool,
         ) {
@@ -405,7 +410,7 @@ mod tests {
         }
 
         #[test]
-        fn both_paths_give_the_same_words_over_blocks(
+        fn both_paths_find_the_same_words_over_blocks(
             pieces in prop::collection::vec(
                 prop_oneof![prop::sample::select(NASTY), prop::sample::select(LONG)], 0..40),
             merge_blanks: bool,
@@ -415,7 +420,7 @@ mod tests {
         }
 
         #[test]
-        fn both_paths_give_the_same_words_over_chunks(
+        fn both_paths_find_the_same_words_over_chunks(
             pieces in prop::collection::vec(
                 prop_oneof![prop::sample::select(NASTY), prop::sample::select(LONG)], 0..20),
             filler in prop::sample::select(&["x", "é", "’", "_", " ", "word ", "東", "\u{301}", "’a", "한 "][..]),
@@ -428,7 +433,7 @@ mod tests {
         }
 
         #[test]
-        fn both_paths_give_the_same_words_of_any_text(text in "\\PC{0,40}", merge_blanks: bool) {
+        fn both_paths_find_the_same_words_of_any_text(text in "\\PC{0,40}", merge_blanks: bool) {
             prop_assert_eq!(fast(&text, merge_blanks), by_library(&text, merge_blanks));
         }
     }
