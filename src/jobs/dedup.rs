@@ -35,6 +35,7 @@ impl Dedup {
 
 /// The result of a deduplication.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Deduplication {
     /// The removed documents, by ascending row. All other documents are kept.
     pub removed: Vec<Removed>,
@@ -98,9 +99,9 @@ impl FoundBy {
 /// use simgpu::progress::Silent;
 ///
 /// let texts = vec![
-///     "a rose is a rose is a rose is a rose, she said".to_owned(),
+///     "a rose is a rose is a rose".to_owned(),
 ///     "the quick brown fox jumps over the lazy dog".to_owned(),
-///     "A rose is a rose is a rose is a rose, she said".to_lowercase(),
+///     "a rose is a rose is a rose".to_owned(),
 /// ];
 /// let engine = Engine::builder().build()?;
 /// let mut search = Search::new(0.8, engine.scheme())?;

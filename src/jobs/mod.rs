@@ -1,7 +1,8 @@
 //! Complete runs: deduplicate documents, find their similar pairs, or sign them.
 //!
-//! [`dedup`] and [`pairs`] take documents in memory. A `Run` (feature `io`) reads and writes files. Both run
+//! [`dedup`] and [`pairs`] take documents in memory. A [`Run`] (feature `io`) reads and writes files. Both run
 //! the same stages and find the same pairs.
+#![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
 mod corpus;
 

@@ -5,6 +5,7 @@ use crate::progress::{Progress, Timings, grouped};
 
 /// The outcome of a run over files.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The counts, parameters and clusters. Equal inputs and options make equal reports.
     pub report: Report,

@@ -239,7 +239,7 @@ fn check(
     };
     let begins = starts().next().is_none_or(|first| first == 0);
     if !begins || !starts().is_sorted() || starts().any(|first| first > reader.rows) {
-        return Err("the first rows of its files do not ascend".to_owned());
+        return Err("the first rows of its files do not ascend from 0".to_owned());
     }
     if description.files.is_empty() && reader.rows > 0 {
         return Err("it lists no signed file".to_owned());

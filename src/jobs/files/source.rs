@@ -210,7 +210,7 @@ impl Chunks<'_> {
         if self.source.run.on_bad_record == OnBadRecord::Fail {
             return Err(Error::Input {
                 path: self.source.files[file].named.clone(),
-                problem: "the file holds no record".to_owned(),
+                problem: "the file holds no records".to_owned(),
                 remedy: "leave it out, or pass `on_bad_record=skip` to ignore it".to_owned(),
             });
         }
