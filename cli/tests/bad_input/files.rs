@@ -177,6 +177,6 @@ fn a_missing_file_is_refused() {
     every_command_refuses(
         &place,
         "nothing",
-        &["nothing: the folder holds no file", "name a folder"],
+        &["nothing: the folder holds no file", "choose a folder"],
     );
 }
