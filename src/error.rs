@@ -1,4 +1,4 @@
-//! The one error of the crate: what is wrong with which file, record or number, and the remedy.
+//! The error type of the crate.
 
 use std::fmt;
 use std::io;
@@ -9,23 +9,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong.
 ///
-/// A message says what is wrong with which file, record or number, and ends with the remedy. It names
-/// parameters in back quotes, such as `` `on_bad_record=skip` ``; [`spell`] rewrites them as a command line or
-/// another language spells them.
+/// A message says what is wrong with which file, record or number, then names the remedy after a semicolon.
+/// Parameters stand in back quotes, such as `` `on_bad_record=skip` ``; [`spell`] rewrites them as flags or as
+/// arguments of another language.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An unknown name.
-    #[error("unknown {what} {name:?}; known are {known}")]
+    #[error("unknown {what} {name:?}; choose one of {known}")]
     UnknownName {
         /// The kind of thing named.
         what: &'static str,
         /// The name given.
         name: String,
-        /// The names there are.
+        /// The known names, separated by commas.
         known: String,
     },
-    /// A parameter out of its range.
+    /// A parameter is out of range.
     #[error("{name} is {value}; give {expected}")]
     Parameter {
         /// The parameter.
@@ -35,23 +35,23 @@ pub enum Error {
         /// The values accepted.
         expected: String,
     },
-    /// Values that do not fit together.
+    /// Arguments contradict each other.
     #[error(transparent)]
     Conflict(#[from] Conflict),
-    /// What this machine, or this build, cannot do.
+    /// This machine or this build lacks a capability.
     #[error("unsupported: {0}")]
     Unsupported(Unsupported),
-    /// The operating system refused.
+    /// An operation on a file or folder failed.
     #[error("cannot {action} {}: {cause}; {}", path.display(), remedy(cause))]
     Io {
-        /// What was tried.
+        /// The operation, a verb: `read`.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's answer, which the message contains.
+        /// The error of the operating system. The message contains it.
         cause: io::Error,
     },
-    /// An input that is not what it is said to be.
+    /// An input cannot be used.
     #[error("{}: {problem}; {remedy}", path.display())]
     Input {
         /// The file.
@@ -61,16 +61,16 @@ pub enum Error {
         /// What to do.
         remedy: String,
     },
-    /// A record that cannot be read.
-    #[error("{0}; correct the record, or pass `on_bad_record=skip` to go on without such records")]
+    /// A record cannot be read.
+    #[error("{0}; correct the record, or pass `on_bad_record=skip` to leave out bad records")]
     BadRecord(BadRecord),
-    /// A file that changed between two readings.
+    /// An input changed between the two reads of a run.
     #[error("{} changed while it was being read; run again when nothing writes to it", path.display())]
     InputChanged {
         /// The file.
         path: PathBuf,
     },
-    /// Two documents with one id where ids must be unique.
+    /// Two documents have the same id, and ids must be unique.
     #[error(
         "{id} is the id of two documents, {first} and {second}; make ids unique, choose another `id_field`, or leave out `unique_ids`"
     )]
@@ -82,28 +82,28 @@ pub enum Error {
         /// The second document with it.
         second: String,
     },
-    /// An output that cannot be written where it should go.
+    /// An output cannot be written.
     #[error("{}: {problem}; {remedy}", path.display())]
     Output {
         /// The file or folder.
         path: PathBuf,
-        /// What is in the way.
+        /// What prevents it.
         problem: String,
         /// What to do.
         remedy: String,
     },
-    /// Two ways to compute one thing gave different results: a defect of this program, or of the machine.
-    #[error("{0}; do not use what this machine computes, run `selftest`, and please report it")]
+    /// Two computations of the same value differ, because of a bug in simgpu or a fault of the machine.
+    #[error("{0}; discard the results of this machine, run `selftest`, and report its output")]
     Disagreement(String),
-    /// What this program ships is wrong in itself: a defect of this program.
-    #[error("{0}; this is a defect of simgpu, please report it")]
+    /// A file shipped with simgpu is invalid.
+    #[error("{0}; this is a bug in simgpu, please report it")]
     Defect(String),
-    /// More documents than row numbers.
+    /// The input holds more documents than there are row numbers.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,
-    /// Documents read, kept, removed and skipped do not add up: a defect of this program.
+    /// The counts of a run do not add up, because of a bug in simgpu.
     #[error(
-        "{documents} documents came in, but {kept} kept, {removed} removed and {skipped} skipped do not add up to them; please report this"
+        "read {documents} documents, but counted {kept} kept, {removed} removed and {skipped} skipped; this is a bug in simgpu, please report it"
     )]
     Accounting {
         /// Records read.
@@ -115,29 +115,33 @@ pub enum Error {
         /// Skipped as bad.
         skipped: u64,
     },
-    /// [`Progress`](crate::progress::Progress) stopped the run. No output has its final name.
-    #[error("stopped before the run was complete; nothing was written")]
+    /// [`Progress`](crate::progress::Progress) stopped the run before any output file got its final name.
+    #[error("the run was stopped and wrote no output file; run again to get results")]
     Stopped,
 }
 
-/// Values that do not fit together, each with what to change.
+/// Arguments that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Conflict {
-    /// Signatures of both slot widths where one is needed.
-    #[error("signatures of 32-bit and of 64-bit slots do not go together; sign all by one scheme")]
+    /// Signatures of 32-bit and of 64-bit slots are combined.
+    #[error(
+        "cannot combine signatures of 32-bit and of 64-bit slots; sign all documents with one scheme"
+    )]
     SlotWidths,
-    /// Signatures of different lengths.
-    #[error("signatures of {left} and of {right} slots do not go together; sign all by one scheme")]
+    /// Signatures of different lengths are combined.
+    #[error(
+        "cannot combine signatures of {left} and of {right} slots; sign all documents with one scheme"
+    )]
     SlotCounts {
         /// Slots of one signature.
         left: usize,
         /// Slots of the other.
         right: usize,
     },
-    /// Slots that are not whole signatures.
+    /// A number of slots is not a multiple of the signature length.
     #[error(
-        "{slots} slots are not whole signatures of {num_perm}; give the number of permutations they were signed with"
+        "{slots} slots are not whole signatures of {num_perm} slots; give the number of permutations that signed them"
     )]
     PartialSignature {
         /// The slots given.
@@ -145,8 +149,10 @@ pub enum Conflict {
         /// The slots of a signature.
         num_perm: usize,
     },
-    /// A matrix of another shape than the sets need.
-    #[error("{sets} sets need {sets} rows of {num_perm} slots, not {rows} of {row_slots}")]
+    /// A signature matrix has the wrong shape for the sets.
+    #[error(
+        "{sets} sets need {sets} rows of {num_perm} slots, not {rows} rows of {row_slots}; give a matrix of that shape"
+    )]
     SignatureShape {
         /// The sets to sign.
         sets: usize,
@@ -157,17 +163,19 @@ pub enum Conflict {
         /// The slots of a given row.
         row_slots: usize,
     },
-    /// Matrices of different lengths where rows are paired.
-    #[error("{left} and {right} signatures cannot be merged row by row; give as many")]
+    /// Two matrices to be merged row by row have different numbers of rows.
+    #[error(
+        "cannot merge {left} and {right} signatures row by row; give two matrices of equal length"
+    )]
     RowCounts {
         /// Rows of one matrix.
         left: usize,
         /// Rows of the other.
         right: usize,
     },
-    /// Hashes or slots of a width that the scheme does not have.
+    /// Hashes or slots have the wrong width for the scheme.
     #[error(
-        "this scheme takes shingle hashes of {hash_bits} bits and yields slots of {slot_bits} bits"
+        "hashes or slots have the wrong width; give hashes of {hash_bits} bits and slots of {slot_bits} bits for this scheme"
     )]
     SchemeWidths {
         /// Bits of a shingle hash.
@@ -175,23 +183,23 @@ pub enum Conflict {
         /// Bits of a slot.
         slot_bits: usize,
     },
-    /// A shingler, a signer and a scheme that were not made for each other.
-    #[error(
-        "the shingler and the signer are not both of scheme {scheme}; make them from one scheme"
-    )]
+    /// A shingler or a signer was made for another scheme.
+    #[error("the shingler or the signer was not made for scheme {scheme}; make both for it")]
     EngineParts {
         /// The scheme.
         scheme: String,
     },
-    /// Offsets that do not describe sets.
-    #[error("offsets of shingle sets must ascend from 0 to the number of hashes, {hashes}")]
+    /// Offsets of shingle sets are out of order or out of range.
+    #[error(
+        "offsets of shingle sets are out of order or out of range; let them ascend from 0 to {hashes}, the number of hashes"
+    )]
     Offsets {
         /// The hashes given.
         hashes: usize,
     },
-    /// A base hash of another width than the scheme takes.
+    /// A base hash has the wrong width for the scheme.
     #[error(
-        "base hash {hash} does not yield the {bits}-bit values that scheme {scheme} takes; choose another hash"
+        "base hash {hash} does not yield {bits}-bit values, which scheme {scheme} needs; choose another `hash`"
     )]
     HashWidth {
         /// The base hash.
@@ -201,46 +209,48 @@ pub enum Conflict {
         /// The scheme.
         scheme: String,
     },
-    /// A base hash for words with another unit.
-    #[error("base hash words-v1 takes words, not {unit}; choose murmur3-32 or another unit")]
+    /// A base hash of words is used with another unit.
+    #[error("base hash words-v1 takes words, not {unit}; choose another `hash`, or `unit=words`")]
     HashUnit {
         /// The unit.
         unit: String,
     },
-    /// A shingle size for a unit that has none.
+    /// A unit without a shingle size was given one.
     #[error("`unit={unit}` takes no `size`; leave it out")]
     SizeOfUnit {
         /// The unit.
         unit: String,
     },
-    /// Texts for a shingler of tokens.
+    /// A shingler of tokens was given texts.
     #[error(
-        "a shingler of tokens takes no texts; give token documents (Shingler::shingle_documents), or choose another unit"
+        "`unit=tokens` takes lists of tokens, not texts; give token documents, or choose another `unit`"
     )]
     TextsForTokens,
-    /// Token documents for a shingler of texts.
-    #[error("{unit} are cut from texts, and these documents are tokens; choose `unit=tokens`")]
+    /// A shingler of texts was given lists of tokens.
+    #[error("`unit={unit}` takes texts, not lists of tokens; give texts, or choose `unit=tokens`")]
     TokensForTexts {
         /// The unit.
         unit: String,
     },
-    /// More matches than slots, or no slot.
-    #[error("{matches} matches do not fit {num_perm} slots; compare signatures of one scheme")]
+    /// There are more matches than slots, or no slots.
+    #[error(
+        "{matches} matches in {num_perm} slots are impossible; count the matches of one pair of signatures"
+    )]
     Matches {
         /// Slots that agree.
         matches: usize,
         /// Slots of a signature.
         num_perm: usize,
     },
-    /// A scheme whose slots do not tell the size of a set.
-    #[error("slots of {scheme} do not tell how large a set is; sign it with affine32")]
+    /// Signatures of this scheme cannot estimate the size of a set.
+    #[error("signatures of scheme {scheme} cannot estimate the size of a set; sign with affine32")]
     CardinalityScheme {
         /// The scheme.
         scheme: String,
     },
-    /// Slots that the named scheme did not compute.
+    /// Slots cannot be a signature of the given scheme.
     #[error(
-        "{slots} slots of {bits} bits are not those of {scheme} with {num_perm} permutations; name the scheme that signed"
+        "{slots} slots of {bits} bits are no signature of scheme {scheme} with {num_perm} permutations; give the scheme that signed"
     )]
     SlotsOfScheme {
         /// The slots given.
@@ -252,27 +262,29 @@ pub enum Conflict {
         /// The scheme's permutations.
         num_perm: usize,
     },
-    /// Too few slots to estimate a size with a finite error.
-    #[error("{slots} slots are too few to tell how large a set is; sign with 3 or more")]
+    /// Too few slots to estimate the size of a set with a finite error.
+    #[error("{slots} slots are too few to estimate the size of a set; sign with 3 or more")]
     CardinalitySlots {
         /// The slots given.
         slots: usize,
     },
-    /// A place for packed slots of the wrong size.
-    #[error("{slots} slots of {bits} bits fill {needed} words, not {words}; give as many")]
+    /// A buffer for packed slots has the wrong length.
+    #[error(
+        "{slots} slots of {bits} bits need {needed} words, not {words}; give a buffer of {needed} words"
+    )]
     PackedRoom {
         /// Slots of the signature.
         slots: usize,
         /// Bits kept of a slot.
         bits: u32,
-        /// The words that they fill.
+        /// The words needed.
         needed: usize,
         /// The words given.
         words: usize,
     },
-    /// Words that are not rows of packed slots.
+    /// A number of words is not a multiple of the packed signature length.
     #[error(
-        "these words are not rows of {num_perm} slots of {bits} bits; give the numbers they were packed with"
+        "these words are not whole rows of {num_perm} slots of {bits} bits; give the numbers that packed them"
     )]
     PackedRows {
         /// Slots of a signature.
@@ -280,9 +292,9 @@ pub enum Conflict {
         /// Bits kept of a slot.
         bits: u32,
     },
-    /// Packed signatures of different shapes.
+    /// Packed signatures of different shapes are combined.
     #[error(
-        "signatures of {left_slots} slots of {left_bits} bits and of {right_slots} slots of {right_bits} bits do not go together; sign and pack all alike"
+        "cannot combine signatures of {left_slots} slots of {left_bits} bits and of {right_slots} slots of {right_bits} bits; sign and pack all with the same numbers"
     )]
     PackedShapes {
         /// Slots of one signature.
@@ -294,9 +306,9 @@ pub enum Conflict {
         /// Bits kept of its slots.
         right_bits: u32,
     },
-    /// Bands that need more slots than a signature has.
+    /// A banding needs more slots than a signature has.
     #[error(
-        "{bands} bands of {rows} need more slots than the {num_perm} of a signature; choose fewer"
+        "{bands} bands of {rows} rows need more than the {num_perm} slots of a signature; choose fewer `bands` or `rows`"
     )]
     BandsTooMany {
         /// Bands.
@@ -306,8 +318,10 @@ pub enum Conflict {
         /// Slots of a signature.
         num_perm: usize,
     },
-    /// A place for band keys of the wrong size.
-    #[error("{sets} sets need {sets} rows of {bands} band keys, not {keys} keys")]
+    /// A buffer for band keys has the wrong length.
+    #[error(
+        "{sets} sets need {sets} rows of {bands} band keys, not {keys} keys; give a buffer of that length"
+    )]
     BandKeyRoom {
         /// The sets.
         sets: usize,
@@ -316,31 +330,28 @@ pub enum Conflict {
         /// The keys given.
         keys: usize,
     },
-    /// Exact verification without the documents.
+    /// Exact verification was requested without the documents.
     #[error(
-        "signatures alone do not tell exact similarities; verify by signature, or read the documents"
+        "exact verification needs the documents, not only signatures; pass `verify=signature`, or give the documents"
     )]
     ExactWithoutDocuments,
-    /// An instruction set that this CPU lacks.
+    /// This CPU lacks an instruction set.
     #[error("this CPU does not have {name}; choose one of {available}")]
     MissingInstructions {
         /// The instruction set.
         name: String,
-        /// Those that it has.
+        /// The instruction sets that it has.
         available: String,
     },
-    /// Standard input and a file that would be written under one name.
-    #[error(
-        "stdin would be written as {name}, which is the name of another input; rename that file"
-    )]
+    /// Standard input and a file have the same output name.
+    #[error("stdin and an input file would both be written as {name}; rename the file")]
     StdinName {
         /// The name.
         name: String,
     },
 }
 
-/// Rewrites the parameters that a message names in back quotes, by `spelling` of the parameter and the value
-/// that the message gives it.
+/// Rewrites each parameter in back quotes, `` `name` `` or `` `name=value` ``, as `spelling(name, value)`.
 ///
 /// ```
 /// use simgpu::error::spell;
@@ -374,7 +385,7 @@ pub fn spell(message: &str, spelling: impl Fn(&str, Option<&str>) -> String) -> 
             spelled.push_str(&spelling(name, value));
             rest = after;
         } else {
-            // A back quote of a file name or of a record.
+            // A back quote in a file name or a record.
             spelled.push('`');
             rest = quoted;
         }
@@ -384,7 +395,7 @@ pub fn spell(message: &str, spelling: impl Fn(&str, Option<&str>) -> String) -> 
 }
 
 impl Error {
-    /// Wraps the system's refusal to do `action` to `path`.
+    /// Converts an error of the operating system: `read(..).map_err(Error::io("read", path))`.
     pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
         let path = path.as_ref().to_owned();
         move |cause| Error::Io {
@@ -395,88 +406,88 @@ impl Error {
     }
 }
 
-/// What this machine, or this build, cannot do.
+/// A capability that this machine or this build lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// The backend is not part of this build.
-    #[error("this build has no backend {backend}; build it with the feature gpu")]
+    /// This build lacks the backend.
+    #[error("this build has no backend {backend}; build with the feature gpu")]
     NotInBuild {
         /// The backend.
         backend: String,
     },
     /// The machine has no graphics adapter with a driver.
     #[error(
-        "no graphics adapter was found; install its driver (Vulkan, Metal or DX12), or choose a backend of the CPU"
+        "found no graphics adapter; install a driver (Vulkan, Metal or DX12), or choose `backend=simd`"
     )]
     NoAdapter,
-    /// The number of the device is out of range.
-    #[error("there is no device {device}, only {adapters}; `simgpu devices` lists them")]
+    /// The device number is out of range.
+    #[error(
+        "there is no device {device} among {adapters}; choose a `device` that `simgpu devices` lists"
+    )]
     NoSuchDevice {
         /// The number given.
         device: usize,
-        /// Number of adapters of this machine.
+        /// The number of adapters.
         adapters: usize,
     },
-    /// The driver refused to open an adapter.
-    #[error(
-        "{device} cannot be opened: {reason}; choose another with --device, or leave --backend out"
-    )]
+    /// The driver cannot open an adapter.
+    #[error("cannot open {device}: {reason}; choose another `device`, or leave out `backend`")]
     CannotOpen {
-        /// Name of the adapter.
+        /// The name of the adapter.
         device: String,
-        /// The driver's answer.
+        /// The error of the driver.
         reason: String,
     },
-    /// An open device failed at what it was given to do.
+    /// A device failed while it computed.
     #[error("{device}: {reason}")]
     DeviceFailed {
-        /// Name of the device.
+        /// The name of the device.
         device: String,
         /// What went wrong.
         reason: String,
     },
-    /// The family of the scheme fills slots in rounds, which no device computes.
+    /// The scheme fills slots in rounds, which GPUs do not compute.
     #[error(
-        "no GPU computes this scheme here: slots that are filled in rounds depend on each other, which suits no GPU; choose --backend simd, or another --scheme"
+        "GPUs do not compute this scheme: its slots depend on each other; choose `backend=simd`, or another `scheme`"
     )]
     SchemeNotOnDevices,
-    /// The slots of the scheme have 64 bits, and the adapter has no 64-bit integers.
+    /// The scheme has 64-bit slots, and the adapter has no 64-bit integers.
     #[error(
-        "no GPU computes this scheme here: its slots have 64 bits, and the adapter has no 64-bit integers; choose --backend simd, or another --scheme"
+        "this GPU does not compute this scheme: its slots have 64 bits, and the adapter has no 64-bit integers; choose `backend=simd`, or another `scheme`"
     )]
     NeedsU64,
-    /// A device hashes windows of bytes and no other shingles.
-    #[error("only windows of bytes are hashed on a device; choose the unit bytes")]
+    /// GPUs hash windows of bytes and no other shingles.
+    #[error("GPUs hash only windows of bytes; choose `unit=bytes`")]
     ShinglesNotOnDevices,
-    /// The system refused to start threads.
-    #[error("{threads} threads cannot be started: {reason}; give fewer --threads")]
+    /// The operating system did not start the threads.
+    #[error("cannot start {threads} threads: {reason}; give fewer `threads`")]
     Threads {
-        /// The number of threads asked for.
+        /// The requested number of threads.
         threads: u32,
-        /// The system's answer.
+        /// The error of the operating system.
         reason: String,
     },
 }
 
-/// What to do when the system refuses.
+/// The remedy for an error of the operating system.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "check the name",
-        io::ErrorKind::PermissionDenied => "ask for the permission, or choose another place",
-        io::ErrorKind::StorageFull => "make room, or choose another disk",
-        _ => "check the path, or choose another place",
+        io::ErrorKind::PermissionDenied => "ask for permission, or choose another path",
+        io::ErrorKind::StorageFull => "free some space, or choose another disk",
+        _ => "check the path, or choose another",
     }
 }
 
-/// A record that cannot be read, and why.
+/// A record that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRecord {
-    /// The file, as it was named.
+    /// The path of the file, as given.
     pub file: PathBuf,
-    /// Number of the record in its file, from 0.
+    /// The number of the record in its file, from 0.
     pub row: u64,
-    /// Line of the record, from 1, in files of lines.
+    /// The line of the record, from 1, in JSON Lines.
     pub line: Option<u64>,
     /// What is wrong with it.
     pub problem: String,

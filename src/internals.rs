@@ -1,4 +1,4 @@
-//! What this project's own benchmarks need and nobody else is promised.
+//! Items for this project's own benchmarks. They may change at any time.
 
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::DeviceLoad;
@@ -7,5 +7,5 @@ pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes};
 pub use crate::pipeline::for_each_word;
 pub use crate::simd::ceiling;
 
-/// 7,200 pages of API documentation, of which some are near-duplicates (examples/README.md).
+/// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
 pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../examples/driver-docs.jsonl.zst");

@@ -1,46 +1,140 @@
-//! Finds near-duplicate documents, and more generally similar sets, among very many: MinHash
-//! signatures on SIMD lanes, banding (LSH), verification, clusters. The source is *Mining of Massive
-//! Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman).
+//! Finds near-duplicate documents, and similar sets in general, in large collections.
 //!
-//! One document travels one way:
+//! The crate signs documents with MinHash on SIMD lanes or a GPU, finds candidate pairs by banding (LSH), verifies
+//! them and clusters them. See chapter 3 of *Mining of Massive Datasets* (Leskovec, Rajaraman, Ullman).
 //!
 //! ```text
-//! documents   what a reader takes from JSON Lines, Parquet or text files
-//! shingle     a document's set: hashes of windows of words, characters or bytes
-//! sign        num_perm slots, each the least value of the set under one permutation
-//! band        a key for each band of slots
-//! bucket      the documents that share a key
-//! pair        candidate pairs, from buckets
-//! verify      their similarity, by signature or exactly
-//! cluster     groups of similar documents, of which one is kept
+//! documents   texts or lists of tokens, from memory or from files
+//! shingle     cut each document into a set of hashes: windows of words, characters or bytes
+//! sign        reduce each set to num_perm slots; slot i is the minimum of the set under permutation i
+//! band        make one key per band of slots
+//! bucket      group the documents that share a key
+//! pair        list candidate pairs from the buckets
+//! verify      compute their similarity, from signatures or exactly
+//! cluster     group similar documents, and keep one per group
 //! ```
 //!
-//! What a value *is* stands in [`scheme`], where it is computed in [`backend`], and the stages in
-//! [`pipeline`]. A run over files is one call: [`pipeline::dedup`]. As a signer:
+//! No result depends on threads, batches, backend or hardware.
+//!
+//! # Where to look
+//!
+//! | module | open it to |
+//! |---|---|
+//! | [`engine`] | sign documents: scheme, shingles and backend in one value |
+//! | [`jobs`] | deduplicate or find similar pairs: [`jobs::dedup()`] in memory, [`jobs::Run`] over files |
+//! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
+//! | [`progress`] | follow a run and stop it; read its counts and times |
+//! | [`mod@error`] | handle errors, and spell the parameters in their messages your way |
+//! | [`scheme`] | choose the values of signatures, such as those of another tool |
+//! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
+//! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |
+//! | [`io`] | choose input files, fields and formats; read reports |
+//! | [`simd`] | list or restrict vector instructions |
+//! | [`store`] | hold sets in memory, or in a temporary file |
+//! | [`selftest`] | check that this machine computes the published values |
+#![cfg_attr(
+    not(feature = "io"),
+    doc = "\n[`io`]: #features\n[`jobs::Run`]: #features"
+)]
+#![cfg_attr(not(feature = "selftest"), doc = "\n[`selftest`]: #features")]
+//!
+//! # Sign texts
+//!
+//! An [`Engine`](engine::Engine) signs with default settings, or with those of its builder. It computes on the
+//! threads of the current rayon pool.
 //!
 //! ```
-//! use simgpu::backend::Backend;
-//! use simgpu::pipeline::{Shingler, Shingling, Signatures};
+//! use simgpu::engine::Engine;
 //! use simgpu::scheme::Scheme;
 //!
 //! let scheme = Scheme::named("affine32")?.with_num_perm(256)?;
-//! let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
-//! let signer = Backend::Auto.signer(&scheme)?;
-//!
+//! let engine = Engine::builder().scheme(scheme).build()?;
 //! let texts = [
 //!     "a rose is a rose is a rose is a rose, she said, and laughed",
 //!     "a rose is a rose is a rose is a rose, he said, and laughed",
 //!     "the quick brown fox jumps over the lazy dog",
 //! ];
-//! let signatures = Signatures::of_texts(&*signer, &texts.into_iter().collect(), &shingler)?;
+//! let signatures = engine.sign(&texts)?;
+//! assert_eq!((signatures.len(), signatures.num_perm()), (3, 256));
+//! // The estimated Jaccard similarity of two texts.
 //! assert!(signatures.estimate(0, 1) > signatures.estimate(0, 2));
+//! # Ok::<(), simgpu::Error>(())
+//! ```
+//!
+//! # Deduplicate in memory
+//!
+//! Any type that implements [`Documents`](documents::Documents) will do, such as `Vec<String>`.
+//! [`jobs::pairs()`] finds all similar pairs instead.
+//!
+//! ```
+//! use simgpu::engine::Engine;
+//! use simgpu::jobs::{Dedup, Search, dedup};
+//! use simgpu::progress::Silent;
+//!
+//! let texts: Vec<String> = vec![
+//!     "a rose is a rose is a rose".to_owned(),
+//!     "the quick brown fox jumps over the lazy dog".to_owned(),
+//!     "a rose is a rose  is a rose".to_owned(),
+//! ];
+//! let engine = Engine::builder().build()?;
+//! // Documents with a similarity of 0.8 or more are duplicates.
+//! let task = Dedup::new(Search::new(0.8, engine.scheme())?);
+//! let found = dedup(&texts, &engine, &task, &Silent)?;
+//! let kept: Vec<&String> = found.kept().map(|row| &texts[row as usize]).collect();
+//! assert_eq!(kept, [&texts[0], &texts[1]]);
+//! # Ok::<(), simgpu::Error>(())
+//! ```
+//!
+//! # Deduplicate files
+//!
+//! With the feature `io`. [`Progress`](progress::Progress) follows a run and can stop it; a stopped run leaves no
+//! output under a final name.
+//!
+#![cfg_attr(feature = "io", doc = "```no_run")]
+#![cfg_attr(not(feature = "io"), doc = "```ignore")]
+//! use std::ops::ControlFlow;
+//! use std::path::{Path, PathBuf};
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//!
+//! use simgpu::engine::Engine;
+//! use simgpu::io::Inputs;
+//! use simgpu::jobs::{Dedup, Run, Search};
+//! use simgpu::progress::Progress;
+//!
+//! /// Stops the run when another thread sets the flag.
+//! struct StopFlag(AtomicBool);
+//!
+//! impl Progress for StopFlag {
+//!     fn advance(&self, _done: u64, _documents: u64, _bytes: u64) -> ControlFlow<()> {
+//!         match self.0.load(Ordering::Relaxed) {
+//!             true => ControlFlow::Break(()),
+//!             false => ControlFlow::Continue(()),
+//!         }
+//!     }
+//! }
+//!
+//! let engine = Engine::builder().build()?;
+//! let inputs = Inputs::find(&[PathBuf::from("corpus/*.jsonl.zst")], None)?;
+//! let task = Dedup::new(Search::new(0.8, engine.scheme())?);
+//! let progress = StopFlag(AtomicBool::new(false));
+//! let run = Run::new(&engine, &inputs).progress(&progress);
+//! match run.dedup(&task, Path::new("out")) {
+//!     Ok(outcome) => println!("kept {} documents", outcome.report.counts.kept),
+//!     Err(simgpu::Error::Stopped) => println!("stopped"),
+//!     Err(error) => return Err(error),
+//! }
 //! # Ok::<(), simgpu::Error>(())
 //! ```
 //!
 //! # Features
 //!
-//! The core (schemes, shingling, signing, banding, clustering) is always there. `io` adds readers,
-//! writers and the runs over files, `bench` the measurements, `cli` the `simgpu` command. A feature never changes a result.
+//! No feature is on by default, and no feature changes a result.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `io` | runs over files: JSON Lines, Parquet and text, plain, gzip or zstd |
+//! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
+//! | `selftest` | the check that this machine computes the published values |
 
 pub mod error;
 

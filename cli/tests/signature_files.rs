@@ -167,7 +167,7 @@ fn signatures_refuse_the_options_of_documents() {
     // `pairs` writes no file that ends like a matrix.
     place
         .run("pairs --signatures s.npy -o s.npy --overwrite")
-        .refused(2, &["let it end in .jsonl"]);
+        .refused(2, &["choose a name that ends in .jsonl"]);
     // Even without verification, equal signatures have similarity 1.
     let run = place.run("pairs --signatures s.npy -o - --verify none");
     let lines = support::parse_lines(&run.succeeded().stdout);
@@ -203,8 +203,8 @@ fn invalid_matrices_are_refused() {
         (matrix[..matrix.len() - 1].to_vec(), "cut off"),
         (matrix[..100].to_vec(), "cut off in its header"),
         (Vec::new(), "cut off in its header"),
-        ([&matrix[..], b"\0"].concat(), "1 bytes follow"),
-        (b"PAR1PAR1PAR1".to_vec(), "no NumPy file"),
+        ([&matrix[..], b"\0"].concat(), "1 extra bytes follow"),
+        (b"PAR1PAR1PAR1".to_vec(), "not a NumPy file"),
         (header("<u4", "<f4"), "'<f4'"),
         (header("<u4", ">u4"), "'>u4'"),
         (header("<u4", "<u8"), "cut off"),
@@ -225,11 +225,11 @@ fn invalid_matrices_are_refused() {
         changed.to_string()
     };
     for (changed, problem) in [
-        (String::new(), "does not say how"),
-        ("{}".to_owned(), "does not say how"),
+        (String::new(), "does not describe how"),
+        ("{}".to_owned(), "does not describe how"),
         (
             changed(&|d| d["simgpu_report"] = json!(2)),
-            "its layout is 2",
+            "its layout is version 2",
         ),
         (
             changed(&|d| d["parameters"]["scheme"] = json!("md5")),
@@ -251,10 +251,10 @@ fn invalid_matrices_are_refused() {
             changed(&|d| d["counts"]["documents"] = json!(4)),
             "4 documents",
         ),
-        (changed(&|d| d["files"] = json!([])), "names no file"),
+        (changed(&|d| d["files"] = json!([])), "lists no signed file"),
         (
             changed(&|d| d["files"][0]["first_row"] = json!(1)),
-            "ascending rows",
+            "do not ascend",
         ),
         (
             changed(&|d| {
@@ -269,7 +269,7 @@ fn invalid_matrices_are_refused() {
         let names_both = "s.npy.json: it does not describe s.npy: ";
         refused(
             "s.npy",
-            &[names_both, problem, "put the file that sign wrote back"],
+            &[names_both, problem, "restore the file that sign wrote"],
         );
     }
     std::fs::remove_file(place.path("s.npy.json")).unwrap();
@@ -287,10 +287,14 @@ fn the_digest_detects_a_foreign_description() {
     let expected = pairs_files(&place, "--signatures s.npy", "");
     let refused = || {
         let names_both = "s.npy.json: it does not describe s.npy: ";
-        let remedy = "put the file that sign wrote back beside the matrix";
+        let remedy = "restore the file that sign wrote beside the matrix";
         place.run("pairs --signatures s.npy -o q.jsonl").refused(
             1,
-            &[names_both, "not those that it was written with", remedy],
+            &[
+                names_both,
+                "its digest does not match the signatures",
+                remedy,
+            ],
         );
         assert!(!place.holds("q.jsonl"));
     };
@@ -324,7 +328,11 @@ fn a_description_is_limited_to_1_gib() {
     file.set_len((1 << 30) + 1).unwrap();
     place.run("pairs --signatures s.npy -o -").refused(
         1,
-        &["s.npy.json", "more than 1 GiB", "sign the documents again"],
+        &[
+            "s.npy.json",
+            "larger than 1 GiB",
+            "sign the documents again",
+        ],
     );
 }
 
@@ -375,10 +383,10 @@ fn invalid_tables_are_refused() {
     let run = place.run("pairs --signatures s.parquet -o -").succeeded();
     assert_eq!(support::parse_lines(&run.stdout).len(), 3);
     for (changed, problem) in [
-        (table(good(), &[]), "no simgpu.report in its metadata"),
+        (table(good(), &[]), "its metadata lacks simgpu.report"),
         (
             table(good(), &without_report),
-            "no simgpu.report in its metadata",
+            "its metadata lacks simgpu.report",
         ),
         (table(vec![id(&ids)], &metadata), "no column \"signature\""),
         (

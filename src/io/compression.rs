@@ -1,4 +1,4 @@
-//! Decompression while reading, and compression in independent frames while writing.
+//! Decompresses streams, and compresses in independent frames.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
@@ -18,15 +18,15 @@ pub(crate) enum Compression {
     Zstd,
 }
 
-/// The level of written zstd frames. Level 1 is a fifth to a third faster and its files
-/// an eighth larger.
+/// The level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
+/// eighth larger.
 const ZSTD_LEVEL: i32 = 3;
 
-/// The largest window of a frame that is read: all of them (`--long=31`).
+/// The largest accepted zstd window: the largest possible (`--long=31`).
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 impl Compression {
-    /// Tells by the first bytes of a file, which do not lie as names do.
+    /// Detects the compression by the first bytes of a file. Names may be wrong.
     pub(crate) fn sniff(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io("open", path))?;
         let mut start = Vec::new();
@@ -39,7 +39,7 @@ impl Compression {
     pub(crate) fn of_start(start: &[u8]) -> Self {
         match start {
             [0x1F, 0x8B, ..] => Compression::Gzip,
-            // A frame, or a skippable frame before it.
+            // A frame, or a skippable frame.
             [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Compression::Zstd,
             _ => Compression::None,
         }
@@ -53,7 +53,7 @@ impl Compression {
         }
     }
 
-    /// A file name without its ending for compression.
+    /// A file name without the extension of its compression.
     pub(crate) fn strip_ending(name: &str) -> &str {
         [".gz", ".gzip", ".zst", ".zstd"]
             .iter()
@@ -61,7 +61,7 @@ impl Compression {
             .unwrap_or(name)
     }
 
-    /// Reads a file's decompressed bytes: all members of a gzip file, all frames of a zstd file.
+    /// Decompresses a stream: all members of a gzip file, all frames of a zstd file.
     pub(crate) fn reader<'a>(self, file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         let file = BufReader::with_capacity(1 << 18, file);
         Ok(match self {
@@ -88,18 +88,17 @@ impl Compression {
     }
 }
 
-/// Bytes of a frame before compression: large enough to compress well, small enough to share out.
+/// Bytes of a frame before compression: large enough to compress well, small enough to spread over threads.
 const FRAME: usize = 8 << 20;
 
-/// Frames that wait to be compressed or written, at most: for each thread one, and one more.
+/// The most frames that wait to be compressed or written: one per thread, plus one.
 fn frames_in_flight() -> usize {
     const AT_MOST: usize = 16;
     (rayon::current_num_threads() + 1).min(AT_MOST)
 }
 
-/// Writes bytes in independent frames (zstd), members (gzip) or as they are. Frames are cut after a
-/// fixed number of bytes and compressed at a fixed level, so that the file does not depend on the
-/// number of threads that compress them, which they do while the next frame is filled.
+/// Writes bytes as independent zstd frames or gzip members, or uncompressed. Threads compress frames while the
+/// next one fills. Frames have a fixed size and level, so the file does not depend on the number of threads.
 #[derive(Debug)]
 pub(crate) struct FrameWriter {
     file: File,
@@ -120,9 +119,9 @@ impl FrameWriter {
         }
     }
 
-    /// Compresses and writes what is left; without this the file is incomplete.
+    /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        // No bytes at all are one empty frame, so that the file is what its name says.
+        // An empty file gets one empty frame, so that its format matches its name.
         if self.is_empty || !self.filling.is_empty() {
             self.send_frame()?;
         }
@@ -132,7 +131,7 @@ impl FrameWriter {
         Ok(())
     }
 
-    /// Hands the frame that has been filled to the threads.
+    /// Gives the full frame to the threads.
     fn send_frame(&mut self) -> io::Result<()> {
         let frame = std::mem::take(&mut self.filling);
         self.is_empty = false;
@@ -143,7 +142,7 @@ impl FrameWriter {
         let compressed = Arc::new(OnceLock::new());
         self.in_flight.push_back(Arc::clone(&compressed));
         rayon::spawn(move || {
-            // It is set once, here.
+            // This is the only place that sets it.
             let _ = compressed.set(compression.compress(&frame));
         });
         while self.in_flight.len() > frames_in_flight() {
@@ -162,7 +161,7 @@ impl FrameWriter {
                 Ok(None) => return Err(io::Error::other("a frame was not compressed")),
                 Err(still_shared) => first = still_shared,
             }
-            // A thread of the pool helps instead of waiting, for it may be the only one.
+            // Work on other tasks of the pool instead of blocking: this may be its only thread.
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
                 std::thread::yield_now();
             }
@@ -178,9 +177,9 @@ impl Write for FrameWriter {
         if self.filling.capacity() == 0 {
             self.filling.reserve_exact(FRAME);
         }
-        let taken = bytes.len().min(FRAME - self.filling.len());
-        self.filling.extend_from_slice(&bytes[..taken]);
-        Ok(taken)
+        let written = bytes.len().min(FRAME - self.filling.len());
+        self.filling.extend_from_slice(&bytes[..written]);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -193,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_come_back_whatever_the_number_of_threads() {
+    fn frames_do_not_depend_on_threads() {
         let folder = tempfile::tempdir().unwrap();
         let bytes: Vec<u8> = (0..3 * FRAME + 5)
             .map(|i| (i / 7).to_le_bytes()[0])

@@ -1,17 +1,25 @@
-//! Where a record holds what a run needs.
+//! The fields of a record that a run reads.
 
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
-/// Where a record holds what is needed.
+/// The fields of a record that a run reads.
+///
+/// ```
+/// use simgpu::io::{FieldPath, Fields};
+///
+/// let fields = Fields { content: FieldPath::new("body.text"), ..Fields::default() };
+/// assert_eq!(fields.id.to_string(), "id");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The field of the text, or of the tokens; dots reach into objects.
+    /// The field of the text or tokens; default `text`.
     pub content: FieldPath,
-    /// Whether that field is an array of tokens.
+    /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
-    /// The field of the id.
+    /// The field of the id; default `id`.
     pub id: FieldPath,
-    /// Whether a record without an id is bad; otherwise documents are then named by file and row.
+    /// Whether a record without an id is a bad record; default false: if any record lacks an id, all ids are
+    /// `file:row`.
     pub id_required: bool,
 }
 
@@ -27,7 +35,7 @@ impl Default for Fields {
 }
 
 impl Fields {
-    /// The default fields of texts, or of tokens.
+    /// The default fields for texts, or for tokens.
     pub(crate) fn of_form(is_tokens: bool) -> Self {
         Fields {
             content: FieldPath::new(if is_tokens { "tokens" } else { "text" }),
@@ -36,7 +44,7 @@ impl Fields {
         }
     }
 
-    /// No documents yet, in the form that these fields give.
+    /// An empty batch for texts or for tokens.
     pub(crate) fn empty_batch(&self) -> DocumentBatch {
         if self.is_tokens {
             DocumentBatch::Tokens(TokenBatch::default())
@@ -46,12 +54,12 @@ impl Fields {
     }
 }
 
-/// A dotted path to a field: `a.b` is field `b` of the object in field `a`.
+/// A dotted path to a field: `a.b` is the field `b` of the object in field `a`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
 impl FieldPath {
-    /// The path as it is written.
+    /// Parses a dotted path.
     pub fn new(dotted: &str) -> Self {
         FieldPath(dotted.split('.').map(str::to_owned).collect())
     }
@@ -67,12 +75,12 @@ impl std::fmt::Display for FieldPath {
     }
 }
 
-/// What to do about a record that cannot be read.
+/// What a run does with a bad record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnBadRecord {
-    /// The run fails.
+    /// Fail the run.
     #[default]
     Fail,
-    /// The record is left out, counted and listed in the report.
+    /// Leave out the record, count it, and list it in the report.
     Skip,
 }

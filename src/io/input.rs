@@ -1,4 +1,4 @@
-//! Which files there are to read, and in what form.
+//! The files to read: found by name, by folder or by glob.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex};
 use super::compression::{Compression, FrameWriter};
 use crate::error::{Conflict, Error, Result};
 
-/// How a file holds documents.
+/// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One JSON object a line.
+    /// JSON Lines: one JSON object per line.
     JsonLines,
-    /// One document a row.
+    /// Parquet: one document per row.
     Parquet,
-    /// One document a file.
+    /// Text: one document per file.
     Text,
 }
 
 impl Format {
-    /// The format that the ending of a file name says; every other file is text.
+    /// The format for the extension of a file name; text for an unknown extension.
     fn of_name(name: &str) -> Self {
         let name = Compression::strip_ending(name).to_ascii_lowercase();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -33,31 +33,31 @@ impl Format {
     }
 }
 
-/// One file to read.
+/// A file to read.
 #[derive(Clone, Debug)]
 pub(crate) struct InputFile {
     place: Place,
-    /// The file as it was named, for messages.
+    /// The path as given, for messages.
     pub(crate) named: PathBuf,
-    /// Its path relative to the inputs' common parent, with `/`: its name in reports and in the output.
+    /// The path relative to the common parent of the inputs, with `/`: its name in reports and outputs.
     pub(crate) relative: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
-    /// The compression in which it arrived and in which kept records are written: a stream may be stored in
-    /// another one.
-    pub(crate) arrived: Compression,
+    /// The compression of the original, used for kept records. The copy of a stream may be compressed
+    /// differently.
+    pub(crate) original_compression: Compression,
 }
 
-/// Where the bytes of an input are.
+/// The location of an input's bytes.
 #[derive(Clone, Debug)]
 enum Place {
     Path(PathBuf),
-    /// A copy of the stream in a file without a name.
+    /// A copy of the stream in an unnamed temporary file.
     Copy(Arc<File>),
 }
 
 impl InputFile {
-    /// Opens the file at its beginning. Only one reader of a stream's copy may be open at a time.
+    /// Opens the file at its start. The copy of a stream allows one reader at a time.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
             Place::Path(path) => File::open(path),
@@ -69,7 +69,7 @@ impl InputFile {
         }
     }
 
-    /// Its bytes as they are stored.
+    /// The size of the file, compressed.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let metadata = match &self.place {
             Place::Path(path) => path.metadata(),
@@ -79,15 +79,24 @@ impl InputFile {
     }
 }
 
-/// All inputs of a run, in order: as they were named, those of a folder and of a glob by name.
+/// The input files of a run, in the order of the given names. Files from a folder or a glob are sorted by name.
+///
+/// ```no_run
+/// use std::path::PathBuf;
+/// use simgpu::io::Inputs;
+///
+/// let inputs = Inputs::find(&[PathBuf::from("corpus"), PathBuf::from("more/*.jsonl.gz")], None)?;
+/// println!("{} files", inputs.names().count());
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 pub struct Inputs {
     pub(crate) files: Vec<InputFile>,
-    /// Files that were named more than once, and are read once.
+    /// Files that were given more than once. They are read once.
     pub(crate) repeated: Vec<PathBuf>,
-    /// The folders among the names.
+    /// The folders among the given names.
     folders: Vec<PathBuf>,
     format: Option<Format>,
-    /// How many files come before the stream, if one is named.
+    /// The number of files before the stream, if `-` was given.
     stream_at: Option<usize>,
     stream: Mutex<Option<Box<dyn Read + Send>>>,
 }
@@ -102,11 +111,12 @@ impl std::fmt::Debug for Inputs {
 }
 
 impl Inputs {
-    /// Finds the files behind names: files, folders (walked) and globs; `-` stands for the stream that
-    /// [`Inputs::with_stream`] gives. Without `format`, the ending of a name decides.
+    /// Finds the files for the given names. A name is a file, a folder (searched recursively), a glob, or `-`
+    /// for the stream of [`Inputs::with_stream`]. Without `format`, the extension of each file decides.
     ///
     /// # Errors
-    /// [`Error::Input`] for a name behind which there is nothing, [`Error::Io`] where the system refuses.
+    /// [`Error::Input`] if a name matches no file, or a file is not a regular file; [`Error::Io`] if a file or
+    /// folder cannot be opened.
     pub fn find(names: &[PathBuf], format: Option<Format>) -> Result<Self> {
         let mut found = Found::default();
         let mut stream_at = None;
@@ -136,7 +146,7 @@ impl Inputs {
             files.push(InputFile {
                 format: format.unwrap_or_else(|| Format::of_name(&relative)),
                 compression,
-                arrived: compression,
+                original_compression: compression,
                 relative,
                 place: Place::Path(named.clone()),
                 named,
@@ -152,9 +162,9 @@ impl Inputs {
         })
     }
 
-    /// The same with a stream, such as standard input, in place of `-`. A run copies it to a temporary file,
-    /// since it reads documents twice. `WouldBlock` from the stream means that nothing has come yet; then the
-    /// run looks whether it should go on, and reads again.
+    /// Sets the stream that `-` stands for, such as standard input. A run copies it to a temporary file, since
+    /// it reads documents twice. If the stream returns `WouldBlock`, the run checks whether it should stop, and
+    /// reads again.
     #[must_use]
     pub fn with_stream(self, stream: impl Read + Send + 'static) -> Self {
         Inputs {
@@ -163,44 +173,44 @@ impl Inputs {
         }
     }
 
-    /// Whether `-` is among the names.
+    /// Whether `-` is among the given names.
     pub fn names_stream(&self) -> bool {
         self.stream_at.is_some()
     }
 
-    /// The names of the files in reports and outputs, in order: their paths relative to the inputs' common
-    /// parent, with `/`. A stream is not among them.
+    /// The names of the files in reports and outputs, in order: their paths relative to the common parent of
+    /// the inputs, with `/`. A stream is not included.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(|file| &*file.relative)
     }
 
-    /// Refuses outputs that would take the place of an input: the same file, or a folder around it.
-    pub(crate) fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
+    /// Refuses an output that is an input file, or a folder that contains one.
+    pub(crate) fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
         let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();
-        check_spared(&named, outputs)
+        check_not_overwritten(&named, outputs)
     }
 
-    /// Refuses an output inside a folder that is an input: the next run would read it.
+    /// Refuses an output inside an input folder, because the next run would read it.
     pub(crate) fn check_output_outside(&self, output: &Path) -> Result<()> {
         let output_is = real_path(output)?;
         for folder in &self.folders {
             if output_is.starts_with(real_path(folder)?) {
                 return Err(Error::Output {
                     path: output.to_owned(),
-                    problem: format!("it lies inside the input folder {}", folder.display()),
-                    remedy: "choose a folder outside of the inputs".to_owned(),
+                    problem: format!("the output is inside the input folder {}", folder.display()),
+                    remedy: "choose a folder outside the inputs".to_owned(),
                 });
             }
         }
         Ok(())
     }
 
-    /// All files, and a copy of the stream where one is named, in a temporary file in `folder`. `go_on` is
-    /// called while it is copied, with the bytes so far.
+    /// All files, and a copy of the stream if `-` was given, in a temporary file in `folder`. Calls `advance`
+    /// with the bytes copied so far.
     pub(crate) fn with_copy_of_stream(
         &self,
         folder: &Path,
-        go_on: impl FnMut(u64) -> Result<()>,
+        advance: impl FnMut(u64) -> Result<()>,
     ) -> Result<Vec<InputFile>> {
         let mut files = self.files.clone();
         let Some(at) = self.stream_at else {
@@ -210,17 +220,16 @@ impl Inputs {
         let Some(stream) = stream else {
             return Err(Error::Input {
                 path: PathBuf::from("-"),
-                problem: "there is no stream to read, or it was read before".to_owned(),
-                remedy: "name a file, or give a stream".to_owned(),
+                problem: "no stream was given, or it was read before".to_owned(),
+                remedy: "give a file, or a new stream".to_owned(),
             });
         };
-        let mut stream = Checked {
+        let mut stream = Stoppable {
             stream,
-            go_on,
+            advance,
             bytes: 0,
         };
-        let copied = copy_stream(&mut stream, self.format, folder);
-        let file = copied?;
+        let file = copy_stream(&mut stream, self.format, folder)?;
         if files.iter().any(|other| other.relative == file.relative) {
             return Err(Conflict::StdinName {
                 name: file.relative,
@@ -232,15 +241,15 @@ impl Inputs {
     }
 }
 
-/// Refuses outputs that would take the place of an input: the same file, or a folder around it.
-pub(crate) fn check_spared(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> {
+/// Refuses an output that is an input file, or a folder that contains one.
+pub(crate) fn check_not_overwritten(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> {
     for output in outputs {
         let output_is = real_path(output)?;
         for input in inputs {
             if real_path(input)?.starts_with(&output_is) {
                 return Err(Error::Output {
                     path: output.clone(),
-                    problem: format!("the input {} lies there", input.display()),
+                    problem: format!("it would overwrite the input {}", input.display()),
                     remedy: "choose another output".to_owned(),
                 });
             }
@@ -249,7 +258,7 @@ pub(crate) fn check_spared(inputs: &[&Path], outputs: &[PathBuf]) -> Result<()> 
     Ok(())
 }
 
-/// The path without links, of which the end need not exist yet.
+/// The path without links. Its last components need not exist.
 fn real_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     for existing in path.ancestors() {
@@ -264,9 +273,10 @@ fn real_path(path: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// The files found so far.
 #[derive(Default)]
 struct Found {
-    /// Each file as named, and its absolute path without `..`, from which its name in reports is made.
+    /// The given path of each file, and its absolute path without `..`.
     files: Vec<(PathBuf, PathBuf)>,
     seen: HashSet<PathBuf>,
     parents: Vec<PathBuf>,
@@ -289,14 +299,14 @@ impl Found {
             .is_file()
         {
             return refuse(
-                "not a regular file; input is read twice",
-                "pipe it in and name -",
+                "not a regular file; simgpu reads inputs twice",
+                "pipe it in and give -",
             );
         }
         if path.to_str().is_none() {
-            return refuse("its name is not UTF-8, and reports are", "rename it");
+            return refuse("its name is not UTF-8", "rename the file");
         }
-        // Two names of one file, a link among them, would make each document its own duplicate.
+        // Reading a file twice, by another name or a link, would make each document a duplicate of itself.
         let identity = named.canonicalize().map_err(Error::io("open", &named))?;
         if self.seen.insert(identity) {
             self.files.push((named, path));
@@ -318,9 +328,9 @@ impl Found {
                 path: error.path().unwrap_or(folder).to_owned(),
                 problem: match error.io_error() {
                     Some(io) => io.to_string(),
-                    None => "its links form a circle".to_owned(),
+                    None => "its links form a cycle".to_owned(),
                 },
-                remedy: "make it readable, or name the files".to_owned(),
+                remedy: "make it readable, or give its files one by one".to_owned(),
             })?;
             if entry.file_type().is_file() {
                 self.file(entry.into_path(), absolute_folder.clone())?;
@@ -330,7 +340,7 @@ impl Found {
             return Err(Error::Input {
                 path: folder.to_owned(),
                 problem: "the folder holds no file".to_owned(),
-                remedy: "name a folder with documents".to_owned(),
+                remedy: "choose a folder with documents".to_owned(),
             });
         }
         Ok(())
@@ -346,8 +356,7 @@ impl Found {
         if !text.contains(['*', '?', '[']) {
             return Err(missing("no such file or folder"));
         }
-        let paths =
-            glob::glob(text).map_err(|error| missing(&format!("not a pattern: {error}")))?;
+        let paths = glob::glob(text).map_err(|error| missing(&format!("invalid glob: {error}")))?;
         let mut any = false;
         for path in paths {
             let path = path.map_err(|error| Error::Io {
@@ -369,10 +378,10 @@ impl Found {
     }
 }
 
-/// Reads one text from a stream, plain, gzip or zstd; `name` names it in messages.
+/// Reads one text from a stream, plain, gzip or zstd. Messages call it `name`.
 ///
 /// # Errors
-/// [`Error::Io`] when it cannot be read, [`Error::Input`] when it is not UTF-8 text.
+/// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged or not UTF-8.
 pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let mut stored = Vec::new();
     let read = stream.read_to_end(&mut stored);
@@ -387,34 +396,34 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let stream = compression.reader(&*stored);
     let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
     read.map_err(|error| {
-        let problem = format!("it is compressed, and damaged ({error})");
-        broken(problem, "get the file again from where it came from")
+        let problem = format!("the compressed stream is damaged ({error})");
+        broken(problem, "get the file again from its source")
     })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let problem = format!("invalid UTF-8 at byte {at}");
-        broken(problem, "name a text, or convert it to UTF-8")
+        broken(problem, "give a text file, or convert it to UTF-8")
     })
 }
 
-/// A stream that looks now and then whether the run goes on.
-struct Checked<F> {
+/// A stream that calls `advance` after each read, which may stop the run.
+struct Stoppable<F> {
     stream: Box<dyn Read + Send>,
-    go_on: F,
+    advance: F,
     bytes: u64,
 }
 
-/// Wraps the error that stopped a run, on its way through a reader.
+/// Carries the error that stopped a run through a reader.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 struct Stop(Error);
 
-impl<F: FnMut(u64) -> Result<()>> Read for Checked<F> {
+impl<F: FnMut(u64) -> Result<()>> Read for Stoppable<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.stream.read(buffer);
             self.bytes += read.as_ref().map_or(0, |read| *read as u64);
-            (self.go_on)(self.bytes).map_err(|error| io::Error::other(Stop(error)))?;
+            (self.advance)(self.bytes).map_err(|error| io::Error::other(Stop(error)))?;
             match read {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return read,
@@ -423,8 +432,8 @@ impl<F: FnMut(u64) -> Result<()>> Read for Checked<F> {
     }
 }
 
-/// Copies a stream to a file without a name: as it is if it is compressed or Parquet, which is read from its
-/// end, and compressed otherwise.
+/// Copies a stream to an unnamed temporary file. Compresses it unless it is compressed already, or Parquet, whose
+/// reader needs random access.
 fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) -> Result<InputFile> {
     let named = PathBuf::from("stdin");
     let failed = |action, path: &Path| {
@@ -439,17 +448,17 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
         .take(4)
         .read_to_end(&mut start)
         .map_err(failed("read", &named))?;
-    let arrived = Compression::of_start(&start);
+    let original_compression = Compression::of_start(&start);
     let is_parquet = format == Some(Format::Parquet) || format.is_none() && start == *b"PAR1";
     let mut all = start.as_slice().chain(stream);
     let mut file =
         tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
-    let compression = if arrived == Compression::None && !is_parquet {
+    let compression = if original_compression == Compression::None && !is_parquet {
         Compression::Zstd
     } else {
-        arrived
+        original_compression
     };
-    let copied = if compression == arrived {
+    let copied = if compression == original_compression {
         io::copy(&mut all, &mut file).map(drop)
     } else {
         let target = file.try_clone();
@@ -472,16 +481,16 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
     Ok(InputFile {
         place: Place::Copy(Arc::new(file)),
         named,
-        relative: format!("stdin{ending}{}", arrived.ending()),
+        relative: format!("stdin{ending}{}", original_compression.ending()),
         format,
         compression,
-        arrived,
+        original_compression,
     })
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
-    // `absolute` leaves `..` in place, over which a prefix could not be told.
+    // `absolute` keeps `..`, which would break comparisons of prefixes.
     let mut plain = PathBuf::new();
     for component in path.components() {
         if component == Component::ParentDir {
@@ -515,7 +524,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_by_name() {
+    fn the_extension_decides_the_format() {
         for (name, format) in [
             ("a.jsonl", Format::JsonLines),
             ("a.JSONL.zst", Format::JsonLines),
@@ -529,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn common_parents() {
+    fn common_parents_end_between_components() {
         let common = common_parent(Path::new("/a/b/c"), Path::new("/a/bc"));
         assert_eq!(common, Path::new("/a"));
     }

@@ -1,4 +1,4 @@
-//! JSON Lines: lines, and the fields of a line.
+//! JSON Lines: splits bytes into lines and parses the fields of a record.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,20 +9,20 @@ use serde_json::value::RawValue;
 use super::fields::{FieldPath, Fields};
 use crate::documents::{DocumentBatch, TokenBatch};
 
-/// A line that holds a record.
+/// A line that is not blank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub(super) number: u64,
-    /// The line as it came, with its terminator.
+    /// The bytes of the line, with its terminator.
     pub(super) whole: &'a [u8],
-    /// The record alone.
+    /// The bytes of the record, without surrounding white space.
     pub(super) record: &'a [u8],
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The lines of `bytes` that are not blank; the first one has that number.
+/// The lines of `bytes` that are not blank. The first line of `bytes` has the number `first_number`.
 pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Line<'_>> {
     let ends = memchr::memchr_iter(b'\n', bytes).map(|newline| newline + 1);
     let unterminated = (bytes.last() != Some(&b'\n')).then_some(bytes.len());
@@ -46,9 +46,9 @@ pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Lin
     })
 }
 
-/// Appends the document of a record to `documents` and gives its id, as JSON.
+/// Appends the document of a record to `documents` and returns its id, as JSON.
 ///
-/// The last of repeated keys counts. A lone surrogate escape counts as U+FFFD.
+/// The last of repeated keys wins. A lone surrogate escape becomes U+FFFD.
 pub(super) fn parse(
     record: &[u8],
     fields: &Fields,
@@ -68,8 +68,9 @@ pub(super) fn parse(
     parse_any(record, fields, documents)
 }
 
-/// The common case in one pass: at the top a text, which is appended to `text`, and perhaps an id that
-/// is a string or an integer. Whatever else there is, errors included, is for [`parse_any`] to find out.
+/// Parses the common case in one pass: a text at the top level, and perhaps an id that is a string or an
+/// integer. Appends the text to `text`. Returns `None` for any other record; [`parse_any`] parses those and
+/// reports errors.
 fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Option<Option<String>> {
     struct Plain<'a> {
         content: &'a str,
@@ -77,7 +78,7 @@ fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Opti
         text: &'a mut String,
     }
     impl<'de> Visitor<'de> for Plain<'_> {
-        /// Whether there was a text, and the id.
+        /// Whether the record has a text, and its id.
         type Value = (bool, Option<String>);
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -87,7 +88,7 @@ fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Opti
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let Plain { content, id, text } = self;
             if content == id {
-                return Err(A::Error::custom("one field for both"));
+                return Err(A::Error::custom("text and id are the same field"));
             }
             let start = text.len();
             let (mut has_text, mut found_id) = (false, None);
@@ -114,7 +115,7 @@ fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Opti
     has_text.then_some(id)
 }
 
-/// Which of the fields a key names.
+/// The field that a key names.
 enum Named {
     Content,
     Id,
@@ -152,7 +153,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Appends a string.
+/// Appends a JSON string to the text.
 struct Append<'a>(&'a mut String);
 
 impl<'de> DeserializeSeed<'de> for Append<'_> {
@@ -176,7 +177,7 @@ impl Visitor<'_> for Append<'_> {
     }
 }
 
-/// An id as JSON: a string or an integer.
+/// Reads an id, a string or an integer, as JSON.
 struct Id;
 
 impl<'de> DeserializeSeed<'de> for Id {
@@ -212,7 +213,7 @@ pub(crate) fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// Every record, and what is wrong with one.
+/// Parses any record, or says what is wrong with it.
 fn parse_any(
     record: &str,
     fields: &Fields,
@@ -292,12 +293,12 @@ fn kind(raw: &str) -> &'static str {
     }
 }
 
-/// The source text of the value at the path; `None` if there is none, or it is null.
+/// The JSON of the value at the path; `None` if it is missing or null.
 fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, String> {
     let mut value = record;
     for segment in path.segments() {
         if !value.trim_start().starts_with('{') {
-            // The whole record must be JSON even if it is no object.
+            // A record that is not an object must still be valid JSON.
             serde_json::from_str::<IgnoredAny>(value).map_err(invalid_json)?;
             if value.len() == record.len() {
                 return Err(format!("the record is {}, not an object", kind(value)));
@@ -314,12 +315,12 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
 
 fn invalid_json(error: serde_json::Error) -> String {
     let text = error.to_string();
-    // The line is the whole record, so only the column says where.
+    // A record is one line, so the line number says nothing.
     let text = text.replace(" at line 1 column ", " at column ");
     format!("invalid JSON: {text}")
 }
 
-/// The last member of that name in an object.
+/// The last member called `name` in an object.
 fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawValue>> {
     struct Member<'n>(&'n str);
     impl<'de> Visitor<'de> for Member<'_> {
@@ -347,7 +348,7 @@ fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawV
     Ok(found)
 }
 
-/// The text of a string literal, U+FFFD for each lone surrogate.
+/// The text of a JSON string, with U+FFFD for each lone surrogate.
 fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
     struct Bytes;
     impl<'de> Visitor<'de> for Bytes {
@@ -370,7 +371,7 @@ fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
         .map_err(invalid_json)
 }
 
-/// serde_json decodes a lone surrogate escape to the three bytes that UTF-8 would have for it.
+/// Replaces each lone surrogate, which serde_json decodes to three bytes of invalid UTF-8, by U+FFFD.
 fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
     let bytes = match bytes {
         Cow::Borrowed(borrowed) => match std::str::from_utf8(borrowed) {
@@ -382,13 +383,13 @@ fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
             Err(error) => error.into_bytes(),
         },
     };
-    let mut mended = bytes;
-    for i in 0..mended.len().saturating_sub(2) {
-        if let [0xED, 0xA0..=0xBF, 0x80..=0xBF] = mended[i..i + 3] {
-            mended[i..i + 3].copy_from_slice("\u{FFFD}".as_bytes());
+    let mut repaired = bytes;
+    for i in 0..repaired.len().saturating_sub(2) {
+        if let [0xED, 0xA0..=0xBF, 0x80..=0xBF] = repaired[i..i + 3] {
+            repaired[i..i + 3].copy_from_slice("\u{FFFD}".as_bytes());
         }
     }
-    Cow::Owned(String::from_utf8_lossy(&mended).into_owned())
+    Cow::Owned(String::from_utf8_lossy(&repaired).into_owned())
 }
 
 #[cfg(test)]
@@ -441,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn lone_surrogates_count_as_the_replacement_character() {
+    fn lone_surrogates_become_the_replacement_character() {
         assert_eq!(
             good(r#"{"text": "a\ud800b\udc00"}"#).0,
             "a\u{FFFD}b\u{FFFD}"
@@ -450,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn dotted_paths() {
+    fn dotted_paths_reach_into_objects() {
         let fields = Fields {
             content: FieldPath::new("a.b"),
             id: FieldPath::new("meta.id"),
@@ -465,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_strings_bytes_and_numbers_source_text() {
+    fn tokens_are_strings_and_numbers_as_written() {
         let fields = Fields {
             content: FieldPath::new("tokens"),
             is_tokens: true,
@@ -506,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_as_they_are() {
+    fn lines_keep_their_bytes_and_numbers() {
         let bytes = b"\xEF\xBB\xBFone\r\n\r\n \ntwo\nthree";
         let found: Vec<_> = lines(bytes, 1)
             .map(|l| (l.number, l.whole, l.record))

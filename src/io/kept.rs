@@ -1,4 +1,4 @@
-//! `kept/`: what is left of each input, and `removed.jsonl`: what was removed, and why.
+//! Writes the kept records of each input, and `removed.jsonl`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,10 +16,10 @@ use super::read::{Chunk, Contents};
 use super::table::KeptTable;
 use crate::error::{Error, Result};
 
-/// The schema and the metadata of a table.
+/// The schema and the metadata of a Parquet file.
 pub(crate) type TableForm = (SchemaRef, Arc<ParquetMetaData>);
 
-/// A file of kept records: those of one input, byte for byte where the format allows.
+/// The file of the kept records of one input. Copies lines and texts byte for byte.
 pub(crate) struct KeptFile {
     path: PathBuf,
     form: KeptForm,
@@ -31,14 +31,14 @@ enum KeptForm {
 }
 
 impl KeptFile {
-    /// Begins the file for an input, in its format and compression; a table has the form given.
+    /// Begins the file for an input, in the same format and compression. `table` is the form of a Parquet input.
     pub(crate) fn new(
         file: File,
         path: PathBuf,
         input: &InputFile,
         table: Option<TableForm>,
     ) -> Result<Self> {
-        let frames = FrameWriter::new(file, input.arrived);
+        let frames = FrameWriter::new(file, input.original_compression);
         let form = match table {
             None => KeptForm::Bytes(frames),
             Some((schema, metadata)) => KeptForm::Table(Box::new(
@@ -48,7 +48,7 @@ impl KeptFile {
         Ok(KeptFile { path, form })
     }
 
-    /// Writes the records of a chunk that are kept, one entry per record.
+    /// Writes the records of a chunk that `keeps` marks. It has one entry per record.
     pub(crate) fn write(&mut self, chunk: &Chunk, keeps: Vec<bool>) -> Result<()> {
         match (&mut self.form, &chunk.contents) {
             (KeptForm::Table(table), Contents::Rows(rows)) => {
@@ -66,7 +66,7 @@ impl KeptFile {
         }
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub(crate) fn finish(self) -> Result<()> {
         let frames = match self.form {
             KeptForm::Bytes(frames) => frames,
@@ -81,7 +81,7 @@ fn unwritable(path: &Path) -> impl FnOnce(parquet::errors::ParquetError) -> Erro
     move |error| Error::Output {
         path,
         problem: error.to_string(),
-        remedy: "make room, or choose another folder".to_owned(),
+        remedy: "free some space, or choose another folder".to_owned(),
     }
 }
 
@@ -98,19 +98,19 @@ pub(crate) struct RemovedLine<'a> {
     pub(crate) found_by: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) via_id: Option<&'a RawValue>,
-    /// Absent without a neighbour; null if its similarity was not computed.
+    /// Absent if there is no neighbour; null if its similarity was not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) via_similarity: Option<Option<f64>>,
 }
 
-/// Writes lines of JSON.
+/// Writes JSON Lines.
 pub(crate) struct JsonLines<W: Write> {
     target: BufWriter<W>,
     path: PathBuf,
 }
 
 impl<W: Write> JsonLines<W> {
-    /// Writes to `target`; `path` names it in messages.
+    /// Writes to `target`. Messages call it `path`.
     pub(crate) fn new(target: W, path: PathBuf) -> Self {
         JsonLines {
             target: BufWriter::with_capacity(1 << 16, target),
@@ -118,7 +118,7 @@ impl<W: Write> JsonLines<W> {
         }
     }
 
-    /// Writes one value on one line.
+    /// Writes one value as a line.
     pub(crate) fn write(&mut self, line: &impl Serialize) -> Result<()> {
         serde_json::to_writer(&mut self.target, line)
             .map_err(std::io::Error::from)
@@ -126,7 +126,7 @@ impl<W: Write> JsonLines<W> {
             .map_err(Error::io("write", &self.path))
     }
 
-    /// Ends the file.
+    /// Flushes the target.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.target.flush().map_err(Error::io("write", &self.path))
     }

@@ -1,4 +1,7 @@
-//! The two ends of the flow: files to documents, and what is left of them to files.
+//! Input and output files: JSON Lines, Parquet and text, plain, gzip or zstd.
+//!
+//! [`Inputs::find`] finds the files to read, and [`read_documents`] reads them into memory. A
+//! [`Run`](crate::jobs::Run) reads and writes files of any size.
 
 mod compression;
 
@@ -28,7 +31,7 @@ mod signatures;
 
 pub use fields::{FieldPath, Fields, OnBadRecord};
 pub use input::{Format, Inputs, read_text};
-pub(crate) use input::{InputFile, check_spared};
+pub(crate) use input::{InputFile, check_not_overwritten};
 pub(crate) use kept::{JsonLines, KeptFile, RemovedLine, TableForm};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, folder_of};

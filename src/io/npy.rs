@@ -1,4 +1,4 @@
-//! NumPy's format: a matrix of integers behind a header that says its type and shape.
+//! The NumPy format: a header with type and shape, then a matrix of integers.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -6,10 +6,10 @@ use std::io::{self, Read};
 use crate::scheme::Width;
 use crate::scheme::{Slots, SlotsMut};
 
-/// Bytes of the header that is written: a multiple of 64, with room for any shape.
+/// Bytes of a written header: a multiple of 64, large enough for any shape.
 pub(crate) const HEADER: u64 = 128;
 
-/// A longer header than this is none.
+/// The most bytes of a header that is read.
 const MAX_HEADER: usize = 1 << 16;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -29,7 +29,7 @@ pub(crate) fn header(documents: u64, num_perm: usize, width: Width) -> Vec<u8> {
     header
 }
 
-/// What a header says, if it is that of a matrix of slots.
+/// The header of a matrix of slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
     pub(crate) rows: u64,
@@ -40,13 +40,13 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// Reads a header, of any version, or says what is wrong with it.
+    /// Reads a header of version 1, 2 or 3, or says what is wrong with it.
     pub(crate) fn read_header(file: &mut impl Read) -> Result<Self, String> {
         let cut_off = |_| "the file is cut off in its header".to_owned();
         let mut start = [0; 8];
         file.read_exact(&mut start).map_err(cut_off)?;
         if start[..6] != *MAGIC {
-            return Err("it is no NumPy file".to_owned());
+            return Err("it is not a NumPy file".to_owned());
         }
         let (bytes_of_length, len) = match start[6] {
             1 => {
@@ -60,14 +60,16 @@ impl Matrix {
                 let len = usize::try_from(u32::from_le_bytes(len));
                 (4, len.unwrap_or(usize::MAX))
             }
-            version => return Err(format!("version {version} of NumPy's format is not known")),
+            version => return Err(format!("version {version} of the NumPy format is unknown")),
         };
         if len > MAX_HEADER {
-            return Err(format!("its header claims to be of {len} bytes"));
+            return Err(format!(
+                "its header claims {len} bytes, more than {MAX_HEADER}"
+            ));
         }
         let mut dict = vec![0; len];
         file.read_exact(&mut dict).map_err(cut_off)?;
-        let dict = std::str::from_utf8(&dict).map_err(|_| "its header is no text".to_owned())?;
+        let dict = std::str::from_utf8(&dict).map_err(|_| "its header is not UTF-8".to_owned())?;
         let (rows, columns, width) = parse_dict(dict.trim())?;
         Ok(Matrix {
             rows,
@@ -77,21 +79,21 @@ impl Matrix {
         })
     }
 
-    /// Bytes of the whole file, if there can be as many.
+    /// The size of the file in bytes; `None` if it exceeds 64 bits.
     pub(crate) fn file_bytes(&self) -> Option<u64> {
         let row = u64::try_from(self.columns.checked_mul(self.width.bytes())?).ok()?;
         self.rows.checked_mul(row)?.checked_add(self.start)
     }
 }
 
-/// `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 128), }`, in any order.
+/// Parses `{'descr': '<u4', 'fortran_order': False, 'shape': (3, 128), }`, in any order.
 fn parse_dict(dict: &str) -> Result<(u64, usize, Width), String> {
     let after = |name: &str| {
         let keys = [format!("'{name}'"), format!("\"{name}\"")];
         let rest = keys.iter().find_map(|key| dict.split_once(&**key))?.1;
         Some(rest.trim_start().strip_prefix(':')?.trim_start())
     };
-    let missing = |name: &str| format!("its header states no {name}");
+    let missing = |name: &str| format!("its header lacks the {name}");
     let descr = after("descr").ok_or_else(|| missing("type"))?;
     let width = match descr.get(..5) {
         Some("'<u4'" | "\"<u4\"") => Width::U32,
@@ -99,9 +101,7 @@ fn parse_dict(dict: &str) -> Result<(u64, usize, Width), String> {
         _ => {
             let end = descr.find(", '").unwrap_or(descr.len());
             let descr = &descr[..end];
-            return Err(format!(
-                "its values are of type {descr}, not '<u4' or '<u8'"
-            ));
+            return Err(format!("its values have type {descr}, not '<u4' or '<u8'"));
         }
     };
     let order = after("fortran_order").ok_or_else(|| missing("order"))?;
@@ -124,7 +124,7 @@ fn parse_dict(dict: &str) -> Result<(u64, usize, Width), String> {
     }
 }
 
-/// Slots as they are stored, little-endian.
+/// The bytes of slots as stored, little-endian.
 pub(crate) fn bytes_of(slots: Slots<'_>) -> Cow<'_, [u8]> {
     match slots {
         _ if cfg!(target_endian = "little") => Cow::Borrowed(match slots {
@@ -136,7 +136,7 @@ pub(crate) fn bytes_of(slots: Slots<'_>) -> Cow<'_, [u8]> {
     }
 }
 
-/// The digest of a matrix: the first 128 bits of the BLAKE3 of its slots as they are stored.
+/// The digest of a matrix: the first 128 bits of the BLAKE3 hash of its stored slots.
 #[derive(Default)]
 pub(crate) struct MatrixDigest(Box<blake3::Hasher>);
 
@@ -145,13 +145,13 @@ impl MatrixDigest {
         self.0.update(stored);
     }
 
-    /// As hexadecimal digits.
+    /// The digest as hexadecimal digits.
     pub(crate) fn finish(&self) -> String {
         self.0.finalize().to_hex()[..32].to_owned()
     }
 }
 
-/// Reads slots as they are stored.
+/// Reads stored slots.
 pub(crate) fn read_slots(file: &mut impl Read, slots: SlotsMut<'_>) -> io::Result<()> {
     match slots {
         SlotsMut::U32(slots) => {
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_header_is_numpys_and_reads_back() {
+    fn a_written_header_reads_back() {
         for (rows, columns, width) in [
             (1_000_000_000_000, 1 << 20, Width::U64),
             (0, 1, Width::U32),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_other_writers() {
+    fn headers_of_other_writers_are_parsed() {
         let parse = |dict: &str| parse_dict(dict);
         let matrix = Ok((5, 7, Width::U64));
         let dict = "{'descr': '<u8', 'fortran_order': False, 'shape': (5, 7), }";
@@ -205,7 +205,7 @@ mod tests {
         let dict = "{\"shape\":(5,7,),\"fortran_order\":False,\"descr\":\"<u8\"}";
         assert_eq!(parse(dict), matrix);
         for (dict, problem) in [
-            ("", "no type"),
+            ("", "lacks the type"),
             (
                 "{'descr': '>u4', 'fortran_order': False, 'shape': (5, 7), }",
                 "type '>u4'",
@@ -226,7 +226,10 @@ mod tests {
                 "{'descr': '<u4', 'fortran_order': False, 'shape': (-5, 7), }",
                 "(-5, 7)",
             ),
-            ("{'descr': '<u4', 'fortran_order': False}", "no shape"),
+            (
+                "{'descr': '<u4', 'fortran_order': False}",
+                "lacks the shape",
+            ),
             ("{'descr': 'é", "type"),
         ] {
             let error = parse(dict).unwrap_err();

@@ -1,38 +1,34 @@
-//! Output that appears under its final name only when it is complete.
+//! Output files that get their final names only when they are complete.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// Where everything is written until the run is complete.
+/// Folder for files until the run is complete, and suffix of a single file until it is complete.
 const PARTIAL: &str = ".partial";
 
-/// What a run leaves in its folder, the last one last: its presence marks a complete run.
+/// The entries of a folder of results, in the order of renaming. The last one marks a complete run.
 const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
 
-/// The file by which a run claims a folder, in [`PARTIAL`].
+/// The file in [`PARTIAL`] that a run locks to claim the folder.
 const LOCK: &str = ".lock";
 
-/// A folder of output. Everything is written in its `.partial`, and renamed when complete.
+/// A folder of results. A run writes into its `.partial` and renames the entries when they are complete.
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
     folder: PathBuf,
     /// Whether it did not exist before the run.
     is_new: bool,
-    /// Held until the run is over.
+    /// Locked until the run ends.
     lock: Option<File>,
 }
 
 impl OutputFolder {
-    /// Prepares the folder; what an interrupted run left is discarded.
+    /// Prepares the folder and discards the files of an interrupted run.
     ///
-    /// A folder that holds the results of a complete run needs `overwrite`, and one that holds
-    /// anything else is refused, so that nothing is ever deleted that this program did not write.
-    ///
-    /// # Errors
-    /// [`Error::Output`] when the folder is refused, or another run is writing into it; [`Error::Io`]
-    /// when it cannot be written.
+    /// Refuses a folder that another run is writing, one with the results of a complete run unless
+    /// `overwrite` is set, and one with any other file: this program deletes only its own files.
     pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
@@ -48,9 +44,7 @@ impl OutputFolder {
             if name != PARTIAL && ENTRIES.iter().all(|ours| name != *ours) {
                 let name = name.to_string_lossy();
                 return refuse(
-                    format!(
-                        "the output folder is not empty; it holds {name}, which is not this program's"
-                    ),
+                    format!("the output folder is not empty: simgpu did not write {name}"),
                     "choose an empty folder",
                 );
             }
@@ -67,18 +61,18 @@ impl OutputFolder {
             Ok(()) => output.lock = Some(lock),
             Err(TryLockError::WouldBlock) => {
                 return refuse(
-                    "another run is writing into the output folder".to_owned(),
-                    "wait for it, or choose another folder",
+                    "another run is writing to the output folder".to_owned(),
+                    "wait until it ends, or choose another folder",
                 );
             }
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
         }
-        // Results without a report, beside a `.partial` that nobody holds, are an interrupted run's.
+        // An interrupted run leaves an unlocked `.partial`, and perhaps results without a report.
         let holds = |entry: &str| folder.join(entry).exists();
         let is_interrupted = was_interrupted && !holds("report.json");
         if ENTRIES.into_iter().any(holds) && !is_interrupted && !overwrite {
             return refuse(
-                "the output folder is not empty; it holds the results of a run".to_owned(),
+                "the output folder is not empty: it holds the results of a run".to_owned(),
                 "choose another folder, or pass `overwrite` to replace them",
             );
         }
@@ -91,7 +85,7 @@ impl OutputFolder {
         Ok(output)
     }
 
-    /// Removes what lies in `.partial`, but for the lock.
+    /// Removes everything in `.partial` except the lock.
     fn discard_partial(&self) -> Result<()> {
         let partial = self.partial();
         for entry in fs::read_dir(&partial).map_err(Error::io("read", &partial))? {
@@ -103,12 +97,12 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// The folder in which files are written.
+    /// The folder for files until the run is complete.
     pub(crate) fn partial(&self) -> PathBuf {
         self.folder.join(PARTIAL)
     }
 
-    /// Creates a file, and the folders on the way to it; `name` has `/` between them.
+    /// Creates a file in `.partial`, and its parent folders. `name` separates folders with `/`.
     pub(crate) fn create(&self, name: &str) -> Result<(File, PathBuf)> {
         let path = self.partial().join(name);
         if let Some(parent) = path.parent() {
@@ -118,9 +112,9 @@ impl OutputFolder {
         Ok((file, path))
     }
 
-    /// Gives everything its final name, after the results of an earlier run have gone.
+    /// Removes the results of an earlier run and gives all entries their final names.
     pub(crate) fn commit(self) -> Result<()> {
-        // The mark of completeness goes first and comes last.
+        // The report marks a complete run, so remove it first and rename it last.
         for entry in ENTRIES.iter().rev() {
             remove(&self.folder.join(entry))?;
         }
@@ -134,18 +128,18 @@ impl OutputFolder {
 
 impl Drop for OutputFolder {
     fn drop(&mut self) {
-        // Only who holds the lock may tidy up. What cannot be removed is discarded by the next run.
+        // Only the holder of the lock may clean up. The next run discards what could not be removed.
         if let Some(_lock) = self.lock.take() {
             let _ = fs::remove_dir_all(self.partial());
             if self.is_new {
-                // Only an empty folder goes: after a commit it is not.
+                // This removes an empty folder alone: after a commit it holds the results.
                 let _ = fs::remove_dir(&self.folder);
             }
         }
     }
 }
 
-/// One file of output, written beside its final name.
+/// An output file, written under a temporary name beside its final one.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
@@ -160,7 +154,7 @@ impl OutputFile {
             return Err(Error::Output {
                 path: path.to_owned(),
                 problem: format!("there is no folder {}", folder.display()),
-                remedy: "create it, or name another".to_owned(),
+                remedy: "create it, or choose another".to_owned(),
             });
         }
         if path.is_dir() {
@@ -191,7 +185,7 @@ impl OutputFile {
         Ok((output, file))
     }
 
-    /// All names that writing the file takes: its own, the one until it is complete, and the same of the
+    /// All names that writing the file may use: the final and the temporary name of the file, and of the
     /// description beside a matrix.
     pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
         let description = with_suffix(path, ".json");
@@ -203,7 +197,7 @@ impl OutputFile {
         ]
     }
 
-    /// Where the file is written.
+    /// The temporary name.
     pub(crate) fn partial(&self) -> &Path {
         &self.partial
     }
@@ -216,12 +210,12 @@ impl OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        // After a commit there is nothing left to remove; after a failure, nothing to keep.
+        // After a commit this file no longer exists.
         let _ = fs::remove_file(&self.partial);
     }
 }
 
-/// The folder that a file lies in.
+/// The folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

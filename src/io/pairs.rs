@@ -1,4 +1,4 @@
-//! Files of pairs: lines of JSON, CSV or a table.
+//! Writes files of similar pairs: JSON Lines, CSV or Parquet.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -13,26 +13,26 @@ use super::places::Places;
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s};
 use crate::error::{Error, Result};
 
-/// Calls what it is given with the rows of every pair and their similarity.
+/// Calls its argument with both rows and the similarity of every pair.
 pub(crate) type ForEachPair<'a> =
     &'a dyn Fn(&mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>) -> Result<()>;
 
-/// How pairs are written.
+/// The format of a file of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairsFormat {
-    /// One JSON object a line.
+    /// JSON Lines: one JSON object per pair.
     JsonLines,
     /// Comma-separated values with a header.
     Csv,
-    /// A table.
+    /// Parquet: one row per pair.
     Parquet,
 }
 
 impl PairsFormat {
-    /// The format that the ending of a file name asks for.
+    /// The format for the extension of a file name.
     ///
     /// # Errors
-    /// [`Error::Output`] for any other ending.
+    /// [`Error::Output`] for an unknown extension.
     pub fn of_path(path: &Path) -> Result<Self> {
         let ending = path
             .extension()
@@ -43,14 +43,14 @@ impl PairsFormat {
             Some("parquet" | "pq") => Ok(PairsFormat::Parquet),
             _ => Err(Error::Output {
                 path: path.to_owned(),
-                problem: "its name does not say in what format to write".to_owned(),
-                remedy: "let it end in .jsonl, .csv or .parquet".to_owned(),
+                problem: "unknown file extension".to_owned(),
+                remedy: "choose a name that ends in .jsonl, .csv or .parquet".to_owned(),
             }),
         }
     }
 }
 
-/// A pair as it is written.
+/// One line of JSON.
 #[derive(Serialize)]
 struct PairLine<'a> {
     id_a: &'a RawValue,
@@ -72,7 +72,7 @@ const COLUMNS: [&str; 7] = [
     "row_b",
 ];
 
-/// Writes pairs as lines of JSON or as CSV.
+/// Writes pairs as JSON Lines or CSV.
 pub(crate) fn write_text(
     for_each_pair: ForEachPair<'_>,
     places: &Places,
@@ -117,12 +117,12 @@ pub(crate) fn write_text(
     csv.flush().map_err(Error::io("write", path))
 }
 
-/// An id without the quotes of JSON.
+/// An id without JSON quotes.
 fn plain_id(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
-/// Writes pairs of `documents` documents as a table.
+/// Writes pairs among `documents` documents as Parquet.
 pub(crate) fn write_table(
     for_each_pair: ForEachPair<'_>,
     places: &Places,
@@ -134,7 +134,7 @@ pub(crate) fn write_table(
     let failed = |error: parquet::errors::ParquetError| Error::Output {
         path: path.to_owned(),
         problem: error.to_string(),
-        remedy: "make room, or choose another place".to_owned(),
+        remedy: "free some space, or choose another path".to_owned(),
     };
     let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
     let columns = vec![

@@ -1,4 +1,4 @@
-//! Which record of which file a document is, and its id.
+//! The file, record number and id of each document.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,44 +11,43 @@ use super::read::{Chunk, Fingerprint};
 use super::report::{FirstRow, SkippedRecord};
 use crate::error::{BadRecord, Error, Result};
 
-/// Where each document of a run over files lies, by its row.
+/// The file, record number and id of each document, by row.
 ///
-/// Rows ascend by file and record, so that a place costs no memory: only bad records, which have no row, are
-/// listed.
+/// Rows ascend by file and record. So only bad records, which have no row, need an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
-    /// For each file its first row, its records and its fingerprint.
+    /// The input files, in order.
     pub(crate) files: Vec<SourceFile>,
-    /// Bad records, in order.
+    /// The bad records, in order.
     pub(crate) skipped: Vec<Skipped>,
-    /// The documents' own ids; `None` if some document has none.
+    /// The ids of the documents; `None` if a document has no id.
     pub(crate) ids: Option<Ids>,
-    /// Files without a record.
+    /// The numbers of the files without records.
     pub(crate) empty_files: Vec<usize>,
-    /// Documents whose id another one has.
+    /// The number of documents that repeat an earlier id.
     pub(crate) repeated_ids: u64,
-    /// All chunks, if they are few bytes and read again.
+    /// All chunks, if they are held in memory for the second pass.
     pub(crate) held: Option<Vec<Arc<Chunk>>>,
 }
 
-/// A file of the input.
+/// An input file.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
-    /// Its name in reports.
+    /// The name in reports.
     pub(crate) relative: String,
     pub(crate) first_row: u32,
     pub(crate) records: u64,
     pub(crate) fingerprint: Option<Fingerprint>,
 }
 
-/// A bad record, with the number of its file.
+/// A bad record and the number of its file.
 #[derive(Clone, Debug)]
 pub(crate) struct Skipped {
     pub(crate) file: usize,
     pub(crate) record: BadRecord,
 }
 
-/// Ids as JSON, back to back.
+/// Ids as JSON, concatenated.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     json: String,
@@ -64,7 +63,7 @@ impl Ids {
 
     #[allow(
         clippy::cast_possible_truncation,
-        reason = "they are lengths of a string in memory"
+        reason = "the ends are lengths of a string in memory"
     )]
     fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
@@ -73,18 +72,18 @@ impl Ids {
 }
 
 impl Places {
-    /// Number of records, bad ones included.
+    /// The number of records, including bad ones.
     pub(crate) fn records(&self) -> u64 {
         self.files.iter().map(|file| file.records).sum()
     }
 
-    /// The name of a document's file, and the number of its record there, from 0.
+    /// The name of a document's file, and its record number in that file, from 0.
     pub(crate) fn place(&self, row: u32) -> (&str, u64) {
         let file = self.files.partition_point(|file| file.first_row <= row) - 1;
-        // Files without documents share their first row with the next; the last one has it.
+        // Files without documents share their first row with the next file. The last of these files holds the row.
         let nth = u64::from(row - self.files[file].first_row);
         let skipped = self.skipped_in(file);
-        // The i-th bad record has record.row - i good ones before it, and that never falls.
+        // The i-th bad record follows record.row - i good ones. These numbers ascend, so search by bisection.
         let (mut before, mut end) = (0, skipped.len());
         while before < end {
             let middle = before.midpoint(end);
@@ -104,7 +103,7 @@ impl Places {
         &self.skipped[start..end]
     }
 
-    /// A document's id as JSON: its own, or `file:row` if some document has none.
+    /// The id of a document as JSON; `file:row` if any document has no id.
     pub(crate) fn id(&self, row: u32) -> Cow<'_, str> {
         match &self.ids {
             Some(ids) => ids.get(row as usize).into(),
@@ -115,20 +114,20 @@ impl Places {
         }
     }
 
-    /// A document's id as a JSON value, to be written as it stands.
+    /// The id of a document as a JSON value.
     pub(crate) fn raw_id(&self, row: u32) -> Box<RawValue> {
         let id = RawValue::from_string(self.id(row).into_owned());
-        // Ids come from a parser of JSON, or are made by one.
+        // Ids come from a JSON parser or serializer, so they are valid.
         id.unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
-    /// Bytes that the ids take in memory.
+    /// Bytes of memory used by the ids.
     pub(crate) fn id_bytes(&self) -> u64 {
         let bytes = |ids: &Ids| ids.json.len() as u64 + 8 * ids.ends.len() as u64;
         self.ids.as_ref().map_or(0, bytes)
     }
 
-    /// The files in order, with their first rows.
+    /// The first row of each file, in order.
     pub(crate) fn first_rows(&self) -> Vec<FirstRow> {
         let first_row = |file: &SourceFile| FirstRow {
             file: file.relative.clone(),
@@ -137,13 +136,13 @@ impl Places {
         self.files.iter().map(first_row).collect()
     }
 
-    /// The names of the files without a record.
+    /// The names of the files without records.
     pub(crate) fn empty_files(&self) -> Vec<String> {
         let name = |file: &usize| self.files[*file].relative.clone();
         self.empty_files.iter().map(name).collect()
     }
 
-    /// The bad records, as reports list them.
+    /// The bad records, for the report.
     pub(crate) fn skipped_records(&self) -> Vec<SkippedRecord> {
         let listed = |skipped: &Skipped| SkippedRecord {
             file: self.files[skipped.file].relative.clone(),
@@ -154,8 +153,8 @@ impl Places {
         self.skipped.iter().map(listed).collect()
     }
 
-    /// Gives files without a record the first row of the next file.
-    pub(crate) fn settle_first_rows(&mut self, rows: u32) {
+    /// Sets the first row of files without records to that of the next file.
+    pub(crate) fn fill_first_rows(&mut self, rows: u32) {
         let mut next = rows;
         for file in self.files.iter_mut().rev() {
             if file.records == 0 {
@@ -165,8 +164,8 @@ impl Places {
         }
     }
 
-    /// Counts the documents whose id another one has, or refuses them if ids must be unique.
-    pub(crate) fn settle_ids(&mut self, unique_ids: bool) -> Result<()> {
+    /// Counts the documents that repeat an earlier id, or refuses them if ids must be unique.
+    pub(crate) fn count_repeated_ids(&mut self, unique_ids: bool) -> Result<()> {
         let Some(ids) = &self.ids else {
             return Ok(());
         };

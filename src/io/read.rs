@@ -1,5 +1,4 @@
-//! Reading: one thread opens, decompresses and cuts the files into chunks, while others work on those
-//! that came before.
+//! Reads files: one thread opens, decompresses and cuts them into chunks, which other threads parse.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, Write};
@@ -24,69 +23,69 @@ use super::{jsonl, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
 
-/// Bytes of lines in a chunk, about: what one thread parses at a time.
+/// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Bytes of chunks that wait to be parsed when all documents are read at once.
+/// Bytes of chunks that may wait to be parsed in [`read_documents`].
 const WAITING: usize = 16 << 20;
 
-/// A piece of a file.
+/// A part of a file.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    /// The file's number among the inputs.
+    /// The number of the file among the inputs.
     pub(crate) file: usize,
     pub(crate) contents: Contents,
 }
 
-/// Some records of a file.
+/// The contents of a chunk.
 #[derive(Debug)]
 pub(crate) enum Contents {
     /// Whole lines.
     Lines { bytes: Vec<u8>, first_number: u64 },
-    /// Rows of a table.
+    /// Rows of a Parquet file.
     Rows(RecordBatch),
-    /// A file that is one document.
+    /// A text file, which is one document.
     Text(Vec<u8>),
 }
 
-/// What the reading thread reports.
+/// An event from the reading thread.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A table begins, and its rows will have this schema.
+    /// A Parquet file begins.
     Table {
         schema: SchemaRef,
         metadata: Arc<ParquetMetaData>,
     },
     Chunk(Chunk),
-    /// A file is done.
+    /// A file ends.
     End {
         file: usize,
         fingerprint: Fingerprint,
     },
 }
 
-/// By which a file is known again.
+/// What shows, on a second read, whether a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     size: u64,
     modified: Option<SystemTime>,
-    /// XXH3 of the decompressed bytes; of a table, which is not read from end to end, 0.
+    /// XXH3 of the decompressed bytes; 0 for Parquet, which is not read from end to end.
     checksum: u64,
-    /// Decompressed bytes.
+    /// Bytes read, decompressed.
     pub(crate) bytes: u64,
 }
 
-/// A record's place in its chunk, or what is wrong with it.
+/// A parsed record.
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// A document, with its id as JSON.
+    /// A good record, with its id as JSON.
     Document(Option<String>),
-    /// A bad record, with its line number.
+    /// A bad record, with its line number in JSON Lines.
     Bad { line: Option<u64>, problem: String },
 }
 
 impl Chunk {
-    /// Bytes that the chunk holds.
+    /// The size of the chunk in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.contents {
             Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
@@ -94,12 +93,12 @@ impl Chunk {
         }
     }
 
-    /// Whether it is all there is in its piece of the file; of a table some columns may be missing.
+    /// Whether the chunk holds all bytes of its part of the file. Rows of a table may lack columns.
     pub(crate) fn is_whole(&self) -> bool {
         !matches!(self.contents, Contents::Rows(_))
     }
 
-    /// Number of records, good and bad.
+    /// The number of records, good and bad.
     pub(crate) fn records(&self) -> u64 {
         match &self.contents {
             Contents::Lines {
@@ -111,15 +110,15 @@ impl Chunk {
         }
     }
 
-    /// Parses all records, or with `wanted` those whose number in the chunk it accepts, and gives them in
-    /// order; `documents` are then those of the good ones.
+    /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
+    /// `documents` with the documents of the good ones.
     pub(crate) fn parse(
         &self,
         fields: &Fields,
         wanted: impl Fn(u64) -> bool,
         documents: &mut DocumentBatch,
     ) -> Vec<Record> {
-        // A text is no longer than its JSON.
+        // A text is at most as long as its JSON.
         documents.restart(self.bytes());
         let mut records = Vec::new();
         match &self.contents {
@@ -180,7 +179,7 @@ impl Chunk {
         records
     }
 
-    /// Appends the records whose number in the chunk is `kept`, byte for byte, each on its line.
+    /// Writes the records whose number in the chunk `kept` accepts, byte for byte. Lines end with a newline.
     pub(crate) fn write_kept(
         &self,
         mut kept: impl FnMut(u64) -> bool,
@@ -207,26 +206,27 @@ impl Chunk {
     }
 }
 
-/// How files are read.
+/// Options of reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
     pub(crate) fields: &'a Fields,
     pub(crate) columns: Columns,
-    /// Bytes of text that are worked on at a time; as many wait.
+    /// Bytes of text per batch. The same number of bytes may wait.
     pub(crate) batch_bytes: usize,
-    /// The folder for tables that must be decompressed to be read; the system's, if there is none.
+    /// The folder for decompressed copies of Parquet files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
 }
 
-/// Which columns of tables are read.
+/// The columns to read from Parquet files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Columns {
+    /// Those of the text or tokens and of the id.
     Needed,
     All,
 }
 
-/// Reads all files in order on a thread of its own and has `consume` take the events, of which a
-/// few chunks wait at most; it can see how many bytes of the files have been consumed.
+/// Reads all files in order on a separate thread, and calls `consume` with a bounded channel of events and the
+/// number of file bytes read so far.
 pub(crate) fn read_all<T>(
     files: &[InputFile],
     reading: &Reading<'_>,
@@ -245,18 +245,18 @@ pub(crate) fn read_all<T>(
                     sender: &sender,
                     consumed,
                 };
-                // Parquet files that are damaged in certain ways make their reader panic.
+                // The Parquet reader panics on some damaged files.
                 let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
                     Err(Stop::Failed(reader.unreadable("the file is damaged")))
                 });
                 match read {
                     Ok(()) => {}
                     Err(Stop::Failed(error)) => {
-                        // If nobody listens any more, there is nobody to tell.
+                        // The consumer may have gone.
                         let _ = sender.send(Err(error));
                         return;
                     }
-                    Err(Stop::NotWanted) => return,
+                    Err(Stop::ConsumerGone) => return,
                 }
             }
         });
@@ -264,11 +264,11 @@ pub(crate) fn read_all<T>(
     })
 }
 
-/// Reads all documents of the inputs into memory, in order. A stream among them is left out.
+/// Reads all documents of the input files into memory, in order. Does not read a stream.
 ///
 /// # Errors
-/// [`Error::BadRecord`] for the first record that cannot be read; [`Error::Input`] and [`Error::Io`] for a
-/// file that cannot.
+/// [`Error::BadRecord`] for the first bad record; [`Error::Input`] or [`Error::Io`] for a file that cannot be
+/// read.
 pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
     let mut all = fields.empty_batch();
     let files = &inputs.files;
@@ -306,11 +306,11 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
     Ok(all)
 }
 
-/// Why reading ends before its time.
+/// Why reading stops early.
 enum Stop {
     Failed(Error),
-    /// The consumer has gone.
-    NotWanted,
+    /// The consumer has dropped the channel.
+    ConsumerGone,
 }
 
 impl From<Error> for Stop {
@@ -343,7 +343,7 @@ impl Reader<'_> {
             .compression
             .reader(file)
             .map_err(|error| self.broken(&error))?;
-        let mut stream = Checked {
+        let mut stream = Hashed {
             stream,
             hasher: Xxh3Default::new(),
             bytes: 0,
@@ -367,10 +367,10 @@ impl Reader<'_> {
         })
     }
 
-    /// Cuts a stream after the last newline of about every [`CHUNK`] bytes.
+    /// Cuts a stream into chunks of about [`CHUNK`] bytes, each after a newline.
     fn read_lines(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
         let mut first_number = 1;
-        // New memory is zero, and so costs nothing to be made so.
+        // The operating system provides zeroed memory at no cost.
         let mut bytes = vec![0; CHUNK];
         let mut searched = 0;
         loop {
@@ -395,7 +395,7 @@ impl Reader<'_> {
             bytes.truncate(cut);
             let mut chunk = std::mem::replace(&mut bytes, next);
             if is_end {
-                // Many small files shall not take a whole chunk of memory each.
+                // Shrink, so that a small file does not take the memory of a whole chunk.
                 chunk.shrink_to_fit();
             }
             let newlines = memchr::memchr_iter(b'\n', &chunk).count() as u64;
@@ -422,7 +422,7 @@ impl Reader<'_> {
         let source = SerializedFileReader::new(source).map_err(broken)?;
         if !table::is_sound(source.metadata()) {
             return Err(self
-                .unreadable("the file is damaged: a column has no place in it")
+                .unreadable("the file is damaged: a column lacks an offset or a size")
                 .into());
         }
         let rows = table::open(file, needed).map_err(broken)?;
@@ -430,7 +430,7 @@ impl Reader<'_> {
             Error::Input {
                 path: self.input.named.clone(),
                 problem,
-                remedy: "name the column with `text_field`, `tokens_field` or `id_field`"
+                remedy: "choose the column with `text_field`, `tokens_field` or `id_field`"
                     .to_owned(),
             }
         })?;
@@ -454,8 +454,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A table is read from its end, which a compressed file does not allow: it is decompressed to a
-    /// file that has no name.
+    /// Decompresses a file to an unnamed temporary file, because the Parquet reader needs random access.
     fn decompressed(&self, file: File) -> std::result::Result<File, Stop> {
         if self.input.compression == Compression::None {
             return Ok(file);
@@ -482,7 +481,7 @@ impl Reader<'_> {
     }
 
     fn send(&self, event: Event) -> std::result::Result<(), Stop> {
-        self.sender.send(Ok(event)).map_err(|_| Stop::NotWanted)
+        self.sender.send(Ok(event)).map_err(|_| Stop::ConsumerGone)
     }
 
     fn broken(&self, error: &io::Error) -> Error {
@@ -502,7 +501,7 @@ impl Reader<'_> {
         Error::Input {
             path: self.input.named.clone(),
             problem: problem.to_owned(),
-            remedy: "get the file again from where it came from".to_owned(),
+            remedy: "get the file again from its source".to_owned(),
         }
     }
 }
@@ -517,15 +516,15 @@ impl Fingerprint {
         }
     }
 
-    /// Whether the file is the one that was read before. A table's columns may differ, so its bytes
-    /// do not count.
+    /// Whether the file is unchanged. Ignores the number of bytes read, because two reads of a table may read
+    /// different columns.
     pub(crate) fn is_of_same_file(&self, other: &Fingerprint) -> bool {
         let of_file = |f: &Fingerprint| (f.size, f.modified, f.checksum);
         of_file(self) == of_file(other)
     }
 }
 
-/// Reads until the buffer is full or the stream has ended, and says how far it came.
+/// Reads until the buffer is full or the stream ends; returns the number of bytes read.
 fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {
@@ -539,7 +538,7 @@ fn fill(stream: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-/// A file that tells how much of it has been read.
+/// A file that counts the bytes read from it.
 struct Counted<'a> {
     file: File,
     consumed: &'a AtomicU64,
@@ -553,14 +552,14 @@ impl Read for Counted<'_> {
     }
 }
 
-/// A stream that keeps a checksum of what is read.
-struct Checked<R> {
+/// A stream that hashes and counts the bytes read from it.
+struct Hashed<R> {
     stream: R,
     hasher: Xxh3Default,
     bytes: u64,
 }
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for Hashed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.stream.read(buffer)?;
         self.hasher.update(&buffer[..read]);

@@ -1,6 +1,6 @@
-//! What a run says of itself in its files: `report.json`, and the description of a file of signatures.
+//! The report of a run, and the description of a file of signatures.
 //!
-//! The same input and options give the same report; what differs from run to run is in `run.json`.
+//! Equal inputs and options make equal reports. `run.json` holds what differs between runs.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -10,36 +10,36 @@ use serde_json::value::RawValue;
 
 use crate::progress::Counts;
 
-/// The version of the layout of reports and of descriptions of signature files.
+/// The version of the layout of reports and descriptions.
 pub(crate) const REPORT_VERSION: u32 = 1;
 
-/// Everything that decides what a run computes.
+/// All parameters that affect the result of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Parameters {
     /// The scheme.
     pub scheme: String,
-    /// The base hash of a shingle.
+    /// The base hash of shingles.
     pub hash: String,
     /// The seed of the permutations.
     pub seed: u32,
-    /// Number of permutations.
+    /// The number of permutations.
     pub num_perm: u32,
-    /// What documents are cut into.
+    /// The unit of shingles.
     pub unit: String,
-    /// Units in a shingle, for units that have a choice.
+    /// Units per shingle; `None` for units without a choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Whether texts were lowercased.
+    /// Whether texts are lowercased.
     #[serde(default)]
     pub lowercase: bool,
-    /// Whether punctuation was deleted.
+    /// Whether punctuation is deleted.
     #[serde(default)]
     pub strip_punctuation: bool,
-    /// Whether runs of white space were kept.
+    /// Whether runs of white space are kept.
     #[serde(default)]
     pub keep_whitespace: bool,
-    /// The version of Unicode that decided what a word is, for units of words.
+    /// The version of Unicode that defines words; `None` for units without words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unicode_version: Option<String>,
     /// The field of the text or of the tokens.
@@ -48,26 +48,26 @@ pub struct Parameters {
     /// The field of the id.
     #[serde(default)]
     pub id_field: String,
-    /// Which pairs were looked for, if any were.
+    /// The parameters of the search; `None` for `sign`.
     #[serde(flatten)]
     pub search: Option<SearchParameters>,
 }
 
-/// Which pairs a run looked for, and how.
+/// The parameters of a search for similar pairs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchParameters {
     /// The least similarity of a pair.
     pub threshold: f64,
-    /// Bands.
+    /// The number of bands.
     pub bands: usize,
-    /// Slots of a band.
+    /// Slots per band.
     pub rows: usize,
-    /// How candidate pairs were verified: `none`, `signature` or `exact`.
+    /// The verification of candidate pairs: `none`, `signature` or `exact`.
     pub verify: String,
-    /// Documents in a bucket above which it was not compared pair by pair.
+    /// The most documents in a bucket that is compared pair by pair.
     pub max_bucket: usize,
-    /// The probability that a pair just at the threshold becomes a candidate.
+    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
     pub recall_at_threshold: f64,
 }
 
@@ -77,9 +77,9 @@ pub struct SearchParameters {
 pub struct SkippedRecord {
     /// The file.
     pub file: String,
-    /// Number of the record in its file, from 0.
+    /// The number of the record in its file, from 0.
     pub row: u64,
-    /// Line of the record, from 1, in files of lines.
+    /// The line of the record, from 1, in JSON Lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// What is wrong with it.
@@ -87,45 +87,45 @@ pub struct SkippedRecord {
     pub problem: String,
 }
 
-/// A group of documents of which one is kept.
+/// A large cluster: a kept document and those removed for it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct LargeCluster {
     /// The id of the kept document, as JSON.
     pub kept_id: Box<RawValue>,
-    /// Its file.
+    /// The file of the kept document.
     pub kept_file: String,
-    /// Number of its record in the file, from 0.
+    /// The number of its record in the file, from 0.
     pub kept_row: u64,
-    /// Documents in the group.
+    /// Documents in the cluster, including the kept one.
     pub documents: u64,
 }
 
-/// The report of a run over files: what `report.json` holds.
+/// The report of a run over files, as in `report.json`.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Report {
     /// The version of this layout.
     pub simgpu_report: u32,
-    /// What was run: `dedup`, `pairs` or `sign`.
+    /// The command: `dedup`, `pairs` or `sign`.
     pub command: &'static str,
-    /// How many documents there were, and what became of them.
+    /// The counts of documents and pairs.
     pub counts: Counts,
-    /// Everything that decided the result.
+    /// All parameters that affect the result.
     pub parameters: Parameters,
-    /// Which document of a group was kept: `first` or `longest`.
+    /// Which document of a cluster is kept: `first` or `longest`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<&'static str>,
-    /// How groups were formed: `greedy` or `connected`.
+    /// How clusters are formed: `greedy` or `connected`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<&'static str>,
-    /// How many clusters there are of each size; a document alone is a cluster of one.
+    /// The number of clusters of each size. A document without duplicates is a cluster of 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cluster_sizes: BTreeMap<u64, u64>,
     /// The ten largest clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub largest_clusters: Vec<LargeCluster>,
-    /// Files without a record.
+    /// The files without records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
     /// The bad records.
@@ -133,7 +133,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report without clusters.
+    /// Makes a report without clusters.
     pub(crate) fn new(command: &'static str, counts: Counts, parameters: Parameters) -> Self {
         Report {
             simgpu_report: REPORT_VERSION,
@@ -150,7 +150,7 @@ impl Report {
     }
 }
 
-/// What a file of signatures says of itself: in the metadata of a table, or in the file beside a matrix.
+/// The description of a file of signatures: in the metadata of Parquet, or in the file beside a matrix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignatureDescription {
     pub(crate) simgpu_report: u32,
@@ -161,21 +161,21 @@ pub(crate) struct SignatureDescription {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) empty_files: Vec<String>,
     pub(crate) skipped: Vec<SkippedRecord>,
-    /// The row of the first document of each file.
+    /// The first row of each input file.
     pub(crate) files: Vec<FirstRow>,
-    /// The digest of the matrix that it describes.
+    /// The digest of the matrix; `None` in Parquet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) matrix_blake3_128: Option<String>,
 }
 
-/// The first row of a file.
+/// An input file and the row of its first document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FirstRow {
     pub(crate) file: String,
     pub(crate) first_row: u32,
 }
 
-/// Writes a value as indented JSON with a newline at the end.
+/// Writes a value as indented JSON with a final newline.
 pub(crate) fn write_json(target: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
     serde_json::to_writer_pretty(&mut *target, value)?;
     target.write_all(b"\n")

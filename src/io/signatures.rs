@@ -1,4 +1,4 @@
-//! Files of signatures: a table, or a matrix in NumPy's format with a description beside it.
+//! Reads and writes files of signatures: Parquet, or a NumPy matrix with a JSON description beside it.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -21,61 +21,61 @@ use crate::pipeline::Signatures;
 use crate::scheme::{Scheme, Width};
 use crate::scheme::{Slots, SlotsMut};
 
-/// How signatures are written.
+/// The format of a file of signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignaturesFormat {
-    /// A table of ids and signatures, with the report of the run in its metadata.
+    /// Parquet: ids and signatures, with the report of the run in the metadata.
     Parquet,
-    /// NumPy's format: the matrix `(documents, num_perm)`, `<u4` or `<u8`, and beside it a `.json` with
-    /// the report of the run and the digest of the matrix.
+    /// NumPy: the matrix `(documents, num_perm)` of type `<u4` or `<u8`. A `.json` file beside it holds the
+    /// report of the run and the digest of the matrix.
     Npy,
 }
 
 impl SignaturesFormat {
-    /// The format that the ending of a file name asks for.
+    /// The format for the extension of a file name.
     ///
     /// # Errors
-    /// [`Error::Output`] for any other ending.
+    /// [`Error::Output`] for an unknown extension.
     pub fn of_path(path: &Path) -> Result<Self> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("parquet" | "pq") => Ok(SignaturesFormat::Parquet),
             Some("npy") => Ok(SignaturesFormat::Npy),
             _ => Err(Error::Output {
                 path: path.to_owned(),
-                problem: "its name does not say in what format to write".to_owned(),
-                remedy: "let it end in .parquet or .npy".to_owned(),
+                problem: "unknown file extension".to_owned(),
+                remedy: "choose a name that ends in .parquet or .npy".to_owned(),
             }),
         }
     }
 }
 
-/// The entry of a table's metadata that describes it.
+/// The metadata key of the description in a Parquet file.
 pub(crate) const REPORT_KEY: &str = "simgpu.report";
 
-/// Bytes of a description, at most, which is more than the bad records of any corpus take: it is read as a whole.
+/// The most bytes of a description, which is read into memory. A list of many million bad records fits.
 const MAX_DESCRIPTION: u64 = 1 << 30;
 
-/// Bytes of signatures in a batch, about.
+/// Target size of a batch of signatures, in bytes.
 const BATCH: usize = 1 << 20;
 
-/// Where the description of a matrix lies: beside it.
+/// The path of the description of a matrix.
 pub(crate) fn description_of(matrix: &Path) -> PathBuf {
     let mut name = matrix.as_os_str().to_owned();
     name.push(".json");
     PathBuf::from(name)
 }
 
-/// A file of signatures that is open.
+/// An open file of signatures.
 pub(crate) struct SignatureReader {
     path: PathBuf,
-    /// What the file says of itself, as JSON.
+    /// The description of the file, as JSON.
     pub(crate) description: String,
-    /// Number of signatures.
+    /// The number of signatures.
     pub(crate) rows: u64,
-    /// Slots of a signature.
+    /// Slots per signature.
     pub(crate) columns: usize,
     pub(crate) width: Width,
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub(crate) bytes: u64,
     source: Source,
 }
@@ -83,30 +83,35 @@ pub(crate) struct SignatureReader {
 enum Source {
     Matrix {
         file: BufReader<File>,
-        left: u64,
+        /// Rows not read yet.
+        remaining: u64,
         digest: MatrixDigest,
     },
     Table(Box<ParquetRecordBatchReader>),
 }
 
 impl SignatureReader {
-    /// Opens the file and reads what stands before the signatures.
+    /// Opens the file and reads its header and description.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         if path.is_dir() {
-            return Err(unfit(path, "it is a folder", "name a file of signatures"));
+            return Err(input_error(
+                path,
+                "it is a folder",
+                "choose a file of signatures",
+            ));
         }
         let format = SignaturesFormat::of_path(path).map_err(|_| {
-            unfit(
+            input_error(
                 path,
-                "its name does not say in what format it is",
-                "name a file that sign wrote, .parquet or .npy",
+                "unknown file extension",
+                "choose a file that sign wrote, .parquet or .npy",
             )
         })?;
         let file = File::open(path).map_err(Error::io("open", path))?;
         let bytes = file.metadata().map_err(Error::io("read", path))?.len();
         match format {
             SignaturesFormat::Npy => open_matrix(path, file, bytes),
-            // Parquet files that are damaged in certain ways make their reader panic.
+            // The Parquet reader panics on some damaged files.
             SignaturesFormat::Parquet => {
                 let opened = catch_unwind(AssertUnwindSafe(|| open_table(path, file, bytes)));
                 opened.unwrap_or_else(|_| Err(damaged(path, "the file is damaged")))
@@ -114,12 +119,12 @@ impl SignatureReader {
         }
     }
 
-    /// Whether it is a matrix, without ids and with its description beside it.
+    /// Whether the file is a matrix. A matrix has no ids, and its description is a separate file.
     pub(crate) fn is_matrix(&self) -> bool {
         matches!(self.source, Source::Matrix { .. })
     }
 
-    /// The digest of what has been read of a matrix.
+    /// The digest of the rows of a matrix read so far.
     pub(crate) fn digest(&self) -> Option<String> {
         match &self.source {
             Source::Matrix { digest, .. } => Some(digest.finish()),
@@ -127,8 +132,8 @@ impl SignatureReader {
         }
     }
 
-    /// Reads the next signatures in the place of those that are there, and their ids as JSON, if the
-    /// file has any; no signature at the end.
+    /// Replaces `signatures` with the next ones, and `ids` with their ids as JSON. Leaves `signatures` empty at
+    /// the end of the file, and `ids` empty if the file has no ids.
     pub(crate) fn next(
         &mut self,
         signatures: &mut Signatures,
@@ -138,10 +143,14 @@ impl SignatureReader {
         ids.clear();
         let (path, columns) = (&self.path, self.columns);
         match &mut self.source {
-            Source::Matrix { file, left, digest } => {
+            Source::Matrix {
+                file,
+                remaining,
+                digest,
+            } => {
                 let at_most = (BATCH / (columns * self.width.bytes())).max(1);
-                let rows = usize::try_from(*left).map_or(at_most, |left| left.min(at_most));
-                *left -= rows as u64;
+                let rows = usize::try_from(*remaining).map_or(at_most, |rows| rows.min(at_most));
+                *remaining -= rows as u64;
                 npy::read_slots(file, signatures.push_rows(rows).into_slots())
                     .map_err(Error::io("read", path))?;
                 digest.update(&bytes_of(signatures.slots()));
@@ -150,7 +159,7 @@ impl SignatureReader {
             Source::Table(reader) => {
                 let read = catch_unwind(AssertUnwindSafe(|| match reader.next() {
                     None => Ok(()),
-                    Some(Ok(rows)) => take_rows(&rows, columns, signatures, ids)
+                    Some(Ok(rows)) => append_rows(&rows, columns, signatures, ids)
                         .map_err(|problem| damaged(path, problem)),
                     Some(Err(error)) => Err(damaged(path, &error.to_string())),
                 }));
@@ -160,7 +169,7 @@ impl SignatureReader {
     }
 }
 
-fn unfit(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
+fn input_error(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
     Error::Input {
         path: path.to_owned(),
         problem: problem.into(),
@@ -168,25 +177,25 @@ fn unfit(path: &Path, problem: impl Into<String>, remedy: &str) -> Error {
     }
 }
 
-/// The error of a file that is not what sign wrote.
+/// The error for a damaged file of signatures.
 pub(crate) fn damaged(path: &Path, problem: &str) -> Error {
-    unfit(path, problem, "sign the documents again")
+    input_error(path, problem, "sign the documents again")
 }
 
-/// The error of a file whose description is not its own: within a table, or beside a matrix.
+/// The error for a description that does not match the signatures.
 pub(crate) fn misdescribed(path: &Path, is_matrix: bool, problem: &str) -> Error {
     if !is_matrix {
         return damaged(path, problem);
     }
-    unfit(
+    input_error(
         &description_of(path),
         format!("it does not describe {}: {problem}", path.display()),
-        PUT_BACK,
+        RESTORE,
     )
 }
 
-const PUT_BACK: &str =
-    "put the file that sign wrote back beside the matrix, or sign the documents again";
+const RESTORE: &str =
+    "restore the file that sign wrote beside the matrix, or sign the documents again";
 
 fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     let mut file = BufReader::with_capacity(1 << 20, file);
@@ -196,14 +205,16 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
         let (rows, columns) = (matrix.rows, matrix.columns);
         let problem = match expected {
             Some(expected) if expected < bytes => {
-                format!("{} bytes follow the matrix", bytes - expected)
+                format!("{} extra bytes follow the matrix", bytes - expected)
             }
-            _ => format!("the file is cut off: its {bytes} bytes do not hold ({rows}, {columns})"),
+            _ => {
+                format!("the file is cut off: {bytes} bytes cannot hold shape ({rows}, {columns})")
+            }
         };
         return Err(damaged(path, &problem));
     }
     if matrix.columns == 0 {
-        return Err(damaged(path, "its signatures have no slot"));
+        return Err(damaged(path, "its signatures have no slots"));
     }
     Ok(SignatureReader {
         path: path.to_owned(),
@@ -214,13 +225,13 @@ fn open_matrix(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
         bytes,
         source: Source::Matrix {
             file,
-            left: matrix.rows,
+            remaining: matrix.rows,
             digest: MatrixDigest::default(),
         },
     })
 }
 
-/// Reads what stands beside a matrix.
+/// Reads the description beside a matrix.
 fn read_description(matrix: &Path) -> Result<String> {
     let beside = description_of(matrix);
     let mut description = Vec::new();
@@ -232,10 +243,10 @@ fn read_description(matrix: &Path) -> Result<String> {
         Ok(bytes)
     });
     match read {
-        Ok(bytes) if bytes > MAX_DESCRIPTION => Err(unfit(
+        Ok(bytes) if bytes > MAX_DESCRIPTION => Err(input_error(
             &beside,
             format!(
-                "as a description of {} it is too large: more than {} GiB",
+                "this description of {} is larger than {} GiB",
                 matrix.display(),
                 MAX_DESCRIPTION >> 30
             ),
@@ -243,13 +254,13 @@ fn read_description(matrix: &Path) -> Result<String> {
         )),
         Ok(_) => String::from_utf8(description)
             .map_err(|error| misdescribed(matrix, true, &format!("{error}"))),
-        Err(error) => Err(unfit(
+        Err(error) => Err(input_error(
             &beside,
             format!(
                 "cannot read this description of {}: {error}",
                 matrix.display()
             ),
-            PUT_BACK,
+            RESTORE,
         )),
     }
 }
@@ -260,13 +271,13 @@ fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     if !table::is_sound(builder.metadata()) {
         return Err(damaged(
             path,
-            "the file is damaged: a column has no place in it",
+            "the file is damaged: a column lacks an offset or a size",
         ));
     }
     let Some(description) = builder.schema().metadata().get(REPORT_KEY) else {
         return Err(damaged(
             path,
-            &format!("there is no {REPORT_KEY} in its metadata, which says how it was signed"),
+            &format!("its metadata lacks {REPORT_KEY}, the description of how it was signed"),
         ));
     };
     let description = description.clone();
@@ -286,7 +297,7 @@ fn open_table(path: &Path, file: File, bytes: u64) -> Result<SignatureReader> {
     })
 }
 
-/// The shape of signatures in a table, or why they are none.
+/// The length and slot width of the signatures in a table, or what is wrong with its columns.
 fn check_columns(schema: &Schema) -> std::result::Result<(usize, Width), String> {
     let column = |name: &str| {
         let field = schema.field_with_name(name);
@@ -320,16 +331,16 @@ fn check_columns(schema: &Schema) -> std::result::Result<(usize, Width), String>
     })
 }
 
-fn take_rows(
+fn append_rows(
     rows: &RecordBatch,
     num_perm: usize,
     signatures: &mut Signatures,
     ids: &mut Vec<String>,
 ) -> std::result::Result<(), &'static str> {
-    const NULLS: &str = "it holds nulls, which sign does not write";
+    const NULLS: &str = "it holds nulls, which sign never writes";
     let (Some(id), Some(lists)) = (rows.column_by_name("id"), rows.column_by_name("signature"))
     else {
-        return Err("columns are missing");
+        return Err("it lacks columns");
     };
     let lists = lists.as_fixed_size_list();
     let slots = lists.values();
@@ -337,7 +348,7 @@ fn take_rows(
         return Err(NULLS);
     }
     if slots.len() != rows.num_rows() * num_perm {
-        return Err("signatures are of several lengths");
+        return Err("its signatures differ in length");
     }
     let target = signatures.push_rows(rows.num_rows()).into_slots();
     match target {
@@ -354,7 +365,7 @@ fn take_rows(
     Ok(())
 }
 
-/// Slots on their way to a file, row by row.
+/// Writes slots to a file, row by row.
 pub(crate) struct SlotWriter {
     path: PathBuf,
     file: BufWriter<File>,
@@ -362,7 +373,7 @@ pub(crate) struct SlotWriter {
 }
 
 impl SlotWriter {
-    /// Leaves `header` bytes free at the beginning; `path` names the file in messages.
+    /// Leaves `header` bytes free at the start of the file. Messages call the file `path`.
     pub(crate) fn new(mut file: File, path: &Path, header: u64) -> Result<Self> {
         file.seek(SeekFrom::Start(header))
             .map_err(Error::io("write", path))?;
@@ -381,12 +392,12 @@ impl SlotWriter {
         written.map_err(Error::io("write", &self.path))
     }
 
-    /// The digest of all slots.
+    /// The digest of the slots written so far.
     pub(crate) fn digest(&self) -> String {
         self.digest.finish()
     }
 
-    /// Ends the file with `last`, and gives it back.
+    /// Flushes the file, calls `last` with it, and returns it.
     pub(crate) fn finish(
         self,
         last: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -400,7 +411,7 @@ impl SlotWriter {
     }
 }
 
-/// Writes ids and the signatures of `spool` as a table.
+/// Writes ids, and the signatures in `spool`, as Parquet.
 pub(crate) fn write_table(
     spool: &mut File,
     file: File,
@@ -413,7 +424,7 @@ pub(crate) fn write_table(
     let failed = |error: parquet::errors::ParquetError| Error::Output {
         path: output.to_owned(),
         problem: error.to_string(),
-        remedy: "make room, or choose another place".to_owned(),
+        remedy: "free some space, or choose another path".to_owned(),
     };
     spool.rewind().map_err(Error::io("read", output))?;
     let documents = description.counts.documents - description.counts.skipped;

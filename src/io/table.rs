@@ -1,4 +1,4 @@
-//! Parquet: texts, tokens and ids from columns, and tables to columns.
+//! Parquet: reads texts, tokens and ids, and writes tables.
 
 use std::fs::File;
 use std::io::Write;
@@ -26,10 +26,10 @@ use crate::documents::DocumentBatch;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
 
-/// Bytes of a batch of rows, about: what one thread parses at a time.
+/// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
 
-/// Opens a Parquet file; with `fields`, only their columns are read.
+/// Opens a Parquet file. Reads only the columns of `fields`, if given.
 pub(super) fn open(
     file: File,
     fields: Option<&Fields>,
@@ -61,7 +61,7 @@ pub(super) fn open(
         .build()
 }
 
-/// Whether all columns have places and sizes. The reader takes it for granted that they do.
+/// Whether all offsets, sizes and counts of columns are valid. The Parquet reader does not check them.
 pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
     let groups = metadata.row_groups().iter();
     groups.flat_map(|group| group.columns()).all(|column| {
@@ -73,7 +73,7 @@ pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
     })
 }
 
-/// Why a file with that schema cannot be read for `fields`.
+/// Checks that a schema has the columns of `fields`, or says what is wrong.
 pub(super) fn check_schema(schema: &SchemaRef, fields: &Fields) -> Result<(), String> {
     let content = &fields.content;
     let data_type = column_type(schema, content)
@@ -127,7 +127,7 @@ fn is_string(data_type: &DataType) -> bool {
     )
 }
 
-/// Parses the rows of a batch in order: `each` gets the id, as JSON, or what is wrong with the row.
+/// Parses the rows of a batch in order. Calls `each` with the id as JSON, or with the problem of the row.
 pub(super) fn parse(
     rows: &RecordBatch,
     fields: &Fields,
@@ -190,7 +190,7 @@ fn push_document(content: &ArrayRef, row: usize, documents: &mut DocumentBatch) 
     Some(())
 }
 
-/// The column at a path, nulls of the structs around it included.
+/// The column at a path. A value is null if a struct around it is null.
 fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
     let (root, inner) = path.segments().split_first()?;
     let mut column = Arc::clone(rows.column_by_name(root)?);
@@ -238,10 +238,10 @@ fn id_json(ids: &ArrayRef, row: usize) -> Option<String> {
     integer_at(ids, row).or_else(|| string_at(ids, row).map(json_string))
 }
 
-/// A row group is written when its rows take this much memory.
+/// Bytes of memory after which a row group is written.
 const ROW_GROUP: usize = 64 << 20;
 
-/// Writes kept rows with the schema, the codec and the metadata of the file they came from.
+/// Writes kept rows with the schema, codec and metadata of their input.
 pub(crate) struct KeptTable<W: Write + Send> {
     writer: ArrowWriter<W>,
 }
@@ -290,7 +290,7 @@ impl<W: Write + Send> KeptTable<W> {
     }
 }
 
-/// Writes this program's own tables: similar pairs, and signatures.
+/// Writes the tables of this program: similar pairs and signatures.
 pub(crate) struct ColumnWriter {
     writer: ArrowWriter<File>,
     schema: SchemaRef,
@@ -311,7 +311,7 @@ impl ColumnWriter {
         Ok(ColumnWriter { writer, schema })
     }
 
-    /// Writes rows, given by column.
+    /// Appends rows, given as columns.
     pub(crate) fn write(&mut self, columns: Vec<ArrayRef>) -> Result<(), ParquetError> {
         let rows = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         self.writer.write(&rows)?;
@@ -326,7 +326,7 @@ impl ColumnWriter {
     }
 }
 
-/// A column of ids given as JSON: integers if all are integers of 64 bits, else strings.
+/// The type of a column of ids: integers if all ids are 64-bit integers, else strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdColumn {
     Integers,
@@ -342,7 +342,7 @@ impl IdColumn {
         Field::new(name, data_type, false)
     }
 
-    /// What holds all of them.
+    /// The type that fits all ids.
     pub(crate) fn for_ids<S: AsRef<str>>(mut ids: impl Iterator<Item = S>) -> Self {
         if ids.all(|id| id.as_ref().parse::<i64>().is_ok()) {
             IdColumn::Integers
@@ -393,7 +393,7 @@ pub(crate) fn f64s(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-/// The column of signatures: lists of a fixed size.
+/// The field of the column of signatures: lists of a fixed size.
 pub(crate) fn signature_field(signatures: &Signatures) -> Field {
     let slot = match signatures.slots() {
         Slots::U32(_) => DataType::UInt32,

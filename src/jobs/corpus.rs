@@ -1,42 +1,42 @@
-//! What is kept of the documents of a run between its stages.
+//! The data about documents that a run keeps between stages.
 
-/// The documents of a run.
+/// The documents of a run, without their texts.
 ///
-/// A document is known by its row, its number among all documents. The distinct documents that have shingles
-/// are known by their position among those, too: signatures and band keys exist for them alone.
+/// The row of a document is its number among all documents. Distinct documents with shingles also have a
+/// position, their number among these. Only they have signatures and band keys.
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
-    /// Number of documents.
+    /// The number of documents.
     pub(crate) rows: u32,
     /// The row of each position, ascending.
     pub(crate) distinct: Vec<u32>,
-    /// The row of each further document with the units of another, ascending, and the other's position.
+    /// The row of each document that repeats an earlier one, ascending, and the position of the earlier one.
     pub(crate) repeats: Vec<(u32, u32)>,
-    /// Rows without a shingle, ascending.
+    /// The rows of documents without shingles, ascending.
     pub(crate) without_shingles: Vec<u32>,
-    /// Bytes of the text of each row.
+    /// The bytes of text of each document.
     pub(crate) lengths: Vec<u32>,
     /// Decompressed bytes of the input.
     pub(crate) bytes: u64,
 }
 
 impl Corpus {
-    /// Number of documents.
+    /// The number of documents.
     pub(crate) fn documents(&self) -> u64 {
         u64::from(self.rows)
     }
 
-    /// Number of distinct documents that have shingles.
+    /// The number of distinct documents with shingles.
     pub(crate) fn positions(&self) -> usize {
         self.distinct.len()
     }
 
-    /// Bytes of the text of a document.
+    /// The bytes of text of a document.
     pub(crate) fn length(&self, row: u32) -> u32 {
         self.lengths[row as usize]
     }
 
-    /// The row and the position of every document that has a position.
+    /// The row and position of every document with shingles. Repeats have the position of the first one.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         let distinct = self.distinct.iter().copied().zip(0..);
         distinct.chain(self.repeats.iter().copied())

@@ -1,4 +1,4 @@
-//! Documents -> the documents to keep.
+//! Finds the documents to keep.
 
 use std::collections::HashMap;
 
@@ -11,19 +11,19 @@ use crate::error::{Error, Result};
 use crate::pipeline::{Clustering, Clusters, KeepPolicy, LargeBuckets};
 use crate::progress::{Counts, Progress, Timings};
 
-/// What a deduplication does.
+/// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
 pub struct Dedup {
-    /// Which pairs it looks for.
+    /// The search for similar pairs.
     pub search: Search,
-    /// How it forms groups.
+    /// How similar pairs form clusters; default [`Clustering::Greedy`].
     pub clustering: Clustering,
-    /// Which document of a group it keeps.
+    /// Which document of a cluster is kept; default [`KeepPolicy::First`].
     pub keep: KeepPolicy,
 }
 
 impl Dedup {
-    /// Greedy clusters of the pairs of a search, of which the first document is kept.
+    /// A deduplication by greedy clusters that keeps the first document of each.
     pub fn new(search: Search) -> Self {
         Dedup {
             search,
@@ -33,21 +33,22 @@ impl Dedup {
     }
 }
 
-/// Which documents go, and why.
+/// The result of a deduplication.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Deduplication {
-    /// The documents that go, by ascending row. All others stay.
+    /// The removed documents, by ascending row. All other documents are kept.
     pub removed: Vec<Removed>,
-    /// How many documents there were, and what became of them.
+    /// The counts of documents and pairs.
     pub counts: Counts,
-    /// The probability that a pair just at the threshold was found.
+    /// The probability that a pair with a similarity equal to the threshold was found.
     pub recall_at_threshold: f64,
-    /// The times of the stages.
+    /// The elapsed times of the stages.
     pub timings: Timings,
 }
 
 impl Deduplication {
-    /// The rows of the documents that stay, ascending.
+    /// The rows of the kept documents, ascending.
     pub fn kept(&self) -> impl Iterator<Item = u32> {
         let mut removed = self.removed.iter().map(|removed| removed.row).peekable();
         let rows = 0..u32::try_from(self.counts.documents).unwrap_or(u32::MAX);
@@ -55,32 +56,33 @@ impl Deduplication {
     }
 }
 
-/// A document that goes.
+/// A removed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removed {
-    /// Its row: its number among all documents, from 0.
+    /// The row of the removed document: its number among all documents, from 0.
     pub row: u32,
-    /// The row of the document that is kept for it.
+    /// The row of the document kept in its place.
     pub kept: u32,
-    /// The similarity of the two, if it was computed.
+    /// The similarity of the two; `None` if not computed ([`Verification::None`]).
     pub similarity: Option<f64>,
-    /// How it was found.
+    /// How the duplicate was found.
     pub found_by: FoundBy,
-    /// Of connected components: the row of its most similar neighbour, and that similarity, if it was computed.
+    /// With [`Clustering::Connected`]: the row of its most similar neighbour, and the similarity of the two, if
+    /// computed. `None` for other clusterings and for identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
 
-/// How a duplicate was found.
+/// The way in which a duplicate was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
-    /// Its units are those of the kept document.
+    /// It has the same sequence of units as the kept document.
     Identical,
-    /// It shares a bucket, and how similar it is was verified so.
+    /// It shares a bucket with another document, and the pair passed this verification.
     Search(Verification),
 }
 
 impl FoundBy {
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             FoundBy::Identical => "identical",
@@ -89,8 +91,7 @@ impl FoundBy {
     }
 }
 
-/// Keeps one document of each group of near-duplicates among documents in memory: the same documents as a run
-/// over files keeps.
+/// Deduplicates documents in memory: keeps one document of each cluster of near-duplicates.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -98,9 +99,9 @@ impl FoundBy {
 /// use simgpu::progress::Silent;
 ///
 /// let texts = vec![
-///     "a rose is a rose is a rose is a rose, she said".to_owned(),
+///     "a rose is a rose is a rose".to_owned(),
 ///     "the quick brown fox jumps over the lazy dog".to_owned(),
-///     "A rose is a rose is a rose is a rose, she said".to_lowercase(),
+///     "a rose is a rose is a rose".to_owned(),
 /// ];
 /// let engine = Engine::builder().build()?;
 /// let mut search = Search::new(0.8, engine.scheme())?;
@@ -112,8 +113,8 @@ impl FoundBy {
 /// ```
 ///
 /// # Errors
-/// [`Error::Conflict`] for documents of the form that the engine does not take, [`Error::TooManyDocuments`]
-/// for more than 2^32 - 2, [`Error::Stopped`] if `progress` stops it.
+/// [`Error::Conflict`] if the engine takes tokens and the documents are texts, or the reverse;
+/// [`Error::TooManyDocuments`] for more than 2^32 - 2 documents; [`Error::Stopped`] if `progress` stops the run.
 pub fn dedup<D: Documents + ?Sized>(
     documents: &D,
     engine: &Engine,
@@ -125,7 +126,7 @@ pub fn dedup<D: Documents + ?Sized>(
     Ok(found)
 }
 
-/// The same of any source, with what is known of the documents.
+/// Finds the documents to remove from a source. Also returns the corpus.
 pub(crate) fn find_removals(
     source: &mut dyn Source,
     engine: &Engine,
@@ -166,11 +167,11 @@ pub(crate) fn find_removals(
     Ok((candidates.corpus, found))
 }
 
-/// The documents with one sequence of units, for each position, and their claim to be kept.
+/// The document to keep of the identical ones at each position, and the order of positions for keeping.
 struct Groups {
-    /// The row of the document that is kept if the position is.
+    /// The row of the document to keep at each position.
     keepers: Vec<u32>,
-    /// The rank of each position; `None` where positions are ranks.
+    /// The rank of each position; `None` if ranks equal positions.
     ranks: Option<Vec<u32>>,
 }
 
@@ -189,8 +190,8 @@ impl Groups {
         Groups { keepers, ranks }
     }
 
-    /// All documents that go, by ascending row: those of a position that goes, and those that are identical
-    /// to the kept document of their position.
+    /// All removed documents, by ascending row: those of removed positions, and those identical to the keeper
+    /// of their position.
     fn removed(
         &self,
         corpus: &Corpus,
@@ -230,7 +231,7 @@ impl Groups {
     }
 }
 
-/// Documents in the cluster of each kept row, for those with two or more.
+/// The number of documents in each cluster of two or more, by kept row.
 pub(crate) fn cluster_sizes(removed: &[Removed]) -> HashMap<u32, u64> {
     let mut sizes = HashMap::new();
     for removed in removed {

@@ -1,5 +1,4 @@
-//! The first pass: every document is shingled, signed and banded, batch by batch, and what later stages need
-//! of it is kept.
+//! The first pass: shingles, signs and bands all documents, batch by batch.
 
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
@@ -18,53 +17,53 @@ use crate::pipeline::{BandKeys, Banding, Scratch, ShingleBatch, Signatures};
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
 
-/// Documents in pieces, each of which one thread works on: chunks of files, or stretches of memory.
+/// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
 pub(crate) trait Pieces: Sync {
-    /// Some documents in a row.
+    /// A run of consecutive documents.
     type Piece: Send;
-    /// What the source notes of their records.
+    /// What the source notes about their records.
     type Records: Send;
 
-    /// Reads the documents of a piece into `documents`, and says how many bytes of input they are. Several
-    /// threads do so at once.
+    /// Parses a piece into `documents`; returns its records and its bytes of input. Threads call this in
+    /// parallel.
     fn parse(
         &self,
         piece: Self::Piece,
         documents: &mut DocumentBatch,
     ) -> Result<(Self::Records, usize)>;
 
-    /// Notes the records of a piece, piece by piece in order. Its documents have the rows from `first_row` on.
+    /// Notes the records of a piece. Called for the pieces in order; the first document has row `first_row`.
     fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
 
-    /// An empty batch of the form that the documents have.
+    /// An empty batch for texts or for tokens.
     fn empty_batch(&self) -> DocumentBatch;
 }
 
-/// What becomes of documents that were signed.
+/// Receives signed documents.
 pub(crate) trait Sink: Sync {
-    /// What it takes; the same for the whole pass.
+    /// What the sink needs. Constant during the pass.
     fn wants(&self) -> Wanted;
 
-    /// Takes what was computed of the next documents.
+    /// Receives the next documents, in order.
     fn take(&mut self, batch: SignedBatch) -> Result<()>;
 }
 
-/// What a sink takes.
+/// What a sink needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// Whether documents without shingles, and repeats of a document, are left out.
+    /// Whether to leave out documents without shingles and repeated documents.
     pub(crate) distinct_only: bool,
-    /// The bands whose keys are all it takes; otherwise it takes signatures.
+    /// The banding, if the sink needs band keys only; `None` if it needs signatures.
     pub(crate) keys_alone: Option<Banding>,
 }
 
-/// What was computed of some documents.
+/// Consecutive documents, signed.
 pub(crate) enum SignedBatch {
-    /// Their signatures.
+    /// Signatures.
     Signatures(Signatures),
-    /// Their band keys, `[documents, bands]`.
+    /// Band keys, `[documents, bands]`.
     Keys {
-        /// Bands.
+        /// The number of bands.
         bands: usize,
         /// The keys.
         keys: Vec<u64>,
@@ -79,7 +78,7 @@ impl SignedBatch {
         }
     }
 
-    /// Keeps the documents of which `is_kept` holds.
+    /// Keeps the documents that `is_kept` marks.
     fn retain(&mut self, is_kept: &[bool]) {
         match self {
             SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
@@ -93,7 +92,7 @@ impl SignedBatch {
     }
 }
 
-/// Keeps band keys, and signatures if verification needs them.
+/// Collects band keys, and signatures if verification needs them.
 #[derive(Debug)]
 pub(crate) struct Banded {
     pub(crate) keys: BandKeys,
@@ -131,7 +130,7 @@ impl Sink for Banded {
     }
 }
 
-/// The pass, while it goes on. A source of documents gives it batch after batch.
+/// The running first pass. A source calls [`FirstPass::take`] with each batch, then [`FirstPass::finish`].
 pub(crate) struct FirstPass<'a> {
     engine: &'a Engine,
     progress: &'a dyn Progress,
@@ -140,7 +139,7 @@ pub(crate) struct FirstPass<'a> {
     start: Instant,
     spent: Spent,
     corpus: Corpus,
-    /// One for each piece that was worked on at a time: new memory would cost more than the work on it.
+    /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
     positions_by_digest: DigestMap<u32>,
 }
@@ -164,12 +163,12 @@ impl<'a> FirstPass<'a> {
         }
     }
 
-    /// Who follows the run.
+    /// The progress of the run.
     pub(crate) fn progress(&self) -> &'a dyn Progress {
         self.progress
     }
 
-    /// Number of documents so far.
+    /// The number of documents so far.
     pub(crate) fn rows(&self) -> u64 {
         self.corpus.documents()
     }
@@ -179,7 +178,7 @@ impl<'a> FirstPass<'a> {
         self.corpus.bytes
     }
 
-    /// Works on a batch: reads, shingles and signs its pieces in parallel, then numbers them in order.
+    /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order.
     pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
         let signed: Vec<SignedPiece<P::Records>> = {
             let (this, source) = (&*self, &*source);
@@ -204,7 +203,7 @@ impl<'a> FirstPass<'a> {
                     .collect::<Result<_>>()
             })?
         };
-        // At once: what takes over from a GPU may take long.
+        // Warn at once: after the loss of a GPU, the run may take much longer.
         for notice in self.engine.signer().notices() {
             self.progress.warn(&notice);
         }
@@ -227,18 +226,19 @@ impl<'a> FirstPass<'a> {
             scratch,
             shingles,
         } = buffers;
-        let (records, bytes) = timed_apart(&spent.parse_ns, || source.parse(piece, documents))?;
+        let (records, bytes) =
+            timed_without_nested(&spent.parse_ns, || source.parse(piece, documents))?;
         let shingler = self.engine.shingler();
-        let digests = timed_apart(&spent.shingle_ns, || {
+        let digests = timed_without_nested(&spent.shingle_ns, || {
             shingles.clear();
             shingler.shingle_with_digests(documents, scratch, shingles)
         });
-        timed_apart(&spent.sign_ns, || {
+        timed_without_nested(&spent.sign_ns, || {
             let mut seen = DigestSet::default();
             let mut shingled = Vec::with_capacity(digests.len());
             for (i, digest) in digests.into_iter().enumerate() {
                 let has_shingles = !shingles.sets().range(i).is_empty();
-                // A repeat of a document of another piece of the batch shows when it is numbered.
+                // `number_document` finds repeats of documents in other pieces of the batch.
                 let is_signed = !self.wanted.distinct_only
                     || has_shingles
                         && !self.positions_by_digest.contains_key(&digest)
@@ -275,7 +275,7 @@ impl<'a> FirstPass<'a> {
         })
     }
 
-    /// Gives the documents of a piece their rows, and the sink what was computed of them.
+    /// Numbers the documents of a piece and passes them to the sink.
     fn number<P: Pieces>(&mut self, source: &mut P, piece: SignedPiece<P::Records>) -> Result<()> {
         let mut signed = piece.signed;
         let start = Instant::now();
@@ -286,14 +286,14 @@ impl<'a> FirstPass<'a> {
             return Err(Error::TooManyDocuments);
         }
         self.corpus.bytes += piece.bytes as u64;
-        let mut is_taken = Vec::with_capacity(signed.len());
+        let mut is_needed = Vec::with_capacity(signed.len());
         for document in &piece.shingled {
             let is_new = self.number_document(document);
             if document.is_signed {
-                is_taken.push(is_new);
+                is_needed.push(is_new);
             }
         }
-        signed.retain(&is_taken);
+        signed.retain(&is_needed);
         add(&self.spent.number_ns, start);
         let start = Instant::now();
         self.sink.take(signed)?;
@@ -301,7 +301,7 @@ impl<'a> FirstPass<'a> {
         Ok(())
     }
 
-    /// Notes what is kept of a document, and says whether the sink takes what was computed of it.
+    /// Adds a document to the corpus. Returns whether the sink needs it.
     fn number_document(&mut self, document: &Shingled) -> bool {
         let distinct_only = self.wanted.distinct_only;
         let corpus = &mut self.corpus;
@@ -329,7 +329,7 @@ impl<'a> FirstPass<'a> {
         }
     }
 
-    /// Ends the pass and notes its times.
+    /// Ends the pass, and adds its times to `times`.
     pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Corpus {
         let corpus = self.corpus;
         times.push(StageTime {
@@ -348,50 +348,50 @@ impl<'a> FirstPass<'a> {
     }
 }
 
-/// Bytes of a piece above which its buffers are given back: it is one huge record.
+/// Bytes of a piece above which its buffers are freed. Only one huge record makes a piece this large.
 const GIANT: usize = 4 << 20;
 
-/// Memory that is used again from piece to piece.
+/// Memory reused from piece to piece.
 struct Buffers {
     documents: DocumentBatch,
     scratch: Scratch,
     shingles: ShingleBatch,
 }
 
-/// A piece whose text is gone.
+/// A signed piece, without its text.
 struct SignedPiece<R> {
     records: R,
     bytes: usize,
     shingled: Vec<Shingled>,
-    /// What was computed of those that are signed.
+    /// The documents with `is_signed`.
     signed: SignedBatch,
 }
 
-/// A document that was cut into shingles.
+/// A shingled document.
 struct Shingled {
-    /// Bytes of its text.
+    /// The bytes of text.
     length: u32,
-    /// The digest of its units; none without shingles.
+    /// The digest of its units; `None` without shingles.
     digest: Option<u128>,
-    /// Whether it was signed. Documents without shingles and known documents are signed only where all are.
+    /// Whether the document is signed. With [`Wanted::distinct_only`], empty and repeated ones are not.
     is_signed: bool,
 }
 
-/// Where the time of the first pass goes, besides waiting for input.
+/// The time of the first pass, except waiting for input.
 #[derive(Debug, Default)]
 struct Spent {
-    /// Summed over the threads that work on pieces.
+    /// Summed over threads.
     parse_ns: AtomicU64,
     shingle_ns: AtomicU64,
     sign_ns: AtomicU64,
-    /// Elapsed: all pieces of a batch, and what follows.
+    /// Elapsed time.
     pieces_ns: AtomicU64,
     number_ns: AtomicU64,
     band_ns: AtomicU64,
 }
 
 impl Spent {
-    /// Elapsed seconds; those of the pieces are divided in proportion to the threads' times.
+    /// Elapsed seconds per stage. Divides the time of the pieces in proportion to the summed times.
     fn parts(&self) -> [(&'static str, f64); 5] {
         let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
         let of_pieces = [&self.parse_ns, &self.shingle_ns, &self.sign_ns].map(seconds);
@@ -423,17 +423,17 @@ fn timed<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The same without the time that was measured in between: while a thread waits for others to sign a part of
-/// its piece, it may work on another piece.
-fn timed_apart<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
+/// Like [`timed`], but without the time of nested calls: while a thread waits for others to sign part of its
+/// piece, it may work on another piece.
+fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
     thread_local! {
-        static WITHIN_NS: Cell<u64> = const { Cell::new(0) };
+        static NESTED_NS: Cell<u64> = const { Cell::new(0) };
     }
-    let before_ns = WITHIN_NS.take();
+    let before_ns = NESTED_NS.take();
     let start = Instant::now();
     let result = run();
     let elapsed_ns = nanoseconds(start);
-    let within_ns = WITHIN_NS.replace(before_ns.saturating_add(elapsed_ns));
-    spent_ns.fetch_add(elapsed_ns.saturating_sub(within_ns), Ordering::Relaxed);
+    let nested_ns = NESTED_NS.replace(before_ns.saturating_add(elapsed_ns));
+    spent_ns.fetch_add(elapsed_ns.saturating_sub(nested_ns), Ordering::Relaxed);
     result
 }

@@ -1,7 +1,8 @@
-//! Whole runs: documents in; the documents to keep, or the similar pairs, out.
+//! Complete runs: deduplicate documents, find their similar pairs, or sign them.
 //!
-//! [`dedup`] and [`pairs`] take documents in memory. With the feature `io`, a [`Run`] reads files and writes
-//! files, through the same stages.
+//! [`dedup`] and [`pairs`] take documents in memory. A [`Run`] (feature `io`) reads and writes files. Both run
+//! the same stages and find the same pairs.
+#![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
 mod corpus;
 

@@ -1,4 +1,4 @@
-//! Documents -> all similar pairs.
+//! Finds all similar pairs of documents.
 
 use super::corpus::Corpus;
 use super::search::{Candidates, Search, counts, warn_of_omitted};
@@ -9,18 +9,19 @@ use crate::error::Result;
 use crate::pipeline::{LargeBuckets, SimilarPair};
 use crate::progress::{Counts, Progress, Timings};
 
-/// The similar pairs of a run.
+/// The similar pairs that [`pairs`] found.
 ///
-/// Documents with the same units are pairs of similarity 1, and share the pairs of each other. Of a group of
-/// more such documents than [`Search::max_bucket`], only the pairs with its first one are given.
+/// Identical documents, those with the same sequence of units, are pairs of similarity 1 and have the same
+/// partners. In a group of more than [`Search::max_bucket`] identical documents, each is paired with the
+/// first one only.
 #[derive(Debug)]
 pub struct PairsFound {
-    /// How many documents there were, and what was compared. `similar_pairs` counts the pairs of
+    /// The counts of documents and pairs. `similar_pairs` is the number of pairs of
     /// [`PairsFound::for_each`].
     pub counts: Counts,
-    /// The probability that a pair just at the threshold was found.
+    /// The probability that a pair with a similarity equal to the threshold was found.
     pub recall_at_threshold: f64,
-    /// The times of the stages.
+    /// The elapsed times of the stages.
     pub timings: Timings,
     groups: Groups,
 }
@@ -28,28 +29,28 @@ pub struct PairsFound {
 /// Two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DocumentPair {
-    /// The row of the earlier document: its number among all documents, from 0.
+    /// The row of the first document: its number among all documents, from 0.
     pub a: u32,
-    /// The row of the later one.
+    /// The row of the second document, greater than `a`.
     pub b: u32,
-    /// Their similarity, if it was computed.
+    /// Their similarity; `None` if not computed ([`Verification::None`](super::Verification::None)).
     pub similarity: Option<f64>,
 }
 
 impl PairsFound {
-    /// Calls `each` with every pair, by ascending rows. Pairs are made as they are given, so that memory does
-    /// not grow with the pairs among identical documents.
+    /// Calls `each` with every pair, in ascending order of rows. Makes pairs one by one, so memory does not
+    /// grow with the number of identical documents squared.
     ///
     /// # Errors
-    /// Those of `each`, which end it.
+    /// The first error of `each`, which ends the iteration.
     pub fn for_each(&self, each: impl FnMut(DocumentPair) -> Result<()>) -> Result<()> {
         self.groups.for_each(each)
     }
 
-    /// All pairs, by ascending rows.
+    /// All pairs, in ascending order of rows.
     pub fn to_vec(&self) -> Vec<DocumentPair> {
         let mut pairs = Vec::new();
-        // Nothing can fail: the closure does not.
+        // The closure never fails.
         let _ = self.for_each(|pair| {
             pairs.push(pair);
             Ok(())
@@ -58,7 +59,7 @@ impl PairsFound {
     }
 }
 
-/// Finds all similar pairs among documents in memory: the same pairs as a run over files finds.
+/// Finds all similar pairs among documents in memory.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -74,7 +75,7 @@ impl PairsFound {
 /// ```
 ///
 /// # Errors
-/// Those of [`dedup`](super::dedup).
+/// The same as [`dedup`](super::dedup).
 pub fn pairs<D: Documents + ?Sized>(
     documents: &D,
     engine: &Engine,
@@ -86,7 +87,7 @@ pub fn pairs<D: Documents + ?Sized>(
     Ok(found)
 }
 
-/// The same of any source, with what is known of the documents.
+/// Finds all similar pairs of a source. Also returns the corpus.
 pub(crate) fn find_pairs(
     source: &mut dyn Source,
     engine: &Engine,
@@ -98,7 +99,7 @@ pub(crate) fn find_pairs(
     pairs_of_candidates(candidates, search, progress, timings)
 }
 
-/// The same of candidates that were read before.
+/// Finds all similar pairs among candidates. Also returns the corpus.
 pub(crate) fn pairs_of_candidates(
     candidates: Candidates,
     search: &Search,
@@ -121,14 +122,15 @@ pub(crate) fn pairs_of_candidates(
     Ok((corpus, found))
 }
 
-/// Documents by position, and similar positions: from these follow the pairs of documents.
+/// The documents of each position, and the similar positions. Together they determine the pairs of documents.
 #[derive(Debug)]
 struct Groups {
     documents: u32,
-    /// The rows of each position, ascending, and where they begin.
+    /// The rows of each position, ascending; `row_starts[i]` is the index of the first row of position `i`.
     rows: Vec<u32>,
     row_starts: Vec<usize>,
-    /// The similar positions of each position, from both sides, and the similarity; NaN if it was not computed.
+    /// The similar positions of each position, with the similarity; NaN if it was not computed. Each pair is
+    /// listed at both positions.
     similar: Vec<(u32, f64)>,
     similar_starts: Vec<usize>,
     max_group: usize,
@@ -161,13 +163,13 @@ impl Groups {
         starts.map(|group| (group[1] - group[0]) as u64)
     }
 
-    /// Pairs of identical documents that are left out.
+    /// The number of omitted pairs of identical documents.
     fn omitted(&self) -> u64 {
         let large = self.sizes().filter(|size| *size > self.max_group as u64);
         large.map(|size| (size - 1) * (size - 2) / 2).sum()
     }
 
-    /// Number of pairs that [`Groups::for_each`] gives.
+    /// The number of pairs of [`Groups::for_each`].
     fn pairs(&self) -> u64 {
         let within = self.sizes().map(|size| match size > self.max_group as u64 {
             true => size - 1,
@@ -182,7 +184,7 @@ impl Groups {
                 let similar = &self.similar[starts[0]..starts[1]];
                 size(position) * similar.iter().map(|(other, _)| size(*other)).sum::<u64>()
             });
-        // Each pair of positions stands there from both sides.
+        // Each pair of positions is listed twice.
         within.sum::<u64>() + between.sum::<u64>() / 2
     }
 
@@ -228,7 +230,7 @@ impl Groups {
     }
 }
 
-/// Values in compressed sparse rows, each position's in the order they came.
+/// Groups values by position, as starts and values. Keeps the order of values within a position.
 fn by_position<T: Copy + Default>(
     positions: usize,
     values: impl Iterator<Item = (u32, T)> + Clone,

@@ -1,4 +1,4 @@
-//! The middle of every search: documents -> similar pairs of distinct documents.
+//! Finds similar pairs of distinct documents, for `dedup` and `pairs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,20 +14,20 @@ use crate::pipeline::{
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
 
-/// How candidate pairs are verified.
+/// The verification of candidate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verification {
-    /// Not at all: every candidate pair counts.
+    /// None: every candidate pair counts as similar.
     None,
-    /// By the share of slots in which their signatures agree.
+    /// Estimate the similarity by the fraction of equal slots of two signatures.
     #[default]
     Signature,
-    /// By the Jaccard similarity of their shingles, for which they are read again.
+    /// Compute the Jaccard similarity of the shingles. Reads the documents of candidate pairs again.
     Exact,
 }
 
 impl Verification {
-    /// Its name in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Verification::None => "none",
@@ -37,25 +37,24 @@ impl Verification {
     }
 }
 
-/// Which pairs a run looks for, and how.
+/// The parameters of a search for similar pairs. [`Search::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// The least similarity of a pair, above 0 and up to 1.
+    /// The least similarity of a similar pair, above 0 and up to 1.
     pub threshold: f64,
-    /// Bands and rows.
+    /// The number of bands, and of rows (slots) per band.
     pub banding: Banding,
-    /// How candidate pairs are verified.
+    /// The verification of candidate pairs; default [`Verification::Signature`].
     pub verification: Verification,
-    /// The number of documents above which a bucket is not compared pair by pair.
+    /// The most documents in a bucket that is compared pair by pair; default 4096.
     pub max_bucket: usize,
 }
 
-/// The bound of a bucket, unless another is asked for.
+/// The default of [`Search::max_bucket`].
 const MAX_BUCKET: usize = 4096;
 
 impl Search {
-    /// Pairs of at least that similarity, by the bands and rows of [`Banding::for_scheme`], verified by
-    /// signature.
+    /// A search for pairs of at least `threshold` similarity, with the banding of [`Banding::for_scheme`].
     ///
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) unless the threshold lies in (0, 1].
@@ -68,13 +67,13 @@ impl Search {
         })
     }
 
-    /// The probability that a pair just at the threshold becomes a candidate.
+    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
     pub fn recall_at_threshold(&self) -> f64 {
         self.banding.candidate_probability(self.threshold)
     }
 
-    /// Bytes of memory per document from the first pass on, without its id: band keys, row, length, digest,
-    /// and the signature if that verifies.
+    /// Bytes of memory per document of a run, without the id: band keys, row, length, digest, and the signature
+    /// if [`Search::verification`] needs it.
     pub fn bytes_per_document(&self, num_perm: usize, slot_bytes: usize) -> usize {
         let signature = match self.verification {
             Verification::Signature => num_perm * slot_bytes,
@@ -85,7 +84,7 @@ impl Search {
     }
 }
 
-/// A corpus that was read, and what its candidate pairs are found and verified by.
+/// A corpus with the band keys that make candidate pairs, and the similarity that verifies them.
 pub(crate) struct Candidates {
     pub(crate) corpus: Corpus,
     keys: BandKeys,
@@ -93,7 +92,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Reads all documents, and again those that exact verification needs.
+    /// Reads all documents. Reads some again for exact verification.
     pub(crate) fn read(
         source: &mut dyn Source,
         engine: &Engine,
@@ -130,7 +129,7 @@ impl Candidates {
         Ok(candidates)
     }
 
-    /// Candidates that are verified by their signatures, if there are any.
+    /// Candidates verified by signature, or not at all if `banded` holds no signatures.
     pub(crate) fn of_banded(corpus: Corpus, banded: Banded) -> Self {
         Candidates {
             corpus,
@@ -142,7 +141,7 @@ impl Candidates {
         }
     }
 
-    /// Compares the candidate pairs and keeps the similar ones.
+    /// Compares the candidate pairs and returns the similar ones.
     pub(crate) fn compare(
         &self,
         search: &Search,
@@ -169,7 +168,7 @@ impl Candidates {
     }
 }
 
-/// A similarity that a run can be stopped at, block by block.
+/// A similarity that reports progress after each block of pairs, so that a run can be stopped.
 struct Stoppable<'a> {
     similarity: &'a dyn Similarity,
     progress: &'a dyn Progress,
@@ -184,7 +183,7 @@ impl Similarity for Stoppable<'_> {
     }
 }
 
-/// Whether the document at each position shares a bucket with another: exact verification needs those.
+/// Marks the positions that share a bucket with another. Exact verification needs their documents.
 fn in_buckets(keys: &BandKeys) -> Vec<bool> {
     let mut wanted = vec![false; keys.len()];
     for band in 0..keys.banding().bands() {
@@ -195,7 +194,7 @@ fn in_buckets(keys: &BandKeys) -> Vec<bool> {
     wanted
 }
 
-/// The counts of a search.
+/// Makes the counts of a run.
 pub(crate) fn counts(corpus: &Corpus, pairs: Option<&SimilarPairs>) -> Counts {
     let count = |n: usize| n as u64;
     Counts {
@@ -212,7 +211,7 @@ pub(crate) fn counts(corpus: &Corpus, pairs: Option<&SimilarPairs>) -> Counts {
     }
 }
 
-/// Warns of pairs that a bound left out.
+/// Warns of pairs omitted because of [`Search::max_bucket`].
 pub(crate) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
     if counts.omitted_pairs == 0 {
         return;
@@ -221,9 +220,17 @@ pub(crate) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
         let ending = if count == 1 { "" } else { "s" };
         format!("{} {thing}{ending}", grouped(count))
     };
+    let pairs = plural(counts.omitted_pairs, "pair");
+    let were = if counts.omitted_pairs == 1 {
+        "was"
+    } else {
+        "were"
+    };
+    let buckets = match counts.large_buckets {
+        0 => String::new(),
+        buckets => format!("{} or ", plural(buckets, "bucket")),
+    };
     progress.warn(&format!(
-        "up to {} were not compared, in {} above `max_bucket` or among as many identical documents; similar ones may be left (raise it to compare more)",
-        plural(counts.omitted_pairs, "pair"),
-        plural(counts.large_buckets, "bucket"),
+        "up to {pairs} {were} not compared, in {buckets}groups of identical documents larger than `max_bucket`; raise it to find more pairs"
     ));
 }

@@ -1,4 +1,4 @@
-//! Where the documents of a run come from.
+//! The sources of documents: files implement [`Source`] elsewhere, memory here.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use crate::pipeline::Scratch;
 use crate::progress::{StageTime, advance};
 use crate::store::ExactSets;
 
-/// Documents that a run reads once from front to back, and of which exact verification reads some again.
+/// Documents that a run reads once in order. Exact verification reads some of them again.
 pub(crate) trait Source {
-    /// Reads all documents and gives them to the pass, batch by batch.
+    /// Reads all documents and passes them to `pass`, batch by batch.
     fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
 
-    /// Bytes that ids take in memory.
+    /// Bytes of memory used by ids.
     fn id_bytes(&self) -> u64;
 
-    /// An empty store for the sets of so many positions.
+    /// An empty store for the sets of `positions` documents.
     fn exact_sets(&self, positions: usize) -> ExactSets;
 
-    /// Reads the documents at the positions that `wanted` marks again, as sets.
+    /// Reads the documents at the positions that `wanted` marks again, and stores their sets.
     fn read_exact_sets(
         &self,
         corpus: &Corpus,
@@ -34,13 +34,13 @@ pub(crate) trait Source {
     ) -> Result<()>;
 }
 
-/// Documents that lie in memory.
+/// Documents in memory.
 pub(crate) struct InMemory<'a, D: ?Sized>(pub(crate) &'a D);
 
-/// Documents in a piece.
+/// Documents per piece.
 const PIECE: usize = 256;
 
-/// Pieces in a batch.
+/// Pieces per batch.
 const BATCH: usize = 64;
 
 impl<D: Documents + ?Sized> Source for InMemory<'_, D> {

@@ -144,7 +144,7 @@ fn an_invalid_parquet_file_is_refused() {
 #[test]
 fn an_empty_file_is_refused() {
     let place = Place::new();
-    let phrases = |name| [name, "the file is empty", "leave it out"];
+    let phrases = |name| [name, "the file holds no records", "leave it out"];
     for (name, bytes) in [
         ("empty.jsonl", Vec::new()),
         ("blank.jsonl", b"\n \r\n\n".to_vec()),
@@ -177,6 +177,6 @@ fn a_missing_file_is_refused() {
     every_command_refuses(
         &place,
         "nothing",
-        &["nothing: the folder holds no file", "name a folder"],
+        &["nothing: the folder holds no file", "choose a folder"],
     );
 }

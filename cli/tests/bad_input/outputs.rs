@@ -113,11 +113,7 @@ fn an_output_folder_inside_an_input_is_refused() {
     let run = place.run("dedup docs -o docs/out");
     run.refused(
         1,
-        &[
-            "docs/out",
-            "inside the input folder",
-            "outside of the inputs",
-        ],
+        &["docs/out", "inside the input folder", "outside the inputs"],
     );
     assert!(!place.holds("docs/out/report.json"));
 }
@@ -130,10 +126,7 @@ fn an_output_folder_linked_into_inputs_is_refused() {
     std::os::unix::fs::symlink("docs", place.path("link")).unwrap();
     for command in ["dedup link -o docs/out", "dedup docs -o link/out"] {
         let run = place.run(command);
-        run.refused(
-            1,
-            &["out", "inside the input folder", "outside of the inputs"],
-        );
+        run.refused(1, &["out", "inside the input folder", "outside the inputs"]);
         assert!(!place.holds("docs/out/report.json"), "{command}");
     }
 }
@@ -165,11 +158,17 @@ fn no_output_overwrites_an_input() {
 #[test]
 fn an_unknown_output_format_is_refused() {
     let place = Place::with_texts(["a"]);
-    let phrases = ["pairs.txt", "let it end in .jsonl, .csv or .parquet"];
+    let phrases = [
+        "pairs.txt",
+        "choose a name that ends in .jsonl, .csv or .parquet",
+    ];
     place
         .run("pairs in.jsonl -o pairs.txt")
         .refused(2, &phrases);
-    let phrases = ["signatures.csv", "let it end in .parquet or .npy"];
+    let phrases = [
+        "signatures.csv",
+        "choose a name that ends in .parquet or .npy",
+    ];
     place
         .run("sign in.jsonl -o signatures.csv")
         .refused(2, &phrases);

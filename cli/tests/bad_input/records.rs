@@ -165,7 +165,7 @@ fn unique_ids_refuses_a_repeated_id() {
     // Without the flag, repeated ids are legal, counted and reported.
     let run = place.run("dedup a/in.jsonl b/in.jsonl -o out").succeeded();
     assert!(
-        run.stderr.contains("1 document has the id of another"),
+        run.stderr.contains("1 document repeats an earlier id"),
         "{}",
         run.stderr
     );

@@ -70,7 +70,7 @@ fn a_file_named_twice_is_read_once() {
         .run("dedup docs ./docs/in.jsonl docs/../docs -o out")
         .succeeded();
     assert!(
-        run.stderr.contains("named more than once"),
+        run.stderr.contains("given more than once"),
         "{}",
         run.stderr
     );

@@ -1,4 +1,4 @@
-//! Files -> the documents that are kept.
+//! Deduplicates documents in files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -19,13 +19,13 @@ use crate::jobs::search::Search;
 use crate::progress::advance;
 
 impl Run<'_> {
-    /// Keeps one document of each group of near-duplicates and writes `kept/`, `removed.jsonl`, `report.json`
-    /// and `run.json` into `folder`.
+    /// Keeps one document of each cluster of near-duplicates. Writes into `folder`: `kept/` (the kept records of
+    /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place),
+    /// `report.json` and `run.json`.
     ///
     /// # Errors
-    /// Whatever keeps an input from being read or the output from being written, and
-    /// [`Error::Stopped`] if the progress stops it. Then the folder holds no result of this run, and the
-    /// results of an earlier one are as they were.
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
+    /// run. After an error the folder holds no new results, and earlier ones are unchanged.
     pub fn dedup(self, task: &Dedup, folder: &Path) -> Result<Outcome> {
         self.check_folder(folder)?;
         let folder = OutputFolder::open(folder, self.overwrite)?;
@@ -56,7 +56,7 @@ impl Run<'_> {
         report.largest_clusters = largest(&source.places, &sizes);
         create_json(&folder, "report.json", &report)?;
         create_json(&folder, "run.json", &machine::run_record(&self, &timings))?;
-        // The last moment at which the run can be stopped.
+        // Last chance to stop the run.
         advance(
             self.progress,
             source.bytes_to_read_again(),
@@ -100,16 +100,15 @@ fn write_removed(
             via_similarity: removed.via.map(|(_, similarity)| similarity),
         })?;
         if done % 65_536 == 65_535 {
-            // The stage before it is still the one that compares, and is at its end.
+            // Progress still shows the stage `compare`, at its end.
             advance(source.run.progress, search.banding.bands() as u64, 0, 0)?;
         }
     }
     lines.finish()
 }
 
-/// Reads the inputs again and writes what is kept of each under its name, in its format and compression; gives
-/// the number of documents written. A file of which nothing is kept is not written, since an empty file is an
-/// error when it is read.
+/// Reads the inputs again and writes the kept records of each under its name, in its format and compression.
+/// Returns the number of documents written. Writes no empty file, because a run refuses empty inputs.
 fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
@@ -160,7 +159,7 @@ fn write_kept(
     Ok(written)
 }
 
-/// How many clusters there are of each size.
+/// The number of clusters of each size.
 fn histogram(sizes: &HashMap<u32, u64>, kept: u64) -> BTreeMap<u64, u64> {
     let mut histogram = BTreeMap::new();
     for size in sizes.values() {

@@ -1,4 +1,4 @@
-//! `run.json`: on what a run ran, and how long it took.
+//! The contents of `run.json`: machine, times and memory of a run.
 
 use std::fs;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::run::Run;
 use crate::progress::{StageTime, Timings};
 
-/// What differs from run to run: version, machine, times and memory.
+/// The values that differ between equal runs: version, machine, times and memory.
 pub(super) fn run_record(run: &Run<'_>, timings: &Timings) -> Value {
     let stage = |time: &StageTime| {
         let StageTime {
@@ -38,7 +38,7 @@ pub(super) fn run_record(run: &Run<'_>, timings: &Timings) -> Value {
     })
 }
 
-/// The model of the CPU, where the system tells.
+/// The model of the CPU; `None` if unknown.
 pub fn cpu_name() -> Option<String> {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find(|line| line.starts_with("model name"));
@@ -46,18 +46,18 @@ pub fn cpu_name() -> Option<String> {
     model.or_else(|| sysctl("machdep.cpu.brand_string"))
 }
 
-/// All memory of the machine, where the system tells.
+/// The memory of the machine in bytes; `None` if unknown.
 pub fn memory_bytes() -> Option<u64> {
     let memory = kilobytes_of("/proc/meminfo", "MemTotal:");
     memory.or_else(|| sysctl("hw.memsize")?.parse().ok())
 }
 
-/// The most memory this process has had, in bytes, where the system tells.
+/// The peak memory of this process in bytes; `None` if unknown.
 pub fn peak_memory_bytes() -> Option<u64> {
     kilobytes_of("/proc/self/status", "VmHWM:")
 }
 
-/// A line in kB of a file under /proc, in bytes.
+/// The value of a line in kB of a file under /proc, in bytes.
 fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
     let status = fs::read_to_string(path).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -65,7 +65,7 @@ fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-/// What macOS says of itself.
+/// The value of a kernel parameter on macOS.
 fn sysctl(name: &str) -> Option<String> {
     let output = Command::new("sysctl").args(["-n", name]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

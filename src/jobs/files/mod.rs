@@ -1,4 +1,4 @@
-//! Runs over files: what is found of the documents in them, and what is written.
+//! Runs over files: read documents, find duplicates or pairs, and write results.
 
 mod dedup;
 

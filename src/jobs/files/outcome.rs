@@ -1,26 +1,27 @@
-//! What a run over files came to.
+//! The outcome of a run over files.
 
 use crate::io::Report;
 use crate::progress::{Progress, Timings, grouped};
 
-/// What a run over files came to.
+/// The outcome of a run over files.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Outcome {
-    /// Counts, parameters and clusters; the same for every run with the same input and options.
+    /// The counts, parameters and clusters. Equal inputs and options make equal reports.
     pub report: Report,
-    /// The times of the stages.
+    /// The elapsed times of the stages.
     pub timings: Timings,
 }
 
-/// Warns of documents that share an id.
+/// Warns of documents that repeat an earlier id.
 pub(super) fn warn_of_repeated_ids(progress: &dyn Progress, repeated_ids: u64) {
     if repeated_ids > 0 {
         let repeated = match repeated_ids {
-            1 => "1 document has".to_owned(),
-            repeated => format!("{} documents have", grouped(repeated)),
+            1 => "1 document repeats".to_owned(),
+            repeated => format!("{} documents repeat", grouped(repeated)),
         };
         progress.warn(&format!(
-            "{repeated} the id of another; rows tell them apart (`unique_ids` makes this an error)"
+            "{repeated} an earlier id; identify them by file and row, or pass `unique_ids` to make this an error"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Files -> all similar pairs.
+//! Finds all similar pairs of documents in files.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use crate::jobs::pairs::{DocumentPair, PairsFound, find_pairs};
 use crate::jobs::search::{Search, Verification};
 use crate::progress::{Progress, Timings, advance};
 
-/// Where pairs are written.
+/// The output of pairs.
 pub enum PairsOutput<'a> {
-    /// A file, in the format of its ending ([`PairsFormat::of_path`]).
+    /// A file, in the format of its extension ([`PairsFormat::of_path`]).
     File(&'a Path),
-    /// A stream, as JSON Lines.
+    /// A stream of JSON Lines.
     Stream {
         /// The stream.
         target: &'a mut (dyn Write + Send),
-        /// A folder for temporary files, which are gone when the run ends.
+        /// A folder for temporary files. The run deletes them.
         temporary: &'a Path,
     },
 }
@@ -38,7 +38,7 @@ impl std::fmt::Debug for PairsOutput<'_> {
 }
 
 impl PairsOutput<'_> {
-    /// All names that writing takes.
+    /// All file names that writing may use.
     pub(super) fn names(&self) -> Vec<PathBuf> {
         match self {
             PairsOutput::File(path) => OutputFile::names(path),
@@ -59,13 +59,14 @@ impl Run<'_> {
     /// Finds all similar pairs and writes them, sorted by row: `id_a`, `id_b`, `similarity`, `file_a`,
     /// `row_a`, `file_b`, `row_b`.
     ///
-    /// Documents with the same units are pairs of similarity 1, and share the pairs of each other. Of a group
-    /// of more such documents than [`Search::max_bucket`], only the pairs with its first one are given.
+    /// Identical documents, those with the same sequence of units, are pairs of similarity 1 and have the same
+    /// partners. In a group of more than [`Search::max_bucket`] identical documents, each is paired with the
+    /// first one only.
     ///
     /// # Errors
-    /// Whatever keeps an input from being read or the output from being written, and
-    /// [`Error::Stopped`](crate::Error::Stopped) if the progress stops it. Then there is no output file of
-    /// this run, and an earlier one is as it was.
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
+    /// the progress stops the run. After an error there is no new output file, and an earlier one is unchanged.
+    /// A stream may have received some pairs.
     pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
         self.check_outputs(&output.names())?;
         let target = Target::open(&mut output, self.overwrite)?;
@@ -91,7 +92,7 @@ impl Run<'_> {
     }
 }
 
-/// An output that is open.
+/// An open output of pairs.
 pub(super) struct Target<'a> {
     temporary: PathBuf,
     form: TargetForm<'a>,
@@ -108,7 +109,7 @@ enum TargetForm<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Opens the output; a file under a name of its own until it is complete.
+    /// Opens the output, a file under its temporary name.
     pub(super) fn open(output: &'a mut PairsOutput<'_>, overwrite: bool) -> Result<Self> {
         let temporary = output.temporary();
         let form = match output {
@@ -127,7 +128,7 @@ impl<'a> Target<'a> {
         Ok(Target { temporary, form })
     }
 
-    /// Writes all pairs among so many documents.
+    /// Writes all pairs among `documents` documents.
     pub(super) fn write(
         self,
         found: &PairsFound,
@@ -164,7 +165,7 @@ impl<'a> Target<'a> {
                 } else {
                     write_pairs_text(&for_each, places, format, file, path)?;
                 }
-                // The last moment at which the run can be stopped.
+                // Last chance to stop the run.
                 advance(progress, pairs, 0, 0)?;
                 output.commit()
             }

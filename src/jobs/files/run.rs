@@ -1,4 +1,4 @@
-//! What all runs over files are told.
+//! The options of a run over files.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::jobs::search::Search;
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 
-/// A run over files: first what it reads and how, then [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
+/// A run over files. Set its options, then call [`Run::dedup`], [`Run::pairs`] or [`Run::sign`].
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -54,7 +54,7 @@ impl std::fmt::Debug for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// A run of an engine over inputs.
+    /// Makes a run of an engine over inputs, with default options.
     pub fn new(engine: &'a Engine, inputs: &'a Inputs) -> Self {
         Run {
             fields: Fields::of_form(engine.takes_tokens()),
@@ -71,12 +71,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Where a record holds what the run needs; default `text`, or `tokens` for an engine of tokens, and `id`.
+    /// The fields of a record; default `id`, and `text` or, if the engine takes tokens, `tokens`.
     pub fn fields(self, fields: Fields) -> Self {
         Run { fields, ..self }
     }
 
-    /// What happens to a record that cannot be read; default: the run fails.
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
     pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
         Run {
             on_bad_record,
@@ -84,12 +84,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether two documents with one id are an error.
+    /// Whether a repeated id is an error; default false.
     pub fn unique_ids(self, unique_ids: bool) -> Self {
         Run { unique_ids, ..self }
     }
 
-    /// Bytes of text that are worked on at a time; default 16 MiB. The result is the same.
+    /// Bytes of text per batch; default 16 MiB. Affects memory and speed, not the result.
     pub fn batch_bytes(self, batch_bytes: usize) -> Self {
         Run {
             batch_bytes,
@@ -97,39 +97,39 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Decompressed bytes of files up to which they stay in memory instead of being read twice; default
-    /// 128 MiB. The result is the same.
+    /// The most decompressed bytes of input held in memory; a larger input is read twice. Default 128 MiB. Does
+    /// not affect the result.
     pub fn held_bytes(self, held_bytes: u64) -> Self {
         Run { held_bytes, ..self }
     }
 
-    /// Whether the results of an earlier run are replaced.
+    /// Whether to replace the results of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         Run { overwrite, ..self }
     }
 
-    /// Who follows the run, and can stop it.
+    /// The receiver of progress, which can stop the run; default [`Silent`].
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         Run { progress, ..self }
     }
 
-    /// The command line, for `run.json`.
+    /// The command line to state in `run.json`; default empty.
     pub fn command(self, command: Vec<String>) -> Self {
         Run { command, ..self }
     }
 
-    /// Refuses outputs that would take the place of an input.
+    /// Refuses an output that is an input file, or a folder that contains one.
     pub(super) fn check_outputs(&self, outputs: &[PathBuf]) -> Result<()> {
-        self.inputs.check_spared_by(outputs)
+        self.inputs.check_not_overwritten_by(outputs)
     }
 
-    /// Refuses a folder of results that an input lies in, or that lies in an input.
+    /// Refuses a folder of results that contains an input, or is inside an input folder.
     pub(super) fn check_folder(&self, folder: &Path) -> Result<()> {
         self.inputs.check_output_outside(folder)?;
         self.check_outputs(&[folder.to_owned()])
     }
 
-    /// Everything that decides the result.
+    /// All parameters that affect the result.
     pub(super) fn parameters(&self, search: Option<&Search>) -> Parameters {
         let (scheme, shingler) = (self.engine.scheme(), self.engine.shingler());
         let shingling = shingler.shingling();
@@ -153,19 +153,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Warns of what is odd about the inputs.
+    /// Warns of repeated ids and of inputs given more than once.
     pub(super) fn warn_of_oddities(&self, counts: &Counts) {
         warn_of_repeated_ids(self.progress, counts.repeated_ids);
         for path in &self.inputs.repeated {
             let path = path.display();
-            self.progress.warn(&format!(
-                "{path} was named more than once, and is read once"
-            ));
+            self.progress
+                .warn(&format!("{path} was given more than once; read it once"));
         }
     }
 }
 
-/// What a report says of a search.
+/// The parameters of a search, for the report.
 pub(super) fn search_parameters(search: &Search) -> SearchParameters {
     SearchParameters {
         threshold: search.threshold,

@@ -1,4 +1,4 @@
-//! The second pass: exact verification and writing read the files again.
+//! The second pass: reads the files again, for exact verification and for writing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,17 +14,17 @@ use crate::pipeline::Scratch;
 use crate::progress::advance;
 use crate::store::ExactSets;
 
-/// What the second pass meets, file by file.
+/// A part of a file in the second pass.
 pub(super) enum Part {
-    /// A table of this form begins.
+    /// A Parquet file of this form begins.
     Table(TableForm),
-    /// A chunk, with the row of each of its records; bad records have none.
+    /// A chunk, with the row of each record; `None` for bad records.
     Chunk(Arc<Chunk>, Vec<Option<u32>>),
-    /// A file is done.
+    /// A file ends.
     End,
 }
 
-/// The rows of the records of one file, in order.
+/// Assigns rows to the records of one file, in order.
 struct Rows<'a> {
     next_row: u32,
     next_record: u64,
@@ -54,7 +54,7 @@ impl<'a> Rows<'a> {
         self.next_record == self.records
     }
 
-    /// The rows of the next so many records, if there are as many.
+    /// The rows of the next `records` records; `None` if the file held fewer in the first pass.
     fn next(&mut self, records: u64) -> Option<Vec<Option<u32>>> {
         let end = self.next_record + records;
         if end > self.records {
@@ -76,7 +76,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The second pass, while it goes on.
+/// A running second pass.
 struct SecondPass<'a, F> {
     source: &'a FileSource<'a>,
     rows: Rows<'a>,
@@ -115,11 +115,10 @@ impl<F: FnMut(Part) -> Result<()>> SecondPass<'_, F> {
 }
 
 impl FileSource<'_> {
-    /// Has `each` take every chunk of the files again, from memory if they are held, with the row of each of
-    /// its records; bad records have none. `stage` names this pass.
+    /// Calls `each` with every part of the files, from memory if they are held. Progress shows `stage`.
     ///
     /// # Errors
-    /// [`Error::InputChanged`] when a file is not what it was in the first pass.
+    /// [`Error::InputChanged`] if a file has changed since the first pass.
     pub(super) fn read_again(
         &self,
         stage: &'static str,
@@ -168,7 +167,7 @@ impl FileSource<'_> {
         })
     }
 
-    /// Bytes that a second pass goes through, as it reports them: those in memory, or those of the files.
+    /// The total of a second pass in progress reports: bytes held in memory, or bytes of the files.
     pub(super) fn bytes_to_read_again(&self) -> u64 {
         match &self.places.held {
             Some(held) => held.iter().map(|chunk| chunk.bytes() as u64).sum(),
@@ -176,7 +175,7 @@ impl FileSource<'_> {
         }
     }
 
-    /// Reads the documents at the positions that `wanted` marks again, as sets for exact similarity.
+    /// Reads the documents at the positions that `wanted` marks, and stores their sets for exact similarity.
     pub(super) fn read_sets(
         &self,
         corpus: &Corpus,
@@ -219,7 +218,7 @@ impl FileSource<'_> {
         store(&mut batch)
     }
 
-    /// The sets of the records of a chunk that have a position, with it.
+    /// The position and set of each record of a chunk that has a position.
     fn sets_of(
         &self,
         engine: &Engine,
@@ -237,7 +236,7 @@ impl FileSource<'_> {
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);
         let wanted = positions.iter().flatten();
         if documents.len() != wanted.clone().count() {
-            // A record that could be read the first time can be read again, unless it changed.
+            // A record that was good in the first pass is bad now, so the file has changed.
             return Err(Error::InputChanged {
                 path: self.files[chunk.file].named.clone(),
             });

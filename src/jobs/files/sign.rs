@@ -1,4 +1,4 @@
-//! Files -> a file of signatures.
+//! Signs documents in files.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,12 +19,11 @@ use crate::progress::{Counts, Timings, advance};
 
 impl Run<'_> {
     /// Signs all documents and writes their signatures, one row per document in order, in the format of the
-    /// output's ending ([`SignaturesFormat::of_path`]).
+    /// extension of `output` ([`SignaturesFormat::of_path`]).
     ///
     /// # Errors
-    /// Whatever keeps an input from being read or the output from being written, and
-    /// [`Error::Stopped`] if the progress stops it. Then there is no output file of this run, and an earlier
-    /// one is as it was.
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
+    /// run. After an error there is no new output file, and an earlier one is unchanged.
     pub fn sign(self, output: &Path) -> Result<Outcome> {
         let format = SignaturesFormat::of_path(output)?;
         self.check_outputs(&OutputFile::names(output))?;
@@ -36,7 +35,7 @@ impl Run<'_> {
         let counts = match format {
             SignaturesFormat::Npy => {
                 let beside = description_of(output);
-                // Without a matrix, a description is the rest of an interrupted run.
+                // A description without a matrix is left from an interrupted run, so overwrite it.
                 let (description, mut json) =
                     OutputFile::create(&beside, self.overwrite || !output.exists())?;
                 let mut matrix = Rows::new(SlotWriter::new(file, target.partial(), HEADER)?);
@@ -48,14 +47,14 @@ impl Run<'_> {
                 })?;
                 let described = self.describe(&source, &corpus, Some(digest));
                 write_json(&mut json, &described).map_err(Error::io("write", &beside))?;
-                // The last moment at which the run can be stopped.
+                // Last chance to stop the run.
                 self.advance_to_end(&source, &corpus)?;
                 description.commit()?;
                 target.commit()?;
                 described.counts
             }
             SignaturesFormat::Parquet => {
-                // Ids are known at the end, when it is certain that every document has one.
+                // The column of ids depends on whether every document has one, which only the end shows.
                 let folder: PathBuf = folder_of(output).to_owned();
                 let spool = tempfile::tempfile_in(&folder)
                     .map_err(Error::io("create a temporary file in", &folder))?;
@@ -121,7 +120,7 @@ impl Run<'_> {
     }
 }
 
-/// Takes the signature of every document.
+/// Writes the signature of every document.
 struct Rows {
     slots: SlotWriter,
 }
@@ -143,7 +142,7 @@ impl Sink for Rows {
     fn take(&mut self, batch: SignedBatch) -> Result<()> {
         match batch {
             SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
-            // It never asks for keys alone.
+            // `wants` requests signatures.
             SignedBatch::Keys { .. } => Ok(()),
         }
     }

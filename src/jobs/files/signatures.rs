@@ -1,4 +1,4 @@
-//! A file of signatures -> all similar pairs of the documents that it signs.
+//! Finds all similar pairs of documents in a file of signatures.
 
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::documents::{DigestMap, digest};
 use crate::error::{BadRecord, Conflict, Error, Result};
 use crate::io::{
     Ids, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
-    SkippedRecord, SourceFile, check_spared, damaged, description_of, misdescribed,
+    SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{Banded, SignedBatch, Sink};
@@ -22,7 +22,17 @@ use crate::scheme::Scheme;
 use crate::scheme::Slots;
 use rayon::prelude::*;
 
-/// A file of signatures that [`Run::sign`](super::Run::sign) wrote: whose they are, and by what scheme.
+/// An open file of signatures that [`Run::sign`](super::Run::sign) wrote.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use simgpu::jobs::{PairsOutput, Search, SignatureFile, SignatureRun};
+///
+/// let signatures = SignatureFile::open(Path::new("signatures.parquet"))?;
+/// let search = Search::new(0.8, signatures.scheme())?;
+/// SignatureRun::new(signatures).pairs(&search, PairsOutput::File(Path::new("pairs.jsonl")))?;
+/// # Ok::<(), simgpu::Error>(())
+/// ```
 pub struct SignatureFile {
     path: PathBuf,
     reader: SignatureReader,
@@ -40,12 +50,11 @@ impl std::fmt::Debug for SignatureFile {
 }
 
 impl SignatureFile {
-    /// Opens a file, `.parquet` or `.npy` with its `.npy.json`, and checks that what it says of itself
-    /// fits what it holds.
+    /// Opens a `.parquet` file, or a `.npy` file with its `.npy.json`, and checks its description.
     ///
     /// # Errors
-    /// [`Error::Input`] for a file that is damaged, says nothing of its scheme, or something else than
-    /// it holds; [`Error::Io`] when it cannot be read.
+    /// [`Error::Input`] if the file is damaged, or its description is missing or does not match the signatures;
+    /// [`Error::Io`] if it cannot be read.
     pub fn open(path: &Path) -> Result<Self> {
         let reader = SignatureReader::open(path)?;
         let opened = parse(&reader).and_then(|description| {
@@ -62,17 +71,17 @@ impl SignatureFile {
         })
     }
 
-    /// The scheme that signed.
+    /// The scheme of the signatures.
     pub fn scheme(&self) -> &Scheme {
         &self.scheme
     }
 
-    /// Number of signatures.
+    /// The number of documents, which is the number of signatures.
     pub fn documents(&self) -> u64 {
         self.reader.rows
     }
 
-    /// What was signed: `5 words (words-v1)`.
+    /// A description of the signed shingles: `5 words (words-v1)`.
     pub fn shingles(&self) -> String {
         let stated = &self.description.parameters;
         let (hash, unit) = (&stated.hash, &stated.unit);
@@ -82,30 +91,27 @@ impl SignatureFile {
         }
     }
 
-    /// Whether it holds the documents' ids.
+    /// Whether the file holds the ids of the documents. Only Parquet does.
     pub fn has_ids(&self) -> bool {
         !self.reader.is_matrix()
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.reader.bytes
     }
 
-    /// Refuses outputs that would take the place of the file, or of what stands beside it.
-    ///
-    /// # Errors
-    /// [`Error::Output`] if so.
-    fn check_spared_by(&self, outputs: &[PathBuf]) -> Result<()> {
-        check_spared(&[&self.path, &description_of(&self.path)], outputs)
+    /// Refuses an output that is the file, its description, or a folder that contains them.
+    fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
+        check_not_overwritten(&[&self.path, &description_of(&self.path)], outputs)
     }
 }
 
-/// A run over signatures that were computed before.
+/// A run over a file of signatures.
 ///
-/// Documents with equal signatures count as identical, also where their units differ, and are pairs of
-/// similarity 1 by every verification. Ids are those of the file: strings, if some documents' ids are strings
-/// and others are numbers. Where it has none (`.npy`), documents are named by file and row.
+/// Documents with equal signatures count as identical, even if their units differ: they are pairs of similarity
+/// 1 with every verification. Ids come from the file; if some documents had numbers and others strings, all are
+/// strings. In a `.npy` file, which has no ids, the id is `file:row`.
 #[must_use]
 pub struct SignatureRun<'a> {
     signatures: SignatureFile,
@@ -122,7 +128,7 @@ impl std::fmt::Debug for SignatureRun<'_> {
 }
 
 impl<'a> SignatureRun<'a> {
-    /// A run over a file of signatures.
+    /// Makes a run over a file of signatures.
     pub fn new(signatures: SignatureFile) -> Self {
         SignatureRun {
             signatures,
@@ -131,21 +137,21 @@ impl<'a> SignatureRun<'a> {
         }
     }
 
-    /// Whether the results of an earlier run are replaced.
+    /// Whether to replace the output of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         SignatureRun { overwrite, ..self }
     }
 
-    /// Who follows the run, and can stop it.
+    /// The receiver of progress, which can stop the run; default [`Silent`].
     pub fn progress(self, progress: &'a dyn Progress) -> Self {
         SignatureRun { progress, ..self }
     }
 
-    /// Finds all similar pairs and writes them as [`Run::pairs`](super::Run::pairs) does: the same pairs, in
-    /// the same bytes, as from the documents by the same scheme.
+    /// Finds all similar pairs and writes them like [`Run::pairs`](super::Run::pairs). The output is the same,
+    /// byte for byte, as for the documents with the same scheme.
     ///
     /// # Errors
-    /// [`Conflict::ExactWithoutDocuments`] for exact verification; otherwise those of
+    /// [`Conflict::ExactWithoutDocuments`] for [`Verification::Exact`]; otherwise the same as
     /// [`Run::pairs`](super::Run::pairs).
     pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
         let SignatureRun {
@@ -156,7 +162,7 @@ impl<'a> SignatureRun<'a> {
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
         }
-        signatures.check_spared_by(&output.names())?;
+        signatures.check_not_overwritten_by(&output.names())?;
         let target = Target::open(&mut output, overwrite)?;
         let scheme = signatures.scheme();
         let shape = (scheme.num_perm(), scheme.family().slot_width());
@@ -186,17 +192,17 @@ impl<'a> SignatureRun<'a> {
 
 fn parse(reader: &SignatureReader) -> std::result::Result<SignatureDescription, String> {
     serde_json::from_str(&reader.description)
-        .map_err(|error| format!("it does not say how the documents were signed ({error})"))
+        .map_err(|error| format!("it does not describe how the documents were signed ({error})"))
 }
 
-/// The scheme, if the description fits the file.
+/// Checks that the description matches the file, and returns the scheme.
 fn check(
     description: &SignatureDescription,
     reader: &SignatureReader,
 ) -> std::result::Result<Scheme, String> {
     if description.simgpu_report != REPORT_VERSION {
         return Err(format!(
-            "its layout is {}, and this version reads {REPORT_VERSION}",
+            "its layout is version {}, but this program reads version {REPORT_VERSION}",
             description.simgpu_report
         ));
     }
@@ -214,7 +220,7 @@ fn check(
     let width = scheme.family().slot_width();
     if width != reader.width {
         return Err(format!(
-            "{scheme} has slots of {} bits, but the signatures of {}",
+            "{scheme} has slots of {} bits, but the signatures have slots of {} bits",
             8 * width.bytes(),
             8 * reader.width.bytes()
         ));
@@ -234,15 +240,15 @@ fn check(
     };
     let begins = starts().next().is_none_or(|first| first == 0);
     if !begins || !starts().is_sorted() || starts().any(|first| first > reader.rows) {
-        return Err("its files do not begin at ascending rows".to_owned());
+        return Err("the first rows of its files do not ascend from 0".to_owned());
     }
     if description.files.is_empty() && reader.rows > 0 {
-        return Err("it names no file that was signed".to_owned());
+        return Err("it lists no signed file".to_owned());
     }
     Ok(scheme)
 }
 
-/// The files, and the bad records in them, from which the places of documents follow.
+/// The places of the documents, from the files and bad records of the description.
 fn places_of(description: SignatureDescription, rows: u32) -> std::result::Result<Places, String> {
     let ends = description.files.iter().skip(1).map(|file| file.first_row);
     let ends: Vec<u32> = ends.chain([rows]).collect();
@@ -291,8 +297,8 @@ fn places_of(description: SignatureDescription, rows: u32) -> std::result::Resul
 }
 
 impl SignatureFile {
-    /// Reads the signatures and gives those that are distinct, and not empty, to `sink`: what the first pass
-    /// does with documents, told apart by their signatures instead of their units.
+    /// Reads the signatures and passes the distinct ones, except empty ones, to `sink`. This replaces the first
+    /// pass over documents; equal signatures take the place of equal units.
     fn read(self, sink: &mut dyn Sink, progress: &dyn Progress) -> Result<(Corpus, Places)> {
         let SignatureFile {
             path,
@@ -334,7 +340,10 @@ impl SignatureFile {
             for (i, digest) in digests.into_iter().enumerate() {
                 let row = next_row;
                 if row >= rows {
-                    return Err(damaged(&path, "it holds more rows than it states"));
+                    return Err(damaged(
+                        &path,
+                        "it holds more rows than its metadata states",
+                    ));
                 }
                 next_row += 1;
                 let Some(digest) = digest else {
@@ -360,23 +369,23 @@ impl SignatureFile {
             advance(progress, u64::from(next_row), u64::from(next_row), 0)?;
         }
         if next_row != rows {
-            let problem = format!("it states {rows} signatures and holds {next_row}");
+            let problem = format!("its metadata states {rows} signatures, but it holds {next_row}");
             return Err(damaged(&path, &problem));
         }
         if stated_digest.is_some() && stated_digest != reader.digest() {
-            let problem = "the signatures are not those that it was written with";
+            let problem = "its digest does not match the signatures";
             return Err(misdescribed(&path, is_matrix, problem));
         }
         if all_ids.is_none() {
             places.repeated_ids = 0;
-            progress.tell("the matrix holds no ids; documents are named by file and row");
+            progress.tell("the matrix holds no ids; documents are identified by file and row");
         }
         places.ids = all_ids;
         Ok((corpus, places))
     }
 }
 
-/// The digest of the slots; none of the signature of the empty set.
+/// The digest of a signature; `None` for the signature of the empty set.
 fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
     let (is_empty, bytes): (bool, &[u8]) = match signature {
         Slots::U32(slots) => (

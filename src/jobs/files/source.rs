@@ -1,4 +1,4 @@
-//! Documents from files: the first pass over them, chunk by chunk.
+//! Documents from files, as a source for the first pass.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::jobs::source::Source;
 use crate::progress::{Counts, StageTime, advance};
 use crate::store::ExactSets;
 
-/// Bytes of exact sets that stay in memory; more lie in a file.
+/// Bytes of exact sets held in memory. A temporary file holds the rest.
 const EXACT_SETS_IN_MEMORY: usize = 128 << 20;
 
 /// The documents of a run over files.
@@ -34,23 +34,23 @@ pub(super) struct FileSource<'a> {
 }
 
 impl<'a> FileSource<'a> {
-    /// The documents of a run's inputs. Files of up to `held_bytes` in all stay in memory to be read again;
-    /// what must lie in a file for a while lies in `temporary`.
+    /// Opens the inputs of a run. Holds them in memory for the second pass if they have at most `held_bytes`
+    /// in total. Temporary files go to the folder `temporary`.
     pub(super) fn open(run: &'a Run<'a>, held_bytes: u64, temporary: PathBuf) -> Result<Self> {
         if run.inputs.names_stream() {
             run.progress.begin("copy", 0);
         }
-        let go_on = |bytes| advance(run.progress, bytes, 0, bytes);
+        let copied = |bytes| advance(run.progress, bytes, 0, bytes);
         Ok(FileSource {
             run,
-            files: run.inputs.with_copy_of_stream(&temporary, go_on)?,
+            files: run.inputs.with_copy_of_stream(&temporary, copied)?,
             places: Places::default(),
             held_bytes,
             temporary,
         })
     }
 
-    /// How the files are read.
+    /// The options of reading.
     pub(super) fn reading(&self, columns: Columns) -> Reading<'_> {
         Reading {
             fields: &self.run.fields,
@@ -60,12 +60,12 @@ impl<'a> FileSource<'a> {
         }
     }
 
-    /// Bytes of all files as they are stored.
+    /// The total size of all files, compressed.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.files.iter().map(InputFile::stored_bytes).sum()
     }
 
-    /// The report of the run, without clusters.
+    /// Makes the report of the run, without clusters.
     pub(super) fn report(
         &self,
         command: &'static str,
@@ -78,7 +78,7 @@ impl<'a> FileSource<'a> {
         report
     }
 
-    /// Adds what is known of records to the counts of documents.
+    /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
         counts.documents = self.places.records();
         counts.skipped = self.places.skipped.len() as u64;
@@ -114,8 +114,8 @@ impl Source for FileSource<'_> {
         )?;
         let mut places = chunks.places;
         let corpus = pass.finish(times);
-        places.settle_first_rows(corpus.rows);
-        places.settle_ids(self.run.unique_ids)?;
+        places.fill_first_rows(corpus.rows);
+        places.count_repeated_ids(self.run.unique_ids)?;
         self.places = places;
         Ok(corpus)
     }
@@ -139,16 +139,16 @@ impl Source for FileSource<'_> {
     }
 }
 
-/// Chunks of files on their way through the first pass.
+/// The chunks of all files, as pieces for the first pass.
 struct Chunks<'a> {
     source: &'a FileSource<'a>,
     places: Places,
-    /// Files whose last chunk is in the batch at the latest.
+    /// Files that ended, with their last chunk in this batch or an earlier one.
     ended: Vec<(usize, Fingerprint)>,
 }
 
 impl Chunks<'_> {
-    /// Gives the pass batch after batch until the last file has ended.
+    /// Passes batches to `pass` until the last file ends.
     fn feed(
         &mut self,
         pass: &mut FirstPass<'_>,
@@ -188,7 +188,7 @@ impl Chunks<'_> {
         Ok(())
     }
 
-    /// Keeps a batch for the second pass, or none of them if there are too many bytes.
+    /// Holds a batch for the second pass. Drops all held batches if the total exceeds the limit.
     fn hold(&mut self, batch: &[Arc<Chunk>], bytes: u64) {
         let new: u64 = batch.iter().map(|chunk| chunk.bytes() as u64).sum();
         let fits = bytes + new <= self.source.held_bytes;
@@ -200,7 +200,7 @@ impl Chunks<'_> {
         }
     }
 
-    /// Notes the end of a file, which must have held something.
+    /// Notes the end of a file, and refuses a file without records unless bad records are skipped.
     fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
         let places = &mut self.places;
         places.files[file].fingerprint = Some(fingerprint);
@@ -210,8 +210,8 @@ impl Chunks<'_> {
         if self.source.run.on_bad_record == OnBadRecord::Fail {
             return Err(Error::Input {
                 path: self.source.files[file].named.clone(),
-                problem: "the file is empty: it holds no record".to_owned(),
-                remedy: "leave it out, or pass `on_bad_record=skip` to go on without it".to_owned(),
+                problem: "the file holds no records".to_owned(),
+                remedy: "leave it out, or pass `on_bad_record=skip` to ignore it".to_owned(),
             });
         }
         places.empty_files.push(file);
@@ -238,7 +238,7 @@ impl Pieces for Chunks<'_> {
             file: chunk.file,
             records: chunk.parse(&self.source.run.fields, |_| true, documents),
         };
-        // Unless it is held, the chunk's memory is free from here on.
+        // Unless held, the chunk is freed here.
         Ok((records, chunk.bytes()))
     }
 
