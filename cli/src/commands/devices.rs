@@ -61,7 +61,7 @@ fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
     Ok(())
 }
 
-/// The schemes that the adapter computes, and the form of its kernels.
+/// The schemes that the adapter computes, and the integer width of its kernels.
 fn kernels(adapter: &Adapter) -> String {
     let integers = adapter.integers();
     let form = match integers {

@@ -53,7 +53,13 @@ fn stdout_holds_data_and_stderr_messages() {
     };
     let (printed, stderr) = streams("dedup in.jsonl -o out");
     assert_eq!(printed, 0);
-    for part in ["documents", "kept", "removed", "16 bands of 8", "in all"] {
+    for part in [
+        "documents",
+        "kept",
+        "removed",
+        "16 bands of 8 slots",
+        "total",
+    ] {
         assert!(stderr.contains(part), "{stderr}");
     }
     // No progress bar outside a terminal.
