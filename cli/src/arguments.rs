@@ -54,7 +54,13 @@ pub(crate) struct InputArguments {
     unique_ids: bool,
 
     /// Response to a record that cannot be read
-    #[arg(long, value_enum, default_value = "fail", help_heading = "Input")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "fail",
+        help_heading = "Input"
+    )]
     on_bad_record: OnBadRecordArgument,
 }
 
@@ -70,7 +76,7 @@ enum FormatArgument {
 enum OnBadRecordArgument {
     /// Stop with an error
     Fail,
-    /// Omit the record, count it and list it in the report
+    /// Omit and count the record; dedup also lists it in report.json
     Skip,
 }
 
@@ -496,10 +502,17 @@ pub(crate) struct SearchArguments {
     banding: BandingArguments,
 
     /// How to verify candidate pairs
-    #[arg(long, value_enum, default_value = "signature", help_heading = "Search")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "signature",
+        help_heading = "Search"
+    )]
     verify: VerifyArgument,
 
-    /// Maximum documents per LSH bucket for comparing all of its pairs; a warning counts omitted pairs
+    /// Largest LSH bucket, in documents, of which every pair is compared; a warning counts the pairs
+    /// omitted from larger ones
     #[arg(
         long,
         value_name = "N",
@@ -507,7 +520,12 @@ pub(crate) struct SearchArguments {
         help_heading = "Search"
     )]
     max_bucket: NonZeroUsize,
+}
 
+/// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
+/// the machine.
+#[derive(Debug, Args)]
+pub(crate) struct HoldArguments {
     /// Maximum decompressed input to hold in memory, in MiB; larger input is read twice; never changes a
     /// result
     #[arg(
@@ -543,7 +561,9 @@ impl SearchArguments {
             max_bucket: self.max_bucket.get(),
         })
     }
+}
 
+impl HoldArguments {
     /// Maximum decompressed bytes of input to hold in memory.
     pub(crate) fn held_bytes(&self) -> u64 {
         u64::from(self.hold_mib) << 20

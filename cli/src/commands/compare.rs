@@ -26,7 +26,7 @@ use crate::streams::{is_stream, read_text_of};
 ///
 /// estimate: share of signature slots that agree (estimate, standard_error; matches of num_perm slots).
 ///
-/// interval: range of the similarity at this confidence, from the signatures alone (interval, confidence).
+/// interval: confidence interval of the similarity, from the signatures alone (interval, confidence).
 ///
 /// candidate: probability that dedup and pairs compare two texts of this similarity (candidate_probability,
 /// threshold, bands, rows).

@@ -8,7 +8,7 @@ use simgpu::jobs::Dedup;
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 
-use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
 use crate::{stop, terminal};
 
 /// Keep one document of each group of near-duplicates
@@ -36,11 +36,23 @@ pub(crate) struct Arguments {
     overwrite: bool,
 
     /// Which document of each group to keep
-    #[arg(long, value_enum, default_value = "first", help_heading = "Search")]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "DOCUMENT",
+        default_value = "first",
+        help_heading = "Search"
+    )]
     keep: KeepArgument,
 
-    /// How to form groups
-    #[arg(long, value_enum, default_value = "greedy", help_heading = "Search")]
+    /// How to form groups of near-duplicates
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "greedy",
+        help_heading = "Search"
+    )]
     cluster: ClusterArgument,
 
     #[command(flatten)]
@@ -48,6 +60,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     run: RunArguments,
+
+    #[command(flatten)]
+    hold: HoldArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -86,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     terminal.announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)
-        .held_bytes(arguments.search.held_bytes())
+        .held_bytes(arguments.hold.held_bytes())
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || run.dedup(&task, &arguments.output))?;
     let counts = &outcome.report.counts;

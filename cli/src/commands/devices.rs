@@ -9,7 +9,7 @@ use simgpu::scheme::Scheme;
 
 /// List the devices that --backend gpu can use
 ///
-/// All devices compute the same signatures. A software device is a program on the CPU: useful for tests, and
+/// Option --device of other commands takes the number before a name. All devices compute the same signatures. A software device is a program on the CPU: useful for tests, and
 /// never selected by --backend auto.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {}

@@ -7,7 +7,7 @@ use clap::Args;
 use simgpu::io::PairsFormat;
 use simgpu::jobs::{Outcome, PairsOutput, SignatureFile, SignatureRun, Verification};
 
-use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
 use crate::streams::is_stream;
 use crate::terminal::{self, Terminal};
 use crate::{Usage, stop, usage};
@@ -65,6 +65,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     run: RunArguments,
+
+    #[command(flatten)]
+    hold: HoldArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -87,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     settings.terminal.announce(&settings.engine, Some(&search));
     let run = settings
         .over(&arguments.input, &inputs)
-        .held_bytes(arguments.search.held_bytes())
+        .held_bytes(arguments.hold.held_bytes())
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || {
         with_output(&arguments.output, |output| run.pairs(&search, output))
