@@ -511,8 +511,8 @@ pub(crate) struct SearchArguments {
     )]
     verify: VerifyArgument,
 
-    /// Largest LSH bucket, in documents, of which every pair is compared; a warning counts the pairs
-    /// omitted from larger ones
+    /// Compare every pair of an LSH bucket only up to this many documents; a warning counts omitted
+    /// pairs
     #[arg(
         long,
         value_name = "N",

@@ -311,10 +311,7 @@ pub(crate) fn clusters(counts: &Counts) -> String {
 pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
     for time in &outcome.timings.0 {
         if time.is_part {
-            lines.row(
-                "",
-                format!("of which {} {}", time.stage, duration(time.elapsed_s)),
-            );
+            lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
             continue;
         }
         let mut value = duration(time.elapsed_s);

@@ -61,7 +61,7 @@ struct MeasureArguments {
     #[arg(long, conflicts_with = "full", help_heading = "Effort")]
     quick: bool,
 
-    /// Measure all schemes at all lengths and numbers of slots, with more trials, however long that takes
+    /// Measure all schemes at all lengths and numbers of slots, with more trials; takes far longer
     #[arg(long, help_heading = "Effort")]
     full: bool,
 

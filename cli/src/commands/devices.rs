@@ -9,8 +9,8 @@ use simgpu::scheme::Scheme;
 
 /// List the devices that --backend gpu can use
 ///
-/// Option --device of other commands takes the number before a name. All devices compute the same signatures. A software device is a program on the CPU: useful for tests, and
-/// never selected by --backend auto.
+/// Pass the number in front of a name to --device. All devices compute the same signatures. A software device
+/// is a program on the CPU: useful for tests, and never selected by --backend auto.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {}
 
