@@ -1,11 +1,11 @@
-//! Notes of what the program is built, for environment.json: it is measured on machines that have neither a compiler
-//! nor the source.
+//! Records how the program is built, for environment.json: machines that run `simgpu bench` may have neither a
+//! compiler nor the source.
 
 use std::env;
 use std::path::Path;
 use std::process::Command;
 
-/// What decides the program, beside the compiler, from the root of the repository.
+/// Sources of the program, relative to the root of the repository.
 const SOURCES: [&str; 7] = [
     "src",
     "shaders",
@@ -20,7 +20,7 @@ fn main() {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let root = Path::new(&variable("CARGO_MANIFEST_DIR")).join("..");
     let root = root.to_string_lossy().into_owned();
-    let rustc = said(&variable("RUSTC"), &["--version"]).unwrap_or_default();
+    let rustc = output_of(&variable("RUSTC"), &["--version"]).unwrap_or_default();
     let is_release = variable("PROFILE") == "release";
     let notes = [
         ("SIMGPU_RUSTC", rustc),
@@ -49,14 +49,13 @@ fn main() {
     for source in SOURCES {
         watch(&Path::new(&root).join(source));
     }
-    // Every commit, and every change to another one, is a line of this file. What is not optimised is not measured,
-    // and need not be built again for it.
+    // Git appends a line to this log per commit and checkout. Debug builds record no commit, so they skip the rebuild.
     if is_release && let Some(log) = git(&root, &["rev-parse", "--git-path", "logs/HEAD"]) {
         watch(&Path::new(&root).join(log));
     }
 }
 
-/// Runs this again when a file changes. One that is not there would count as changed each time.
+/// Reruns this script when a file changes. Cargo would count a missing file as changed each time.
 fn watch(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -76,15 +75,16 @@ fn changes(root: &str) -> Option<String> {
     Some((!status.is_empty()).to_string())
 }
 
-/// What git prints about the repository of this crate. A published crate has none, though one may lie around it.
+/// Output of git for this repository. A published crate has none, but may lie inside another one.
 fn git(root: &str, arguments: &[&str]) -> Option<String> {
     if !Path::new(root).join(".git").exists() {
         return None;
     }
-    said("git", &[&["-C", root], arguments].concat())
+    output_of("git", &[&["-C", root], arguments].concat())
 }
 
-fn said(program: &str, arguments: &[&str]) -> Option<String> {
+/// Output of a program, trimmed; `None` if it fails.
+fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())

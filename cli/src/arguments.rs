@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and what they are resolved into.
+//! Arguments that several commands share, and the settings they resolve to.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,19 @@ use crate::streams::with_stdin;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
-/// The files, and where a record holds what.
+/// The input files, and the fields of a record.
 #[derive(Debug, Args)]
 pub(crate) struct InputArguments {
-    /// Files, folders, globs, or - for stdin: JSON Lines, Parquet or text, plain, gzip or zstd
+    /// Files, folders or globs of JSON Lines, Parquet or text, also gzip or zstd compressed; - reads
+    /// stdin
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// The format of the inputs; auto goes by their names
+    /// Format of the inputs; auto decides by the ending of each file name
     #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
     format: FormatArgument,
 
-    /// Field that holds the text; a.b reaches into objects
+    /// Field with the text; a.b is the field b of the object a
     #[arg(
         long,
         value_name = "FIELD",
@@ -39,21 +40,27 @@ pub(crate) struct InputArguments {
     )]
     text_field: String,
 
-    /// Field that holds the array of tokens, with --unit tokens [default: tokens]
+    /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     tokens_field: Option<String>,
 
-    /// Field that holds the id, which every record must then have [default: id, if every record has
-    /// one, else FILE:ROW]
+    /// Field with the id, which every record must have [default: id; unless every record has
+    /// one, all ids are FILE:ROW]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     id_field: Option<String>,
 
-    /// Fail if two documents have one id, or one has none
+    /// Fail if an id is missing or occurs twice
     #[arg(long, help_heading = "Input")]
     unique_ids: bool,
 
-    /// What to do about a record that cannot be read
-    #[arg(long, value_enum, default_value = "fail", help_heading = "Input")]
+    /// Response to a record that cannot be read
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "fail",
+        help_heading = "Input"
+    )]
     on_bad_record: OnBadRecordArgument,
 }
 
@@ -69,7 +76,7 @@ enum FormatArgument {
 enum OnBadRecordArgument {
     /// Stop with an error
     Fail,
-    /// Leave it out, count it and list it in the report
+    /// Omit and count the record; dedup also lists it in report.json
     Skip,
 }
 
@@ -85,16 +92,16 @@ impl InputArguments {
         Ok(with_stdin(Inputs::find(&self.inputs, format)?))
     }
 
-    /// The inputs as they were named.
+    /// The inputs as named on the command line.
     pub(crate) fn names(&self) -> &[PathBuf] {
         &self.inputs
     }
 
-    /// Refuses a field that would not be read.
+    /// Refuses a field that the command would not read.
     fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
         if self.tokens_field.is_some() && !is_tokens {
             return Err(Usage::error(
-                "--tokens-field needs --unit tokens; pass that too, or leave --tokens-field out",
+                "--tokens-field needs --unit tokens; add --unit tokens, or omit --tokens-field",
             ));
         }
         Ok(())
@@ -110,17 +117,17 @@ impl InputArguments {
             content: FieldPath::new(content),
             is_tokens,
             id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
-            // Ids can be unique only if there are any.
+            // Unique ids need an id in every record.
             id_required: self.id_field.is_some() || self.unique_ids,
         }
     }
 }
 
-/// What computes.
+/// Where signatures are computed.
 #[derive(Debug, Args)]
 pub(crate) struct BackendArguments {
-    /// What computes the signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto, which is simd, or gpu
-    /// where that is measured to be faster; the values are the same
+    /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if it measures
+    /// faster, else simd); never changes a result
     #[arg(
         long,
         value_name = "NAME",
@@ -129,25 +136,25 @@ pub(crate) struct BackendArguments {
     )]
     backend: String,
 
-    /// Vector instructions of simd: portable, avx2, avx512, neon; the values are the same [default: the
-    /// fastest that this CPU has]
+    /// Instruction set of simd: portable, avx2, avx512, neon; never changes a result [default: the fastest
+    /// that this CPU supports]
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     isa: Option<String>,
 
-    /// Device of gpu and hybrid, by its number in `simgpu devices` [default: 0]
+    /// Device of gpu and hybrid, as numbered by `simgpu devices` [default: 0]
     #[cfg(feature = "gpu")]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     device: Option<usize>,
 
-    /// Lose the device after so many loads, to see what happens then
+    /// Simulate the loss of the device after N loads
     #[cfg(feature = "gpu")]
     #[arg(long, value_name = "N", hide = true)]
     lose_device_after: Option<u32>,
 }
 
 impl BackendArguments {
-    /// The backend, and the hardware on which shingles and signatures are computed: portable instructions
-    /// with scalar.
+    /// The backend, and the hardware that computes shingles and signatures. With scalar, shingles use
+    /// portable instructions.
     pub(crate) fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
         let backend: Backend = self.backend.parse().map_err(usage)?;
         let isa = match (&self.isa, backend) {
@@ -155,7 +162,7 @@ impl BackendArguments {
             (None, _) => Isa::best(),
             (Some(_), Backend::Scalar) => {
                 return Err(Usage::error(
-                    "--isa is for the simd backend; leave --isa out",
+                    "--isa applies to the backend simd, not scalar; omit --isa",
                 ));
             }
             (Some(name), _) => Isa::named(name).map_err(usage)?,
@@ -172,7 +179,7 @@ impl BackendArguments {
     fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
         if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
             return Err(Usage::error(&format!(
-                "--device is for the backends gpu and hybrid, not {backend}; add --backend gpu, or leave --device out"
+                "--device applies to the backends gpu and hybrid, not {backend}; add --backend gpu, or omit --device"
             )));
         }
         Ok(GpuOptions {
@@ -185,37 +192,37 @@ impl BackendArguments {
         })
     }
 
-    /// Whether one set of instructions was asked for.
+    /// Whether --isa names an instruction set.
     pub(crate) fn names_isa(&self) -> bool {
         self.isa.is_some()
     }
 }
 
-/// How documents become signatures.
+/// How to compute signatures from documents.
 #[derive(Debug, Args)]
 pub(crate) struct SignArguments {
-    /// What a document is cut into [default: words, or the scheme's]
+    /// Unit to split documents into [default: words, or the scheme's]
     #[arg(long, value_enum, help_heading = "Shingles")]
     unit: Option<UnitArgument>,
 
-    /// Units in a shingle [default: words 5, bytes 9, chars 9, pieces 5, tokens 1, or the scheme's, which
-    /// is 5 tokens for datatrove]; words, pieces and tokens are joined by one blank
+    /// Units per shingle; words, pieces and tokens are joined by one space [default: words 5, bytes 9,
+    /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", help_heading = "Shingles")]
     size: Option<NonZeroUsize>,
 
-    /// File of stop words, separated by white space, with --unit stopwords [default: English]
+    /// File of stop words, separated by whitespace; needs --unit stopwords [default: English stop words]
     #[arg(long, value_name = "FILE", help_heading = "Shingles")]
     stop_words: Option<PathBuf>,
 
-    /// Lowercase the text
+    /// Lowercase the text before shingling; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
     lowercase: bool,
 
-    /// Delete punctuation
+    /// Delete punctuation before shingling; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
     strip_punctuation: bool,
 
-    /// Keep runs of white space, which otherwise become one blank
+    /// Keep runs of whitespace; by default each becomes one space before shingling
     #[arg(long, help_heading = "Shingles")]
     keep_whitespace: bool,
 
@@ -231,8 +238,7 @@ pub(crate) struct SignArguments {
     #[arg(long, value_name = "NAME", help = hash_help(), help_heading = "Signatures")]
     hash: Option<String>,
 
-    /// Number of permutations, which is the number of slots of a signature [default: 128, or the
-    /// scheme's]
+    /// Number of permutations, one per slot of a signature [default: 128, or the scheme's]
     #[arg(long, value_name = "K", value_parser = num_perm_range(), help_heading = "Signatures")]
     num_perm: Option<u32>,
 
@@ -244,17 +250,17 @@ pub(crate) struct SignArguments {
     machine: BackendArguments,
 }
 
-/// How documents become signatures, and how many at a time.
+/// How to compute signatures from documents, with how much of the machine.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     #[command(flatten)]
     sign: SignArguments,
 
-    /// Threads [default: one a core]
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
 
-    /// MiB of text that are worked on at a time; the results are the same
+    /// Maximum text to process at a time, in MiB; never changes a result
     #[arg(
         long,
         value_name = "MIB",
@@ -263,7 +269,7 @@ pub(crate) struct RunArguments {
     )]
     batch_mib: NonZeroUsize,
 
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(long, short, help_heading = "Machine")]
     quiet: bool,
 }
@@ -276,15 +282,15 @@ enum UnitArgument {
     Chars,
     /// Unicode words
     Words,
-    /// A stop word and the next two words
+    /// Each stop word with the two words after it
     Stopwords,
-    /// What stands between characters that are no letter, number or underscore
+    /// Strings between characters other than letters, numbers and underscores
     Pieces,
-    /// The tokens that the record brings along
+    /// Tokens stored in the record
     Tokens,
 }
 
-/// The help of --scheme: families, and presets with their tools.
+/// Help of --scheme: families, and presets with their tools.
 fn scheme_help() -> String {
     let (presets, families): (Vec<_>, Vec<_>) = Scheme::names()
         .filter_map(|name| Scheme::named(name).ok())
@@ -295,22 +301,22 @@ fn scheme_help() -> String {
         .map(|preset| format!("{} ({})", preset.name, preset.tool))
         .collect();
     format!(
-        "Signature scheme: {}; or another tool's, with its defaults: {}",
+        "Signature scheme: {}; or a preset with the values and defaults of another tool: {}",
         families.join(", "),
         presets.join(", ")
     )
 }
 
-/// The help of --hash.
+/// Help of --hash.
 fn hash_help() -> String {
     let names: Vec<_> = BaseHash::names().collect();
     format!(
-        "Base hash of a shingle: {} [default: words-v1 for words, murmur3 for the rest, or the scheme's]",
+        "Base hash of shingles: {} [default: words-v1 for words, murmur3 for other units, or the scheme's]",
         names.join(", ")
     )
 }
 
-/// The scheme of that name, with what is asked for in place of its defaults.
+/// The scheme of this name, with its defaults replaced where a value is passed.
 pub(crate) fn scheme_of(
     name: &str,
     num_perm: Option<u32>,
@@ -326,12 +332,12 @@ pub(crate) fn scheme_of(
     Ok(scheme)
 }
 
-/// Numbers of permutations that are accepted.
+/// Parser of --num-perm, with its range.
 pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
-/// What the arguments of a run over files are resolved into.
+/// Settings of a run over files.
 pub(crate) struct RunSettings {
     pub(crate) engine: Engine,
     pub(crate) threads: usize,
@@ -357,7 +363,7 @@ impl RunArguments {
         self.threads.map_or(available, NonZeroUsize::get)
     }
 
-    /// What talks to the user.
+    /// The terminal that prints messages.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
     }
@@ -401,7 +407,9 @@ impl SignArguments {
 
     fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
         if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
-            return Err(Usage::error("--stop-words needs --unit stopwords"));
+            return Err(Usage::error(
+                "--stop-words needs --unit stopwords; add --unit stopwords, or omit --stop-words",
+            ));
         }
         let unit = self.unit.map(|unit| {
             anyhow::Ok(match unit {
@@ -435,14 +443,14 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
     let stop_words: StopWords = text.split_whitespace().collect();
     if stop_words.is_empty() {
         anyhow::bail!(
-            "{} holds no stop words; list some, separated by white space",
+            "{} contains no stop words; list some, separated by whitespace",
             path.display()
         );
     }
     Ok(stop_words)
 }
 
-/// Runs on so many threads.
+/// Runs on a pool of `threads` threads.
 pub(crate) fn on_threads<T: Send>(
     threads: usize,
     run: impl FnOnce() -> simgpu::Result<T> + Send,
@@ -456,7 +464,7 @@ pub(crate) fn on_threads<T: Send>(
 /// Which pairs become candidates.
 #[derive(Debug, Args)]
 pub(crate) struct BandingArguments {
-    /// The least Jaccard similarity of near-duplicates, above 0 and up to 1
+    /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
     #[arg(
         long,
         short,
@@ -466,11 +474,11 @@ pub(crate) struct BandingArguments {
     )]
     threshold: f64,
 
-    /// Number of bands, with --rows [default: chosen for the threshold, or the scheme's]
+    /// Number of bands; needs --rows [default: chosen for the threshold, or the scheme's]
     #[arg(long, value_name = "B", requires = "rows", help_heading = "Search")]
     bands: Option<usize>,
 
-    /// Slots of a band, with --bands
+    /// Slots per band; needs --bands
     #[arg(long, value_name = "R", requires = "bands", help_heading = "Search")]
     rows: Option<usize>,
 }
@@ -487,17 +495,24 @@ impl BandingArguments {
     }
 }
 
-/// Which pairs are looked for.
+/// Which pairs to search for.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
     #[command(flatten)]
     banding: BandingArguments,
 
-    /// How candidate pairs are verified
-    #[arg(long, value_enum, default_value = "signature", help_heading = "Search")]
+    /// How to verify candidate pairs
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "signature",
+        help_heading = "Search"
+    )]
     verify: VerifyArgument,
 
-    /// Documents in a bucket above which it is not compared pair by pair
+    /// Compare every pair of an LSH bucket only up to this many documents; a warning counts omitted
+    /// pairs
     #[arg(
         long,
         value_name = "N",
@@ -505,9 +520,14 @@ pub(crate) struct SearchArguments {
         help_heading = "Search"
     )]
     max_bucket: NonZeroUsize,
+}
 
-    /// MiB of decompressed files that stay in memory instead of being read twice; larger ones are
-    /// read twice, and the results are the same
+/// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
+/// the machine.
+#[derive(Debug, Args)]
+pub(crate) struct HoldArguments {
+    /// Maximum decompressed input to hold in memory, in MiB; larger input is read twice; never changes a
+    /// result
     #[arg(
         long,
         value_name = "MIB",
@@ -519,11 +539,11 @@ pub(crate) struct SearchArguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum VerifyArgument {
-    /// Not at all: every candidate pair counts
+    /// Accept every candidate pair
     None,
-    /// By the estimate from the signatures
+    /// Estimate the similarity from the signatures
     Signature,
-    /// By the Jaccard similarity of the documents, which are read again
+    /// Read the documents again and compute their Jaccard similarity
     Exact,
 }
 
@@ -541,8 +561,10 @@ impl SearchArguments {
             max_bucket: self.max_bucket.get(),
         })
     }
+}
 
-    /// Bytes of files that stay in memory instead of being read twice.
+impl HoldArguments {
+    /// Maximum decompressed bytes of input to hold in memory.
     pub(crate) fn held_bytes(&self) -> u64 {
         u64::from(self.hold_mib) << 20
     }
@@ -561,12 +583,12 @@ mod tests {
     }
 
     #[test]
-    fn shingles_are_made_on_the_instructions_asked_for() {
+    fn isa_selects_the_instructions_of_shingling() {
         let isa_of = |options: &[&str]| {
             let command = Command::parse_from([&["simgpu"], options].concat());
             let engine = command.sign.resolve().unwrap();
             let shingler = engine.shingler();
-            // The instructions show nowhere else, for the values are the same.
+            // Instructions change no value, so only the debug output shows them.
             let shown = format!("{shingler:?}");
             let is = |isa: &&Isa| shown.contains(&format!("{isa:?}"));
             *Isa::available().iter().find(is).unwrap()

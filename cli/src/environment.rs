@@ -1,6 +1,6 @@
-//! How this process was called.
+//! The command line of this process.
 
-/// The command line, as far as it is text.
+/// The command line; invalid UTF-8 is replaced.
 pub(crate) fn command() -> Vec<String> {
     let arguments = std::env::args_os();
     let text = arguments.map(|argument| argument.to_string_lossy().into_owned());

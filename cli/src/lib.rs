@@ -1,5 +1,5 @@
-//! The `simgpu` command as a library, so that whatever ships the command ships this one. Arguments are
-//! resolved here, once, and nothing below sees a flag.
+//! The `simgpu` command as a library, so that other packages can ship the same command. Arguments are
+//! resolved here, once; nothing below sees a flag.
 
 mod arguments;
 
@@ -26,7 +26,7 @@ use commands::devices;
 use commands::{bench as bench_command, compare, dedup, pairs, selftest, sign, tune};
 use parameters::with_flags;
 
-/// Finds near-duplicate documents, and more generally similar sets, by MinHash and LSH.
+/// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
 #[command(
     name = "simgpu",
@@ -52,7 +52,7 @@ enum Command {
     Selftest(selftest::Arguments),
 }
 
-/// Arguments that do not go together, found after they were parsed one by one.
+/// Wrong usage that clap does not detect: arguments that conflict, or unknown names.
 #[derive(Debug)]
 struct Usage(String);
 
@@ -65,13 +65,13 @@ impl std::fmt::Display for Usage {
 impl std::error::Error for Usage {}
 
 impl Usage {
-    /// An error about usage.
+    /// A usage error with this message.
     fn error(text: &str) -> anyhow::Error {
         anyhow::Error::new(Usage(text.to_owned()))
     }
 }
 
-/// Turns an error about parameters into one about usage.
+/// Turns an error of the library about parameters into a usage error.
 fn usage(error: simgpu::Error) -> anyhow::Error {
     Usage::error(&with_flags(&error.to_string()))
 }
@@ -79,7 +79,7 @@ fn usage(error: simgpu::Error) -> anyhow::Error {
 /// Runs the command.
 ///
 /// # Errors
-/// What [`fail`] explains: wrong usage, or what kept the command from doing its work.
+/// A usage error, or any failure of the command; [`fail`] prints it.
 pub fn run(cli: Cli) -> anyhow::Result<()> {
     match cli.command {
         Command::Dedup(arguments) => dedup::run(&arguments),
@@ -94,18 +94,19 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Says what went wrong: exit code 2 for usage, 130 or 143 for a signal, 1 for everything else.
+/// Prints the error and returns the exit code: 2 for usage, 130 or 143 for a signal, 1 for everything else.
+/// A closed pipe on stdout is no error.
 #[allow(clippy::print_stderr, reason = "stderr is where errors go")]
 pub fn fail(error: &anyhow::Error) -> ExitCode {
     if is_broken_pipe(error) {
         return ExitCode::SUCCESS;
     }
-    let of_library = error.downcast_ref::<simgpu::Error>();
-    if let (Some(simgpu::Error::Stopped), Some(signal)) = (of_library, stop::signal()) {
+    let library_error = error.downcast_ref::<simgpu::Error>();
+    if let (Some(simgpu::Error::Stopped), Some(signal)) = (library_error, stop::signal()) {
         eprintln!("simgpu: stopped by {signal} before the run was complete");
         return ExitCode::from(signal.exit_code());
     }
-    match of_library {
+    match library_error {
         Some(error) => eprintln!("simgpu: {}", with_flags(&error.to_string())),
         None => eprintln!("simgpu: {error:#}"),
     }
@@ -117,7 +118,7 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     }
 }
 
-/// Whether the reader of standard output went away.
+/// Whether the reader of stdout closed the pipe.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let is_broken = |io: &std::io::Error| io.kind() == std::io::ErrorKind::BrokenPipe;
     error.chain().any(|cause| match cause.downcast_ref() {

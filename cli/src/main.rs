@@ -12,14 +12,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// Where there is no desktop, Mesa's layer that chooses among devices writes an error to stderr, of which nothing
-/// follows, as soon as anybody asks which devices there are.
-#[allow(unsafe_code, reason = "there is no other thread yet")]
+/// Turns off Mesa's device selection layer where it has no use. Without a desktop, it prints a harmless error to
+/// stderr whenever a program lists the devices.
+#[allow(unsafe_code, reason = "no other thread exists yet")]
 fn silence_mesa() {
     let is_set = |name| std::env::var_os(name).is_some();
-    let has_use = ["DISPLAY", "WAYLAND_DISPLAY", "MESA_VK_DEVICE_SELECT"];
-    if cfg!(target_os = "linux") && !has_use.into_iter().any(is_set) {
-        // SAFETY: the first line of main: nobody else reads the environment.
+    let uses = ["DISPLAY", "WAYLAND_DISPLAY", "MESA_VK_DEVICE_SELECT"];
+    if cfg!(target_os = "linux") && !uses.into_iter().any(is_set) {
+        // SAFETY: main calls this first, so no other thread reads the environment.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") }
     }
 }

@@ -1,10 +1,10 @@
-//! The library's parameters as flags.
+//! Spells the library's parameters as flags.
 
-/// A message of the library with its parameters spelled as flags: `` `on_bad_record=skip` `` is
+/// Spells the parameters in a message of the library as flags: `` `on_bad_record=skip` `` becomes
 /// `--on-bad-record skip`.
 pub(crate) fn with_flags(message: &str) -> String {
     simgpu::error::spell(message, |name, value| {
-        // The one command that a message names is no flag.
+        // The only subcommand that messages name.
         if name == "selftest" {
             return "`simgpu selftest`".to_owned();
         }

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM stop a run: it ends in order, and leaves nothing behind. A second signal ends the process
-//! at once.
+//! Ctrl-C or SIGTERM stops a run, which then removes its temporary files. A second signal ends the process at
+//! once.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ impl Signal {
         }
     }
 
-    /// The exit code of a process that it ended, as shells report it.
+    /// Exit code after this signal, as shells report it.
     pub(crate) fn exit_code(self) -> u8 {
         match self {
             Signal::Interrupt => 130,
@@ -47,13 +47,13 @@ impl std::fmt::Display for Signal {
 /// The number of the signal received, or 0.
 static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
-/// Has signals stop the run instead of ending the process.
+/// Makes signals stop the run instead of ending the process.
 pub(crate) fn listen() -> std::io::Result<()> {
     let received = RECEIVED.get_or_init(Arc::default);
     let is_second = Arc::new(AtomicBool::new(false));
     for signal in Signal::ALL {
         let number = signal.number();
-        // In this order: what the first signal sets, the second one finds set.
+        // The order matters: the first signal sets the flag that makes the second one end the process.
         flag::register_conditional_shutdown(
             number,
             signal.exit_code().into(),

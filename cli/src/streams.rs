@@ -1,4 +1,4 @@
-//! Standard input and output.
+//! Stdin and stdout.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,18 +9,18 @@ use std::time::Duration;
 
 use simgpu::io::{Inputs, read_text};
 
-/// Bytes read at a time.
+/// Bytes per read.
 const BLOCK: usize = 1 << 18;
 
-/// How long a reader waits before it looks whether the run should go on.
+/// How long a read waits before the run checks whether it was stopped.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether a name stands for standard input or output.
+/// Whether a name means stdin or stdout.
 pub(crate) fn is_stream(name: &Path) -> bool {
     name.as_os_str() == "-"
 }
 
-/// Gives standard input to inputs that name it.
+/// Connects stdin to inputs that name it.
 pub(crate) fn with_stdin(inputs: Inputs) -> Inputs {
     if inputs.names_stream() {
         inputs.with_stream(Stdin::open())
@@ -29,7 +29,7 @@ pub(crate) fn with_stdin(inputs: Inputs) -> Inputs {
     }
 }
 
-/// Reads one text from a file, or from standard input if its name is `-`.
+/// Reads one text from a file, or from stdin if its name is `-`.
 pub(crate) fn read_text_of(name: &Path) -> simgpu::Result<String> {
     if is_stream(name) {
         return read_text(io::stdin().lock(), Path::new("stdin"));
@@ -38,8 +38,8 @@ pub(crate) fn read_text_of(name: &Path) -> simgpu::Result<String> {
     read_text(file, name)
 }
 
-/// Standard input, read by a thread of its own: when nothing comes for a while, a read says `WouldBlock`, so
-/// that a run that waits for input can be stopped.
+/// Stdin, read by a separate thread. A read returns `WouldBlock` when no input arrives within `PATIENCE`, so
+/// that a run can stop while it waits for input.
 struct Stdin {
     blocks: Receiver<io::Result<Vec<u8>>>,
     block: Vec<u8>,
@@ -80,10 +80,10 @@ impl Read for Stdin {
                 Err(RecvTimeoutError::Disconnected) => return Ok(0),
             }
         }
-        let left = &self.block[self.read..];
-        let taken = left.len().min(buffer.len());
-        buffer[..taken].copy_from_slice(&left[..taken]);
-        self.read += taken;
-        Ok(taken)
+        let unread = &self.block[self.read..];
+        let count = unread.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&unread[..count]);
+        self.read += count;
+        Ok(count)
     }
 }

@@ -1,10 +1,10 @@
-//! What a run says on stderr: progress on a terminal, notes, and a last summary.
+//! Messages of a run on stderr: progress bars on a terminal, notes, warnings, and the final summary.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
@@ -17,14 +17,14 @@ use simgpu::scheme::{Preset, Scheme, Shingles};
 use crate::parameters::with_flags;
 use crate::stop;
 
-/// Talks to the user.
+/// Prints messages to stderr, unless it is quiet.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     quiet: bool,
     stage: Option<Mutex<Stage>>,
 }
 
-/// The stage that is running, drawn as a bar.
+/// The running stage, drawn as a progress bar.
 #[derive(Debug)]
 struct Stage {
     bar: ProgressBar,
@@ -45,46 +45,46 @@ impl Terminal {
         }
     }
 
-    /// Says what is about to be done.
+    /// Prints the parameters of a run over documents.
     pub(crate) fn announce(&self, engine: &Engine, search: Option<&Search>) {
         let scheme = engine.scheme();
         let shingle = shingle_name(engine.shingler().shingling());
-        let mut line = format!(
-            "shingles of {shingle} ({hash}), {scheme} with {k} permutations on {backend}",
+        let mut message = format!(
+            "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
             hash = engine.shingler().hash(),
             k = scheme.num_perm(),
             backend = engine.signer().describe()
         );
         if let Some(search) = search {
-            line.push_str(&search_line(scheme, search));
+            message.push_str(&search_parameters(scheme, search));
         }
-        self.say(&line);
-        let takes_tokens = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
-        let preset = scheme.preset().filter(takes_tokens);
+        self.say(&message);
+        let splits_words = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
+        let preset = scheme.preset().filter(splits_words);
         if let Some(preset) = preset
             && engine.shingler().shingling().unit.is_made_of_words()
         {
             self.say(&format!(
-                "values are those of {} for the same tokens only (--unit tokens)",
+                "signatures equal those of {} only for the same tokens; pass them with --unit tokens",
                 preset.name
             ));
         }
     }
 
-    /// The same of signatures that are read.
+    /// Prints the parameters of a run over stored signatures.
     pub(crate) fn announce_signatures(&self, signatures: &SignatureFile, search: &Search) {
         let scheme = signatures.scheme();
         self.say(&format!(
-            "{signed} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
-            signed = counted(signatures.documents(), "signature"),
+            "{signatures} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
+            signatures = counted(signatures.documents(), "signature"),
             shingles = signatures.shingles(),
             k = scheme.num_perm(),
             seed = scheme.seed(),
-            search = search_line(scheme, search),
+            search = search_parameters(scheme, search),
         ));
     }
 
-    /// Prints a table of two columns.
+    /// Prints a table of two columns: names and values.
     pub(crate) fn summary(&self, fill: impl FnOnce(&mut Lines)) {
         self.end_stage();
         let mut lines = Lines::default();
@@ -147,10 +147,10 @@ impl Progress for Terminal {
         if documents > 0 {
             let elapsed_s = stage.start.elapsed().as_secs_f64();
             stage.bar.set_message(format!(
-                "{}, {:.0}/s, {:.1} MB/s, ",
+                "{}, {}/s, {}, ",
                 counted(documents, "document"),
-                documents as f64 / elapsed_s,
-                bytes as f64 / 1e6 / elapsed_s
+                rounded(documents as f64 / elapsed_s),
+                rate(bytes, elapsed_s)
             ));
         }
         ControlFlow::Continue(())
@@ -173,14 +173,18 @@ impl Drop for Terminal {
     }
 }
 
-fn search_line(scheme: &Scheme, search: &Search) -> String {
+/// Banding and its memory, to append to the parameters of signatures.
+fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     let (bands, rows) = (search.banding.bands(), search.banding.rows());
     let slot = scheme.family().slot_width().bytes();
     let bytes = search.bytes_per_document(scheme.num_perm(), slot);
-    format!(", {bands} bands of {rows}; {bytes} bytes a document and its id")
+    format!(
+        ", {bands} bands of {rows} slots\nmemory: {} bytes per document, plus its id",
+        HumanCount(bytes as u64)
+    )
 }
 
-/// What a shingle is: `5 words`.
+/// Size and unit of a shingle: `5 words`.
 pub(crate) fn shingle_name(shingling: &Shingling) -> String {
     let unit = &shingling.unit;
     let is_unit = *unit == Unit::Tokens && shingling.size.get() == 1;
@@ -191,7 +195,7 @@ pub(crate) fn shingle_name(shingling: &Shingling) -> String {
     }
 }
 
-/// Lines of a summary: a name and a value each.
+/// Lines of a summary, each with a name and a value.
 #[derive(Debug, Default)]
 pub(crate) struct Lines(Vec<(&'static str, String)>);
 
@@ -207,27 +211,72 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", HumanCount(count))
 }
 
-/// A count, and which share of the whole it is.
+/// A number of bytes: `23.4 MB`, `1.23 GB`.
+fn size(bytes: u64) -> String {
+    let megabytes = bytes as f64 / 1e6;
+    if megabytes < 1e3 {
+        format!("{megabytes:.1} MB")
+    } else {
+        format!("{:.2} GB", megabytes / 1e3)
+    }
+}
+
+/// A number without decimals, its digits in groups.
+fn rounded(number: f64) -> HumanCount {
+    // `as` saturates, so an infinite rate is no overflow.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "saturates"
+    )]
+    HumanCount(number.round() as u64)
+}
+
+/// Bytes per second: `7.3 MB/s`, `1,234 MB/s`.
+fn rate(bytes: u64, elapsed_s: f64) -> String {
+    let megabytes = bytes as f64 / 1e6 / elapsed_s;
+    if megabytes < 10.0 {
+        format!("{megabytes:.1} MB/s")
+    } else {
+        format!("{} MB/s", rounded(megabytes))
+    }
+}
+
+/// A time: `1.23 s`, `2 min 05 s`, `3 h 20 min`.
+fn duration(elapsed_s: f64) -> String {
+    if elapsed_s < 60.0 {
+        return format!("{elapsed_s:.2} s");
+    }
+    let seconds = Duration::from_secs_f64(elapsed_s).as_secs();
+    let minutes = seconds / 60;
+    if minutes < 60 {
+        format!("{minutes} min {:02} s", seconds % 60)
+    } else {
+        format!("{} h {:02} min", minutes / 60, minutes % 60)
+    }
+}
+
+/// A count, and its share of the whole in percent.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let percent = 100.0 * part as f64 / whole.max(1) as f64;
     format!("{} ({percent:.1} %)", HumanCount(part))
 }
 
-/// How many documents there were, and how many were odd.
+/// Adds the numbers of documents: all, without shingles, and skipped.
 pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
-    let megabytes = counts.bytes as f64 / 1e6;
+    let documents = HumanCount(counts.documents);
     lines.row(
         "documents",
-        format!("{} in {megabytes:.1} MB", HumanCount(counts.documents)),
+        format!("{documents} in {}", size(counts.bytes)),
     );
     if counts.without_shingles > 0 {
         let without = HumanCount(counts.without_shingles);
-        lines.row("no shingle", format!("{without}, always kept"));
+        lines.row("no shingles", format!("{without}, always kept"));
     }
     lines.row("skipped", HumanCount(counts.skipped).to_string());
 }
 
-/// What was compared, and what came of it.
+/// Adds the numbers of identical documents and compared pairs, and the expected recall.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let counts = &outcome.report.counts;
     lines.row("identical", HumanCount(counts.identical).to_string());
@@ -244,41 +293,63 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         let percent = 100.0 * recall;
         lines.row(
             "recall",
-            format!("{percent:.1} % expected of pairs just at the threshold"),
+            format!("{percent:.1} % expected for pairs at the threshold"),
         );
     }
 }
 
-/// How many clusters there are, and how large the largest is.
+/// Number of clusters, and the size of the largest.
 pub(crate) fn clusters(counts: &Counts) -> String {
     format!(
-        "{}, the largest of {}",
+        "{}, the largest with {}",
         HumanCount(counts.clusters),
         counted(counts.largest_cluster, "document")
     )
 }
 
-/// Where the time went, and how much memory it took.
+/// Adds the time of each stage, the total time, and the peak memory.
 pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
     for time in &outcome.timings.0 {
         if time.is_part {
-            lines.row(
-                "",
-                format!("{:.2} s of it to {}", time.elapsed_s, time.stage),
-            );
+            lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
             continue;
         }
-        let mut value = format!("{:.2} s", time.elapsed_s);
+        let mut value = duration(time.elapsed_s);
         if time.bytes > 0 {
-            let rate = time.bytes as f64 / 1e6 / time.elapsed_s;
-            let _ = write!(value, ", {rate:.0} MB/s");
+            let _ = write!(value, ", {}", rate(time.bytes, time.elapsed_s));
         }
         lines.row(time.stage, value);
     }
     let elapsed_s = start.elapsed().as_secs_f64();
-    let rate = outcome.report.counts.bytes as f64 / 1e6 / elapsed_s;
-    lines.row("in all", format!("{elapsed_s:.2} s, {rate:.0} MB/s"));
+    let rate = rate(outcome.report.counts.bytes, elapsed_s);
+    lines.row("total", format!("{}, {rate}", duration(elapsed_s)));
     if let Some(peak) = peak_memory_bytes() {
-        lines.row("memory", format!("{} at the peak", HumanBytes(peak)));
+        lines.row("peak memory", HumanBytes(peak).to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_follow_the_magnitude() {
+        for (bytes, expected) in [
+            (0, "0.0 MB"),
+            (23_400_000, "23.4 MB"),
+            (1_234_000_000, "1.23 GB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+        for (bytes, expected) in [(7_300_000, "7.3 MB/s"), (1_234_400_000, "1,234 MB/s")] {
+            assert_eq!(rate(bytes, 1.0), expected);
+        }
+        for (elapsed_s, expected) in [
+            (1.234, "1.23 s"),
+            (125.9, "2 min 05 s"),
+            (12_059.0, "3 h 20 min"),
+        ] {
+            assert_eq!(duration(elapsed_s), expected);
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The crate as others embed it, and the commands that look at single texts and at the machine.
+//! The library in other programs, and the commands `compare` and `selftest`.
 
 mod support;
 
@@ -21,7 +21,7 @@ use simgpu::simd::Isa;
 
 use support::{Place, edited, families, gzip, json_lines, text};
 
-/// Hashes of either width, some of them the same.
+/// Hashes of both widths, with repeats.
 struct Pool {
     narrow: Vec<u32>,
     wide: Vec<u64>,
@@ -46,7 +46,7 @@ impl Pool {
 }
 
 #[test]
-fn one_set_and_many_give_the_same_and_a_union_is_the_merged_signature() {
+fn sets_sign_alike_alone_together_and_merged() {
     let pool = Pool::new(500);
     for name in Scheme::names() {
         let scheme = Scheme::named(name).unwrap().with_num_perm(33).unwrap();
@@ -78,11 +78,11 @@ fn one_set_and_many_give_the_same_and_a_union_is_the_merged_signature() {
     }
 }
 
-/// Notes of each stage how far it was to go, and how far it said that it had come.
+/// Records each stage with its total and its last reported progress.
 #[derive(Default)]
-struct Noted(Mutex<Vec<(&'static str, u64, u64)>>);
+struct Stages(Mutex<Vec<(&'static str, u64, u64)>>);
 
-impl Progress for Noted {
+impl Progress for Stages {
     fn begin(&self, stage: &'static str, total: u64) {
         self.0.lock().unwrap().push((stage, total, 0));
     }
@@ -95,7 +95,7 @@ impl Progress for Noted {
 }
 
 #[test]
-fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
+fn progress_of_every_stage_reaches_its_total() {
     let place = Place::new();
     place.write("docs/a.jsonl", json_lines(families(20, 3, 40)));
     place.write("docs/b.jsonl.gz", gzip(&json_lines(families(10, 2, 40))));
@@ -104,15 +104,15 @@ fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
     let mut search = Search::new(0.8, engine.scheme()).unwrap();
     search.verification = Verification::Exact;
     for held_bytes in [0, 1 << 20] {
-        let noted = Noted::default();
+        let stages_seen = Stages::default();
         Run::new(&engine, &inputs)
             .batch_bytes(1 << 20)
             .held_bytes(held_bytes)
             .overwrite(true)
-            .progress(&noted)
+            .progress(&stages_seen)
             .dedup(&Dedup::new(search.clone()), &place.path("out"))
             .unwrap();
-        let stages = noted.0.into_inner().unwrap();
+        let stages = stages_seen.0.into_inner().unwrap();
         let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
         assert_eq!(names, ["read", "read again", "compare", "write"]);
         for (stage, total, done) in stages {
@@ -122,7 +122,7 @@ fn every_stage_comes_to_its_end_whether_files_are_held_or_read_again() {
 }
 
 #[test]
-fn threads_share_a_signer_and_write_into_the_callers_memory() {
+fn threads_sign_into_the_callers_memory() {
     let texts: Vec<String> = (0..64).map(|seed| text(seed, 30)).collect();
     let scheme = Scheme::default();
     let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
@@ -147,7 +147,7 @@ fn threads_share_a_signer_and_write_into_the_callers_memory() {
 }
 
 #[test]
-fn a_shingler_of_tokens_takes_documents_of_tokens_and_no_texts() {
+fn a_token_shingler_accepts_tokens_and_refuses_texts() {
     let scheme = Scheme::named("datasketch").unwrap();
     let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None).unwrap();
     let texts: TextBatch = ["one two", ""].into_iter().collect();
@@ -176,7 +176,7 @@ fn a_shingler_of_tokens_takes_documents_of_tokens_and_no_texts() {
 
 // compare
 
-/// 96 shingles, of which 91 are left after an edit in the middle and 5 come new.
+/// Two texts of 96 shingles that share 91: the second has another word in the middle.
 fn two_texts() -> Place {
     let place = Place::new();
     let one = text(1, 100);
@@ -188,7 +188,7 @@ fn two_texts() -> Place {
 }
 
 #[test]
-fn compare_says_what_is_exact_and_what_is_estimated() {
+fn compare_prints_exact_and_estimated_similarity() {
     let place = two_texts();
     let json = |command: &str| -> Value {
         let run = place.run(&format!("compare {command} --json")).succeeded();
@@ -219,7 +219,7 @@ fn compare_says_what_is_exact_and_what_is_estimated() {
     let (estimate, slots) = (of("estimate"), 128.0);
     let standard_error = (estimate * (1.0 - estimate) / slots).sqrt();
     assert!((of("standard_error") - standard_error).abs() < 1e-12);
-    // Options are those of the other commands.
+    // Shingles and signatures have the options of the other commands.
     let other = json("one.txt two.txt --unit chars --size 3 --scheme affine64 --num-perm 64");
     assert_eq!(
         (&other["num_perm"], &other["size"]),
@@ -236,11 +236,11 @@ fn compare_says_what_is_exact_and_what_is_estimated() {
     ] {
         assert!(page.contains(part), "{page}");
     }
-    let asked = json("one.txt two.txt --threshold 0.5 --bands 20 --rows 4");
-    let shape = ["threshold", "bands", "rows"].map(|name| asked[name].as_f64().unwrap());
+    let chosen = json("one.txt two.txt --threshold 0.5 --bands 20 --rows 4");
+    let shape = ["threshold", "bands", "rows"].map(|name| chosen[name].as_f64().unwrap());
     assert_eq!(shape, [0.5, 20.0, 4.0]);
     assert!(json("one.txt two.txt -t 0.5")["rows"].as_u64().unwrap() < 8);
-    // What only runs over files have, it does not take.
+    // Options of runs over files are refused.
     for option in ["--threads 2", "--batch-mib 1", "--quiet"] {
         place
             .run(&format!("compare one.txt two.txt {option}"))
@@ -292,7 +292,7 @@ fn texts_that_cannot_be_compared_are_errors() {
     let mut cut = gzip(&place.read("one.txt"));
     cut.truncate(60);
     place.write("cut.gz", cut);
-    for (command, code, said) in [
+    for (command, code, phrases) in [
         ("one.txt none.txt", 1, ["none.txt", "check the name"]),
         ("one.txt latin.txt", 1, ["latin.txt", "UTF-8 at byte 3"]),
         ("cut.gz one.txt", 1, ["cut.gz", "damaged"]),
@@ -305,7 +305,7 @@ fn texts_that_cannot_be_compared_are_errors() {
     ] {
         place
             .run(&format!("compare {command}"))
-            .refused(code, &said);
+            .refused(code, &phrases);
     }
 }
 
@@ -323,7 +323,7 @@ fn selftest_finds_the_published_values() {
     let mut all = lines("selftest");
     let last = all.pop().unwrap();
     let isas = Isa::available().iter().map(|isa| format!(", simd ({isa})"));
-    // Devices, where there are some, come behind the CPU.
+    // Devices, if any, follow the CPU.
     let unsupported = all.iter().filter(|line| line.contains("unsupported"));
     let unsupported = unsupported.count();
     let passed = format!("all {} checks passed on: scalar", all.len() - unsupported);
@@ -354,7 +354,7 @@ fn selftest_finds_the_published_values() {
         .refused(2, &["abacus", "scalar"]);
     let help = place.run("selftest --help").succeeded().stdout;
     let help = String::from_utf8(help).unwrap();
-    // As wide as it may be, it is wrapped.
+    // Undo the line breaks of the help.
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         help.contains("scalar and simd on every instruction set"),

@@ -194,7 +194,7 @@ fn a_killed_pairs_leaves_no_partial_file() {
     }
 }
 
-// Kills between two renames, which a random moment hardly ever meets.
+// Kills between two renames, which random moments almost never hit.
 
 /// The entries of a folder of results, in the order in which they are renamed.
 const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];

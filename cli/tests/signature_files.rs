@@ -323,7 +323,7 @@ fn the_digest_detects_a_foreign_description() {
 #[test]
 fn a_description_is_limited_to_1_gib() {
     let (place, _, _) = signed();
-    // A sparse file, which takes no disk space.
+    // A sparse file occupies no disk space.
     let file = fs::File::create(place.path("s.npy.json")).unwrap();
     file.set_len((1 << 30) + 1).unwrap();
     place.run("pairs --signatures s.npy -o -").refused(

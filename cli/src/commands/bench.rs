@@ -37,7 +37,8 @@ pub(crate) struct Arguments {
 enum Command {
     /// Compare two folders of results, considering their noise
     ///
-    /// Shows for each case in both folders whether B is faster or slower than A by more than noise.
+    /// Shows for each case in both folders whether B is faster or slower than A by more than the noise. Exits
+    /// with code 1 if the two computed different values.
     Compare {
         /// Folder of the baseline
         #[arg(value_name = "A")]
@@ -60,7 +61,7 @@ struct MeasureArguments {
     #[arg(long, conflicts_with = "full", help_heading = "Effort")]
     quick: bool,
 
-    /// Measure all schemes at all lengths and numbers of slots, with more trials, however long that takes
+    /// Measure all schemes at all lengths and numbers of slots, with more trials; takes far longer
     #[arg(long, help_heading = "Effort")]
     full: bool,
 
@@ -111,7 +112,8 @@ struct MeasureArguments {
     )]
     num_perm: Vec<NonZeroU32>,
 
-    /// Shingles per document for throughput, and elements per set for error [default: 30 to 50000, and 1 to 10000]
+    /// Shingles per document for throughput, and elements per set for error [default: 30 to
+    /// 50,000, and 1 to 10,000]
     #[arg(
         long,
         value_name = "NUMBERS",
@@ -214,7 +216,7 @@ fn conflict(message: &str) -> anyhow::Error {
     Usage::error(message)
 }
 
-/// Least time between two renderings of summary and report.
+/// Minimum time between two renderings of summary and report.
 const RENDER_INTERVAL: Duration = Duration::from_secs(1);
 
 fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
@@ -255,7 +257,7 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The path if it does not exist, else the path with the least unused number appended.
+/// The path if it does not exist, else the path with the lowest unused number appended.
 fn unused(path: &Path) -> PathBuf {
     let numbered = (2..).map(|number| PathBuf::from(format!("{}-{number}", path.display())));
     let mut names = std::iter::once(path.to_owned()).chain(numbered);
@@ -272,7 +274,9 @@ fn show_comparison(before: &Path, after: &Path) -> anyhow::Result<()> {
         .iter()
         .any(|change| change.has_different_checksum)
     {
-        bail!("A and B computed different results; at least one of them is wrong");
+        bail!(
+            "A and B computed different results, so at least one is wrong; run `simgpu selftest` on both machines"
+        );
     }
     Ok(())
 }

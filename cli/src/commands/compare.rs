@@ -11,35 +11,36 @@ use simgpu::pipeline::{Banding, Comparison, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
+use crate::parameters::with_flags;
 use crate::streams::{is_stream, read_text_of};
 
-/// Compare two texts: their exact similarity, its estimate, the shingles they share
+/// Compare two texts: exact similarity, estimate, shared shingles
 ///
-/// Prints one result per line; JSON keys are in parentheses, and undefined values are null.
+/// Prints one result per line. The keys of --json are in parentheses; an undefined value is null.
 ///
 /// A and B: number of distinct shingles of each text (shingles_a, shingles_b).
 ///
-/// shared: number of shingles that both texts have, and that either has (shared, union).
+/// shared: number of shingles that both texts contain, of those that either contains (shared, union).
 ///
 /// Jaccard: shared divided by union (jaccard).
 ///
-/// estimate: share of slots in which the signatures agree (estimate, standard_error, matches of num_perm).
+/// estimate: share of signature slots that agree (estimate, standard_error; matches of num_perm slots).
 ///
-/// interval: range of the similarity, from the signatures alone (interval, confidence).
+/// interval: confidence interval of the similarity, from the signatures alone (interval, confidence).
 ///
 /// candidate: probability that dedup and pairs compare two texts of this similarity (candidate_probability,
 /// threshold, bands, rows).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Text file: plain, gzip or zstd; - reads stdin
+    /// Text file, also gzip or zstd compressed; - reads stdin
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// Text file to compare with A
+    /// Text file to compare with A; - reads stdin
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// Print one JSON object
+    /// Print one JSON object instead of lines
     #[arg(long)]
     json: bool,
 
@@ -50,26 +51,28 @@ pub(crate) struct Arguments {
     sign: SignArguments,
 }
 
-/// Confidence of the interval.
+/// Confidence level of the interval.
 const CONFIDENCE: f64 = 0.95;
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let names = [&*arguments.a, &*arguments.b];
     if names.iter().all(|name| is_stream(name)) {
-        return Err(Usage::error("only one of the two texts can be stdin"));
+        return Err(Usage::error(
+            "only one of the two texts can be stdin; name a file for the other",
+        ));
     }
     let engine = arguments.sign.resolve()?;
     let banding = arguments.banding.resolve(engine.scheme())?;
     if engine.takes_tokens() {
         return Err(Usage::error(
-            "a text file holds no tokens; choose another --unit",
+            "compare reads texts, not tokens; choose another --unit",
         ));
     }
     let texts = [read_text_of(names[0])?, read_text_of(names[1])?];
     let texts = [&*texts[0], &*texts[1]];
     let compared = compare(texts, engine.shingler(), engine.signer())?;
     for notice in engine.signer().notices() {
-        writeln!(std::io::stderr(), "warning: {notice}")?;
+        writeln!(std::io::stderr(), "warning: {}", with_flags(&notice))?;
     }
     let report = Report::of(names, &compared, &engine, banding)?;
     let mut page = String::new();
@@ -83,7 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is printed: with `--json` field by field, with null for an undefined value.
+/// The printed results. The fields are the keys of `--json`; `None` is null.
 #[derive(Serialize)]
 struct Report {
     a: String,

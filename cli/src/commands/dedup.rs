@@ -8,17 +8,20 @@ use simgpu::jobs::Dedup;
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 
-use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
 use crate::{stop, terminal};
 
 /// Keep one document of each group of near-duplicates
 ///
-/// Writes into the output folder: kept/ (what is left of each input, record by record as it came, under
-/// its name, in its format and compression), removed.jsonl (each removed document with the kept one, their
-/// similarity and how it was found), report.json (counts, parameters, clusters) and run.json (times,
-/// memory, machine).
+/// Writes these to the output folder when the run is complete:
 ///
-/// The texts are read twice and never held whole.
+/// kept/: the kept records of each input, under the same name, in the same format and compression.
+///
+/// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
+///
+/// report.json: counts, parameters and clusters; identical in every run.
+///
+/// run.json: times, memory and machine.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -28,16 +31,28 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
 
-    /// Replace the results of an earlier run
+    /// Replace the results of an earlier run in this folder
     #[arg(long)]
     overwrite: bool,
 
-    /// Which document of a group is kept
-    #[arg(long, value_enum, default_value = "first", help_heading = "Search")]
+    /// Which document of each group to keep
+    #[arg(
+        long,
+        value_enum,
+        value_name = "DOCUMENT",
+        default_value = "first",
+        help_heading = "Search"
+    )]
     keep: KeepArgument,
 
-    /// How groups are formed
-    #[arg(long, value_enum, default_value = "greedy", help_heading = "Search")]
+    /// How to form groups of near-duplicates
+    #[arg(
+        long,
+        value_enum,
+        value_name = "METHOD",
+        default_value = "greedy",
+        help_heading = "Search"
+    )]
     cluster: ClusterArgument,
 
     #[command(flatten)]
@@ -45,21 +60,24 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     run: RunArguments,
+
+    #[command(flatten)]
+    hold: HoldArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KeepArgument {
-    /// The earliest
+    /// The first in the order of the inputs
     First,
-    /// The one with the longest text
+    /// The one with the longest text, or the first of several
     Longest,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum ClusterArgument {
-    /// A document goes only if it is similar to a kept one
+    /// Remove a document only if it is similar to a kept one
     Greedy,
-    /// One document of each connected component is kept
+    /// Keep one document per connected component of similar pairs
     Connected,
 }
 
@@ -83,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     terminal.announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)
-        .held_bytes(arguments.search.held_bytes())
+        .held_bytes(arguments.hold.held_bytes())
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || run.dedup(&task, &arguments.output))?;
     let counts = &outcome.report.counts;
@@ -99,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     if counts.largest_cluster * 100 > counts.documents {
         let share = terminal::share(counts.largest_cluster, counts.documents);
         terminal.warn(&format!(
-            "the largest cluster holds {share} documents, more than 1 %; look at it in report.json before you trust the result"
+            "the largest cluster has more than 1 % of all documents: {share}; check it in report.json before you use the result"
         ));
     }
     Ok(())

@@ -9,8 +9,8 @@ use simgpu::scheme::Scheme;
 
 /// List the devices that --backend gpu can use
 ///
-/// All devices compute the same signatures. A software device is a program on the CPU: useful for tests, and
-/// never selected by --backend auto.
+/// Pass the number in front of a name to --device. All devices compute the same signatures. A software device
+/// is a program on the CPU: useful for tests, and never selected by --backend auto.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {}
 
@@ -61,7 +61,7 @@ fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
     Ok(())
 }
 
-/// The schemes that the adapter computes, and the form of its kernels.
+/// The schemes that the adapter computes, and the integer width of its kernels.
 fn kernels(adapter: &Adapter) -> String {
     let integers = adapter.integers();
     let form = match integers {

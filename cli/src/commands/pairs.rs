@@ -7,13 +7,13 @@ use clap::Args;
 use simgpu::io::PairsFormat;
 use simgpu::jobs::{Outcome, PairsOutput, SignatureFile, SignatureRun, Verification};
 
-use crate::arguments::{InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
 use crate::streams::is_stream;
 use crate::terminal::{self, Terminal};
 use crate::{Usage, stop, usage};
 
-/// What the documents decide, or decided when they were signed.
-const OF_DOCUMENTS: [&str; 20] = [
+/// Arguments that signatures already fix, or that concern documents only.
+const DOCUMENT_ARGUMENTS: [&str; 20] = [
     "inputs",
     "format",
     "text_field",
@@ -36,21 +36,22 @@ const OF_DOCUMENTS: [&str; 20] = [
     "batch_mib",
 ];
 
-/// Find all similar pairs, with their similarity
+/// Find all pairs of near-duplicates, with their similarity
 ///
-/// Writes id_a, id_b, similarity, file_a, row_a, file_b, row_b of each pair, by ascending rows.
+/// Writes one record per pair, sorted by position in the inputs: id_a, id_b, similarity, file_a, row_a, file_b,
+/// row_b. Rows count from 0 in each file.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Read this file of signatures, which sign wrote, in the place of documents: .parquet, or .npy with
-    /// its .npy.json; documents with equal signatures then are identical
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_DOCUMENTS)]
+    /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json;
+    /// documents with equal signatures count as identical
+    #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
     signatures: Option<PathBuf>,
 
-    /// File for the pairs, in the format of its ending: .jsonl, .csv or .parquet; - is JSON Lines on
+    /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; - writes JSON Lines to
     /// stdout
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
@@ -64,6 +65,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     run: RunArguments,
+
+    #[command(flatten)]
+    hold: HoldArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -77,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
     if arguments.input.names().is_empty() {
         return Err(Usage::error(
-            "there is nothing to read; name documents as INPUT, or --signatures FILE",
+            "no input; pass documents as INPUT, or --signatures FILE",
         ));
     }
     let settings = arguments.run.resolve(&arguments.input)?;
@@ -86,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     settings.terminal.announce(&settings.engine, Some(&search));
     let run = settings
         .over(&arguments.input, &inputs)
-        .held_bytes(arguments.search.held_bytes())
+        .held_bytes(arguments.hold.held_bytes())
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || {
         with_output(&arguments.output, |output| run.pairs(&search, output))
@@ -95,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The same from signatures.
+/// Finds pairs among stored signatures.
 fn run_on_signatures(
     arguments: &Arguments,
     signatures: &Path,
@@ -106,7 +110,7 @@ fn run_on_signatures(
     let search = arguments.search.resolve(signatures.scheme())?;
     if search.verification == Verification::Exact {
         return Err(Usage::error(
-            "--verify exact needs the documents, and --signatures has none; name them as INPUT, or verify by signature",
+            "--verify exact needs documents; pass them as INPUT instead of --signatures, or use --verify signature",
         ));
     }
     terminal.announce_signatures(&signatures, &search);
@@ -120,7 +124,7 @@ fn run_on_signatures(
     Ok(())
 }
 
-/// Runs with the output that a name stands for: standard output if it is `-`.
+/// Runs with the output of this name: stdout if it is `-`.
 fn with_output<T>(
     name: &Path,
     run: impl FnOnce(PairsOutput<'_>) -> simgpu::Result<T>,

@@ -9,18 +9,18 @@ use simgpu::selftest::{Check, CheckOutcome, Selftest};
 
 use crate::arguments::BackendArguments;
 
-/// Check that every backend computes the published values
+/// Check that every backend computes the published signature values
 ///
-/// These come from a second implementation in another language and from the tools that the presets
-/// reproduce. Long sets and texts come from formulas: every backend must compute the signatures that the
-/// scalar backend computes, and those of texts must also be the ones recorded with this version.
+/// Published values come from an independent implementation in another language and from the tools that the
+/// presets reproduce. On long sets and texts made from formulas, every backend must match the scalar backend;
+/// signatures of the texts must also match those recorded with this version.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("backend", |backend| backend.help(
-        "Backend to check: scalar, simd, gpu, hybrid, or auto: scalar and simd on every instruction set of this CPU, and gpu on every hardware device"
+        "Backend to check: scalar, simd, gpu, hybrid, or auto (scalar and simd on every instruction set of this CPU, gpu on every hardware device)"
     )),
     mut_arg("isa", |isa| isa.help(
-        "Check simd on this instruction set only: portable, avx2, avx512, neon [default: all that this CPU has]"
+        "Check simd on this instruction set only: portable, avx2, avx512, neon [default: all that this CPU supports]"
     ))
 )]
 pub(crate) struct Arguments {
@@ -59,14 +59,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     std::io::stdout().write_all(page.as_bytes())?;
     if failed > 0 {
         bail!(
-            "{failed} of {} checks failed: do not use what this machine computes, and please report it",
+            "{failed} of {} checks failed; do not use results of this machine, and please report the failed checks",
             checks.len()
         );
     }
     Ok(())
 }
 
-/// Who computed the values.
+/// The signer that computed the values, or the definition.
 fn by(check: &Check) -> &str {
     check.signer.as_deref().unwrap_or("definition")
 }

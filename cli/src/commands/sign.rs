@@ -9,17 +9,19 @@ use simgpu::io::SignaturesFormat;
 use crate::arguments::{InputArguments, RunArguments, on_threads};
 use crate::{stop, terminal, usage};
 
-/// Compute the signature of every document
+/// Compute the MinHash signature of every document
 ///
-/// Writes one row a document, in order: a table of id and signature with the parameters in its metadata
-/// (.parquet), or the matrix of shape (documents, num_perm), which holds no ids, with the parameters beside
-/// it (.npy and .npy.json).
+/// Writes one row per document, in the order of the inputs. The ending of the output selects the format:
+///
+/// .parquet: a table of ids and signatures, with the parameters in its metadata.
+///
+/// .npy: a matrix of shape (documents, num_perm) without ids, with the parameters in .npy.json beside it.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// File for the signatures, in the format of its ending: .parquet or .npy
+    /// File for the signatures; its ending selects the format: .parquet or .npy
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
 

@@ -9,7 +9,7 @@ use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 use crate::arguments::{num_perm_range, scheme_of};
 use crate::usage;
 
-/// Show what bands and rows do: missed pairs, false candidates, memory, the S-curve
+/// Show the effect of bands and rows: missed pairs, false candidates, memory, S-curve
 ///
 /// A pair of similarity s becomes a candidate with probability 1 - (1 - s^rows)^bands. More bands find
 /// more pairs; more rows exclude more dissimilar pairs.
@@ -19,19 +19,19 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "S", default_value_t = 0.8)]
     threshold: f64,
 
-    /// Signature scheme
+    /// Signature scheme or preset, as for `simgpu dedup`
     #[arg(long, value_name = "NAME", default_value = "affine32")]
     scheme: String,
 
-    /// Number of permutations [default: 128, or the scheme's]
+    /// Number of permutations, one per slot of a signature [default: 128, or the scheme's]
     #[arg(long, value_name = "K", value_parser = num_perm_range())]
     num_perm: Option<u32>,
 
-    /// Show the effect of this number of bands, with --rows
+    /// Number of bands to show beside the suggested ones; needs --rows
     #[arg(long, value_name = "B", requires = "rows")]
     bands: Option<usize>,
 
-    /// Slots per band, with --bands
+    /// Slots per band to show; needs --bands
     #[arg(long, value_name = "R", requires = "bands")]
     rows: Option<usize>,
 }

@@ -67,7 +67,7 @@ fn tokens_field_needs_unit_tokens() {
         "--tokens-field tokens --unit words",
         "--tokens-field ids --text-field body --scheme datasketch",
     ] {
-        usage_error(options, &["--tokens-field needs --unit tokens", "leave"]);
+        usage_error(options, &["--tokens-field needs --unit tokens", "omit"]);
     }
     let place = Place::new();
     place.write("in.jsonl", r#"{"ids": ["a", "b"]}"#);
@@ -127,7 +127,10 @@ fn isa_needs_the_simd_backend() {
     let place = Place::with_texts(["a"]);
     place
         .run("sign in.jsonl -o s.npy --backend scalar --isa portable")
-        .refused(2, &["--isa is for the simd backend; leave --isa out"]);
+        .refused(
+            2,
+            &["--isa applies to the backend simd, not scalar; omit --isa"],
+        );
 }
 
 #[test]

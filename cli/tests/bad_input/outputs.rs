@@ -94,7 +94,7 @@ fn an_unwritable_output_path_is_refused() {
             "missing/signatures.npy",
         ),
     ] {
-        // Every message ends with a remedy, behind a semicolon.
+        // Every message ends with a semicolon and a remedy.
         let run = place.run(command).refused(1, &[path, "; "]);
         let causes = run.error().matches("os error").count();
         assert!(

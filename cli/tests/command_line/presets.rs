@@ -112,7 +112,8 @@ fn every_scheme_keeps_documents_without_shingles() {
 fn presets_size_token_shingles_like_their_tools() {
     let place = Place::new();
     place.write("in.jsonl", r#"{"tokens": ["a", "b"], "text": "a b"}"#);
-    let hint = "values are those of SCHEME for the same tokens only (--unit tokens)";
+    let hint =
+        "signatures equal those of SCHEME only for the same tokens; pass them with --unit tokens";
     for (scheme, size) in [
         ("datatrove", 5),
         ("datatrove32", 5),
