@@ -166,4 +166,4 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod internals;
 
-pub use error::{Error, Result, Unsupported};
+pub use error::{Error, Result};

@@ -373,8 +373,7 @@ fn section_3_4_3_combining_the_techniques() {
     let banding = Banding::for_threshold(0.7, 128, ErrorWeights::VERIFIED).unwrap();
     let mut keys = BandKeys::new(banding);
     keys.push(&signatures);
-    let mut after_band = |_| Ok(());
-    let mut buckets = LshBuckets::new(&keys, 100, LargeBuckets::Omit, &mut after_band);
+    let mut buckets = LshBuckets::new(&keys, 100, LargeBuckets::Omit);
     let found = similar_pairs(&mut buckets, &signatures, 0.7).unwrap();
     let pairs: Vec<_> = found
         .pairs

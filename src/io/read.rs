@@ -264,12 +264,19 @@ pub(crate) fn read_all<T>(
     })
 }
 
-/// Reads all documents of the input files into memory, in order. Does not read a stream.
+/// Reads all documents of the input files into memory, in order.
 ///
 /// # Errors
-/// [`Error::BadRecord`] for the first bad record; [`Error::Input`] or [`Error::Io`] for a file that cannot be
+/// [`Error::Input`] for inputs with a stream, which only a run reads; [`Error::BadRecord`] for the first bad record; [`Error::Input`] or [`Error::Io`] for a file that cannot be
 /// read.
 pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
+    if inputs.names_stream() {
+        return Err(Error::Input {
+            path: "-".into(),
+            problem: "a stream can be read by a run only".to_owned(),
+            remedy: "name a file".to_owned(),
+        });
+    }
     let mut all = fields.empty_batch();
     let files = &inputs.files;
     let reading = Reading {

@@ -157,7 +157,7 @@ impl Candidates {
                 advance(progress, band as u64 + 1, 0, 0)
             };
             let mut buckets =
-                LshBuckets::new(&self.keys, search.max_bucket, large, &mut after_band);
+                LshBuckets::new(&self.keys, search.max_bucket, large).after_band(&mut after_band);
             let similarity = Stoppable {
                 similarity: &*self.similarity,
                 progress,

@@ -62,7 +62,7 @@ pub struct LshBuckets<'a> {
     keys: &'a BandKeys,
     max_bucket: usize,
     large: LargeBuckets<'a>,
-    after_band: &'a mut dyn FnMut(usize) -> Result<()>,
+    after_band: Option<&'a mut dyn FnMut(usize) -> Result<()>>,
     large_keys: HashSet<(usize, u64)>,
     candidates: u64,
 }
@@ -80,21 +80,25 @@ impl std::fmt::Debug for LshBuckets<'_> {
 impl<'a> LshBuckets<'a> {
     /// A source over the buckets of `keys`.
     ///
-    /// `large` decides how to treat buckets with more than `max_bucket` documents. `after_band` is called with
-    /// the number of each finished band, counted from 0; it stops the source by returning an error.
-    pub fn new(
-        keys: &'a BandKeys,
-        max_bucket: usize,
-        large: LargeBuckets<'a>,
-        after_band: &'a mut dyn FnMut(usize) -> Result<()>,
-    ) -> Self {
+    /// `large` decides how to treat buckets with more than `max_bucket` documents.
+    pub fn new(keys: &'a BandKeys, max_bucket: usize, large: LargeBuckets<'a>) -> Self {
         LshBuckets {
             keys,
             max_bucket,
             large,
-            after_band,
+            after_band: None,
             large_keys: HashSet::new(),
             candidates: 0,
+        }
+    }
+
+    /// Calls `after_band` with the number of each finished band, counted from 0. It stops the source by
+    /// returning an error.
+    #[must_use]
+    pub fn after_band(self, after_band: &'a mut dyn FnMut(usize) -> Result<()>) -> Self {
+        LshBuckets {
+            after_band: Some(after_band),
+            ..self
         }
     }
 
@@ -177,7 +181,9 @@ impl CandidateSource for LshBuckets<'_> {
                 }
             }
             self.emit(band, &mut block, verify)?;
-            (self.after_band)(band)?;
+            if let Some(after_band) = &mut self.after_band {
+                after_band(band)?;
+            }
         }
         if omitted.pairs > 0 {
             let not_compared = pairs_among(self.keys.len()).saturating_sub(self.candidates);

@@ -107,8 +107,7 @@ pub struct SimilarPairs {
 /// let mut keys = BandKeys::new(banding);
 /// keys.push(&signatures);
 ///
-/// let mut after_band = |_| Ok(());
-/// let mut source = LshBuckets::new(&keys, 1000, LargeBuckets::Omit, &mut after_band);
+/// let mut source = LshBuckets::new(&keys, 1000, LargeBuckets::Omit);
 /// let found = similar_pairs(&mut source, &signatures, 0.7)?;
 /// let clusters = Clusters::greedy(&found, texts.len(), None);
 /// let [removal] = &clusters.removals[..] else { panic!() };

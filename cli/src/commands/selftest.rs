@@ -8,6 +8,7 @@ use clap::Args;
 use simgpu::selftest::{Check, CheckOutcome, Selftest};
 
 use crate::arguments::BackendArguments;
+use crate::parameters::with_flags;
 
 /// Check that every backend computes the published signature values
 ///
@@ -84,7 +85,7 @@ fn table(checks: &[Check]) -> anyhow::Result<String> {
         match &check.outcome {
             CheckOutcome::Passed { values } => writeln!(page, "ok  {values:>4} values")?,
             CheckOutcome::Failed { first } => writeln!(page, "FAILED  {first}")?,
-            CheckOutcome::Unsupported { reason } => writeln!(page, "{reason}")?,
+            CheckOutcome::Unsupported { reason } => writeln!(page, "{}", with_flags(reason))?,
         }
     }
     Ok(page)

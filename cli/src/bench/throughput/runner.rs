@@ -253,7 +253,7 @@ fn pool(threads: u32) -> Result<ThreadPool> {
         .num_threads(threads as usize)
         .build();
     pool.map_err(|error| {
-        Error::Unsupported(simgpu::Unsupported::Threads {
+        Error::Unsupported(simgpu::error::Unsupported::Threads {
             threads,
             reason: error.to_string(),
         })

@@ -79,10 +79,12 @@ impl BufferedSigner {
 /// Fails if a signer fell back to another way of signing, which would have been timed instead.
 pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
     match signer.notices().pop() {
-        Some(notice) => Err(Error::Unsupported(simgpu::Unsupported::DeviceFailed {
-            device: signer.describe(),
-            reason: format!("{notice}; leave the backend out of --backends"),
-        })),
+        Some(notice) => Err(Error::Unsupported(
+            simgpu::error::Unsupported::DeviceFailed {
+                device: signer.describe(),
+                reason: format!("{notice}; leave the backend out of --backends"),
+            },
+        )),
         None => Ok(()),
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::bench::{Absence, Plan};
 use simgpu::backend::{Backend, Hardware};
+use simgpu::error::Unsupported;
 use simgpu::pipeline::Signer;
 use simgpu::scheme::Scheme;
 use simgpu::simd::Isa;
-use simgpu::{Error, Result, Unsupported};
+use simgpu::{Error, Result};
 
 /// A backend on its hardware.
 #[derive(Clone, Debug)]
