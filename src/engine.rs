@@ -47,7 +47,7 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// A builder with the default scheme, its shingles and the fastest hardware.
+    /// A builder with the default scheme, the default shingles of that scheme, and automatic choice of hardware.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
@@ -90,7 +90,7 @@ impl Engine {
         &*self.signer
     }
 
-    /// Whether documents must be lists of tokens ([`Unit::Tokens`]) and not texts.
+    /// Whether documents must be lists of tokens ([`Unit::Tokens`]) rather than texts.
     pub fn takes_tokens(&self) -> bool {
         self.shingler.shingling().unit == Unit::Tokens
     }
@@ -132,7 +132,7 @@ impl Engine {
         }
     }
 
-    /// Rejects texts for a unit of tokens, and tokens for a unit of texts.
+    /// Rejects texts if the unit is tokens, and lists of tokens if it is not.
     pub(crate) fn check_form(&self, documents: &DocumentBatch) -> Result<()> {
         match (documents, self.takes_tokens()) {
             (DocumentBatch::Texts(_), true) => Err(Conflict::TextsForTokens.into()),
@@ -157,12 +157,12 @@ pub struct EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// Sets the scheme; default `affine32` with 128 permutations and seed 1.
+    /// Sets the scheme. The default is `affine32` with 128 permutations and seed 1.
     pub fn scheme(self, scheme: Scheme) -> Self {
         EngineBuilder { scheme, ..self }
     }
 
-    /// Sets the shingles; default those of the scheme ([`Shingling::of_scheme`]).
+    /// Sets the shingles. The default is those of the scheme ([`Shingling::of_scheme`]).
     pub fn shingling(self, shingling: Shingling) -> Self {
         EngineBuilder {
             shingling: Some(shingling),
@@ -170,7 +170,8 @@ impl EngineBuilder {
         }
     }
 
-    /// Sets the base hash of a shingle; default the scheme's, or else the unit's ([`Shingler::new`]).
+    /// Sets the base hash of shingles. The default is the scheme's or, if it has none, the unit's
+    /// ([`Shingler::new`]).
     pub fn hash(self, hash: BaseHash) -> Self {
         EngineBuilder {
             hash: Some(hash),
@@ -183,8 +184,8 @@ impl EngineBuilder {
         EngineBuilder { backend, ..self }
     }
 
-    /// Sets instructions and device; default the fastest instructions and the first device. Values do not
-    /// depend on them.
+    /// Sets vector instructions and device. The default is the fastest instructions and the first device. No
+    /// value depends on them.
     pub fn hardware(self, hardware: Hardware) -> Self {
         EngineBuilder { hardware, ..self }
     }

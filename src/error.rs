@@ -9,7 +9,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong.
 ///
-/// A message says what is wrong with which file, record or number, then names the remedy after a semicolon.
+/// A message says what is wrong and with which file, record or number; the remedy follows after a semicolon.
 /// Parameters stand in back quotes, such as `` `on_bad_record=skip` ``; [`spell`] rewrites them as flags or as
 /// arguments of another language.
 #[derive(Debug, thiserror::Error)]
@@ -141,7 +141,7 @@ pub enum Conflict {
     },
     /// A number of slots is not a multiple of the signature length.
     #[error(
-        "{slots} slots are not whole signatures of {num_perm} slots; give the number of permutations that signed them"
+        "{slots} slots are not a whole number of signatures of {num_perm} slots; give the number of permutations that they were signed with"
     )]
     PartialSignature {
         /// The slots given.
@@ -234,7 +234,7 @@ pub enum Conflict {
     },
     /// There are more matches than slots, or no slots.
     #[error(
-        "{matches} matches in {num_perm} slots are impossible; count the matches of one pair of signatures"
+        "{matches} matches are not possible in {num_perm} slots; give the number of slots in which one pair of signatures agrees"
     )]
     Matches {
         /// Slots that agree.
@@ -250,7 +250,7 @@ pub enum Conflict {
     },
     /// Slots cannot be a signature of the given scheme.
     #[error(
-        "{slots} slots of {bits} bits are no signature of scheme {scheme} with {num_perm} permutations; give the scheme that signed"
+        "{slots} slots of {bits} bits are not a signature of scheme {scheme} with {num_perm} permutations; give the scheme that they were signed with"
     )]
     SlotsOfScheme {
         /// The slots given.
@@ -284,7 +284,7 @@ pub enum Conflict {
     },
     /// A number of words is not a multiple of the packed signature length.
     #[error(
-        "these words are not whole rows of {num_perm} slots of {bits} bits; give the numbers that packed them"
+        "these words are not a whole number of rows of {num_perm} slots of {bits} bits; give the number of slots and bits that they were packed with"
     )]
     PackedRows {
         /// Slots of a signature.
@@ -294,7 +294,7 @@ pub enum Conflict {
     },
     /// Packed signatures of different shapes are combined.
     #[error(
-        "cannot combine signatures of {left_slots} slots of {left_bits} bits and of {right_slots} slots of {right_bits} bits; sign and pack all with the same numbers"
+        "cannot combine signatures of {left_slots} slots of {left_bits} bits and of {right_slots} slots of {right_bits} bits; sign and pack all of them with the same number of slots and bits"
     )]
     PackedShapes {
         /// Slots of one signature.
@@ -416,7 +416,7 @@ pub enum Unsupported {
         /// The backend.
         backend: String,
     },
-    /// The machine has no graphics adapter with a driver.
+    /// The machine has no GPU with a driver.
     #[error(
         "found no graphics adapter; install a driver (Vulkan, Metal or DX12), or choose `backend=simd`"
     )]
@@ -474,7 +474,7 @@ pub enum Unsupported {
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "check the name",
-        io::ErrorKind::PermissionDenied => "ask for permission, or choose another path",
+        io::ErrorKind::PermissionDenied => "change its permissions, or choose another path",
         io::ErrorKind::StorageFull => "free some space, or choose another disk",
         _ => "check the path, or choose another",
     }

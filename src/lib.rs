@@ -1,16 +1,18 @@
 //! Finds near-duplicate documents, and similar sets in general, in large collections.
 //!
-//! The crate signs documents with MinHash on SIMD lanes or a GPU, finds candidate pairs by banding (LSH), verifies
-//! them and clusters them. See chapter 3 of *Mining of Massive Datasets* (Leskovec, Rajaraman, Ullman).
+//! The crate signs documents with MinHash on SIMD lanes or a GPU, finds candidate pairs by banding (LSH),
+//! verifies
+//! them and clusters them. See chapter 3 of *Mining of Massive Datasets* (Leskovec, Rajaraman, Ullman), cited
+//! as MMDS below.
 //!
 //! ```text
 //! documents   texts or lists of tokens, from memory or from files
-//! shingle     cut each document into a set of hashes: windows of words, characters or bytes
+//! shingle     cut each document into a set of hashes: windows of words, characters, bytes or tokens
 //! sign        reduce each set to num_perm slots; slot i is the minimum of the set under permutation i
 //! band        make one key per band of slots
 //! bucket      group the documents that share a key
 //! pair        list candidate pairs from the buckets
-//! verify      compute their similarity, from signatures or exactly
+//! verify      compute the similarity of each candidate pair, from signatures or exactly
 //! cluster     group similar documents, and keep one per group
 //! ```
 //!
@@ -24,7 +26,7 @@
 //! | [`jobs`] | deduplicate or find similar pairs: [`jobs::dedup()`] in memory, [`jobs::Run`] over files |
 //! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
 //! | [`progress`] | follow a run and stop it; read its counts and times |
-//! | [`mod@error`] | handle errors, and spell the parameters in their messages your way |
+//! | [`mod@error`] | handle errors, and rewrite the parameter names in their messages |
 //! | [`scheme`] | choose the values of signatures, such as those of another tool |
 //! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
 //! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |

@@ -24,14 +24,17 @@ use crate::error::{Error, Result};
 /// }
 /// ```
 pub trait Progress: Sync {
-    /// Called when a stage begins, such as `read` or `compare`. The `done` of [`Progress::advance`] counts up to
-    /// `total`, in a unit that depends on the stage.
+    /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`,
+    /// `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up to `total`: bytes of
+    /// files or documents in memory, bands for `compare`, pairs for `write` of a search of pairs.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// Called at least every few MiB of input and for every block of candidate pairs. `documents` and `bytes`
-    /// count the documents and the bytes of text read so far; 0 in stages that read none.
+    /// Called for every piece of input and for every block of candidate pairs, always from the thread that
+    /// runs. `documents` and `bytes` count the documents and the bytes of text that this stage has finished,
+    /// batch by batch; 0 in stages that read none. `done` may be ahead of them by the batches under way. In
+    /// runs over files, the batch size sets how fine these steps are.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
@@ -39,12 +42,12 @@ pub trait Progress: Sync {
         ControlFlow::Continue(())
     }
 
-    /// Receives a message of general interest.
+    /// Receives a message that is not a warning. Ignores it by default.
     fn tell(&self, message: &str) {
         let _ = message;
     }
 
-    /// Receives a warning: the result may differ from what the caller expects.
+    /// Receives a warning: the result may differ from what the caller expects. Ignores it by default.
     fn warn(&self, message: &str) {
         let _ = message;
     }
@@ -76,7 +79,7 @@ pub struct StageTime {
     pub elapsed_s: f64,
     /// Decompressed bytes of input that the stage read; 0 if it read none.
     pub bytes: u64,
-    /// Whether its time is already included in the stage before it.
+    /// Whether its time is included in that of the last stage before it that is not a part.
     pub is_part: bool,
 }
 
@@ -111,7 +114,7 @@ impl Timings {
 pub struct Counts {
     /// Records read, including bad ones.
     pub documents: u64,
-    /// Documents kept, signed or compared.
+    /// Documents kept by a deduplication, signed, or read for a search of pairs.
     pub kept: u64,
     /// Documents removed.
     pub removed: u64,
@@ -125,13 +128,13 @@ pub struct Counts {
     pub repeated_ids: u64,
     /// Pairs compared.
     pub candidate_pairs: u64,
-    /// Pairs of distinct documents at or above the threshold.
+    /// Similar pairs: of distinct documents for a deduplication, of all documents for a search of pairs.
     pub similar_pairs: u64,
-    /// Buckets with more documents than the bound.
+    /// Buckets with more than `max_bucket` documents.
     pub large_buckets: u64,
     /// Upper bound on the pairs not compared because their buckets are too large.
     pub omitted_pairs: u64,
-    /// Groups of two or more documents. One document of each is kept.
+    /// Clusters of two or more documents; one document of each is kept.
     pub clusters: u64,
     /// Documents in the largest group.
     pub largest_cluster: u64,

@@ -17,7 +17,7 @@ use simgpu::scheme::{Preset, Scheme, Shingles};
 use crate::parameters::with_flags;
 use crate::stop;
 
-/// Prints messages to stderr, unless it is quiet.
+/// Prints messages to stderr, or nothing with `--quiet`.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     quiet: bool,
@@ -100,7 +100,7 @@ impl Terminal {
         }
     }
 
-    #[allow(clippy::print_stderr, reason = "stderr is for talk")]
+    #[allow(clippy::print_stderr, reason = "stderr carries messages, stdout data")]
     fn say(&self, line: &str) {
         if !self.quiet {
             eprintln!("{line}");
@@ -173,7 +173,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Banding and its memory, to append to the parameters of signatures.
+/// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     let (bands, rows) = (search.banding.bands(), search.banding.rows());
     let slot = scheme.family().slot_width().bytes();
@@ -221,9 +221,9 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A number without decimals, its digits in groups.
+/// A number rounded to an integer, with its digits in groups.
 fn rounded(number: f64) -> HumanCount {
-    // `as` saturates, so an infinite rate is no overflow.
+    // `as` saturates, so an infinite rate does not overflow.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -262,7 +262,7 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     format!("{} ({percent:.1} %)", HumanCount(part))
 }
 
-/// Adds the numbers of documents: all, without shingles, and skipped.
+/// Adds lines with the numbers of documents: all, those without shingles, and the skipped records.
 pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
     let documents = HumanCount(counts.documents);
     lines.row(
@@ -276,7 +276,8 @@ pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
     lines.row("skipped", HumanCount(counts.skipped).to_string());
 }
 
-/// Adds the numbers of identical documents and compared pairs, and the expected recall.
+/// Adds lines with the numbers of identical documents and of similar and compared pairs, and the probability
+/// that a pair at the threshold becomes a candidate.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let counts = &outcome.report.counts;
     lines.row("identical", HumanCount(counts.identical).to_string());

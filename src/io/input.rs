@@ -21,7 +21,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format for the extension of a file name; text for an unknown extension.
+    /// The format that the extension of a file name stands for; an unknown extension means text.
     fn of_name(name: &str) -> Self {
         let name = Compression::strip_ending(name).to_ascii_lowercase();
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -57,7 +57,7 @@ enum Place {
 }
 
 impl InputFile {
-    /// Opens the file at its start. The copy of a stream allows one reader at a time.
+    /// Opens the file at its start. The copy of a stream can be read by only one reader at a time.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
             Place::Path(path) => File::open(path),
@@ -69,7 +69,7 @@ impl InputFile {
         }
     }
 
-    /// The size of the file, compressed.
+    /// The size of the file as stored.
     pub(crate) fn stored_bytes(&self) -> u64 {
         let metadata = match &self.place {
             Place::Path(path) => path.metadata(),
@@ -79,7 +79,8 @@ impl InputFile {
     }
 }
 
-/// The input files of a run, in the order of the given names. Files from a folder or a glob are sorted by name.
+/// The input files of a run, in the order in which they were given. Files from a folder or a glob are sorted
+/// by name.
 ///
 /// ```no_run
 /// use std::path::PathBuf;
@@ -112,7 +113,8 @@ impl std::fmt::Debug for Inputs {
 
 impl Inputs {
     /// Finds the files for the given names. A name is a file, a folder (searched recursively), a glob, or `-`
-    /// for the stream of [`Inputs::with_stream`]. Without `format`, the extension of each file decides.
+    /// for the stream of [`Inputs::with_stream`]. Without `format`, the extension of each file decides its
+    /// format.
     ///
     /// # Errors
     /// [`Error::Input`] if a name matches no file, or a file is not a regular file; [`Error::Io`] if a file or
@@ -205,7 +207,8 @@ impl Inputs {
         Ok(())
     }
 
-    /// All files, and a copy of the stream if `-` was given, in a temporary file in `folder`. Calls `advance`
+    /// All files and, if `-` was given, a copy of the stream, which is a temporary file in `folder`. Calls
+    /// `advance`
     /// with the bytes copied so far.
     pub(crate) fn with_copy_of_stream(
         &self,
@@ -220,7 +223,7 @@ impl Inputs {
         let Some(stream) = stream else {
             return Err(Error::Input {
                 path: PathBuf::from("-"),
-                problem: "no stream was given, or it was read before".to_owned(),
+                problem: "no stream was given, or it was already read".to_owned(),
                 remedy: "give a file, or a new stream".to_owned(),
             });
         };
@@ -258,7 +261,7 @@ pub(crate) fn check_not_overwritten(inputs: &[&Path], outputs: &[PathBuf]) -> Re
     Ok(())
 }
 
-/// The path without links. Its last components need not exist.
+/// The path with symbolic links resolved. Its last components need not exist.
 fn real_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     for existing in path.ancestors() {
@@ -378,7 +381,7 @@ impl Found {
     }
 }
 
-/// Reads one text from a stream, plain, gzip or zstd. Messages call it `name`.
+/// Reads one text from a stream, which may be plain, gzip or zstd. Error messages call the stream `name`.
 ///
 /// # Errors
 /// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged or not UTF-8.
@@ -406,14 +409,14 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     })
 }
 
-/// A stream that calls `advance` after each read, which may stop the run.
+/// A stream that calls `advance` after each read; `advance` may stop the run.
 struct Stoppable<F> {
     stream: Box<dyn Read + Send>,
     advance: F,
     bytes: u64,
 }
 
-/// Carries the error that stopped a run through a reader.
+/// Wraps the error that stopped a run, to pass it through the `Read` interface.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 struct Stop(Error);
@@ -432,8 +435,8 @@ impl<F: FnMut(u64) -> Result<()>> Read for Stoppable<F> {
     }
 }
 
-/// Copies a stream to an unnamed temporary file. Compresses it unless it is compressed already, or Parquet, whose
-/// reader needs random access.
+/// Copies a stream to an unnamed temporary file. Compresses the copy, unless the stream is already compressed
+/// or is Parquet, whose reader needs random access.
 fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) -> Result<InputFile> {
     let named = PathBuf::from("stdin");
     let failed = |action, path: &Path| {

@@ -23,7 +23,7 @@ pub struct Dedup {
 }
 
 impl Dedup {
-    /// A deduplication by greedy clusters that keeps the first document of each.
+    /// A deduplication with greedy clustering that keeps the first document of each cluster.
     pub fn new(search: Search) -> Self {
         Dedup {
             search,
@@ -41,7 +41,7 @@ pub struct Deduplication {
     pub removed: Vec<Removed>,
     /// The counts of documents and pairs.
     pub counts: Counts,
-    /// The probability that a pair with a similarity equal to the threshold was found.
+    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
     pub recall_at_threshold: f64,
     /// The elapsed times of the stages.
     pub timings: Timings,
@@ -67,8 +67,9 @@ pub struct Removed {
     pub similarity: Option<f64>,
     /// How the duplicate was found.
     pub found_by: FoundBy,
-    /// With [`Clustering::Connected`]: the row of its most similar neighbour, and the similarity of the two, if
-    /// computed. `None` for other clusterings and for identical documents.
+    /// With [`Clustering::Connected`]: the row of the most similar document that forms a similar pair with
+    /// the removed one, and the similarity of these two, if computed. `None` for other clusterings and for
+    /// identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
 
@@ -171,7 +172,7 @@ pub(crate) fn find_removals(
 struct Groups {
     /// The row of the document to keep at each position.
     keepers: Vec<u32>,
-    /// The rank of each position; `None` if ranks equal positions.
+    /// The rank of each position; `None` if the rank of every position is the position itself.
     ranks: Option<Vec<u32>>,
 }
 
@@ -190,8 +191,8 @@ impl Groups {
         Groups { keepers, ranks }
     }
 
-    /// All removed documents, by ascending row: those of removed positions, and those identical to the keeper
-    /// of their position.
+    /// All removed documents, by ascending row: all documents at removed positions, and at kept positions all
+    /// but the keeper.
     fn removed(
         &self,
         corpus: &Corpus,

@@ -19,7 +19,7 @@ pub struct PairsFound {
     /// The counts of documents and pairs. `similar_pairs` is the number of pairs of
     /// [`PairsFound::for_each`].
     pub counts: Counts,
-    /// The probability that a pair with a similarity equal to the threshold was found.
+    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
     pub recall_at_threshold: f64,
     /// The elapsed times of the stages.
     pub timings: Timings,

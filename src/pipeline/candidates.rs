@@ -8,7 +8,7 @@ use super::band::BandKeys;
 use super::bucket::Buckets;
 use crate::error::Result;
 
-/// Candidate pairs per block: 8 MiB.
+/// Candidate pairs per block; a full block takes 8 MiB.
 const BLOCK: usize = 1 << 20;
 
 /// A source of candidate pairs for [`similar_pairs`](super::similar_pairs).
@@ -16,7 +16,7 @@ const BLOCK: usize = 1 << 20;
 /// A pair is two positions. Within one collection, the first is less than the second. A source over two
 /// collections, such as stored and new documents, returns one position in each.
 ///
-/// The source is responsible for emitting each pair once where it can.
+/// A source avoids emitting a pair more than once where it can.
 pub trait CandidateSource {
     /// Passes all candidate pairs to `verify`, block by block. The source may use the answers of `verify` to
     /// skip later pairs.
@@ -29,11 +29,11 @@ pub trait CandidateSource {
 /// Receives a block of candidate pairs and returns for each whether it is similar.
 pub type Verify<'a> = dyn FnMut(&[(u32, u32)]) -> Result<Vec<bool>> + 'a;
 
-/// Counts of pairs and buckets that a source omitted because of a bound.
+/// Counts of pairs and buckets that a source omitted because of `max_bucket`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
-    /// Upper bound on the pairs not compared. A pair counts once per large bucket that holds it; the sum is
-    /// capped at the number of all pairs less those compared.
+    /// Upper bound on the pairs not compared. A pair that is not compared counts once for each large bucket
+    /// that holds it; the sum is at most the number of all pairs minus the number of comparisons.
     pub pairs: u64,
     /// Buckets with more documents than the bound.
     pub large_buckets: u64,
@@ -47,8 +47,8 @@ pub enum LargeBuckets<'a> {
     /// Compares their documents with leaders only, and counts the other pairs in [`Omitted`].
     ///
     /// Documents are visited by rank ([`KeepPolicy::ranks`](super::KeepPolicy::ranks)), or by position for
-    /// `None`. A document that is similar to no earlier leader becomes a leader. The number of leaders is at
-    /// most the bound.
+    /// `None`. A document that is similar to no earlier leader becomes a leader. There are at most
+    /// `max_bucket` leaders.
     Leaders(Option<&'a [u32]>),
 }
 
@@ -102,7 +102,8 @@ impl<'a> LshBuckets<'a> {
         }
     }
 
-    /// Passes the pairs of a block that share no bucket in an earlier band to `verify`, and empties the block.
+    /// Passes to `verify` those pairs of a block that share no bucket in an earlier band, large buckets
+    /// aside, and empties the block.
     fn emit(
         &mut self,
         band: usize,

@@ -1,4 +1,4 @@
-//! Signs shingle sets (MMDS 3.3): the trait of all backends, and matrices of signatures.
+//! Signs shingle sets (MMDS 3.3): the trait that all backends implement, and matrices of signatures.
 
 use super::banding::{Banding, check_keys, keys_of_row};
 use super::shingle::{ShingleSets, Shingler};
@@ -9,7 +9,8 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 
 /// Computes MinHash signatures (Broder 1997; MMDS 3.3).
 ///
-/// Slot k of a signature is the least value of the set's hashes under permutation k. Every slot of the empty set
+/// Slot k of a signature is the least value that permutation k gives to a hash of the set. Every slot of the
+/// empty set
 /// is [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot).
 ///
 /// Get one from [`Backend::signer`](crate::backend::Backend::signer). Every implementation must compute the same
@@ -83,7 +84,8 @@ pub trait Signer: Send + Sync {
     /// Signs set i into row i of `signatures`.
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if the hashes do not have the scheme's width, or `signatures` does not
+    /// [`Error::Conflict`](crate::Error::Conflict) if the hashes do not have the scheme's width, or
+    /// `signatures` does not
     /// have one row per set and `num_perm` slots per row.
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()>;
 
@@ -119,14 +121,16 @@ pub trait Signer: Send + Sync {
     /// [`band_key`](super::band_key).
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) if `keys` does not have one entry per set
+    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) if `keys` does not have one
+    /// entry per set
     /// and band, or the bands need more slots than a signature has.
     fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
         check_keys(keys, sets.len(), banding, self.num_perm())?;
         signed_keys(self, sets, banding, keys)
     }
 
-    /// Messages for the user about the work so far, each returned once; for example, that a device failed and
+    /// Messages for the user about the work so far; each message is returned only once; for example, that a
+    /// device failed and
     /// the CPU took over.
     fn notices(&self) -> Vec<String> {
         Vec::new()
@@ -198,10 +202,12 @@ fn count_matches<S: PartialEq>(slots: &[S], other: &[S]) -> Result<usize> {
 }
 
 impl SlotsMut<'_> {
-    /// Replaces each slot by the smaller of it and that of `other`. The result is the signature of the union of
+    /// Replaces each slot by the smaller of itself and the same slot of `other`. The result is the signature
+    /// of the union of
     /// both sets (MMDS 3.3.6). Both signatures must have the same scheme.
     ///
-    /// Do not merge empty sets of `nemo` and `nemo64`: their slots are 0 and would replace those of the other set.
+    /// Do not merge signatures of empty sets of the presets `nemo` and `nemo64`: their slots are 0 and would
+    /// replace all slots of the other signature.
     ///
     /// ```
     /// use simgpu::backend::Backend;
@@ -221,7 +227,8 @@ impl SlotsMut<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if the signatures differ in width or number of slots. Nothing is
+    /// [`Error::Conflict`](crate::Error::Conflict) if the signatures differ in width or number of slots.
+    /// Nothing is
     /// changed then.
     pub fn merge(&mut self, other: Slots<'_>) -> Result<()> {
         check_counts(self.len(), other.len())?;
@@ -234,7 +241,7 @@ impl SlotsMut<'_> {
     }
 }
 
-/// Replaces each slot by the smaller one.
+/// Replaces each slot by the smaller of itself and the same slot of `other`.
 pub(crate) fn lower<S: Copy + Ord>(slots: &mut [S], other: &[S]) {
     for (slot, other) in slots.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
@@ -391,7 +398,7 @@ impl Signatures {
         signed
     }
 
-    /// Removes all rows and keeps the memory.
+    /// Removes all rows but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.slots.resize(0);
     }
@@ -459,7 +466,8 @@ impl Signatures {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Conflict`](crate::Error::Conflict) if the number of rows, slot width or `num_perm` differ. Nothing is
+    /// [`Error::Conflict`](crate::Error::Conflict) if the number of rows, slot width or `num_perm` differ.
+    /// Nothing is
     /// changed then.
     pub fn merge(&mut self, other: &Signatures) -> Result<()> {
         check_counts(self.num_perm, other.num_perm)?;
@@ -525,7 +533,8 @@ impl Signatures {
     /// Estimates the Jaccard similarity J of rows `i` and `j` by the share of slots in which they agree (Broder
     /// 1997; MMDS 3.3.3). The standard error is sqrt(J (1 - J) / num_perm).
     ///
-    /// It is 1 for two empty sets: their similarity is undefined, but all their slots agree. All slots of an
+    /// The estimate is 1 for two empty sets: their similarity is undefined, but all their slots agree. All
+    /// slots of an
     /// empty set are [`Scheme::empty_slot`](crate::scheme::Scheme::empty_slot).
     ///
     /// # Panics

@@ -13,13 +13,13 @@ use crate::{stop, terminal};
 
 /// Keep one document of each group of near-duplicates
 ///
-/// Writes these to the output folder when the run is complete:
+/// Writes these files to the output folder when the run is complete:
 ///
 /// kept/: the kept records of each input, under the same name, in the same format and compression.
 ///
 /// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
 ///
-/// report.json: counts, parameters and clusters; identical in every run.
+/// report.json: counts, parameters and clusters; identical in every run with the same input and options.
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     overwrite: bool,
 
-    /// Which document of each group to keep
+    /// Which document of each cluster to keep
     #[arg(
         long,
         value_enum,
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     )]
     keep: KeepArgument,
 
-    /// How to form groups of near-duplicates
+    /// How to form clusters of near-duplicates
     #[arg(
         long,
         value_enum,
@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 enum KeepArgument {
     /// The first in the order of the inputs
     First,
-    /// The one with the longest text, or the first of several
+    /// The one with the longest text; if several are equally long, the first
     Longest,
 }
 
@@ -77,7 +77,7 @@ enum KeepArgument {
 enum ClusterArgument {
     /// Remove a document only if it is similar to a kept one
     Greedy,
-    /// Keep one document per connected component of similar pairs
+    /// Keep one document of each set of documents that chains of similar pairs connect
     Connected,
 }
 

@@ -1,4 +1,8 @@
 //! The contents of `run.json`: machine, times and memory of a run.
+#![allow(
+    unreachable_pub,
+    reason = "the hidden feature `internals` hands some of it on"
+)]
 
 use std::fs;
 use std::process::Command;

@@ -54,7 +54,7 @@ impl std::fmt::Debug for Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// Makes a run of an engine over inputs, with default options.
+    /// Makes a run that processes inputs with an engine, with default options.
     pub fn new(engine: &'a Engine, inputs: &'a Inputs) -> Self {
         Run {
             fields: Fields::of_form(engine.takes_tokens()),
@@ -71,7 +71,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The fields of a record; default `id`, and `text` or, if the engine takes tokens, `tokens`.
+    /// The fields of a record. The default id field is `id`; the default content field is `text`, or `tokens`
+    /// if the engine takes tokens.
     pub fn fields(self, fields: Fields) -> Self {
         Run { fields, ..self }
     }
@@ -158,8 +159,9 @@ impl<'a> Run<'a> {
         warn_of_repeated_ids(self.progress, counts.repeated_ids);
         for path in &self.inputs.repeated {
             let path = path.display();
-            self.progress
-                .warn(&format!("{path} was given more than once; read it once"));
+            self.progress.warn(&format!(
+                "{path} was given more than once and is read only once"
+            ));
         }
     }
 }

@@ -353,11 +353,13 @@ impl Shingler {
                 self.shingle_words(hash, scratch, out);
             }
             Unit::Pieces => {
+                let mut normalised = std::mem::take(&mut scratch.normalised);
                 let normalise = self.shingling.normalise;
-                let mut words = std::mem::take(&mut scratch.words);
-                normalise.apply(text, &mut words.text);
-                self.shingle_pieces(hash, &words.text, scratch, out);
-                scratch.words = words;
+                normalise.apply_to_bytes(self.isa, text, &mut normalised);
+                // Normalised text is UTF-8, so that this borrows it.
+                let text = String::from_utf8_lossy(normalised.as_slice());
+                self.shingle_pieces(hash, &text, scratch, out);
+                scratch.normalised = normalised;
             }
             // Readers and `check_texts` rule this case out.
             Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
