@@ -1,5 +1,7 @@
 //! Deduplicates texts in memory, and shows what was removed, why, and what is kept.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
 use simgpu::engine::Engine;
 use simgpu::jobs::{Dedup, FoundBy, Search, Verification, dedup};
 use simgpu::progress::Silent;

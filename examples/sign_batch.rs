@@ -1,5 +1,7 @@
 //! Signs a batch of texts, and estimates the similarity of two of them with its 95 % interval.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
 use simgpu::engine::Engine;
 use simgpu::scheme::Scheme;
 

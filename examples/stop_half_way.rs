@@ -1,5 +1,7 @@
 //! Stops a run over files half way: it leaves no results. The same run without a stop completes.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it does")]
+
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
