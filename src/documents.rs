@@ -314,8 +314,8 @@ impl Documents for DocumentBatch {
     }
 }
 
-/// The first 128 bits of BLAKE3. Documents count as identical if the digests of their units are equal, or of
-/// their slots where only signatures exist.
+/// The first 128 bits of BLAKE3. Documents count as identical if the digests of their units are equal. Where only
+/// signatures exist, the digests of their slots are compared instead.
 pub(crate) fn digest(bytes: &[u8]) -> u128 {
     let digest = blake3::hash(bytes);
     let mut low = [0; 16];

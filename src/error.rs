@@ -160,7 +160,7 @@ pub enum Conflict {
         num_perm: usize,
         /// The rows given.
         rows: usize,
-        /// The slots of a given row.
+        /// The slots of each row that was passed in.
         row_slots: usize,
     },
     /// Two matrices to be merged row by row have different numbers of rows.
@@ -423,7 +423,7 @@ pub enum Unsupported {
     NoAdapter,
     /// The device number is out of range.
     #[error(
-        "there is no device {device} among {adapters}; choose a `device` that `simgpu devices` lists"
+        "there is no device {device} among the {adapters} found; choose a `device` that `simgpu devices` lists"
     )]
     NoSuchDevice {
         /// The number given.

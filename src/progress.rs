@@ -25,16 +25,16 @@ use crate::error::{Error, Result};
 /// ```
 pub trait Progress: Sync {
     /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`,
-    /// `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up to `total`: bytes of
-    /// files or documents in memory, bands for `compare`, pairs for `write` of a search of pairs.
+    /// `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up to `total`: bytes
+    /// for files, documents for documents in memory, bands for `compare`, pairs for `write` in a search for pairs.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// Called for every piece of input and for every block of candidate pairs, always from the thread that
-    /// runs. `documents` and `bytes` count the documents and the bytes of text that this stage has finished,
-    /// batch by batch; 0 in stages that read none. `done` may be ahead of them by the batches under way. In
-    /// runs over files, the batch size sets how fine these steps are.
+    /// Called for every piece of input and for every block of candidate pairs, always from the thread that executes
+    /// the run. `documents` and `bytes` count the documents and the bytes of text that this stage has finished, batch
+    /// by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over files, the
+    /// batch size sets how fine these steps are.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
@@ -79,7 +79,8 @@ pub struct StageTime {
     pub elapsed_s: f64,
     /// Decompressed bytes of input that the stage read; 0 if it read none.
     pub bytes: u64,
-    /// Whether its time is included in that of the last stage before it that is not a part.
+    /// Whether this stage is part of an earlier one. Its time is then included in that of the last stage before it
+    /// that is not a part itself.
     pub is_part: bool,
 }
 
@@ -136,7 +137,7 @@ pub struct Counts {
     pub omitted_pairs: u64,
     /// Clusters of two or more documents; one document of each is kept.
     pub clusters: u64,
-    /// Documents in the largest group.
+    /// Documents in the largest cluster.
     pub largest_cluster: u64,
     /// Decompressed bytes of input.
     pub bytes: u64,

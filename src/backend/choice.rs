@@ -1,7 +1,7 @@
 //! The choice of a backend, and how it is opened.
 //!
-//! A further backend is one more file or folder here, one more variant of [`Backend`] and one more arm of
-//! [`Backend::signer_with`]; nothing outside this module names one.
+//! To add a backend, add a file or folder here, a variant of [`Backend`] and an arm of
+//! [`Backend::signer_with`]; code outside this module names no backend.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,11 +24,11 @@ pub enum Backend {
     /// adapters that are software on the CPU.
     #[default]
     Auto,
-    /// The definition, one value at a time.
+    /// The reference implementation, one value at a time.
     Scalar,
     /// SIMD lanes of the CPU.
     Simd,
-    /// A GPU. SIMD lanes of the CPU sign what it fails to sign.
+    /// A GPU. What it fails to sign is signed by SIMD lanes of the CPU.
     Gpu,
     /// A GPU, and the CPU whenever all buffers of the device are busy.
     Hybrid,

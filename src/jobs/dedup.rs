@@ -168,7 +168,7 @@ pub(crate) fn find_removals(
     Ok((candidates.corpus, found))
 }
 
-/// The document to keep of the identical ones at each position, and the order of positions for keeping.
+/// For each position, which of its identical documents to keep; and the order in which positions are kept.
 struct Groups {
     /// The row of the document to keep at each position.
     keepers: Vec<u32>,
@@ -191,8 +191,8 @@ impl Groups {
         Groups { keepers, ranks }
     }
 
-    /// All removed documents, by ascending row: all documents at removed positions, and at kept positions all
-    /// but the keeper.
+    /// All removed documents, by ascending row: every document at a removed position, and every document but the
+    /// keeper at a kept position.
     fn removed(
         &self,
         corpus: &Corpus,

@@ -348,7 +348,7 @@ impl<'a> FirstPass<'a> {
     }
 }
 
-/// Bytes of a piece above which its buffers are freed. Only one huge record makes a piece this large.
+/// If a piece has more bytes than this, its buffers are freed. Only one huge record makes a piece this large.
 const GIANT: usize = 4 << 20;
 
 /// Memory reused from piece to piece.

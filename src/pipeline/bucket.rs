@@ -46,10 +46,10 @@ impl Buckets {
     }
 }
 
-/// Stable radix sort by key: least significant digit first, 11 bits per pass.
+/// Stable sort by key: a radix sort by the high 33 bits, then comparisons.
 ///
-/// Keys are hashes, so their high half already orders almost all of them. Three passes sort by the high half;
-/// the few runs with equal high halves are sorted by comparison.
+/// Keys are hashes, so their high bits alone put almost all of them in order. Three passes of 11 bits, least
+/// significant digit first, sort by these; the few runs in which they are equal are sorted by comparison.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "a digit is 11 bits of a key"

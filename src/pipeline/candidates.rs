@@ -102,8 +102,8 @@ impl<'a> LshBuckets<'a> {
         }
     }
 
-    /// Passes to `verify` those pairs of a block that share no bucket in an earlier band, large buckets
-    /// aside, and empties the block.
+    /// Passes to `verify` the pairs of a block that share no bucket in an earlier band, not counting large
+    /// buckets, and empties the block.
     fn emit(
         &mut self,
         band: usize,

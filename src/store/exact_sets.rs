@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::error::Result;
 use crate::pipeline::{Similarity, jaccard};
 
-/// Shingle sets of documents, from which it computes exact Jaccard similarities.
+/// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
 /// A set is a sorted list of distinct 64-bit hashes, as made by
 /// [`Shingler::exact_set`](crate::pipeline::Shingler::exact_set). It is stored by the position of its document.

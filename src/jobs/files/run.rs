@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         Run { command, ..self }
     }
 
-    /// Refuses an output that is an input file, or a folder that contains one.
+    /// Refuses an output path that is an input file, or a folder that contains an input file.
     pub(super) fn check_outputs(&self, outputs: &[PathBuf]) -> Result<()> {
         self.inputs.check_not_overwritten_by(outputs)
     }
