@@ -270,7 +270,7 @@ pub enum Conflict {
     },
     /// A buffer for packed slots has the wrong length.
     #[error(
-        "{slots} slots of {bits} bits need {needed} words, not {words}; give a buffer of {needed} words"
+        "{slots} slots of {bits} bits need {needed} 64-bit words, not {words}; give a buffer of {needed} 64-bit words"
     )]
     PackedRoom {
         /// Slots of the signature.
@@ -284,7 +284,7 @@ pub enum Conflict {
     },
     /// A number of words is not a multiple of the packed signature length.
     #[error(
-        "these words are not a whole number of rows of {num_perm} slots of {bits} bits; give the number of slots and bits that they were packed with"
+        "the given 64-bit words are not a whole number of rows of {num_perm} slots of {bits} bits; give the number of slots and bits that they were packed with"
     )]
     PackedRows {
         /// Slots of a signature.

@@ -27,7 +27,7 @@
 //! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
 //! | [`progress`] | follow a run and stop it; read its counts and times |
 //! | [`mod@error`] | handle errors, and rewrite the parameter names in their messages |
-//! | [`scheme`] | choose the values of signatures, such as those of another tool |
+//! | [`scheme`] | choose how signature values are computed, for example to match another tool |
 //! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
 //! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |
 //! | [`io`] | choose input files, fields and formats; read reports |
@@ -65,8 +65,8 @@
 //!
 //! # Deduplicate in memory
 //!
-//! Any type that implements [`Documents`](documents::Documents) will do, such as `Vec<String>`.
-//! [`jobs::pairs()`] finds all similar pairs instead.
+//! [`jobs::dedup()`] takes any type that implements [`Documents`](documents::Documents), such as `Vec<String>`,
+//! and chooses the documents to keep. [`jobs::pairs()`] takes the same and finds all similar pairs.
 //!
 //! ```
 //! use simgpu::engine::Engine;
@@ -89,8 +89,8 @@
 //!
 //! # Deduplicate files
 //!
-//! With the feature `io`. [`Progress`](progress::Progress) follows a run and can stop it; a stopped run leaves no
-//! output under a final name.
+//! This needs the feature `io`. [`Progress`](progress::Progress) follows a run and can stop it; a stopped run leaves no
+//! finished output file.
 //!
 #![cfg_attr(feature = "io", doc = "```no_run")]
 #![cfg_attr(not(feature = "io"), doc = "```ignore")]

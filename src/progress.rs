@@ -33,8 +33,8 @@ pub trait Progress: Sync {
 
     /// Called for every piece of input and for every block of candidate pairs, always from the thread that executes
     /// the run. `documents` and `bytes` count the documents and the bytes of text that this stage has finished, batch
-    /// by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over files, the
-    /// batch size sets how fine these steps are.
+    /// by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over files, smaller
+    /// batches make these numbers rise in smaller steps.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
@@ -79,8 +79,8 @@ pub struct StageTime {
     pub elapsed_s: f64,
     /// Decompressed bytes of input that the stage read; 0 if it read none.
     pub bytes: u64,
-    /// Whether this stage is part of an earlier one. Its time is then included in that of the last stage before it
-    /// that is not a part itself.
+    /// Whether this stage is part of a larger one: the nearest earlier stage for which this field is false. The time
+    /// of that stage includes the time of this one.
     pub is_part: bool,
 }
 
@@ -115,7 +115,7 @@ impl Timings {
 pub struct Counts {
     /// Records read, including bad ones.
     pub documents: u64,
-    /// Documents kept by a deduplication, signed, or read for a search of pairs.
+    /// Documents that a deduplication kept, a signing run signed, or a search for pairs read.
     pub kept: u64,
     /// Documents removed.
     pub removed: u64,
@@ -129,7 +129,8 @@ pub struct Counts {
     pub repeated_ids: u64,
     /// Pairs compared.
     pub candidate_pairs: u64,
-    /// Similar pairs: of distinct documents for a deduplication, of all documents for a search of pairs.
+    /// Similar pairs. A deduplication counts identical documents as one document; a search for pairs counts each
+    /// of them.
     pub similar_pairs: u64,
     /// Buckets with more than `max_bucket` documents.
     pub large_buckets: u64,

@@ -67,9 +67,9 @@ pub struct Removed {
     pub similarity: Option<f64>,
     /// How the duplicate was found.
     pub found_by: FoundBy,
-    /// With [`Clustering::Connected`]: the row of the most similar document that forms a similar pair with
-    /// the removed one, and the similarity of these two, if computed. `None` for other clusterings and for
-    /// identical documents.
+    /// With [`Clustering::Connected`]: the row of the document most similar to the removed one, among those
+    /// that form a similar pair with it, and the similarity of these two if computed. `None` for other
+    /// clusterings and for identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
 
@@ -168,7 +168,8 @@ pub(crate) fn find_removals(
     Ok((candidates.corpus, found))
 }
 
-/// For each position, which of its identical documents to keep; and the order in which positions are kept.
+/// For each position (the number of a distinct document, see [`Corpus`]): which of the identical documents there
+/// to keep. And the ranks of positions: the document with the lowest rank in a cluster is kept.
 struct Groups {
     /// The row of the document to keep at each position.
     keepers: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Finds similar pairs of distinct documents, for `dedup` and `pairs`.
+//! Finds similar pairs, counting identical documents as one. `dedup` and `pairs` share this search.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

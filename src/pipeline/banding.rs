@@ -59,7 +59,7 @@ impl Banding {
                 name: "bands x rows",
                 value: format!("{bands} x {rows}"),
                 expected: format!(
-                    "at least 1 x 1 and at most the {num_perm} permutations of `num_perm`"
+                    "at least 1 x 1, with a product of at most {num_perm}, the value of `num_perm`"
                 ),
             });
         }
@@ -77,7 +77,7 @@ impl Banding {
         let above = Nodes::over(threshold, 1.0);
         let mut best = (f64::INFINITY, Banding::new(1, 1, num_perm)?);
         for rows in 1..=num_perm {
-            // Each additional band multiplies by 1 - s^r at every node.
+            // Each additional band multiplies the probability of a miss by 1 - s^r at every node.
             let mut missed = [below.missed_by_bands(rows), above.missed_by_bands(rows)];
             for bands in 1..=num_perm / rows {
                 let [below, above] = missed.each_mut().map(|areas| areas.next().unwrap_or(0.0));

@@ -256,8 +256,8 @@ impl Cardinality {
 fn uniform_range(family: Family) -> Option<f64> {
     const TWO_TO_32: f64 = (1u64 << 32) as f64;
     match family {
-        // Mersenne61 keeps the low 32 bits of a remainder modulo 2^61 - 1. Even multipliers skip values, but
-        // evenly.
+        // Mersenne61 keeps the low 32 bits of a remainder modulo 2^61 - 1. Multipliers that are even
+        // numbers skip values, but at regular distances.
         Family::Affine32 | Family::Mersenne61 | Family::Affine32Even => Some(TWO_TO_32),
         Family::Affine64 => Some(TWO_TO_32 * TWO_TO_32),
         Family::Mersenne31 => Some(P31 as f64),

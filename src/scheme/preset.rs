@@ -49,10 +49,10 @@ pub enum PresetHash {
 /// What a preset cuts texts into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shingles {
-    /// Five words, as without a preset: the tool's own words depend on its caller or on a language model, and
-    /// its values are reproduced for equal tokens only.
+    /// Five words, as without a preset. The tool leaves the cutting of words to its caller or to a tokenizer such
+    /// as spaCy, so only its values for given tokens are reproduced.
     FiveWords,
-    /// Five pieces of the lowercased text, empty ones included.
+    /// Five pieces ([`Unit::Pieces`](crate::pipeline::Unit::Pieces)) of the lowercased text, empty ones included.
     FivePieces,
     /// This number of characters, with white space unchanged.
     Chars(NonZeroUsize),
@@ -61,16 +61,16 @@ pub enum Shingles {
 /// Which consecutive words or tokens form one shingle of a given `size`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grams {
-    /// `size` of them, joined by one blank; fewer form one shingle.
+    /// `size` of them, joined by one space. A document with fewer than `size` has one shingle, made of all of them.
     #[default]
     Native,
-    /// `size` of them, joined by one blank; fewer form none.
+    /// `size` of them, joined by one space. A document with fewer than `size` has no shingle.
     FullOnly,
     /// As [`Grams::Native`], but a text of fewer than five pieces, empty ones included, has no shingle:
     /// text-dedup's `min_length`.
     FromFivePieces,
-    /// cuDF's `minhash_ngrams(size)` on tokens: `size + 1` of them, joined by nothing; fewer form one shingle.
-    /// With a size of 1, each token alone.
+    /// cuDF's `minhash_ngrams(size)` on tokens: `size + 1` of them, joined without a separator. A document with
+    /// fewer has one shingle, made of all of them. A size of 1 is an exception: each token alone is a shingle.
     Cudf,
 }
 
@@ -79,7 +79,7 @@ pub enum Grams {
 pub enum PresetBanding {
     /// The least error for the threshold, with equal weights of false positives and false negatives.
     EqualWeights,
-    /// Always these, if the number of permutations is the preset's.
+    /// These, for every threshold, if the number of permutations is the preset's.
     Fixed {
         /// Number of bands.
         bands: usize,
