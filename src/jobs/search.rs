@@ -228,7 +228,7 @@ pub(crate) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
     };
     let buckets = match counts.large_buckets {
         0 => String::new(),
-        buckets => format!("{} or ", plural(buckets, "bucket")),
+        buckets => format!("{} or in ", plural(buckets, "bucket")),
     };
     progress.warn(&format!(
         "up to {pairs} {were} not compared, in {buckets}groups of identical documents larger than `max_bucket`; raise it to find more pairs"
