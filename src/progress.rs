@@ -115,7 +115,7 @@ impl Timings {
 pub struct Counts {
     /// Records read, including bad ones.
     pub documents: u64,
-    /// Documents that a deduplication kept, a signing run signed, or a search for pairs read.
+    /// Documents kept by a deduplication, signed by a signing run, or read by a search for pairs.
     pub kept: u64,
     /// Documents removed.
     pub removed: u64,

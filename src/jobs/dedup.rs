@@ -168,8 +168,8 @@ pub(crate) fn find_removals(
     Ok((candidates.corpus, found))
 }
 
-/// For each position (the number of a distinct document, see [`Corpus`]): which of the identical documents there
-/// to keep. And the ranks of positions: the document with the lowest rank in a cluster is kept.
+/// The document to keep among the identical documents at each position (the number of a distinct document, see
+/// [`Corpus`]). And the ranks of positions: the document with the lowest rank in a cluster is kept.
 struct Groups {
     /// The row of the document to keep at each position.
     keepers: Vec<u32>,

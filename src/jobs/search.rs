@@ -228,9 +228,12 @@ pub(crate) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
     };
     let buckets = match counts.large_buckets {
         0 => String::new(),
-        buckets => format!("{} or in ", plural(buckets, "bucket")),
+        buckets => format!(
+            "{} of more than `max_bucket` documents or in ",
+            plural(buckets, "bucket")
+        ),
     };
     progress.warn(&format!(
-        "up to {pairs} {were} not compared, in {buckets}groups of identical documents larger than `max_bucket`; raise it to find more pairs"
+        "up to {pairs} {were} not compared, in {buckets}groups of more than `max_bucket` identical documents; raise `max_bucket` to find more pairs"
     ));
 }

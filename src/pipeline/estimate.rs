@@ -28,7 +28,7 @@ use crate::scheme::{Family, P31, P61, Scheme};
 pub struct JaccardEstimate {
     matches: usize,
     num_perm: usize,
-    /// The probability that different slots agree in their kept bits; 0 for whole slots.
+    /// The probability that two slots with different values agree in the bits that packing keeps; 0 for whole slots.
     chance: f64,
 }
 
