@@ -27,9 +27,9 @@ pub struct Banding {
 /// Weights of false positives and false negatives for [`Banding::for_threshold`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorWeights {
-    /// Weight of false positives: the area under the S-curve below the threshold.
+    /// Weight of false positives, which are measured by the area under the S-curve below the threshold.
     pub false_positive: f64,
-    /// Weight of false negatives: the area over the S-curve above the threshold.
+    /// Weight of false negatives, which are measured by the area over the S-curve above the threshold.
     pub false_negative: f64,
 }
 

@@ -79,7 +79,7 @@ pub enum Grams {
 pub enum PresetBanding {
     /// The least error for the threshold, with equal weights of false positives and false negatives.
     EqualWeights,
-    /// These, for every threshold, if the number of permutations is the preset's.
+    /// The given bands and rows, for every threshold, if the number of permutations is the preset's.
     Fixed {
         /// Number of bands.
         bands: usize,
