@@ -74,13 +74,12 @@ fn slot(document: u64, k: u64) -> u64 {
 
 /// Sets that contain each element of the universe with probability 2/3. Similarities are about 1/2.
 fn exact_sets(size: u64) -> ExactSets {
-    let mut universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
-    universe.sort_unstable();
-    let mut sets = ExactSets::new(DOCUMENTS as usize);
+    let universe: Vec<u64> = (0..size * 3 / 2).map(fmix64).collect();
+    let mut sets = ExactSets::default();
     for document in 0..DOCUMENTS {
         let has = |element: &u64| !fmix64(element ^ u64::from(document)).is_multiple_of(3);
         let set: Vec<u64> = universe.iter().copied().filter(has).collect();
-        let inserted = sets.insert(document as usize, &set);
+        let inserted = sets.insert(document, &set);
         inserted.expect("sets in memory are not written to disk");
     }
     sets

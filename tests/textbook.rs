@@ -1,12 +1,13 @@
 //! Worked examples from *Mining of Massive Datasets*, chapter 3 (Leskovec, Rajaraman, Ullman), named by section.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::pipeline::{
-    BandKeys, Banding, Buckets, ErrorWeights, LargeBuckets, LshBuckets, ShingleSets, Shingler,
-    Shingling, Signatures, StopWords, Unit, jaccard, similar_pairs,
+    BandKeys, Banding, Buckets, ErrorWeights, ShingleSets, Shingler, Shingling, Signatures,
+    StopWords, Unit, jaccard, similar_pairs,
 };
 use simgpu::scheme::Hashes;
 use simgpu::scheme::{BaseHash, Scheme, ShingleHash, Width};
@@ -347,12 +348,9 @@ fn section_3_4_1_bands_share_no_buckets() {
         5, 5, 5, 0, 2, 1, // has the same vector in the second band
     ]);
     keys.push(&signatures);
-    let buckets = |band| {
-        let buckets = Buckets::of_band(&keys, band);
-        buckets.iter().map(<[u32]>::to_vec).collect::<Vec<_>>()
-    };
-    assert_eq!(buckets(0), [[0, 1]]);
-    assert!(buckets(1).is_empty());
+    let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
+    assert_eq!(buckets.of_band(0).collect::<Vec<_>>(), [[0, 1]]);
+    assert_eq!(buckets.of_band(1).count(), 0);
 }
 
 /// All steps from documents to pairs.
@@ -373,12 +371,12 @@ fn section_3_4_3_combining_the_techniques() {
     let banding = Banding::for_threshold(0.7, 128, ErrorWeights::VERIFIED).unwrap();
     let mut keys = BandKeys::new(banding);
     keys.push(&signatures);
-    let mut buckets = LshBuckets::new(&keys, 100, LargeBuckets::Omit);
-    let found = similar_pairs(&mut buckets, &signatures, 0.7).unwrap();
-    let pairs: Vec<_> = found
-        .pairs
-        .iter()
-        .map(|pair| (pair.lo(), pair.hi()))
-        .collect();
+    let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
+    let mut pairs = Vec::new();
+    similar_pairs(&buckets, &signatures, 0.7, &mut |block| {
+        pairs.extend(block.pairs.iter().map(|pair| (pair.lo, pair.hi)));
+        Ok(ControlFlow::Continue(()))
+    })
+    .unwrap();
     assert_eq!(pairs, [(0, 1)]);
 }

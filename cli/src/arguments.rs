@@ -501,25 +501,9 @@ pub(crate) struct SearchArguments {
     #[command(flatten)]
     banding: BandingArguments,
 
-    /// How to verify candidate pairs
-    #[arg(
-        long,
-        value_enum,
-        value_name = "METHOD",
-        default_value = "signature",
-        help_heading = "Search"
-    )]
-    verify: VerifyArgument,
-
-    /// Compare every pair of an LSH bucket only up to this many documents; a warning counts omitted
-    /// pairs
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "4096",
-        help_heading = "Search"
-    )]
-    max_bucket: NonZeroUsize,
+    /// How to verify candidate pairs [default: exact; signature with --signatures]
+    #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
+    verify: Option<VerifyArgument>,
 }
 
 /// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
@@ -548,17 +532,22 @@ enum VerifyArgument {
 }
 
 impl SearchArguments {
-    pub(crate) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<Search> {
+    /// The search, with the verification `unless_given` if none is named.
+    pub(crate) fn resolve(
+        &self,
+        scheme: &Scheme,
+        unless_given: Verification,
+    ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
         Ok(Search {
             threshold,
             banding,
             verification: match self.verify {
-                VerifyArgument::None => Verification::None,
-                VerifyArgument::Signature => Verification::Signature,
-                VerifyArgument::Exact => Verification::Exact,
+                Some(VerifyArgument::None) => Verification::None,
+                Some(VerifyArgument::Signature) => Verification::Signature,
+                Some(VerifyArgument::Exact) => Verification::Exact,
+                None => unless_given,
             },
-            max_bucket: self.max_bucket.get(),
         })
     }
 }

@@ -71,6 +71,24 @@ impl Usage {
     }
 }
 
+/// A search that ended at its maximum number of pairs. What it found was written.
+#[derive(Debug)]
+struct Incomplete {
+    pairs: u64,
+}
+
+impl std::fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "incomplete: the search ended at --max-pairs, after {} pairs; raise --max-pairs, raise --threshold, or pass --identical star",
+            indicatif::HumanCount(self.pairs)
+        )
+    }
+}
+
+impl std::error::Error for Incomplete {}
+
 /// Turns an error of the library about parameters into a usage error.
 fn usage(error: simgpu::Error) -> anyhow::Error {
     Usage::error(&with_flags(&error.to_string()))
@@ -94,7 +112,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the error and returns the exit code: 2 for usage, 130 or 143 for a signal, 1 for everything else.
+/// Prints the error and returns the exit code: 2 for usage, 3 for an incomplete result, 130 or 143 for a signal, 1 for
+/// everything else.
 /// A closed pipe on stdout is no error.
 #[allow(clippy::print_stderr, reason = "stderr is where errors go")]
 pub fn fail(error: &anyhow::Error) -> ExitCode {
@@ -113,6 +132,8 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.is::<Usage>() {
         eprintln!("For more information, try '--help'.");
         ExitCode::from(2)
+    } else if error.is::<Incomplete>() {
+        ExitCode::from(3)
     } else {
         ExitCode::FAILURE
     }

@@ -176,8 +176,7 @@ impl Drop for Terminal {
 /// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     let (bands, rows) = (search.banding.bands(), search.banding.rows());
-    let slot = scheme.family().slot_width().bytes();
-    let bytes = search.bytes_per_document(scheme.num_perm(), slot);
+    let bytes = search.bytes_per_document(scheme.num_perm());
     format!(
         ", {bands} bands of {rows} slots\nmemory: {} bytes per document, plus its id",
         HumanCount(bytes as u64)

@@ -65,9 +65,7 @@ pub struct SearchParameters {
     pub rows: usize,
     /// The verification of candidate pairs: `none`, `signature` or `exact`.
     pub verify: String,
-    /// The most documents in a bucket that is compared pair by pair.
-    pub max_bucket: usize,
-    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
+    /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
 }
 
@@ -119,6 +117,18 @@ pub struct Report {
     /// How clusters are formed: `greedy` or `connected`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<&'static str>,
+    /// The most documents of one bucket that a further document is compared with; `None` except for `dedup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_bucket: Option<usize>,
+    /// Which pairs of identical documents are returned: `all` or `star`; `None` except for `pairs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identical: Option<&'static str>,
+    /// The number of pairs at which the search ends; `None` except for `pairs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pairs: Option<u64>,
+    /// Whether all pairs were written, and the search did not end at `max_pairs`; `None` except for `pairs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
     /// The number of clusters of each size. A document without duplicates is a cluster of 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cluster_sizes: BTreeMap<u64, u64>,
@@ -142,6 +152,10 @@ impl Report {
             parameters,
             keep: None,
             cluster: None,
+            max_bucket: None,
+            identical: None,
+            max_pairs: None,
+            complete: None,
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
             empty_files: Vec::new(),

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::corpus::Corpus;
-use super::search::{Candidates, Search, Verification, counts, warn_of_omitted};
+use super::search::{Candidates, Search, Verification, counts};
 use super::source::{InMemory, Source};
 use crate::documents::Documents;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
-use crate::pipeline::{Clustering, Clusters, KeepPolicy, LargeBuckets};
-use crate::progress::{Counts, Progress, Timings};
+use crate::error::Result;
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepPolicy};
+use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -20,7 +20,13 @@ pub struct Dedup {
     pub clustering: Clustering,
     /// Which document of a cluster is kept; default [`KeepPolicy::First`].
     pub keep: KeepPolicy,
+    /// The most documents of one bucket that a further document is compared with; default 4096. What this leaves
+    /// out is counted in [`Counts::omitted_pairs`].
+    pub max_bucket: usize,
 }
+
+/// The default of [`Dedup::max_bucket`].
+const MAX_BUCKET: usize = 4096;
 
 impl Dedup {
     /// A deduplication with greedy clustering that keeps the first document of each cluster.
@@ -29,6 +35,7 @@ impl Dedup {
             search,
             clustering: Clustering::default(),
             keep: KeepPolicy::default(),
+            max_bucket: MAX_BUCKET,
         }
     }
 }
@@ -41,7 +48,7 @@ pub struct Deduplication {
     pub removed: Vec<Removed>,
     /// The counts of documents and pairs.
     pub counts: Counts,
-    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
+    /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
     /// The elapsed times of the stages.
     pub timings: Timings,
@@ -67,9 +74,9 @@ pub struct Removed {
     pub similarity: Option<f64>,
     /// How the duplicate was found.
     pub found_by: FoundBy,
-    /// With [`Clustering::Connected`]: the row of the document most similar to the removed one, among those
-    /// that form a similar pair with it, and the similarity of these two if computed. `None` for other
-    /// clusterings and for identical documents.
+    /// With [`Clustering::Connected`]: the row of the next document on a chain of similar pairs that leads to the
+    /// kept one, and the similarity of the removed document to it, if computed. `None` for other clusterings and
+    /// for identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
 
@@ -137,35 +144,70 @@ pub(crate) fn find_removals(
     let mut timings = Timings::default();
     let search = &task.search;
     let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
-    let corpus = &candidates.corpus;
-    let groups = Groups::of(corpus, task.keep);
-    let ranks = groups.ranks.as_deref();
-    let large = LargeBuckets::Leaders(ranks);
-    let pairs = candidates.compare(search, large, progress, &mut timings)?;
-    let removed = timings.time("cluster", 0, || {
-        let positions = corpus.positions();
-        let clusters = match task.clustering {
-            Clustering::Greedy => Clusters::greedy(&pairs, positions, ranks),
-            Clustering::Connected => {
-                Clusters::connected(&pairs, positions, ranks, &*candidates.similarity)?
-            }
+    let groups = Groups::of(&candidates.corpus, task.keep);
+    let Candidates {
+        corpus,
+        buckets,
+        similarity,
+    } = candidates;
+    let clusters = timings.time("compare", 0, || {
+        let cluster_task = ClusterTask {
+            similarity: &*similarity,
+            threshold: search.threshold,
+            ranks: groups.ranks.as_deref(),
+            max_bucket: task.max_bucket,
         };
-        Ok::<_, Error>(groups.removed(corpus, &clusters, search.verification))
+        let advance = &mut |done| advance(progress, done, 0, 0);
+        match task.clustering {
+            Clustering::Greedy => {
+                progress.begin("compare", buckets.positions().len() as u64);
+                Clusters::greedy(buckets, &cluster_task, advance)
+            }
+            Clustering::Connected => {
+                progress.begin("compare", search.banding.bands() as u64);
+                Clusters::connected(&buckets, &cluster_task, advance)
+            }
+        }
     })?;
+    let removed = groups.removed(&corpus, &clusters, search.verification);
     let sizes = cluster_sizes(&removed);
-    let mut counts = counts(corpus, Some(&pairs));
+    let mut counts = counts(&corpus);
     counts.removed = removed.len() as u64;
     counts.kept = counts.documents - counts.removed;
     counts.clusters = sizes.len() as u64;
     counts.largest_cluster = sizes.values().copied().max().unwrap_or(0);
+    counts.candidate_pairs = clusters.compared;
+    counts.similar_pairs = clusters.similar;
+    counts.omitted_pairs = clusters.omitted.pairs;
+    counts.large_buckets = clusters.omitted.buckets;
     warn_of_omitted(progress, &counts);
+    let num_perm = engine.signer().num_perm();
     let found = Deduplication {
         removed,
         counts,
-        recall_at_threshold: search.recall_at_threshold(),
+        recall_at_threshold: search.detection(num_perm).probability(search.threshold),
         timings,
     };
-    Ok((candidates.corpus, found))
+    Ok((corpus, found))
+}
+
+/// Warns of pairs omitted because of [`Dedup::max_bucket`].
+fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
+    let (pairs, buckets) = (counts.omitted_pairs, counts.large_buckets);
+    if pairs == 0 {
+        return;
+    }
+    let (were, pairs_end) = if pairs == 1 {
+        ("was", "")
+    } else {
+        ("were", "s")
+    };
+    let buckets_end = if buckets == 1 { "" } else { "s" };
+    progress.warn(&format!(
+        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` dissimilar documents; raise `max_bucket` to compare them",
+        grouped(pairs),
+        grouped(buckets)
+    ));
 }
 
 /// The document to keep among the identical documents at each position (the number of a distinct document, see

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::iter;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -13,9 +14,12 @@ use super::corpus::Corpus;
 use crate::documents::{DigestMap, DigestSet, DocumentBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pipeline::{BandKeys, Banding, Scratch, ShingleBatch, Signatures};
+use crate::pipeline::{
+    BandKeys, Banding, PackedSignatures, Scratch, ShingleBatch, Signatures, SlotBits,
+};
 use crate::progress::{Progress, StageTime};
-use crate::scheme::Width;
+use crate::scheme::{Hashes, Width};
+use crate::store::ExactSets;
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
 pub(crate) trait Pieces: Sync {
@@ -41,11 +45,16 @@ pub(crate) trait Pieces: Sync {
 
 /// Receives signed documents.
 pub(crate) trait Sink: Sync {
-    /// What the sink needs. Constant during the pass.
+    /// What the sink needs of the next batch.
     fn wants(&self) -> Wanted;
 
     /// Receives the next documents, in order.
     fn take(&mut self, batch: SignedBatch) -> Result<()>;
+
+    /// Receives the exact sets of documents that it took before, if it wants them.
+    fn take_sets(&mut self, sets: PieceSets) {
+        let _ = sets;
+    }
 }
 
 /// What a sink needs.
@@ -55,6 +64,28 @@ pub(crate) struct Wanted {
     pub(crate) distinct_only: bool,
     /// The banding, if the sink needs band keys only; `None` if it needs signatures.
     pub(crate) keys_alone: Option<Banding>,
+    /// Whether the sink takes exact sets, if the shingler computes them on the way.
+    pub(crate) sets: bool,
+}
+
+/// Exact sets of documents: ranges of one list of hashes.
+pub(crate) struct PieceSets {
+    hashes: Vec<u64>,
+    /// The range of each document; once they are numbered, with their positions.
+    ranges: Vec<(u32, Range<usize>)>,
+}
+
+impl PieceSets {
+    fn of(batch: &ShingleBatch) -> Self {
+        let sets = batch.sets();
+        PieceSets {
+            hashes: match sets.hashes() {
+                Hashes::U64(hashes) => hashes.to_vec(),
+                Hashes::U32(_) => Vec::new(),
+            },
+            ranges: (0..sets.len()).map(|i| (0, sets.range(i))).collect(),
+        }
+    }
 }
 
 /// Consecutive documents, signed.
@@ -92,19 +123,31 @@ impl SignedBatch {
     }
 }
 
-/// Collects band keys, and signatures if verification needs them.
+/// Bytes of exact sets that are held from the first pass.
+const HELD_SETS: usize = 128 << 20;
+
+/// Collects band keys, and signatures or exact sets if verification needs them.
 #[derive(Debug)]
 pub(crate) struct Banded {
     pub(crate) keys: BandKeys,
-    pub(crate) signatures: Option<Signatures>,
+    /// The signatures, without the high bits of their slots.
+    pub(crate) signatures: Option<PackedSignatures>,
+    /// The exact sets of all documents; `None` if they are not wanted, or take too much memory.
+    pub(crate) sets: Option<ExactSets>,
 }
 
 impl Banded {
-    pub(crate) fn new(banding: Banding, signatures: Option<(usize, Width)>) -> Self {
+    pub(crate) fn new(banding: Banding, signatures: Option<(usize, SlotBits)>) -> Self {
         Banded {
             keys: BandKeys::new(banding),
-            signatures: signatures.map(|(num_perm, width)| Signatures::new(num_perm, width)),
+            signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
+            sets: None,
         }
+    }
+
+    /// Holds exact sets, as long as they fit in memory.
+    pub(crate) fn hold_sets(&mut self) {
+        self.sets = Some(ExactSets::default());
     }
 }
 
@@ -113,6 +156,7 @@ impl Sink for Banded {
         Wanted {
             distinct_only: true,
             keys_alone: self.signatures.is_none().then_some(self.keys.banding()),
+            sets: self.sets.is_some(),
         }
     }
 
@@ -122,11 +166,23 @@ impl Sink for Banded {
             SignedBatch::Signatures(signatures) => {
                 self.keys.push(&signatures);
                 if let Some(all) = &mut self.signatures {
-                    all.append(&signatures)?;
+                    all.push(&signatures)?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn take_sets(&mut self, sets: PieceSets) {
+        let PieceSets { hashes, ranges } = sets;
+        let bytes = size_of_val(&*hashes);
+        self.sets = self
+            .sets
+            .take()
+            .filter(|held| held.memory_bytes() + bytes <= HELD_SETS);
+        if let Some(held) = &mut self.sets {
+            held.insert_all(hashes, ranges.into_iter());
+        }
     }
 }
 
@@ -180,6 +236,7 @@ impl<'a> FirstPass<'a> {
 
     /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order.
     pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
+        self.wanted = self.sink.wants();
         let signed: Vec<SignedPiece<P::Records>> = {
             let (this, source) = (&*self, &*source);
             timed(&self.spent.pieces_ns, || {
@@ -191,6 +248,7 @@ impl<'a> FirstPass<'a> {
                             documents: source.empty_batch(),
                             scratch: Scratch::default(),
                             shingles: ShingleBatch::new(this.engine.shingler().width()),
+                            exact: ShingleBatch::new(Width::U64),
                         });
                         let signed = this.sign(source, piece, &mut buffers)?;
                         if signed.bytes <= GIANT
@@ -225,19 +283,32 @@ impl<'a> FirstPass<'a> {
             documents,
             scratch,
             shingles,
+            exact,
         } = buffers;
         let (records, bytes) =
             timed_without_nested(&spent.parse_ns, || source.parse(piece, documents))?;
         let shingler = self.engine.shingler();
+        let is_exact = self.wanted.sets && shingler.hashes_exactly();
+        // If exact sets are wanted, the scheme's hashes are made of them.
+        let made = if is_exact {
+            &mut *exact
+        } else {
+            &mut *shingles
+        };
         let digests = timed_without_nested(&spent.shingle_ns, || {
-            shingles.clear();
-            shingler.shingle_with_digests(documents, scratch, shingles)
+            made.clear();
+            shingler.shingle_with_digests(documents, scratch, made)
         });
-        timed_without_nested(&spent.sign_ns, || {
+        timed_without_nested(&spent.sign_ns, move || {
+            let made = if is_exact {
+                &mut *exact
+            } else {
+                &mut *shingles
+            };
             let mut seen = DigestSet::default();
             let mut shingled = Vec::with_capacity(digests.len());
             for (i, digest) in digests.into_iter().enumerate() {
-                let has_shingles = !shingles.sets().range(i).is_empty();
+                let has_shingles = !made.sets().range(i).is_empty();
                 // `number_document` finds repeats of documents in other pieces of the batch.
                 let is_signed = !self.wanted.distinct_only
                     || has_shingles
@@ -250,7 +321,11 @@ impl<'a> FirstPass<'a> {
                 });
             }
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
-            shingles.retain(&is_signed);
+            made.retain(&is_signed);
+            let exact_sets = is_exact.then(|| {
+                shingles.high_halves_of(exact);
+                PieceSets::of(exact)
+            });
             let signer = self.engine.signer();
             let sets = shingles.sets();
             let signed = match self.wanted.keys_alone {
@@ -271,6 +346,7 @@ impl<'a> FirstPass<'a> {
                 bytes,
                 shingled,
                 signed,
+                sets: exact_sets,
             })
         })
     }
@@ -286,6 +362,7 @@ impl<'a> FirstPass<'a> {
             return Err(Error::TooManyDocuments);
         }
         self.corpus.bytes += piece.bytes as u64;
+        let mut position = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
         let mut is_needed = Vec::with_capacity(signed.len());
         for document in &piece.shingled {
             let is_new = self.number_document(document);
@@ -294,6 +371,15 @@ impl<'a> FirstPass<'a> {
             }
         }
         signed.retain(&is_needed);
+        if let Some(mut sets) = piece.sets {
+            let mut needed = is_needed.iter();
+            sets.ranges.retain(|_| needed.next() == Some(&true));
+            for (set, _) in &mut sets.ranges {
+                *set = position;
+                position += 1;
+            }
+            self.sink.take_sets(sets);
+        }
         add(&self.spent.number_ns, start);
         let start = Instant::now();
         self.sink.take(signed)?;
@@ -356,6 +442,8 @@ struct Buffers {
     documents: DocumentBatch,
     scratch: Scratch,
     shingles: ShingleBatch,
+    /// Exact sets, if they are wanted.
+    exact: ShingleBatch,
 }
 
 /// A signed piece, without its text.
@@ -365,6 +453,8 @@ struct SignedPiece<R> {
     shingled: Vec<Shingled>,
     /// The documents with `is_signed`.
     signed: SignedBatch,
+    /// Their exact sets, if they are wanted and computed on the way.
+    sets: Option<PieceSets>,
 }
 
 /// A shingled document.

@@ -1,29 +1,75 @@
 //! Finds all similar pairs of documents.
 
+use std::ops::ControlFlow;
+
 use super::corpus::Corpus;
-use super::search::{Candidates, Search, counts, warn_of_omitted};
-use super::source::{InMemory, Source};
+use super::search::{Candidates, Search, counts};
+use super::source::InMemory;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{LargeBuckets, SimilarPair};
-use crate::progress::{Counts, Progress, Timings};
+use crate::pipeline::{Buckets, CandidateSource, SimilarPair, Similarity, similar_pairs};
+use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
-/// The similar pairs that [`pairs`] found.
-///
-/// Identical documents, those with the same sequence of units, are pairs of similarity 1 and have the same
-/// partners. In a group of more than [`Search::max_bucket`] identical documents, each is paired with the
-/// first one only.
-#[derive(Debug)]
+/// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
+#[derive(Clone, Debug)]
+pub struct Pairs {
+    /// The search for similar pairs.
+    pub search: Search,
+    /// Which pairs of identical documents to return; default [`Identical::All`].
+    pub identical: Identical,
+    /// The search ends after this many pairs; default a billion.
+    pub max_pairs: u64,
+}
+
+/// The default of [`Pairs::max_pairs`].
+const MAX_PAIRS: u64 = 1_000_000_000;
+
+impl Pairs {
+    /// A search that returns all pairs, up to a billion.
+    pub fn new(search: Search) -> Self {
+        Pairs {
+            search,
+            identical: Identical::default(),
+            max_pairs: MAX_PAIRS,
+        }
+    }
+}
+
+/// The pairs of identical documents: those with the same sequence of units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Identical {
+    /// All: m identical documents form m (m - 1) / 2 pairs of similarity 1, and each has the same partners.
+    #[default]
+    All,
+    /// A star: each of the identical documents is paired with the first of them alone, and only this first one
+    /// has other partners.
+    Star,
+}
+
+impl Identical {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Identical::All => "all",
+            Identical::Star => "star",
+        }
+    }
+}
+
+/// What [`pairs`] found, beside the pairs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct PairsFound {
-    /// The counts of documents and pairs. `similar_pairs` is the number of pairs of
-    /// [`PairsFound::for_each`].
+    /// The counts of documents and pairs. `similar_pairs` is the number of pairs returned.
     pub counts: Counts,
-    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
+    /// Whether all pairs were returned. If not, the search ended at [`Pairs::max_pairs`], and
+    /// [`Counts::omitted_pairs`] is an upper bound on the pairs of distinct documents not compared.
+    pub is_complete: bool,
+    /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
     /// The elapsed times of the stages.
     pub timings: Timings,
-    groups: Groups,
 }
 
 /// Two similar documents.
@@ -37,216 +83,263 @@ pub struct DocumentPair {
     pub similarity: Option<f64>,
 }
 
-impl PairsFound {
-    /// Calls `each` with every pair, in ascending order of rows. Makes pairs one by one, so memory does not
-    /// grow with the number of identical documents squared.
-    ///
-    /// # Errors
-    /// The first error of `each`, which ends the iteration.
-    pub fn for_each(&self, each: impl FnMut(DocumentPair) -> Result<()>) -> Result<()> {
-        self.groups.for_each(each)
-    }
-
-    /// All pairs, in ascending order of rows.
-    pub fn to_vec(&self) -> Vec<DocumentPair> {
-        let mut pairs = Vec::new();
-        // The closure never fails.
-        let _ = self.for_each(|pair| {
-            pairs.push(pair);
-            Ok(())
-        });
-        pairs
-    }
-}
-
-/// Finds all similar pairs among documents in memory.
+/// Finds all similar pairs among documents in memory, and calls `each` with them.
+///
+/// Without identical documents, pairs come in ascending order of rows. Identical documents take the place of the
+/// first of them in this order. Memory does not grow with the number of pairs.
 ///
 /// ```
 /// use simgpu::engine::Engine;
-/// use simgpu::jobs::{DocumentPair, Search, pairs};
+/// use simgpu::jobs::{DocumentPair, Pairs, Search, pairs};
 /// use simgpu::progress::Silent;
 ///
 /// let texts = ["a rose is a rose is a rose", "by any other name", "a rose is a rose is a rose"];
 /// let engine = Engine::builder().build()?;
-/// let search = Search::new(0.8, engine.scheme())?;
-/// let found = pairs(&texts, &engine, &search, &Silent)?;
-/// assert_eq!(found.to_vec(), [DocumentPair { a: 0, b: 2, similarity: Some(1.0) }]);
+/// let task = Pairs::new(Search::new(0.8, engine.scheme())?);
+/// let mut found = Vec::new();
+/// pairs(&texts, &engine, &task, &Silent, &mut |pair| Ok(found.push(pair)))?;
+/// assert_eq!(found, [DocumentPair { a: 0, b: 2, similarity: Some(1.0) }]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
 /// # Errors
-/// The same as [`dedup`](super::dedup).
+/// The same as [`dedup`](super::dedup), and the first error of `each`, which ends the search.
 pub fn pairs<D: Documents + ?Sized>(
     documents: &D,
     engine: &Engine,
-    search: &Search,
+    task: &Pairs,
     progress: &dyn Progress,
+    each: &mut dyn FnMut(DocumentPair) -> Result<()>,
 ) -> Result<PairsFound> {
     engine.check_form(&documents.empty_batch())?;
-    let (_, found) = find_pairs(&mut InMemory(documents), engine, search, progress)?;
-    Ok(found)
-}
-
-/// Finds all similar pairs of a source. Also returns the corpus.
-pub(crate) fn find_pairs(
-    source: &mut dyn Source,
-    engine: &Engine,
-    search: &Search,
-    progress: &dyn Progress,
-) -> Result<(Corpus, PairsFound)> {
     let mut timings = Timings::default();
-    let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
-    pairs_of_candidates(candidates, search, progress, timings)
+    let source = &mut InMemory(documents);
+    let candidates = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
+    let search = PairSearch::new(candidates, task);
+    let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
+    let num_perm = engine.signer().num_perm();
+    Ok(search.found(streamed, num_perm, timings, progress))
 }
 
-/// Finds all similar pairs among candidates. Also returns the corpus.
-pub(crate) fn pairs_of_candidates(
-    candidates: Candidates,
-    search: &Search,
-    progress: &dyn Progress,
-    mut timings: Timings,
-) -> Result<(Corpus, PairsFound)> {
-    let found = candidates.compare(search, LargeBuckets::Omit, progress, &mut timings)?;
-    let corpus = candidates.corpus;
-    let groups = Groups::of(&corpus, &found.pairs, search.max_bucket);
-    let mut counts = counts(&corpus, Some(&found));
-    counts.omitted_pairs += groups.omitted();
-    counts.similar_pairs = groups.pairs();
-    warn_of_omitted(progress, &counts);
-    let found = PairsFound {
-        counts,
-        recall_at_threshold: search.recall_at_threshold(),
-        timings,
-        groups,
-    };
-    Ok((corpus, found))
+/// A search for the similar pairs of documents, ready to compare.
+pub(crate) struct PairSearch<'a> {
+    pub(crate) corpus: Corpus,
+    task: &'a Pairs,
+    buckets: Buckets,
+    similarity: Box<dyn Similarity>,
+    groups: Groups,
 }
 
-/// The documents of each position, and the similar positions. Together they determine the pairs of documents.
+/// The counts of a search, and whether it came to its end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Streamed {
+    pairs: u64,
+    compared: u64,
+    /// The number of documents with candidates whose partners have all been compared.
+    documents: usize,
+    is_complete: bool,
+}
+
+impl Streamed {
+    /// The number of documents whose partners have all been compared.
+    #[cfg(feature = "io")]
+    pub(crate) fn documents(&self) -> u64 {
+        self.documents as u64
+    }
+}
+
+impl<'a> PairSearch<'a> {
+    pub(crate) fn new(candidates: Candidates, task: &'a Pairs) -> Self {
+        let Candidates {
+            corpus,
+            buckets,
+            similarity,
+        } = candidates;
+        PairSearch {
+            groups: Groups::of(&corpus),
+            corpus,
+            task,
+            buckets,
+            similarity,
+        }
+    }
+
+    /// Calls `each` with the pairs, in the order that [`pairs`] promises. Progress shows the stage `compare`.
+    pub(crate) fn for_each(
+        &self,
+        progress: &dyn Progress,
+        each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+    ) -> Result<Streamed> {
+        progress.begin("compare", self.buckets.positions().len() as u64);
+        let mut streamed = Streamed::default();
+        let mut stream = Stream {
+            groups: &self.groups,
+            identical: self.task.identical,
+            room: self.task.max_pairs,
+            each,
+            repeated: 0,
+        };
+        let threshold = self.task.search.threshold;
+        let mut is_ended = false;
+        similar_pairs(&self.buckets, &*self.similarity, threshold, &mut |block| {
+            streamed.compared += block.compared;
+            for (done, pair) in (1u64..).zip(block.pairs) {
+                if stream.similar(pair)?.is_break() {
+                    is_ended = true;
+                    return Ok(ControlFlow::Break(()));
+                }
+                if done % 65_536 == 0 {
+                    advance(progress, streamed.documents as u64, 0, 0)?;
+                }
+            }
+            streamed.documents = usize::try_from(block.documents).unwrap_or(usize::MAX);
+            advance(progress, block.documents, 0, 0)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        streamed.is_complete = !is_ended && stream.identical_up_to(u32::MAX)?.is_continue();
+        streamed.pairs = self.task.max_pairs - stream.room;
+        Ok(streamed)
+    }
+
+    /// The result of a search that `streamed` its pairs.
+    pub(crate) fn found(
+        &self,
+        streamed: Streamed,
+        num_perm: usize,
+        timings: Timings,
+        progress: &dyn Progress,
+    ) -> PairsFound {
+        let search = &self.task.search;
+        let mut counts = counts(&self.corpus);
+        counts.candidate_pairs = streamed.compared;
+        counts.similar_pairs = streamed.pairs;
+        if !streamed.is_complete {
+            let documents = (0..).take(self.buckets.positions().len());
+            let rest = documents.skip(streamed.documents);
+            let omitted = rest.map(|index| self.buckets.most_partners(index) as u64);
+            counts.omitted_pairs = omitted.sum::<u64>().max(1);
+            progress.warn(&format!(
+                "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, raise the threshold, or pass `identical=star`",
+                grouped(streamed.pairs),
+                grouped(counts.omitted_pairs)
+            ));
+        }
+        PairsFound {
+            counts,
+            is_complete: streamed.is_complete,
+            recall_at_threshold: search.detection(num_perm).probability(search.threshold),
+            timings,
+        }
+    }
+}
+
+/// Expands pairs of positions into pairs of documents.
+struct Stream<'a> {
+    groups: &'a Groups,
+    identical: Identical,
+    /// Pairs that may still be returned.
+    room: u64,
+    each: &'a mut dyn FnMut(DocumentPair) -> Result<()>,
+    /// The number of groups of identical documents whose own pairs have been returned.
+    repeated: usize,
+}
+
+impl Stream<'_> {
+    /// Returns the pairs of documents of two similar positions, after those of identical documents that come first.
+    fn similar(&mut self, pair: SimilarPair) -> Result<ControlFlow<()>> {
+        if self.identical_up_to(pair.lo)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        let groups = self.groups;
+        let (mut lo, mut hi) = (groups.rows(pair.lo), groups.rows(pair.hi));
+        if self.identical == Identical::Star {
+            (lo, hi) = (&lo[..1], &hi[..1]);
+        }
+        for a in lo {
+            for b in hi {
+                if self.emit(*a, *b, pair.similarity)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Returns the pairs within the groups of identical documents at positions up to `position`.
+    fn identical_up_to(&mut self, position: u32) -> Result<ControlFlow<()>> {
+        let groups = self.groups;
+        while let Some(group) = groups.repeated.get(self.repeated)
+            && *group <= position
+        {
+            self.repeated += 1;
+            let rows = groups.rows(*group);
+            let firsts = match self.identical {
+                Identical::All => rows.len(),
+                Identical::Star => 1,
+            };
+            for (at, a) in rows.iter().enumerate().take(firsts) {
+                for b in &rows[at + 1..] {
+                    if self.emit(*a, *b, Some(1.0))?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn emit(&mut self, a: u32, b: u32, similarity: Option<f64>) -> Result<ControlFlow<()>> {
+        if self.room == 0 {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.room -= 1;
+        (self.each)(DocumentPair {
+            a: a.min(b),
+            b: a.max(b),
+            similarity,
+        })?;
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// The documents at each position.
 #[derive(Debug)]
 struct Groups {
-    documents: u32,
-    /// The rows of each position, ascending; `row_starts[i]` is the index of the first row of position `i`.
+    /// The rows of each position, ascending; `starts[i]` is the index of the first row of position `i`.
     rows: Vec<u32>,
-    row_starts: Vec<usize>,
-    /// The similar positions of each position, with the similarity; NaN if it was not computed. Each pair is
-    /// listed at both positions.
-    similar: Vec<(u32, f64)>,
-    similar_starts: Vec<usize>,
-    max_group: usize,
+    starts: Vec<usize>,
+    /// The positions with several documents, ascending.
+    repeated: Vec<u32>,
 }
 
 impl Groups {
-    fn of(corpus: &Corpus, pairs: &[SimilarPair], max_group: usize) -> Self {
+    fn of(corpus: &Corpus) -> Self {
         let positions = corpus.positions();
-        let members = corpus.members().map(|(row, position)| (position, row));
-        let (row_starts, rows) = by_position(positions, members);
-        let both = pairs.iter().flat_map(|pair| {
-            let (lo, hi) = (pair.lo(), pair.hi());
-            let similarity = pair.similarity().unwrap_or(f64::NAN);
-            [(lo, (hi, similarity)), (hi, (lo, similarity))]
-        });
-        let (similar_starts, similar) = by_position(positions, both);
+        let mut starts = vec![0; positions + 1];
+        for (_, position) in corpus.members() {
+            starts[position as usize + 1] += 1;
+        }
+        for i in 0..positions {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; starts[positions]];
+        // Members come with ascending rows for each position: the first one, then its repeats.
+        for (row, position) in corpus.members() {
+            rows[next[position as usize]] = row;
+            next[position as usize] += 1;
+        }
+        let sizes = starts.windows(2).map(|group| group[1] - group[0]);
+        let repeated = (0..).zip(sizes).filter(|(_, size)| *size > 1);
         Groups {
-            documents: corpus.rows,
+            repeated: repeated.map(|(position, _)| position).collect(),
             rows,
-            row_starts,
-            similar,
-            similar_starts,
-            max_group,
+            starts,
         }
     }
 
-    /// The sizes of the groups of identical documents.
-    fn sizes(&self) -> impl Iterator<Item = u64> {
-        let starts = self.row_starts.windows(2);
-        starts.map(|group| (group[1] - group[0]) as u64)
-    }
-
-    /// The number of omitted pairs of identical documents.
-    fn omitted(&self) -> u64 {
-        let large = self.sizes().filter(|size| *size > self.max_group as u64);
-        large.map(|size| (size - 1) * (size - 2) / 2).sum()
-    }
-
-    /// The number of pairs of [`Groups::for_each`].
-    fn pairs(&self) -> u64 {
-        let within = self.sizes().map(|size| match size > self.max_group as u64 {
-            true => size - 1,
-            false => size * size.saturating_sub(1) / 2,
-        });
-        let size = |position: u32| self.group(position).len() as u64;
-        let between = self
-            .similar_starts
-            .windows(2)
-            .zip(0..)
-            .map(|(starts, position)| {
-                let similar = &self.similar[starts[0]..starts[1]];
-                size(position) * similar.iter().map(|(other, _)| size(*other)).sum::<u64>()
-            });
-        // Each pair of positions is listed twice.
-        within.sum::<u64>() + between.sum::<u64>() / 2
-    }
-
-    fn group(&self, position: u32) -> &[u32] {
+    fn rows(&self, position: u32) -> &[u32] {
         let position = position as usize;
-        &self.rows[self.row_starts[position]..self.row_starts[position + 1]]
+        &self.rows[self.starts[position]..self.starts[position + 1]]
     }
-
-    fn for_each(&self, mut each: impl FnMut(DocumentPair) -> Result<()>) -> Result<()> {
-        let mut position_of: Vec<Option<u32>> = vec![None; self.documents as usize];
-        for (starts, position) in self.row_starts.windows(2).zip(0..) {
-            for row in &self.rows[starts[0]..starts[1]] {
-                position_of[*row as usize] = Some(position);
-            }
-        }
-        let mut partners: Vec<(u32, Option<f64>)> = Vec::new();
-        for (a, position) in (0u32..).zip(position_of) {
-            let Some(position) = position else {
-                continue;
-            };
-            partners.clear();
-            let group = self.group(position);
-            if group.len() <= self.max_group || a == group[0] {
-                let later = group.iter().filter(|other| **other > a);
-                partners.extend(later.map(|other| (*other, Some(1.0))));
-            }
-            let starts = &self.similar_starts[position as usize..];
-            for (other, similarity) in &self.similar[starts[0]..starts[1]] {
-                let similarity = (!similarity.is_nan()).then_some(*similarity);
-                let later = self.group(*other).iter().filter(|other| **other > a);
-                partners.extend(later.map(|other| (*other, similarity)));
-            }
-            partners.sort_unstable_by_key(|(other, _)| *other);
-            for (b, similarity) in &partners {
-                each(DocumentPair {
-                    a,
-                    b: *b,
-                    similarity: *similarity,
-                })?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Groups values by position, as starts and values. Keeps the order of values within a position.
-fn by_position<T: Copy + Default>(
-    positions: usize,
-    values: impl Iterator<Item = (u32, T)> + Clone,
-) -> (Vec<usize>, Vec<T>) {
-    let mut starts = vec![0; positions + 1];
-    for (position, _) in values.clone() {
-        starts[position as usize + 1] += 1;
-    }
-    for i in 0..positions {
-        starts[i + 1] += starts[i];
-    }
-    let mut next = starts.clone();
-    let mut sorted = vec![T::default(); starts[positions]];
-    for (position, value) in values {
-        sorted[next[position as usize]] = value;
-        next[position as usize] += 1;
-    }
-    (starts, sorted)
 }

@@ -1,16 +1,11 @@
-//! Finds similar pairs, counting identical documents as one. `dedup` and `pairs` share this search.
-
-use std::sync::atomic::{AtomicU64, Ordering};
+//! Finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this search.
 
 use super::corpus::Corpus;
 use super::first_pass::{Banded, FirstPass};
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{
-    BandKeys, Banding, Buckets, LargeBuckets, LshBuckets, SimilarPairs, Similarity, Unverified,
-    similar_pairs,
-};
+use crate::pipeline::{Banding, Buckets, Detection, Similarity, SlotBits, Unverified};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
 
@@ -19,10 +14,11 @@ use crate::scheme::Scheme;
 pub enum Verification {
     /// None: every candidate pair counts as similar.
     None,
-    /// Estimate the similarity by the fraction of equal slots of two signatures.
-    #[default]
+    /// Estimate the similarity from two signatures, of which 8 bits are kept per slot.
     Signature,
-    /// Compute the Jaccard similarity of the shingles. Reads the documents of candidate pairs again.
+    /// Compute the Jaccard similarity of the shingles. Unless their shingles fit in memory, reads the documents that
+    /// share a bucket again.
+    #[default]
     Exact,
 }
 
@@ -44,14 +40,13 @@ pub struct Search {
     pub threshold: f64,
     /// The number of bands, and of rows (slots) per band.
     pub banding: Banding,
-    /// The verification of candidate pairs; default [`Verification::Signature`].
+    /// The verification of candidate pairs; default [`Verification::Exact`].
     pub verification: Verification,
-    /// The most documents in a bucket that is compared pair by pair; default 4096.
-    pub max_bucket: usize,
 }
 
-/// The default of [`Search::max_bucket`].
-const MAX_BUCKET: usize = 4096;
+/// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
+/// estimate by a quarter of a percent, for a quarter of the memory or less.
+const SLOT_BITS: SlotBits = SlotBits::Eight;
 
 impl Search {
     /// A search for pairs of at least `threshold` similarity, with the banding of [`Banding::for_scheme`].
@@ -63,31 +58,40 @@ impl Search {
             threshold,
             banding: Banding::for_scheme(threshold, scheme)?,
             verification: Verification::default(),
-            max_bucket: MAX_BUCKET,
         })
     }
 
-    /// The probability that a pair with a similarity equal to the threshold becomes a candidate.
-    pub fn recall_at_threshold(&self) -> f64 {
-        self.banding.candidate_probability(self.threshold)
+    /// How likely a similar pair is to be found, with signatures of `num_perm` slots.
+    pub fn detection(&self, num_perm: usize) -> Detection {
+        let detection = Detection::of_candidates(self.banding, num_perm);
+        match self.verification {
+            Verification::None | Verification::Exact => detection,
+            Verification::Signature => detection.estimated(self.threshold, SLOT_BITS),
+        }
     }
 
-    /// Bytes of memory per document of a run, without the id: band keys, row, length, digest, and the signature
-    /// if [`Search::verification`] needs it.
-    pub fn bytes_per_document(&self, num_perm: usize, slot_bytes: usize) -> usize {
+    /// Bytes of memory per document of a run, without the id: band keys, row, length, digest, and the packed
+    /// signature if [`Search::verification`] needs it.
+    pub fn bytes_per_document(&self, num_perm: usize) -> usize {
         let signature = match self.verification {
-            Verification::Signature => num_perm * slot_bytes,
+            Verification::Signature => size_of::<u64>() * SLOT_BITS.words(num_perm),
             Verification::None | Verification::Exact => 0,
         };
         let (row, length, digest) = (4, 4, 32);
         8 * self.banding.bands() + signature + row + length + digest
     }
+
+    /// Collects what the search needs of the signed documents.
+    pub(crate) fn banded(&self, num_perm: usize) -> Banded {
+        let packs = self.verification == Verification::Signature;
+        Banded::new(self.banding, packs.then_some((num_perm, SLOT_BITS)))
+    }
 }
 
-/// A corpus with the band keys that make candidate pairs, and the similarity that verifies them.
+/// A corpus with its buckets, and the similarity that verifies candidate pairs.
 pub(crate) struct Candidates {
     pub(crate) corpus: Corpus,
-    keys: BandKeys,
+    pub(crate) buckets: Buckets,
     pub(crate) similarity: Box<dyn Similarity>,
 }
 
@@ -100,14 +104,15 @@ impl Candidates {
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
-        let signer = engine.signer();
-        let with_signatures = (search.verification == Verification::Signature)
-            .then(|| (signer.num_perm(), signer.slot_width()));
-        let mut banded = Banded::new(search.banding, with_signatures);
+        let num_perm = engine.signer().num_perm();
+        let is_exact = search.verification == Verification::Exact;
+        let mut banded = search.banded(num_perm);
+        if is_exact && engine.shingler().hashes_exactly() {
+            banded.hold_sets();
+        }
         let pass = FirstPass::new(engine, progress, &mut banded);
         let corpus = source.read(pass, &mut timings.0)?;
-        let slot_bytes = signer.slot_width().bytes();
-        let per_document = search.bytes_per_document(signer.num_perm(), slot_bytes) as u64;
+        let per_document = search.bytes_per_document(num_perm) as u64;
         let megabytes =
             corpus.documents() * per_document / 1_000_000 + source.id_bytes() / 1_000_000;
         progress.tell(&format!(
@@ -115,125 +120,57 @@ impl Candidates {
             grouped(corpus.documents()),
             grouped(megabytes)
         ));
-        let mut candidates = Candidates::of_banded(corpus, banded);
-        if search.verification == Verification::Exact {
-            let Candidates { corpus, keys, .. } = &candidates;
-            let sets = timings.time("read again", corpus.bytes, || {
-                let wanted = in_buckets(keys);
-                let mut sets = source.exact_sets(wanted.len());
-                source.read_exact_sets(corpus, engine, &wanted, &mut sets)?;
-                Ok::<_, crate::Error>(sets)
-            })?;
+        let held = banded.sets.take();
+        let mut candidates = Candidates::of_banded(corpus, banded, progress, timings)?;
+        if is_exact {
+            let Candidates {
+                corpus, buckets, ..
+            } = &candidates;
+            let sets = match held {
+                Some(held) => held,
+                None => timings.time("read again", corpus.bytes, || {
+                    source.read_exact_sets(corpus, engine, buckets.positions())
+                })?,
+            };
             candidates.similarity = Box::new(sets);
         }
         Ok(candidates)
     }
 
     /// Candidates verified by signature, or not at all if `banded` holds no signatures.
-    pub(crate) fn of_banded(corpus: Corpus, banded: Banded) -> Self {
-        Candidates {
+    pub(crate) fn of_banded(
+        corpus: Corpus,
+        banded: Banded,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let Banded {
+            keys, signatures, ..
+        } = banded;
+        progress.begin("bucket", keys.banding().bands() as u64);
+        let buckets = timings.time("bucket", 0, || {
+            Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
+        })?;
+        Ok(Candidates {
             corpus,
-            keys: banded.keys,
-            similarity: match banded.signatures {
+            buckets,
+            similarity: match signatures {
                 Some(signatures) => Box::new(signatures),
                 None => Box::new(Unverified),
             },
-        }
-    }
-
-    /// Compares the candidate pairs and returns the similar ones.
-    pub(crate) fn compare(
-        &self,
-        search: &Search,
-        large: LargeBuckets<'_>,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<SimilarPairs> {
-        progress.begin("compare", search.banding.bands() as u64);
-        timings.time("compare", 0, || {
-            let bands_done = AtomicU64::new(0);
-            let mut after_band = |band| {
-                bands_done.store(band as u64 + 1, Ordering::Relaxed);
-                advance(progress, band as u64 + 1, 0, 0)
-            };
-            let mut buckets =
-                LshBuckets::new(&self.keys, search.max_bucket, large).after_band(&mut after_band);
-            let similarity = Stoppable {
-                similarity: &*self.similarity,
-                progress,
-                bands_done: &bands_done,
-            };
-            similar_pairs(&mut buckets, &similarity, search.threshold)
         })
     }
 }
 
-/// A similarity that reports progress after each block of pairs, so that a run can be stopped.
-struct Stoppable<'a> {
-    similarity: &'a dyn Similarity,
-    progress: &'a dyn Progress,
-    bands_done: &'a AtomicU64,
-}
-
-impl Similarity for Stoppable<'_> {
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
-        let similarities = self.similarity.of_pairs(pairs)?;
-        advance(self.progress, self.bands_done.load(Ordering::Relaxed), 0, 0)?;
-        Ok(similarities)
-    }
-}
-
-/// Marks the positions that share a bucket with another. Exact verification needs their documents.
-fn in_buckets(keys: &BandKeys) -> Vec<bool> {
-    let mut wanted = vec![false; keys.len()];
-    for band in 0..keys.banding().bands() {
-        for position in Buckets::of_band(keys, band).iter().flatten() {
-            wanted[*position as usize] = true;
-        }
-    }
-    wanted
-}
-
-/// Makes the counts of a run.
-pub(crate) fn counts(corpus: &Corpus, pairs: Option<&SimilarPairs>) -> Counts {
+/// Makes the counts of a run, without those of pairs.
+pub(crate) fn counts(corpus: &Corpus) -> Counts {
     let count = |n: usize| n as u64;
     Counts {
         documents: corpus.documents(),
         kept: corpus.documents(),
         identical: count(corpus.repeats.len()),
         without_shingles: count(corpus.without_shingles.len()),
-        candidate_pairs: pairs.map_or(0, |pairs| pairs.candidates),
-        similar_pairs: pairs.map_or(0, |pairs| count(pairs.pairs.len())),
-        large_buckets: pairs.map_or(0, |pairs| pairs.omitted.large_buckets),
-        omitted_pairs: pairs.map_or(0, |pairs| pairs.omitted.pairs),
         bytes: corpus.bytes,
         ..Counts::default()
     }
-}
-
-/// Warns of pairs omitted because of [`Search::max_bucket`].
-pub(crate) fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
-    if counts.omitted_pairs == 0 {
-        return;
-    }
-    let plural = |count: u64, thing: &str| {
-        let ending = if count == 1 { "" } else { "s" };
-        format!("{} {thing}{ending}", grouped(count))
-    };
-    let pairs = plural(counts.omitted_pairs, "pair");
-    let were = if counts.omitted_pairs == 1 {
-        "was"
-    } else {
-        "were"
-    };
-    let buckets = match counts.large_buckets {
-        0 => String::new(),
-        buckets => format!(
-            "{} of more than `max_bucket` documents or in ",
-            plural(buckets, "bucket")
-        ),
-    };
-    progress.warn(&format!(
-        "up to {pairs} {were} not compared, in {buckets}groups of more than `max_bucket` identical documents; raise `max_bucket` to find more pairs"
-    ));
 }

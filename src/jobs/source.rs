@@ -21,17 +21,13 @@ pub(crate) trait Source {
     /// Bytes of memory used by ids.
     fn id_bytes(&self) -> u64;
 
-    /// An empty store for the sets of `positions` documents.
-    fn exact_sets(&self, positions: usize) -> ExactSets;
-
-    /// Reads the documents at the positions that `wanted` marks again, and stores their sets.
+    /// Reads the documents at `positions`, which ascend, again, and returns their exact sets.
     fn read_exact_sets(
         &self,
         corpus: &Corpus,
         engine: &Engine,
-        wanted: &[bool],
-        sets: &mut ExactSets,
-    ) -> Result<()>;
+        positions: &[u32],
+    ) -> Result<ExactSets>;
 }
 
 /// Documents in memory.
@@ -62,43 +58,34 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         0
     }
 
-    fn exact_sets(&self, positions: usize) -> ExactSets {
-        ExactSets::new(positions)
-    }
-
     fn read_exact_sets(
         &self,
         corpus: &Corpus,
         engine: &Engine,
-        wanted: &[bool],
-        sets: &mut ExactSets,
-    ) -> Result<()> {
-        let wanted: Vec<(usize, u32)> = corpus
-            .distinct
-            .iter()
-            .copied()
-            .enumerate()
-            .filter(|(position, _)| wanted[*position])
-            .collect();
-        for batch in wanted.chunks(PIECE * BATCH) {
+        positions: &[u32],
+    ) -> Result<ExactSets> {
+        let mut sets = ExactSets::default();
+        for batch in positions.chunks(PIECE * BATCH) {
             let read: Vec<Vec<u64>> = batch
                 .par_iter()
                 .map_init(
                     || (self.0.empty_batch(), Scratch::default()),
-                    |(documents, scratch), (_, row)| {
+                    |(documents, scratch), position| {
+                        let row = corpus.distinct[*position as usize];
                         documents.restart(0);
-                        self.0.append_to(*row as usize, documents);
-                        let mut set = Vec::new();
-                        engine.shingler().exact_set(documents, 0, scratch, &mut set);
-                        set
+                        self.0.append_to(row as usize, documents);
+                        let mut hashes = Vec::new();
+                        let shingler = engine.shingler();
+                        shingler.exact_hashes(documents, 0, scratch, &mut hashes);
+                        hashes
                     },
                 )
                 .collect();
-            for ((position, _), set) in batch.iter().zip(read) {
+            for (position, set) in batch.iter().zip(read) {
                 sets.insert(*position, &set)?;
             }
         }
-        Ok(())
+        Ok(sets)
     }
 }
 

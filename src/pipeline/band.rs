@@ -7,8 +7,7 @@ use super::sign::Signatures;
 
 /// The band keys of documents: one column of keys per band, 8 bytes per band and document.
 ///
-/// Entry i of each column belongs to the document at position i. [`LshBuckets`](super::LshBuckets) finds
-/// candidate pairs in them.
+/// Entry i of each column belongs to the document at position i. [`Buckets`](super::Buckets) are made of them.
 #[derive(Clone, Debug)]
 pub struct BandKeys {
     banding: Banding,
@@ -62,6 +61,11 @@ impl BandKeys {
     /// Whether there is no document.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The columns, one per band.
+    pub(super) fn into_columns(self) -> Vec<Vec<u64>> {
+        self.columns
     }
 
     /// The keys of one band, by position.

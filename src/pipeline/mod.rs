@@ -2,8 +2,8 @@
 //! candidates -> verify -> cluster. The stages work in memory and know neither files nor formats.
 //!
 //! [`Shingler`] cuts documents into [`ShingleSets`], and a [`Signer`] turns sets into [`Signatures`].
-//! [`BandKeys`] and [`LshBuckets`] find candidate pairs, [`similar_pairs`] verifies them, and [`Clusters`] groups
-//! them. [`similar_pairs`] has an example of the whole flow. To sign documents only, use
+//! [`BandKeys`] and [`Buckets`] find candidate pairs, [`similar_pairs`] verifies them, and [`Clusters`] chooses
+//! documents to remove. [`Clusters`] has an example of the whole flow. To sign documents only, use
 //! [`Engine`](crate::engine::Engine); to remove duplicates in one call, use [`jobs`](crate::jobs).
 
 mod shingle;
@@ -28,9 +28,15 @@ mod verify;
 
 mod compare;
 
+mod detection;
+
 mod tune;
 
 mod cluster;
+
+mod greedy;
+
+mod connected;
 
 mod keep;
 
@@ -39,9 +45,10 @@ pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
-pub use candidates::{CandidateSource, LargeBuckets, LshBuckets, Omitted, Verify};
-pub use cluster::{Clustering, Clusters, Removal};
+pub use candidates::CandidateSource;
+pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, compare};
+pub use detection::Detection;
 pub use estimate::{Cardinality, JaccardEstimate};
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
@@ -56,4 +63,6 @@ pub use sign::{Signatures, SignaturesMut, Signer};
 pub(crate) use sign::{keys_of_rows, signed_keys};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
-pub use verify::{SimilarPair, SimilarPairs, Similarity, Unverified, jaccard, similar_pairs};
+pub use verify::{
+    Comparer, SimilarBlock, SimilarPair, Similarity, Unverified, jaccard, similar_pairs,
+};

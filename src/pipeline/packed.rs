@@ -3,7 +3,7 @@
 use super::estimate::JaccardEstimate;
 use super::sign::Signatures;
 use super::slot_bits::SlotBits;
-use super::verify::Similarity;
+use super::verify::{Comparer, Similarity};
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::Slots;
 use crate::scheme::{Width, fmix32, fmix64};
@@ -320,10 +320,16 @@ impl PackedSignatures {
 
 /// Estimates from packed slots. Row i is the document at position i.
 impl Similarity for PackedSignatures {
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
-        let estimate = |(a, b): &(u32, u32)| self.jaccard_estimate(*a as usize, *b as usize);
-        let estimates = pairs.iter().map(|pair| estimate(pair).jaccard());
-        Ok(Some(estimates.collect()))
+    fn comparer(&self) -> Box<dyn Comparer + '_> {
+        Box::new(self)
+    }
+}
+
+impl Comparer for &PackedSignatures {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+        let estimate = self.jaccard_estimate(a as usize, b as usize);
+        // An estimate below 0 is no similarity.
+        Ok(Some(estimate.jaccard().max(0.0)))
     }
 }
 

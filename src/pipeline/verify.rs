@@ -1,8 +1,10 @@
 //! Verifies candidate pairs by their similarity.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
-use super::candidates::{CandidateSource, Omitted};
+use super::candidates::CandidateSource;
 use super::sign::Signatures;
 use crate::error::Result;
 
@@ -11,15 +13,47 @@ use crate::error::Result;
 /// Implemented by [`Signatures`] and [`PackedSignatures`](super::PackedSignatures) (estimates), by
 /// [`ExactSets`](crate::store::ExactSets) (exact values) and by [`Unverified`] (none).
 pub trait Similarity: Sync {
-    /// The similarity of each pair of positions, in the order of `pairs`; `None` if this implementation
-    /// computes no similarities.
+    /// Starts a series of comparisons on one thread.
+    fn comparer(&self) -> Box<dyn Comparer + '_>;
+
+    /// The similarity of each pair of positions, in the order of `pairs`. Cheapest if pairs with the same first
+    /// position follow each other.
     ///
     /// # Errors
     /// If stored data cannot be read.
     ///
     /// # Panics
     /// If a position is not below the number of documents.
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>>;
+    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Vec<Option<f64>>> {
+        pairs
+            .par_iter()
+            .with_min_len(64)
+            .map_init(
+                || self.comparer(),
+                |comparer, (a, b)| comparer.compare(*a, *b, 0.0),
+            )
+            .collect()
+    }
+}
+
+/// Compares documents one pair at a time.
+pub trait Comparer {
+    /// The similarity of the documents at positions `a` and `b`; `None` if this implementation computes none.
+    /// Instead of a similarity below `least` it may return any other value below `least`, if that is cheaper.
+    ///
+    /// Cheapest if consecutive calls have the same `a`.
+    ///
+    /// # Errors
+    /// If stored data cannot be read.
+    ///
+    /// # Panics
+    /// If a position is not below the number of documents.
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>>;
+}
+
+/// Whether a pair counts as similar: it reaches the threshold, or no similarity is computed.
+pub(super) fn reaches(similarity: Option<f64>, threshold: f64) -> bool {
+    similarity.is_none_or(|similarity| similarity >= threshold)
 }
 
 /// No verification: every candidate pair counts as similar.
@@ -27,74 +61,62 @@ pub trait Similarity: Sync {
 pub struct Unverified;
 
 impl Similarity for Unverified {
-    fn of_pairs(&self, _: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
+    fn comparer(&self) -> Box<dyn Comparer + '_> {
+        Box::new(Unverified)
+    }
+}
+
+impl Comparer for Unverified {
+    fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Option<f64>> {
         Ok(None)
     }
 }
 
 /// Estimates: the share of equal slots. Row i is the document at position i.
 impl Similarity for Signatures {
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
-        let estimate = |(a, b): &(u32, u32)| self.estimate(*a as usize, *b as usize);
-        let pairs = pairs.par_iter().with_min_len(1024);
-        Ok(Some(pairs.map(estimate).collect()))
+    fn comparer(&self) -> Box<dyn Comparer + '_> {
+        Box::new(self)
+    }
+}
+
+impl Comparer for &Signatures {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+        Ok(Some(self.estimate(a as usize, b as usize)))
     }
 }
 
 /// The positions of two similar documents, and their similarity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimilarPair {
-    lo: u32,
-    hi: u32,
-    /// NaN if not computed. An `Option` would need 8 more bytes per pair.
-    similarity: f64,
-}
-
-impl SimilarPair {
-    /// A pair of two positions in any order; `similarity` is `None` if not computed.
-    pub fn new(a: u32, b: u32, similarity: Option<f64>) -> Self {
-        SimilarPair {
-            lo: a.min(b),
-            hi: a.max(b),
-            similarity: similarity.unwrap_or(f64::NAN),
-        }
-    }
-
     /// The lower position.
-    pub fn lo(&self) -> u32 {
-        self.lo
-    }
-
+    pub lo: u32,
     /// The higher position.
-    pub fn hi(&self) -> u32 {
-        self.hi
-    }
-
+    pub hi: u32,
     /// The similarity; `None` if not computed.
-    pub fn similarity(&self) -> Option<f64> {
-        (!self.similarity.is_nan()).then_some(self.similarity)
-    }
+    pub similarity: Option<f64>,
 }
 
-/// The result of [`similar_pairs`].
-#[derive(Clone, Debug, Default)]
-pub struct SimilarPairs {
-    /// The pairs that reach the threshold, sorted by positions, without repeats.
+/// Similar pairs that [`similar_pairs`] found among the next documents.
+#[derive(Clone, Debug)]
+pub struct SimilarBlock {
+    /// The pairs that reach the threshold, in ascending order of positions.
     pub pairs: Vec<SimilarPair>,
-    /// Number of candidate pairs compared.
-    pub candidates: u64,
-    /// Pairs and buckets that the source omitted.
-    pub omitted: Omitted,
+    /// The number of pairs compared in this block.
+    pub compared: u64,
+    /// The number of documents so far whose later partners have all been compared.
+    pub documents: u64,
 }
 
-/// Compares the candidate pairs of a source and keeps those with a similarity of at least `threshold`. If
-/// `similarity` computes none, keeps all pairs.
+/// Compares the candidate pairs of a source and calls `each` with those that have a similarity of at least
+/// `threshold`, or with all pairs if `similarity` computes none. Each pair comes once, and all of them in ascending
+/// order of their positions, in blocks. `each` ends the search by returning `Break`.
+///
+/// Memory does not grow with the number of pairs.
 ///
 /// ```
+/// use std::ops::ControlFlow;
 /// use simgpu::engine::Engine;
-/// use simgpu::pipeline::{
-///     BandKeys, Banding, Clusters, ErrorWeights, LargeBuckets, LshBuckets, similar_pairs,
-/// };
+/// use simgpu::pipeline::{BandKeys, Banding, Buckets, ErrorWeights, SimilarPair, similar_pairs};
 ///
 /// let texts = [
 ///     "a rose is a rose is a rose is a rose, she said, and laughed",
@@ -106,42 +128,82 @@ pub struct SimilarPairs {
 /// let banding = Banding::for_threshold(0.7, signatures.num_perm(), ErrorWeights::VERIFIED)?;
 /// let mut keys = BandKeys::new(banding);
 /// keys.push(&signatures);
+/// let buckets = Buckets::of(keys, &mut |_| Ok(()))?;
 ///
-/// let mut source = LshBuckets::new(&keys, 1000, LargeBuckets::Omit);
-/// let found = similar_pairs(&mut source, &signatures, 0.7)?;
-/// let clusters = Clusters::greedy(&found, texts.len(), None);
-/// let [removal] = &clusters.removals[..] else { panic!() };
-/// assert_eq!((removal.position, removal.kept), (2, 0));
+/// let mut found = Vec::new();
+/// similar_pairs(&buckets, &signatures, 0.7, &mut |block| {
+///     found.extend(block.pairs);
+///     Ok(ControlFlow::Continue(()))
+/// })?;
+/// let [SimilarPair { lo: 0, hi: 2, .. }] = found[..] else { panic!() };
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
 /// # Errors
-/// The errors of the source and of `similarity`.
+/// The errors of `similarity` and of `each`.
 pub fn similar_pairs(
-    source: &mut dyn CandidateSource,
+    source: &dyn CandidateSource,
     similarity: &dyn Similarity,
     threshold: f64,
-) -> Result<SimilarPairs> {
-    let mut found = SimilarPairs::default();
-    found.omitted = source.for_each_block(&mut |block| {
-        found.candidates += block.len() as u64;
-        let similarities = similarity.of_pairs(block)?;
-        let mut is_similar = Vec::with_capacity(block.len());
-        for (i, &(a, b)) in block.iter().enumerate() {
-            let similarity = similarities.as_ref().map(|similarities| similarities[i]);
-            let reaches = similarity.is_none_or(|similarity| similarity >= threshold);
-            is_similar.push(reaches);
-            if reaches {
-                found.pairs.push(SimilarPair::new(a, b, similarity));
+    each: &mut dyn FnMut(SimilarBlock) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let positions = source.positions();
+    let indexes: Vec<u32> = (0..).take(positions.len()).collect();
+    let of_document = |comparer: &mut dyn Comparer, partners: &mut Vec<u32>, index: u32| {
+        partners.clear();
+        source.partners(index, index + 1, partners);
+        let lo = positions[index as usize];
+        let mut found = Vec::new();
+        for partner in &*partners {
+            let hi = positions[*partner as usize];
+            let similarity = comparer.compare(lo, hi, threshold)?;
+            if reaches(similarity, threshold) {
+                found.push(SimilarPair { lo, hi, similarity });
             }
         }
-        Ok(is_similar)
-    })?;
-    found
-        .pairs
-        .par_sort_unstable_by_key(|pair| (pair.lo, pair.hi));
-    found.pairs.dedup_by_key(|pair| (pair.lo, pair.hi));
-    Ok(found)
+        Ok((partners.len() as u64, found))
+    };
+    let mut documents = 0;
+    for batch in batches(&indexes, |index| source.most_partners(*index)) {
+        let found: Vec<(u64, Vec<SimilarPair>)> = batch
+            .par_iter()
+            .map_init(
+                || (similarity.comparer(), Vec::new()),
+                |(comparer, partners), index| of_document(&mut **comparer, partners, *index),
+            )
+            .collect::<Result<_>>()?;
+        documents += batch.len() as u64;
+        let block = SimilarBlock {
+            compared: found.iter().map(|(compared, _)| compared).sum(),
+            pairs: found.into_iter().flat_map(|(_, pairs)| pairs).collect(),
+            documents,
+        };
+        if each(block)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Cuts items into batches of bounded weight, to be processed in parallel: at least one item each, and further ones
+/// up to a sum of a million.
+pub(crate) fn batches<'a, T>(
+    items: &'a [T],
+    weight: impl Fn(&T) -> usize + 'a,
+) -> impl Iterator<Item = &'a [T]> {
+    const WEIGHT: usize = 1 << 20;
+    const ITEMS: usize = 1 << 14;
+    let mut rest = items;
+    std::iter::from_fn(move || {
+        let mut sum = weight(rest.first()?);
+        let more = rest[1..].iter().take(ITEMS).take_while(|item| {
+            sum += weight(item);
+            sum <= WEIGHT
+        });
+        let (batch, after) = rest.split_at(1 + more.count());
+        rest = after;
+        Some(batch)
+    })
 }
 
 /// The Jaccard similarity |A ∩ B| / |A ∪ B| of two sets (MMDS 3.1.1). Both must be sorted and without repeats.
@@ -175,5 +237,18 @@ mod tests {
         assert_eq!(jaccard(&[2, 3, 5, 7], &[2, 4, 6]), 1.0 / 6.0);
         assert_eq!(jaccard::<u64>(&[], &[]), 0.0);
         assert_eq!(jaccard(&[], &[1]), 0.0);
+    }
+
+    #[test]
+    fn batches_hold_all_items_in_order() {
+        for weights in [
+            vec![],
+            vec![5],
+            vec![1 << 21, 3, 1 << 20, 1, 1 << 19, 1 << 19],
+        ] {
+            let cut: Vec<&[usize]> = batches(&weights, |weight| *weight).collect();
+            assert_eq!(cut.concat(), weights);
+            assert!(cut.iter().all(|batch| !batch.is_empty()));
+        }
     }
 }

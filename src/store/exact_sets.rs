@@ -2,44 +2,53 @@
 
 #[cfg(feature = "io")]
 use std::fs::File;
+use std::ops::Range;
 #[cfg(feature = "io")]
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
-
+use super::set_table::SetTable;
 #[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::pipeline::{Similarity, jaccard};
+use crate::pipeline::{Comparer, Similarity};
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
-/// A set is a sorted list of distinct 64-bit hashes, as made by
-/// [`Shingler::exact_set`](crate::pipeline::Shingler::exact_set). It is stored by the position of its document.
+/// A set is a list of 64-bit hashes in any order, with or without repeats, as made by
+/// [`Shingler::exact_hashes`](crate::pipeline::Shingler::exact_hashes). It is stored by the position of its document.
 ///
 /// ```
 /// use simgpu::pipeline::Similarity;
 /// use simgpu::store::ExactSets;
 ///
-/// let mut sets = ExactSets::new(2);
-/// sets.insert(0, &[1, 2, 3])?;
+/// let mut sets = ExactSets::default();
+/// sets.insert(0, &[3, 1, 2, 3])?;
 /// sets.insert(1, &[2, 3, 4])?;
-/// assert_eq!(sets.of_pairs(&[(0, 1)])?, Some(vec![0.5]));
+/// assert_eq!(sets.of_pairs(&[(0, 1)])?, [Some(0.5)]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExactSets {
+    /// The number of the set of each position; [`NONE`] without one.
+    numbers: Vec<u32>,
     spans: Vec<Span>,
-    memory: Vec<u64>,
+    /// Sets in memory, many in each segment.
+    segments: Vec<Vec<u64>>,
+    memory_bytes: usize,
     #[cfg(feature = "io")]
     spill: Option<Spill>,
 }
 
-/// Offset and length of a set, in hashes. Offsets past the end of `memory` are in the file.
-#[derive(Clone, Copy, Debug, Default)]
+/// The number of no set.
+const NONE: u32 = u32::MAX;
+
+/// The place of a set: a range of hashes in a segment, or in the file.
+#[derive(Clone, Copy, Debug)]
 struct Span {
-    start: u64,
-    len: u64,
+    /// The number of the segment; [`NONE`] for the file.
+    segment: u32,
+    start: usize,
+    len: usize,
 }
 
 /// An unnamed temporary file for the sets that do not fit in memory.
@@ -49,88 +58,109 @@ struct Spill {
     folder: PathBuf,
     memory_limit: usize,
     file: Option<File>,
-    written: u64,
+    written: usize,
 }
 
-impl ExactSets {
-    /// An empty set for each of `positions` documents. Keeps all sets in memory.
-    pub fn new(positions: usize) -> Self {
-        ExactSets {
-            spans: vec![Span::default(); positions],
-            memory: Vec::new(),
-            #[cfg(feature = "io")]
-            spill: None,
-        }
-    }
+/// Hashes in a segment that collects single sets.
+const SEGMENT: usize = 1 << 17;
 
-    /// Like [`ExactSets::new`], with at most `memory_bytes` of hashes in memory and the rest in a temporary
-    /// file in `folder`.
+impl ExactSets {
+    /// An empty store with at most `memory_bytes` of hashes in memory and the rest in a temporary file in `folder`.
+    /// [`ExactSets::default`] keeps all sets in memory.
     #[cfg(feature = "io")]
-    pub fn spilling(positions: usize, memory_bytes: usize, folder: &Path) -> Self {
+    pub fn spilling(memory_bytes: usize, folder: &Path) -> Self {
         ExactSets {
             spill: Some(Spill {
                 folder: folder.to_owned(),
-                memory_limit: memory_bytes / size_of::<u64>(),
+                memory_limit: memory_bytes,
                 file: None,
                 written: 0,
             }),
-            ..ExactSets::new(positions)
+            ..ExactSets::default()
         }
     }
 
-    /// Stores the set of the document at `position`: sorted distinct hashes.
+    /// Stores the set of the document at `position`, or replaces it.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if the temporary file cannot be written.
-    ///
-    /// # Panics
-    /// If `position` is not below the number of documents.
-    pub fn insert(&mut self, position: usize, set: &[u64]) -> Result<()> {
-        self.spans[position] = Span {
-            start: self.append(set)?,
-            len: set.len() as u64,
-        };
+    pub fn insert(&mut self, position: u32, set: &[u64]) -> Result<()> {
+        #[cfg(feature = "io")]
+        if let Some(spill) = &mut self.spill
+            && (spill.file.is_some() || self.memory_bytes + size_of_val(set) > spill.memory_limit)
+        {
+            let span = Span {
+                segment: NONE,
+                start: spill.append(set)?,
+                len: set.len(),
+            };
+            self.place(position, span);
+            return Ok(());
+        }
+        let has_room = |segment: &Vec<u64>| segment.len() + set.len() <= segment.capacity();
+        if !self.segments.last().is_some_and(has_room) {
+            self.segments
+                .push(Vec::with_capacity(SEGMENT.max(set.len())));
+        }
+        if let Some(last) = self.segments.last_mut() {
+            last.extend_from_slice(set);
+            let range = last.len() - set.len()..last.len();
+            self.place_in_last(position, range);
+            self.memory_bytes += size_of_val(set);
+        }
         Ok(())
     }
 
-    #[cfg(feature = "io")]
-    fn append(&mut self, set: &[u64]) -> Result<u64> {
-        if let Some(spill) = &mut self.spill
-            && (spill.file.is_some() || self.memory.len() + set.len() > spill.memory_limit)
-        {
-            return Ok(self.memory.len() as u64 + spill.append(set)?);
+    /// Stores the sets of several documents, which are ranges of `hashes`, in memory.
+    pub(crate) fn insert_all(
+        &mut self,
+        hashes: Vec<u64>,
+        sets: impl Iterator<Item = (u32, Range<usize>)>,
+    ) {
+        self.memory_bytes += size_of_val(&*hashes);
+        self.segments.push(hashes);
+        for (position, range) in sets {
+            self.place_in_last(position, range);
         }
-        Ok(self.append_in_memory(set))
     }
 
-    #[cfg(not(feature = "io"))]
-    #[allow(
-        clippy::unnecessary_wraps,
-        reason = "with `io`, writing a file can fail"
-    )]
-    fn append(&mut self, set: &[u64]) -> Result<u64> {
-        Ok(self.append_in_memory(set))
+    /// Bytes of hashes in memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memory_bytes
     }
 
-    fn append_in_memory(&mut self, set: &[u64]) -> u64 {
-        self.memory.extend_from_slice(set);
-        (self.memory.len() - set.len()) as u64
+    fn place_in_last(&mut self, position: u32, range: Range<usize>) {
+        let span = Span {
+            // There are fewer segments than sets, and fewer sets than 2^32.
+            segment: u32::try_from(self.segments.len() - 1).unwrap_or(NONE),
+            start: range.start,
+            len: range.len(),
+        };
+        self.place(position, span);
     }
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "a set fits in memory, and an offset below the end of `memory` is an index"
-    )]
+    fn place(&mut self, position: u32, span: Span) {
+        let at = position as usize;
+        if self.numbers.len() <= at {
+            self.numbers.resize(at + 1, NONE);
+        }
+        self.numbers[at] = u32::try_from(self.spans.len()).unwrap_or(NONE);
+        self.spans.push(span);
+    }
+
     fn get<'a>(&'a self, position: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let Span { start, len } = self.spans[position as usize];
-        let in_memory = self.memory.len() as u64;
-        if start + len <= in_memory {
-            return Ok(&self.memory[start as usize..(start + len) as usize]);
+        let Span {
+            segment,
+            start,
+            len,
+        } = self.spans[self.numbers[position as usize] as usize];
+        if segment != NONE {
+            return Ok(&self.segments[segment as usize][start..start + len]);
         }
-        buffer.resize(len as usize, 0);
+        buffer.resize(len, 0);
         #[cfg(feature = "io")]
         if let Some(spill) = &self.spill {
-            spill.read(start - in_memory, buffer)?;
+            spill.read(start, buffer)?;
         }
         Ok(buffer)
     }
@@ -138,27 +168,40 @@ impl ExactSets {
 
 /// Exact Jaccard similarities.
 impl Similarity for ExactSets {
-    fn of_pairs(&self, pairs: &[(u32, u32)]) -> Result<Option<Vec<f64>>> {
-        let chunks = pairs.par_chunks(256).map(|pairs| {
-            let (mut lo_buffer, mut hi_buffer) = (Vec::new(), Vec::new());
-            let mut similarities = Vec::with_capacity(pairs.len());
-            for run in pairs.chunk_by(|a, b| a.0 == b.0) {
-                let a = self.get(run[0].0, &mut lo_buffer)?;
-                for (_, hi) in run {
-                    similarities.push(jaccard(a, self.get(*hi, &mut hi_buffer)?));
-                }
-            }
-            Ok(similarities)
-        });
-        let chunks: Vec<Vec<f64>> = chunks.collect::<Result<_>>()?;
-        Ok(Some(chunks.concat()))
+    fn comparer(&self) -> Box<dyn Comparer + '_> {
+        Box::new(SetComparer {
+            sets: self,
+            first: None,
+            table: SetTable::default(),
+            buffer: Vec::new(),
+        })
+    }
+}
+
+/// Compares sets. Keeps the first set of the last comparison in a hash table.
+struct SetComparer<'a> {
+    sets: &'a ExactSets,
+    /// The position of the set in the table.
+    first: Option<u32>,
+    table: SetTable,
+    buffer: Vec<u64>,
+}
+
+impl Comparer for SetComparer<'_> {
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+        if self.first != Some(a) {
+            self.table.fill(self.sets.get(a, &mut self.buffer)?);
+            self.first = Some(a);
+        }
+        let other = self.sets.get(b, &mut self.buffer)?;
+        Ok(Some(self.table.jaccard(other, least)))
     }
 }
 
 #[cfg(feature = "io")]
 impl Spill {
     /// Appends a set and returns its offset in hashes.
-    fn append(&mut self, set: &[u64]) -> Result<u64> {
+    fn append(&mut self, set: &[u64]) -> Result<usize> {
         use std::io::Write;
         let file = match &mut self.file {
             Some(file) => file,
@@ -171,15 +214,15 @@ impl Spill {
         let start = self.written;
         file.write_all(bytemuck::cast_slice(set))
             .map_err(Error::io("write a temporary file in", &self.folder))?;
-        self.written += set.len() as u64;
+        self.written += set.len();
         Ok(start)
     }
 
-    fn read(&self, start: u64, buffer: &mut [u64]) -> Result<()> {
+    fn read(&self, start: usize, buffer: &mut [u64]) -> Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        read_at(file, bytemuck::cast_slice_mut(buffer), 8 * start)
+        read_at(file, bytemuck::cast_slice_mut(buffer), 8 * start as u64)
             .map_err(Error::io("read a temporary file in", &self.folder))
     }
 }
@@ -212,14 +255,14 @@ mod tests {
         let sets: Vec<Vec<u64>> = (0..40).map(|i| (i..i + 3 * i + 1).collect()).collect();
         let pairs: Vec<_> = (0..40).flat_map(|a| (0..a).map(move |b| (b, a))).collect();
         let similarities = |mut store: ExactSets| {
-            for (position, set) in sets.iter().enumerate() {
+            for (position, set) in (0..).zip(&sets) {
                 store.insert(position, set).unwrap();
             }
-            store.of_pairs(&pairs).unwrap().unwrap()
+            store.of_pairs(&pairs).unwrap()
         };
-        let in_memory = similarities(ExactSets::new(sets.len()));
+        let in_memory = similarities(ExactSets::default());
         for memory_bytes in [0, 800, 1 << 20] {
-            let spilling = ExactSets::spilling(sets.len(), memory_bytes, folder.path());
+            let spilling = ExactSets::spilling(memory_bytes, folder.path());
             assert_eq!(similarities(spilling), in_memory);
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

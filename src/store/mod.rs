@@ -6,4 +6,6 @@
 
 mod exact_sets;
 
+mod set_table;
+
 pub use exact_sets::ExactSets;

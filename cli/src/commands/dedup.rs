@@ -1,10 +1,11 @@
 //! `simgpu dedup`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use simgpu::jobs::Dedup;
+use simgpu::jobs::{Dedup, Verification};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 
@@ -58,6 +59,16 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     search: SearchArguments,
 
+    /// Maximum number of documents of one LSH bucket to compare a further document with; a warning counts the
+    /// pairs that this leaves out
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "4096",
+        help_heading = "Search"
+    )]
+    max_bucket: NonZeroUsize,
+
     #[command(flatten)]
     run: RunArguments,
 
@@ -87,7 +98,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let settings = arguments.run.resolve(&arguments.input)?;
     let terminal = &settings.terminal;
     let task = Dedup {
-        search: arguments.search.resolve(settings.engine.scheme())?,
+        search: arguments
+            .search
+            .resolve(settings.engine.scheme(), Verification::Exact)?,
         clustering: match arguments.cluster {
             ClusterArgument::Greedy => Clustering::Greedy,
             ClusterArgument::Connected => Clustering::Connected,
@@ -96,6 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             KeepArgument::First => KeepPolicy::First,
             KeepArgument::Longest => KeepPolicy::Longest,
         },
+        max_bucket: arguments.max_bucket.get(),
     };
     let inputs = arguments.input.find()?;
     terminal.announce(&settings.engine, Some(&task.search));

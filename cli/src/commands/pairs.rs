@@ -1,16 +1,20 @@
 //! `simgpu pairs`.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use simgpu::io::PairsFormat;
-use simgpu::jobs::{Outcome, PairsOutput, SignatureFile, SignatureRun, Verification};
+use simgpu::jobs::{
+    Identical, Outcome, Pairs, PairsOutput, SignatureFile, SignatureRun, Verification,
+};
+use simgpu::scheme::Scheme;
 
 use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
 use crate::streams::is_stream;
 use crate::terminal::{self, Terminal};
-use crate::{Usage, stop, usage};
+use crate::{Incomplete, Usage, stop, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
 const DOCUMENT_ARGUMENTS: [&str; 20] = [
@@ -38,7 +42,7 @@ const DOCUMENT_ARGUMENTS: [&str; 20] = [
 
 /// Find all pairs of near-duplicates, with their similarity
 ///
-/// Writes one record per pair, sorted by position in the inputs: id_a, id_b, similarity, file_a, row_a, file_b,
+/// Writes one record per pair, in the order of the inputs: id_a, id_b, similarity, file_a, row_a, file_b,
 /// row_b. Rows count from 0 in each file.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
@@ -63,11 +67,51 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     search: SearchArguments,
 
+    /// Which pairs of identical documents to write
+    #[arg(
+        long,
+        value_enum,
+        value_name = "PAIRS",
+        default_value = "all",
+        help_heading = "Search"
+    )]
+    identical: IdenticalArgument,
+
+    /// Stop after this many pairs, with exit code 3
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1000000000",
+        help_heading = "Search"
+    )]
+    max_pairs: NonZeroU64,
+
     #[command(flatten)]
     run: RunArguments,
 
     #[command(flatten)]
     hold: HoldArguments,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum IdenticalArgument {
+    /// All of them; identical documents also have the same partners
+    All,
+    /// Each identical document with the first of them; only this first one has other partners
+    Star,
+}
+
+impl Arguments {
+    fn task(&self, scheme: &Scheme, unless_given: Verification) -> anyhow::Result<Pairs> {
+        Ok(Pairs {
+            search: self.search.resolve(scheme, unless_given)?,
+            identical: match self.identical {
+                IdenticalArgument::All => Identical::All,
+                IdenticalArgument::Star => Identical::Star,
+            },
+            max_pairs: self.max_pairs.get(),
+        })
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -85,18 +129,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         ));
     }
     let settings = arguments.run.resolve(&arguments.input)?;
-    let search = arguments.search.resolve(settings.engine.scheme())?;
+    let task = arguments.task(settings.engine.scheme(), Verification::Exact)?;
     let inputs = arguments.input.find()?;
-    settings.terminal.announce(&settings.engine, Some(&search));
+    settings
+        .terminal
+        .announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || {
-        with_output(&arguments.output, |output| run.pairs(&search, output))
+        with_output(&arguments.output, |output| run.pairs(&task, output))
     })?;
     summarise(&settings.terminal, &outcome, &arguments.output, start);
-    Ok(())
+    check_complete(&outcome)
 }
 
 /// Finds pairs among stored signatures.
@@ -107,21 +153,31 @@ fn run_on_signatures(
 ) -> anyhow::Result<()> {
     let terminal = arguments.run.terminal();
     let signatures = SignatureFile::open(signatures)?;
-    let search = arguments.search.resolve(signatures.scheme())?;
-    if search.verification == Verification::Exact {
+    let task = arguments.task(signatures.scheme(), Verification::Signature)?;
+    if task.search.verification == Verification::Exact {
         return Err(Usage::error(
             "--verify exact needs documents; pass them as INPUT instead of --signatures, or use --verify signature",
         ));
     }
-    terminal.announce_signatures(&signatures, &search);
+    terminal.announce_signatures(&signatures, &task.search);
     let run = SignatureRun::new(signatures)
         .overwrite(arguments.overwrite)
         .progress(&terminal);
     let outcome = on_threads(arguments.run.threads(), || {
-        with_output(&arguments.output, |output| run.pairs(&search, output))
+        with_output(&arguments.output, |output| run.pairs(&task, output))
     })?;
     summarise(&terminal, &outcome, &arguments.output, start);
-    Ok(())
+    check_complete(&outcome)
+}
+
+/// Fails if the search ended before all pairs were written.
+fn check_complete(outcome: &Outcome) -> anyhow::Result<()> {
+    match outcome.report.complete {
+        Some(false) => Err(anyhow::Error::new(Incomplete {
+            pairs: outcome.report.counts.similar_pairs,
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// Runs with the output of this name: stdout if it is `-`.

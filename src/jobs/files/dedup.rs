@@ -52,6 +52,7 @@ impl Run<'_> {
         let mut report = source.report("dedup", counts, Some(&task.search));
         report.keep = Some(task.keep.name());
         report.cluster = Some(task.clustering.name());
+        report.max_bucket = Some(task.max_bucket);
         report.cluster_sizes = histogram(&sizes, kept);
         report.largest_clusters = largest(&source.places, &sizes);
         create_json(&folder, "report.json", &report)?;

@@ -1,5 +1,6 @@
 //! Finds all similar pairs of documents in files.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -7,9 +8,11 @@ use super::outcome::Outcome;
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::Result;
-use crate::io::{OutputFile, PairsFormat, Places, folder_of, write_pairs_table, write_pairs_text};
-use crate::jobs::pairs::{DocumentPair, PairsFound, find_pairs};
-use crate::jobs::search::{Search, Verification};
+use crate::io::{
+    OutputFile, PairsFormat, Places, Report, folder_of, write_pairs_table, write_pairs_text,
+};
+use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, Streamed};
+use crate::jobs::search::{Candidates, Verification};
 use crate::progress::{Progress, Timings, advance};
 
 /// The output of pairs.
@@ -56,18 +59,15 @@ impl PairsOutput<'_> {
 }
 
 impl Run<'_> {
-    /// Finds all similar pairs and writes them, sorted by row: `id_a`, `id_b`, `similarity`, `file_a`,
-    /// `row_a`, `file_b`, `row_b`.
-    ///
-    /// Identical documents, those with the same sequence of units, are pairs of similarity 1 and have the same
-    /// partners. In a group of more than [`Search::max_bucket`] identical documents, each is paired with the
-    /// first one only.
+    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity`, `file_a`, `row_a`, `file_b`, `row_b`.
+    /// Their order is that of [`jobs::pairs()`](crate::jobs::pairs()). Memory does not grow with the number of pairs.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
     /// the progress stops the run. After an error there is no new output file, and an earlier one is unchanged.
     /// A stream may have received some pairs.
-    pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
+    pub fn pairs(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        let search = &task.search;
         self.check_outputs(&output.names())?;
         let target = Target::open(&mut output, self.overwrite)?;
         let held_bytes = match search.verification {
@@ -75,21 +75,31 @@ impl Run<'_> {
             Verification::None | Verification::Signature => 0,
         };
         let mut source = FileSource::open(&self, held_bytes, target.temporary.clone())?;
-        let (corpus, mut found) = find_pairs(&mut source, self.engine, search, self.progress)?;
-        let mut timings = std::mem::take(&mut found.timings);
-        let documents = corpus.rows;
-        target.write(
-            &found,
-            &source.places,
-            documents,
-            self.progress,
-            &mut timings,
-        )?;
+        let mut timings = Timings::default();
+        let (engine, progress) = (self.engine, self.progress);
+        let candidates = Candidates::read(&mut source, engine, search, progress, &mut timings)?;
+        let pairs = PairSearch::new(candidates, task);
+        let streamed = timings.time("compare and write", 0, || {
+            target.write(&pairs, &source.places, progress)
+        })?;
+        let num_perm = engine.signer().num_perm();
+        let mut found = pairs.found(streamed, num_perm, timings, progress);
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
-        let report = source.report("pairs", found.counts, Some(search));
-        Ok(Outcome { report, timings })
+        let mut report = source.report("pairs", found.counts, Some(search));
+        describe(&mut report, task, found.is_complete);
+        Ok(Outcome {
+            report,
+            timings: found.timings,
+        })
     }
+}
+
+/// Adds what concerns pairs alone to a report.
+pub(super) fn describe(report: &mut Report, task: &Pairs, is_complete: bool) {
+    report.identical = Some(task.identical.name());
+    report.max_pairs = Some(task.max_pairs);
+    report.complete = Some(is_complete);
 }
 
 /// An open output of pairs.
@@ -128,31 +138,27 @@ impl<'a> Target<'a> {
         Ok(Target { temporary, form })
     }
 
-    /// Writes all pairs among `documents` documents.
+    /// Writes all pairs of a search.
     pub(super) fn write(
         self,
-        found: &PairsFound,
+        pairs: &PairSearch<'_>,
         places: &Places,
-        documents: u32,
         progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<()> {
-        let pairs = found.counts.similar_pairs;
-        progress.begin("write", pairs);
+    ) -> Result<Streamed> {
+        let documents = pairs.corpus.rows;
+        let streamed = Cell::default();
         let for_each = |each: &mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>| {
-            let mut done = 0;
-            found.for_each(|DocumentPair { a, b, similarity }| {
-                done += 1;
-                if done % 65_536 == 0 {
-                    advance(progress, done, 0, 0)?;
-                }
+            let of_all = pairs.for_each(progress, &mut |pair| {
+                let DocumentPair { a, b, similarity } = pair;
                 each(a, b, similarity)
-            })
+            })?;
+            streamed.set(of_all);
+            Ok(())
         };
-        timings.time("write", 0, || match self.form {
+        match self.form {
             TargetForm::Stream(target) => {
                 let format = PairsFormat::JsonLines;
-                write_pairs_text(&for_each, places, format, target, Path::new("-"))
+                write_pairs_text(&for_each, places, format, target, Path::new("-"))?;
             }
             TargetForm::File {
                 output,
@@ -166,9 +172,10 @@ impl<'a> Target<'a> {
                     write_pairs_text(&for_each, places, format, file, path)?;
                 }
                 // Last chance to stop the run.
-                advance(progress, pairs, 0, 0)?;
-                output.commit()
+                advance(progress, streamed.get().documents(), 0, 0)?;
+                output.commit()?;
             }
-        })
+        }
+        Ok(streamed.get())
     }
 }

@@ -150,7 +150,7 @@ impl<'a> Run<'a> {
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content.to_string(),
             id_field: self.fields.id.to_string(),
-            search: search.map(search_parameters),
+            search: search.map(|search| search_parameters(search, scheme.num_perm())),
         }
     }
 
@@ -167,13 +167,12 @@ impl<'a> Run<'a> {
 }
 
 /// The parameters of a search, for the report.
-pub(super) fn search_parameters(search: &Search) -> SearchParameters {
+pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParameters {
     SearchParameters {
         threshold: search.threshold,
         bands: search.banding.bands(),
         rows: search.banding.rows(),
         verify: search.verification.name().to_owned(),
-        max_bucket: search.max_bucket,
-        recall_at_threshold: search.recall_at_threshold(),
+        recall_at_threshold: search.detection(num_perm).probability(search.threshold),
     }
 }

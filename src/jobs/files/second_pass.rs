@@ -175,21 +175,25 @@ impl FileSource<'_> {
         }
     }
 
-    /// Reads the documents at the positions that `wanted` marks, and stores their sets for exact similarity.
+    /// Reads the documents at `positions`, which ascend, and stores their sets for exact similarity.
     pub(super) fn read_sets(
         &self,
         corpus: &Corpus,
         engine: &Engine,
-        wanted: &[bool],
+        positions: &[u32],
         sets: &mut ExactSets,
     ) -> Result<()> {
         let position_of = |row: u32| {
             let position = corpus.distinct.binary_search(&row).ok()?;
-            wanted[position].then_some(position)
+            let position = u32::try_from(position).ok()?;
+            positions
+                .binary_search(&position)
+                .is_ok()
+                .then_some(position)
         };
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
-        let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<usize>>)>| {
+        let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<u32>>)>| {
             let parsed: Vec<_> = batch
                 .par_drain(..)
                 .map(|(chunk, positions)| self.sets_of(engine, &chunk, &positions))
@@ -223,8 +227,8 @@ impl FileSource<'_> {
         &self,
         engine: &Engine,
         chunk: &Chunk,
-        positions: &[Option<usize>],
-    ) -> Result<Vec<(usize, Vec<u64>)>> {
+        positions: &[Option<u32>],
+    ) -> Result<Vec<(u32, Vec<u64>)>> {
         let at = |record: u64| {
             positions
                 .get(usize::try_from(record).ok()?)
@@ -245,7 +249,7 @@ impl FileSource<'_> {
         let sets = wanted.enumerate().map(|(i, position)| {
             let mut set = Vec::new();
             let shingler = engine.shingler();
-            shingler.exact_set(&documents, i, &mut scratch, &mut set);
+            shingler.exact_hashes(&documents, i, &mut scratch, &mut set);
             (*position, set)
         });
         Ok(sets.collect())

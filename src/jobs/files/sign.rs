@@ -97,7 +97,7 @@ impl Run<'_> {
         corpus: &Corpus,
         matrix_digest: Option<String>,
     ) -> SignatureDescription {
-        let mut counts: Counts = counts(corpus, None);
+        let mut counts: Counts = counts(corpus);
         source.complete(&mut counts);
         let Report {
             command,
@@ -136,6 +136,7 @@ impl Sink for Rows {
         Wanted {
             distinct_only: false,
             keys_alone: None,
+            sets: false,
         }
     }
 

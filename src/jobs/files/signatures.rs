@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use super::outcome::{Outcome, warn_of_repeated_ids};
-use super::pairs::{PairsOutput, Target};
+use super::pairs::{PairsOutput, Target, describe};
 use super::run::search_parameters;
 use crate::documents::{DigestMap, digest};
 use crate::error::{BadRecord, Conflict, Error, Result};
@@ -13,9 +13,9 @@ use crate::io::{
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{Banded, SignedBatch, Sink};
-use crate::jobs::pairs::pairs_of_candidates;
-use crate::jobs::search::{Candidates, Search, Verification};
+use crate::jobs::first_pass::{SignedBatch, Sink};
+use crate::jobs::pairs::{PairSearch, Pairs};
+use crate::jobs::search::{Candidates, Verification};
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;
@@ -26,11 +26,12 @@ use rayon::prelude::*;
 ///
 /// ```no_run
 /// use std::path::Path;
-/// use simgpu::jobs::{PairsOutput, Search, SignatureFile, SignatureRun};
+/// use simgpu::jobs::{Pairs, PairsOutput, Search, SignatureFile, SignatureRun, Verification};
 ///
 /// let signatures = SignatureFile::open(Path::new("signatures.parquet"))?;
-/// let search = Search::new(0.8, signatures.scheme())?;
-/// SignatureRun::new(signatures).pairs(&search, PairsOutput::File(Path::new("pairs.jsonl")))?;
+/// let mut task = Pairs::new(Search::new(0.8, signatures.scheme())?);
+/// task.search.verification = Verification::Signature;
+/// SignatureRun::new(signatures).pairs(&task, PairsOutput::File(Path::new("pairs.jsonl")))?;
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 pub struct SignatureFile {
@@ -153,7 +154,8 @@ impl<'a> SignatureRun<'a> {
     /// # Errors
     /// [`Conflict::ExactWithoutDocuments`] for [`Verification::Exact`]; otherwise the same as
     /// [`Run::pairs`](super::Run::pairs).
-    pub fn pairs(self, search: &Search, mut output: PairsOutput<'_>) -> Result<Outcome> {
+    pub fn pairs(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        let search = &task.search;
         let SignatureRun {
             signatures,
             overwrite,
@@ -165,19 +167,20 @@ impl<'a> SignatureRun<'a> {
         signatures.check_not_overwritten_by(&output.names())?;
         let target = Target::open(&mut output, overwrite)?;
         let scheme = signatures.scheme();
-        let shape = (scheme.num_perm(), scheme.family().slot_width());
-        let verifies = search.verification == Verification::Signature;
-        let mut banded = Banded::new(search.banding, verifies.then_some(shape));
+        let num_perm = scheme.num_perm();
+        let mut banded = search.banded(num_perm);
         let mut parameters = signatures.description.parameters.clone();
-        parameters.search = Some(search_parameters(search));
+        parameters.search = Some(search_parameters(search, num_perm));
         let mut timings = Timings::default();
         let bytes = signatures.bytes();
         let (corpus, places) =
             timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
-        let candidates = Candidates::of_banded(corpus, banded);
-        let (corpus, mut found) = pairs_of_candidates(candidates, search, progress, timings)?;
-        let mut timings = std::mem::take(&mut found.timings);
-        target.write(&found, &places, corpus.rows, progress, &mut timings)?;
+        let candidates = Candidates::of_banded(corpus, banded, progress, &mut timings)?;
+        let pairs = PairSearch::new(candidates, task);
+        let streamed = timings.time("compare and write", 0, || {
+            target.write(&pairs, &places, progress)
+        })?;
+        let found = pairs.found(streamed, num_perm, timings, progress);
         let mut counts = found.counts;
         counts.documents = places.records();
         counts.skipped = places.skipped.len() as u64;
@@ -186,7 +189,11 @@ impl<'a> SignatureRun<'a> {
         let mut report = Report::new("pairs", counts, parameters);
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
-        Ok(Outcome { report, timings })
+        describe(&mut report, task, found.is_complete);
+        Ok(Outcome {
+            report,
+            timings: found.timings,
+        })
     }
 }
 

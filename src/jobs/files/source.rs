@@ -124,18 +124,15 @@ impl Source for FileSource<'_> {
         self.places.id_bytes()
     }
 
-    fn exact_sets(&self, positions: usize) -> ExactSets {
-        ExactSets::spilling(positions, EXACT_SETS_IN_MEMORY, &self.temporary)
-    }
-
     fn read_exact_sets(
         &self,
         corpus: &Corpus,
         engine: &Engine,
-        wanted: &[bool],
-        sets: &mut ExactSets,
-    ) -> Result<()> {
-        self.read_sets(corpus, engine, wanted, sets)
+        positions: &[u32],
+    ) -> Result<ExactSets> {
+        let mut sets = ExactSets::spilling(EXACT_SETS_IN_MEMORY, &self.temporary);
+        self.read_sets(corpus, engine, positions, &mut sets)?;
+        Ok(sets)
     }
 }
 

@@ -53,6 +53,19 @@ impl ShingleBatch {
         self.hashes.resize(end);
     }
 
+    /// Replaces all sets by those of `exact`, with the high half of each hash if this batch has hashes of 32 bits:
+    /// the hashes of words-v1 are the high halves of its 64-bit hashes.
+    pub(crate) fn high_halves_of(&mut self, exact: &ShingleBatch) {
+        self.offsets.clone_from(&exact.offsets);
+        match (&mut self.hashes, &exact.hashes) {
+            (SlotVec::U32(narrow), SlotVec::U64(wide)) => {
+                narrow.clear();
+                narrow.extend(wide.iter().map(|hash| (hash >> 32) as u32));
+            }
+            (own, exact) => own.clone_from(exact),
+        }
+    }
+
     /// The sets, borrowed.
     pub fn sets(&self) -> ShingleSets<'_> {
         ShingleSets {

@@ -266,7 +266,7 @@ impl Shingler {
     }
 
     /// Writes the set of document `i` into `set` as sorted distinct 64-bit hashes, for exact similarities
-    /// ([`ExactSets`](crate::store::ExactSets), [`jaccard`](crate::pipeline::jaccard)).
+    /// ([`jaccard`](crate::pipeline::jaccard)).
     ///
     /// The hashes do not depend on the scheme or its base hash.
     ///
@@ -279,16 +279,42 @@ impl Shingler {
         scratch: &mut Scratch,
         set: &mut Vec<u64>,
     ) {
-        set.clear();
+        self.exact_hashes(documents, i, scratch, set);
+        set.sort_unstable();
+        set.dedup();
+    }
+
+    /// Writes the hashes of [`Shingler::exact_set`] into `hashes`, unsorted and with repeats
+    /// ([`ExactSets`](crate::store::ExactSets)).
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn exact_hashes(
+        &self,
+        documents: &DocumentBatch,
+        i: usize,
+        scratch: &mut Scratch,
+        hashes: &mut Vec<u64>,
+    ) {
+        hashes.clear();
         scratch.is_digested = false;
-        let hash = if self.shingling.unit.is_made_of_words() {
+        self.shingle_into(self.exact_hash(), documents, i, scratch, hashes);
+    }
+
+    /// The base hash of exact sets.
+    fn exact_hash(&self) -> BaseHash {
+        if self.shingling.unit.is_made_of_words() {
             BaseHash::WordsV1
         } else {
             BaseHash::Murmur3_128
-        };
-        self.shingle_into(hash, documents, i, scratch, set);
-        set.sort_unstable();
-        set.dedup();
+        }
+    }
+
+    /// Whether the scheme's shingle hashes are those of exact sets, or their high halves
+    /// ([`ShingleBatch::high_halves_of`]).
+    pub(crate) fn hashes_exactly(&self) -> bool {
+        let exact = self.exact_hash();
+        self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64)
     }
 
     fn shingle_into<H: TextHash>(

@@ -12,7 +12,7 @@ use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, PairsOutput, Run, Search, Verification};
+use simgpu::jobs::{Dedup, Pairs, PairsOutput, Run, Search, Verification};
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
@@ -96,8 +96,6 @@ impl EvaluationCorpus {
             threshold: truth.threshold,
             banding,
             verification: pipeline.verification,
-            // Large buckets are compared in full.
-            max_bucket: usize::MAX,
         };
         let engine = Engine::builder()
             .shingling(Shingling::default())
@@ -109,9 +107,9 @@ impl EvaluationCorpus {
             .removes
             .then(|| self.kept(&engine, &search))
             .transpose()?;
+        let detection = search.detection(scheme.num_perm());
         let probabilities = truth.pairs.iter();
-        let probabilities =
-            probabilities.map(|pair| banding.candidate_probability(pair.similarity));
+        let probabilities = probabilities.map(|pair| detection.probability(pair.similarity));
         Ok(PipelineResult {
             tool: "simgpu".to_owned(),
             corpus: self.name.clone(),
@@ -142,7 +140,7 @@ impl EvaluationCorpus {
         Run::new(engine, &self.inputs)
             .held_bytes(u64::MAX)
             .overwrite(true)
-            .pairs(search, PairsOutput::File(&output))?;
+            .pairs(&Pairs::new(search.clone()), PairsOutput::File(&output))?;
         let file = File::open(&output).map_err(Error::io("open", &output))?;
         let (mut true_found, mut false_found) = (0, 0);
         for line in BufReader::new(file).lines() {
@@ -163,13 +161,15 @@ impl EvaluationCorpus {
 
     /// Number of documents kept, the first of each group.
     fn kept(&self, engine: &Engine, search: &Search) -> Result<u64> {
+        // Large buckets are compared in full.
+        let task = Dedup {
+            max_bucket: usize::MAX,
+            ..Dedup::new(search.clone())
+        };
         let outcome = Run::new(engine, &self.inputs)
             .held_bytes(u64::MAX)
             .overwrite(true)
-            .dedup(
-                &Dedup::new(search.clone()),
-                &self.folder.path().join("kept"),
-            )?;
+            .dedup(&task, &self.folder.path().join("kept"))?;
         Ok(outcome.report.counts.kept)
     }
 }

@@ -1,0 +1,331 @@
+//! Connected components of similar documents.
+
+use std::collections::{HashSet, VecDeque};
+
+use rayon::prelude::*;
+
+use super::bucket::Buckets;
+use super::cluster::{ClusterTask, Clusters, Removal};
+use super::verify::{Comparer, batches, reaches};
+use crate::error::Result;
+
+/// Documents above which a bucket is searched by all threads together.
+const LARGE: usize = 4096;
+
+impl Clusters {
+    /// Keeps the first document in keep order of each connected component of similar candidate pairs, and computes
+    /// the similarity of the others to it.
+    ///
+    /// Compares only what may connect two components: in a bucket, no two documents that are already connected. So a
+    /// bucket of m documents, all similar, takes m - 1 comparisons. In each bucket at most
+    /// [`ClusterTask::max_bucket`] documents are compared with all those not connected to them.
+    ///
+    /// Calls `advance` now and then with the number of bands searched.
+    ///
+    /// # Errors
+    /// The errors of [`ClusterTask::similarity`] and of `advance`.
+    ///
+    /// # Panics
+    /// If `similarity` or `ranks` lack a position of the buckets.
+    pub fn connected(
+        buckets: &Buckets,
+        task: &ClusterTask<'_>,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        let documents = buckets.positions().len();
+        let mut search = Connected {
+            buckets,
+            task,
+            components: Components::new(documents),
+            edges: Vec::new(),
+            clusters: Clusters::default(),
+        };
+        for band in 0..buckets.bands() {
+            search.connect(band, advance)?;
+            advance(band as u64 + 1)?;
+        }
+        search.finish()
+    }
+}
+
+/// Two similar documents by index, and their similarity.
+type Edge = (u32, u32, Option<f64>);
+
+struct Connected<'a> {
+    buckets: &'a Buckets,
+    task: &'a ClusterTask<'a>,
+    components: Components,
+    /// A spanning forest of the components.
+    edges: Vec<Edge>,
+    clusters: Clusters,
+}
+
+/// What the search of one bucket found.
+#[derive(Default)]
+struct Spanned {
+    edges: Vec<Edge>,
+    compared: u64,
+    similar: u64,
+    omitted: u64,
+}
+
+impl Connected<'_> {
+    /// Connects the components that similar pairs of a band connect. The buckets of a band hold different documents
+    /// and are searched in parallel; what they find is added in order, so that the forest is always the same.
+    fn connect(&mut self, band: usize, advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        let (large, small): (Vec<&[u32]>, Vec<&[u32]>) = self
+            .buckets
+            .of_band(band)
+            .partition(|bucket| bucket.len() > LARGE);
+        let mut spanned = Vec::new();
+        for batch in batches(&small, |bucket| bucket.len()) {
+            let found: Vec<Option<Spanned>> = batch
+                .par_iter()
+                .map_init(
+                    || self.task.similarity.comparer(),
+                    |comparer, bucket| self.span(band, bucket, &mut **comparer, &mut || Ok(())),
+                )
+                .collect::<Result<_>>()?;
+            spanned.extend(found.into_iter().flatten());
+            advance(band as u64)?;
+        }
+        let mut comparer = self.task.similarity.comparer();
+        for bucket in large {
+            let mut after_document = || advance(band as u64);
+            spanned.extend(self.span(band, bucket, &mut *comparer, &mut after_document)?);
+        }
+        for found in spanned {
+            self.clusters.compared += found.compared;
+            self.clusters.similar += found.similar;
+            self.clusters.omitted.pairs += found.omitted;
+            self.clusters.omitted.buckets += u64::from(found.omitted > 0);
+            for edge in found.edges {
+                if self.components.unite(edge.0, edge.1) {
+                    self.edges.push(edge);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches a bucket for similar pairs that connect components; `None` if there is only one.
+    ///
+    /// Walks through the similar documents breadth first: each document reached is compared with all that are not.
+    /// Pairs that share a bucket of an earlier band were compared there.
+    fn span(
+        &self,
+        band: usize,
+        bucket: &[u32],
+        comparer: &mut dyn Comparer,
+        after_document: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Option<Spanned>> {
+        let root = |index: u32| self.components.root(index);
+        let first = root(bucket[0]);
+        if bucket.iter().all(|index| root(*index) == first) {
+            return Ok(None);
+        }
+        let mut rest = bucket.to_vec();
+        rest.sort_unstable_by_key(|index| self.rank(*index));
+        let mut spanned = Spanned::default();
+        let mut compared_documents = 0;
+        let mut reached = HashSet::new();
+        let mut queue = VecDeque::new();
+        while let Some(first) = rest.first() {
+            reached.insert(root(*first));
+            move_reached(&mut rest, &mut queue, |index| {
+                reached.contains(&root(index))
+            });
+            while let Some(index) = queue.pop_front()
+                && !rest.is_empty()
+            {
+                if compared_documents == self.task.max_bucket {
+                    let (reached, rest) = (queue.len() as u64 + 1, rest.len() as u64);
+                    spanned.omitted = reached * rest + rest * (rest - 1) / 2;
+                    return Ok(Some(spanned));
+                }
+                compared_documents += 1;
+                let similar = self.similar(band, index, &rest, comparer, &mut spanned.compared)?;
+                spanned.similar += similar.len() as u64;
+                for (other, similarity) in similar {
+                    if reached.insert(root(other)) {
+                        spanned.edges.push((index, other, similarity));
+                    }
+                }
+                move_reached(&mut rest, &mut queue, |index| {
+                    reached.contains(&root(index))
+                });
+                after_document()?;
+            }
+        }
+        Ok(Some(spanned))
+    }
+
+    /// The documents of `rest` that are similar to document `index`.
+    fn similar(
+        &self,
+        band: usize,
+        index: u32,
+        rest: &[u32],
+        comparer: &mut dyn Comparer,
+        compared: &mut u64,
+    ) -> Result<Vec<(u32, Option<f64>)>> {
+        let row = self.buckets.row(index);
+        let is_new = |other: &u32| row.first_shared(self.buckets.row(*other)) == Some(band);
+        let partners: Vec<u32> = rest.iter().copied().filter(is_new).collect();
+        *compared += partners.len() as u64;
+        let compare = |comparer: &mut dyn Comparer, other: u32| {
+            let (a, b) = (self.position(index), self.position(other));
+            let similarity = comparer.compare(a, b, self.task.threshold)?;
+            let is_similar = reaches(similarity, self.task.threshold);
+            Ok(is_similar.then_some((other, similarity)))
+        };
+        let similar: Vec<Option<_>> = if partners.len() > LARGE {
+            let partners = partners.par_iter().with_min_len(LARGE / 8);
+            let new = || self.task.similarity.comparer();
+            let compared = partners.map_init(new, |own, other| compare(&mut **own, *other));
+            compared.collect::<Result<_>>()?
+        } else {
+            let compared = partners.iter().map(|other| compare(comparer, *other));
+            compared.collect::<Result<_>>()?
+        };
+        Ok(similar.into_iter().flatten().collect())
+    }
+
+    fn position(&self, index: u32) -> u32 {
+        self.buckets.positions()[index as usize]
+    }
+
+    fn rank(&self, index: u32) -> u32 {
+        self.task.rank(self.position(index))
+    }
+
+    /// Keeps the first document of each component, and computes the similarities of the others to it.
+    fn finish(self) -> Result<Clusters> {
+        let documents = self.buckets.positions().len();
+        let mut kept: Vec<u32> = (0..).take(documents).collect();
+        for index in (0..).take(documents) {
+            let first = &mut kept[self.components.root(index) as usize];
+            if self.rank(index) < self.rank(*first) {
+                *first = index;
+            }
+        }
+        let forest = Forest::of(&self.edges, documents);
+        let mut removals: Vec<Removal> = Vec::with_capacity(self.edges.len());
+        let mut queue = VecDeque::new();
+        for root in (0..).take(documents) {
+            if self.components.root(root) != root {
+                continue;
+            }
+            let first = kept[root as usize];
+            queue.push_back((first, None));
+            while let Some((index, parent)) = queue.pop_front() {
+                for (other, similarity) in forest.neighbours(index) {
+                    if Some(other) == parent {
+                        continue;
+                    }
+                    queue.push_back((other, Some(index)));
+                    removals.push(Removal {
+                        position: self.position(other),
+                        kept: self.position(first),
+                        similarity,
+                        via: Some((self.position(index), similarity)),
+                    });
+                }
+            }
+        }
+        let mut clusters = self.clusters;
+        let is_far =
+            |removal: &&mut Removal| removal.via.is_some_and(|(via, _)| via != removal.kept);
+        let mut far: Vec<&mut Removal> = removals.iter_mut().filter(is_far).collect();
+        let pairs = far.iter().map(|removal| (removal.kept, removal.position));
+        let similarities = self.task.similarity.of_pairs(&pairs.collect::<Vec<_>>())?;
+        for (removal, similarity) in far.iter_mut().zip(similarities) {
+            removal.similarity = similarity;
+        }
+        removals.par_sort_unstable_by_key(|removal| removal.position);
+        clusters.removals = removals;
+        Ok(clusters)
+    }
+}
+
+/// Moves the documents that `is_reached` marks from `rest` to the end of `queue`, in order.
+fn move_reached(rest: &mut Vec<u32>, queue: &mut VecDeque<u32>, is_reached: impl Fn(u32) -> bool) {
+    rest.retain(|index| {
+        let is_reached = is_reached(*index);
+        if is_reached {
+            queue.push_back(*index);
+        }
+        !is_reached
+    });
+}
+
+/// Union-find over indexes. The root of a component is its least index.
+struct Components {
+    parents: Vec<u32>,
+}
+
+impl Components {
+    fn new(documents: usize) -> Self {
+        Components {
+            parents: (0..).take(documents).collect(),
+        }
+    }
+
+    fn root(&self, mut index: u32) -> u32 {
+        while self.parents[index as usize] != index {
+            index = self.parents[index as usize];
+        }
+        index
+    }
+
+    /// Unites two components. Returns whether they were different.
+    fn unite(&mut self, a: u32, b: u32) -> bool {
+        let (a, b) = (self.halve(a), self.halve(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+        a != b
+    }
+
+    /// The root of a component. Halves the path to it.
+    fn halve(&mut self, mut index: u32) -> u32 {
+        while self.parents[index as usize] != index {
+            let above = self.parents[self.parents[index as usize] as usize];
+            self.parents[index as usize] = above;
+            index = above;
+        }
+        index
+    }
+}
+
+/// The neighbours of each document in the spanning forest: each edge appears on both sides.
+struct Forest {
+    starts: Vec<usize>,
+    neighbours: Vec<(u32, Option<f64>)>,
+}
+
+impl Forest {
+    fn of(edges: &[Edge], documents: usize) -> Self {
+        let mut starts = vec![0; documents + 1];
+        for (a, b, _) in edges {
+            starts[*a as usize + 1] += 1;
+            starts[*b as usize + 1] += 1;
+        }
+        for i in 0..documents {
+            starts[i + 1] += starts[i];
+        }
+        let mut next = starts.clone();
+        let mut neighbours = vec![(0, None); starts[documents]];
+        for (a, b, similarity) in edges {
+            for (from, to) in [(*a, *b), (*b, *a)] {
+                neighbours[next[from as usize]] = (to, *similarity);
+                next[from as usize] += 1;
+            }
+        }
+        Forest { starts, neighbours }
+    }
+
+    fn neighbours(&self, index: u32) -> impl Iterator<Item = (u32, Option<f64>)> {
+        let index = index as usize;
+        let of_index = self.starts[index]..self.starts[index + 1];
+        self.neighbours[of_index].iter().copied()
+    }
+}

@@ -1,0 +1,337 @@
+//! Greedy clustering: removes each document that is similar to a kept one before it in keep order.
+
+use rayon::prelude::*;
+
+use super::bucket::{Buckets, Row};
+use super::cluster::{ClusterTask, Clusters, Removal};
+use super::verify::{Comparer, batches, reaches};
+use crate::error::Result;
+
+/// Documents per block. The result does not depend on it.
+const BLOCK: usize = 1024;
+
+/// Partners above which one document's comparisons are divided among threads.
+const MANY: usize = 1024;
+
+impl Clusters {
+    /// Visits documents in keep order, and removes each that shares a bucket with a kept document and is similar to
+    /// it. [`Removal::kept`] is the most similar of these kept documents; ties go to the first in keep order. A
+    /// document that shares no bucket stays.
+    ///
+    /// Each document is compared only with kept ones: in each of its buckets, with the first
+    /// [`ClusterTask::max_bucket`] of them. So time and memory grow with the number of documents and of kept ones in
+    /// a bucket, not with the square of a group of similar documents.
+    ///
+    /// Calls `advance` now and then with the number of documents visited.
+    ///
+    /// # Errors
+    /// The errors of [`ClusterTask::similarity`] and of `advance`.
+    ///
+    /// # Panics
+    /// If `similarity` or `ranks` lack a position of the buckets.
+    pub fn greedy(
+        buckets: Buckets,
+        task: &ClusterTask<'_>,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        let mut order: Vec<u32> = (0..).take(buckets.positions().len()).collect();
+        if task.ranks.is_some() {
+            order.par_sort_unstable_by_key(|index| task.rank(buckets.positions()[*index as usize]));
+        }
+        let zeros = |band| vec![0; buckets.count(band)];
+        let mut greedy = Greedy {
+            kept: (0..buckets.bands()).map(zeros).collect(),
+            last: (0..buckets.bands()).map(zeros).collect(),
+            buckets,
+            task,
+            visited: 0,
+            clusters: Clusters::default(),
+        };
+        for block in order.chunks(BLOCK) {
+            greedy.visit(block, advance)?;
+            advance(u64::from(greedy.visited))?;
+        }
+        let mut clusters = greedy.clusters;
+        let removals = &mut clusters.removals;
+        removals.par_sort_unstable_by_key(|removal| removal.position);
+        Ok(clusters)
+    }
+}
+
+/// The state after some documents in keep order.
+///
+/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`. A kept
+/// document that is not listed in a bucket is taken out of it.
+struct Greedy<'a> {
+    task: &'a ClusterTask<'a>,
+    buckets: Buckets,
+    /// The number of kept documents of each bucket, per band.
+    kept: Vec<Vec<u32>>,
+    /// One more than the number of the last visited document of each bucket, per band.
+    last: Vec<Vec<u32>>,
+    /// The number of visited documents.
+    visited: u32,
+    clusters: Clusters,
+}
+
+/// The kept documents found for one document so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// The most similar kept document by index, and its similarity.
+    best: Option<(u32, Option<f64>)>,
+    compared: u64,
+    similar: u64,
+}
+
+impl Greedy<'_> {
+    /// Decides a block of documents, which are in keep order.
+    ///
+    /// First all of them, in parallel, are compared with the kept documents of earlier blocks. What is left depends
+    /// on other documents of the block only if they share a bucket. So the block falls into groups that share none,
+    /// which are decided in parallel, each in order. Every document is thus compared with exactly the kept ones
+    /// before it that share a listed bucket, however the documents are cut into blocks.
+    fn visit(&mut self, block: &[u32], advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        let mut found = Vec::with_capacity(block.len());
+        for batch in batches(block, |index| self.most_kept_partners(*index)) {
+            found.par_extend(self.compare_with_kept(batch)?);
+            advance(u64::from(self.visited))?;
+        }
+        let groups = self.groups(block);
+        let decided: Vec<Vec<(usize, Found)>> = groups
+            .par_iter()
+            .map(|group| self.decide_group(block, group, &found))
+            .collect::<Result<_>>()?;
+        for (at, decided) in decided.into_iter().flatten() {
+            found[at] = decided;
+        }
+        for (index, found) in block.iter().zip(found) {
+            self.apply(*index, found);
+        }
+        Ok(())
+    }
+
+    fn max_bucket(&self) -> usize {
+        self.task.max_bucket
+    }
+
+    fn position(&self, index: u32) -> u32 {
+        self.buckets.positions()[index as usize]
+    }
+
+    /// The listed kept documents of a bucket.
+    fn listed(&self, band: usize, bucket: u32) -> &[u32] {
+        let kept = self.kept[band][bucket as usize] as usize;
+        &self.buckets.members(band, bucket)[..kept.min(self.max_bucket())]
+    }
+
+    fn most_kept_partners(&self, index: u32) -> usize {
+        let shared = self.buckets.row(index).shared();
+        shared
+            .map(|(band, bucket)| self.listed(band, bucket).len())
+            .sum()
+    }
+
+    fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<Found>> {
+        batch
+            .par_iter()
+            .with_min_len(16)
+            .map_init(
+                || (self.task.similarity.comparer(), Vec::new()),
+                |(comparer, partners), index| {
+                    partners.clear();
+                    let row = self.buckets.row(*index);
+                    for (band, bucket) in row.shared() {
+                        let kept = self.listed(band, bucket).iter().copied();
+                        // A pair counts in the first band that lists it.
+                        let is_first =
+                            |other: &u32| row.first_shared(self.buckets.row(*other)) == Some(band);
+                        partners.extend(kept.filter(is_first));
+                    }
+                    let mut found = Found::default();
+                    self.compare(*index, partners, &mut **comparer, &mut found)?;
+                    Ok(found)
+                },
+            )
+            .collect()
+    }
+
+    /// Compares a document with kept ones.
+    fn compare(
+        &self,
+        index: u32,
+        partners: &[u32],
+        comparer: &mut dyn Comparer,
+        found: &mut Found,
+    ) -> Result<()> {
+        if partners.len() > MANY {
+            let parts: Vec<Found> = partners
+                .par_chunks(MANY)
+                .map_init(
+                    || self.task.similarity.comparer(),
+                    |comparer, part| {
+                        let mut found = Found::default();
+                        self.compare(index, part, &mut **comparer, &mut found)?;
+                        Ok(found)
+                    },
+                )
+                .collect::<Result<_>>()?;
+            for part in parts {
+                found.compared += part.compared;
+                found.similar += part.similar;
+                self.improve(found, part.best);
+            }
+            return Ok(());
+        }
+        let (document, threshold) = (self.position(index), self.task.threshold);
+        for partner in partners {
+            let kept = self.position(*partner);
+            // Several documents in a row are often compared with the same kept one.
+            let (a, b) = if partners.len() == 1 {
+                (kept, document)
+            } else {
+                (document, kept)
+            };
+            let similarity = comparer.compare(a, b, threshold)?;
+            found.compared += 1;
+            if reaches(similarity, threshold) {
+                found.similar += 1;
+                self.improve(found, Some((*partner, similarity)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the best kept document by a more similar one, or by one as similar that is kept earlier.
+    fn improve(&self, found: &mut Found, other: Option<(u32, Option<f64>)>) {
+        let Some((other, similarity)) = other else {
+            return;
+        };
+        let is_better = found.best.is_none_or(|(best, of_best)| {
+            // `None` is never among numbers: a similarity computes all or none.
+            let by_similarity = similarity.partial_cmp(&of_best);
+            let by_rank = || self.rank(best).cmp(&self.rank(other));
+            by_similarity.is_some_and(|order| order.then_with(by_rank).is_gt())
+        });
+        if is_better {
+            found.best = Some((other, similarity));
+        }
+    }
+
+    fn rank(&self, index: u32) -> u32 {
+        self.task.rank(self.position(index))
+    }
+
+    /// The groups of two or more documents of a block that are connected by shared buckets, as ascending numbers
+    /// within the block.
+    fn groups(&mut self, block: &[u32]) -> Vec<Vec<usize>> {
+        let mut parents: Vec<usize> = (0..block.len()).collect();
+        fn root(parents: &mut [usize], mut at: usize) -> usize {
+            while parents[at] != at {
+                parents[at] = parents[parents[at]];
+                at = parents[at];
+            }
+            at
+        }
+        let first = self.visited;
+        for (at, index) in block.iter().enumerate() {
+            self.visited += 1;
+            for (band, bucket) in self.buckets.row(*index).shared() {
+                let last = &mut self.last[band][bucket as usize];
+                let before = std::mem::replace(last, self.visited);
+                if before > first {
+                    let before = root(&mut parents, (before - first - 1) as usize);
+                    let here = root(&mut parents, at);
+                    parents[here.max(before)] = here.min(before);
+                }
+            }
+        }
+        let mut members = vec![Vec::new(); block.len()];
+        for at in 0..block.len() {
+            members[root(&mut parents, at)].push(at);
+        }
+        members.retain(|group| group.len() > 1);
+        members
+    }
+
+    /// Compares the documents of a group with the kept ones before them in the group.
+    fn decide_group(
+        &self,
+        block: &[u32],
+        group: &[usize],
+        found: &[Found],
+    ) -> Result<Vec<(usize, Found)>> {
+        let mut comparer = self.task.similarity.comparer();
+        let mut kept_here: Vec<u32> = Vec::new();
+        // The bands in which each is listed.
+        let mut rows: Vec<u32> = Vec::new();
+        let mut partners = Vec::new();
+        let mut decided = Vec::with_capacity(group.len());
+        for at in group {
+            let (index, mut found) = (block[*at], found[*at]);
+            let row = self.buckets.row(index);
+            partners.clear();
+            let kept = kept_here
+                .iter()
+                .zip(rows.chunks_exact(self.buckets.bands()));
+            let sharing = kept.filter(|(_, kept)| row.first_shared(Row(kept)).is_some());
+            partners.extend(sharing.map(|(kept, _)| *kept));
+            self.compare(index, &partners, &mut *comparer, &mut found)?;
+            if found.best.is_none() {
+                rows.extend(self.listed_row(index, &kept_here));
+                kept_here.push(index);
+            }
+            decided.push((*at, found));
+        }
+        Ok(decided)
+    }
+
+    /// The row of a document that is kept after all documents of earlier blocks and after `kept_here`: without the
+    /// buckets in which it is not listed.
+    fn listed_row(&self, index: u32, kept_here: &[u32]) -> impl Iterator<Item = u32> {
+        let numbers = self.buckets.row(index).0.iter().enumerate();
+        numbers.map(move |(band, bucket)| {
+            let Some(before) = self.kept[band].get(*bucket as usize) else {
+                return *bucket;
+            };
+            let before = *before as usize;
+            let is_listed = before + kept_here.len() < self.max_bucket() || {
+                let shares = |other: &&u32| self.buckets.row(**other).0[band] == *bucket;
+                before + kept_here.iter().filter(shares).count() < self.max_bucket()
+            };
+            if is_listed { *bucket } else { Buckets::ALONE }
+        })
+    }
+
+    /// Removes or keeps the next document in keep order.
+    fn apply(&mut self, index: u32, found: Found) {
+        self.clusters.compared += found.compared;
+        self.clusters.similar += found.similar;
+        let max_bucket = self.max_bucket();
+        let shared: Vec<(usize, u32)> = self.buckets.row(index).shared().collect();
+        for (band, bucket) in &shared {
+            let kept = self.kept[*band][*bucket as usize] as usize;
+            let unlisted = kept.saturating_sub(max_bucket);
+            self.clusters.omitted.pairs += unlisted as u64;
+        }
+        if let Some((kept, similarity)) = found.best {
+            self.clusters.removals.push(Removal {
+                position: self.position(index),
+                kept: self.position(kept),
+                similarity,
+                via: None,
+            });
+            return;
+        }
+        for (band, bucket) in shared {
+            let kept = &mut self.kept[band][bucket as usize];
+            let at = *kept as usize;
+            *kept += 1;
+            if at < max_bucket {
+                self.buckets.members_mut(band, bucket)[at] = index;
+            } else {
+                self.clusters.omitted.buckets += u64::from(at == max_bucket);
+                self.buckets.take_out(index, band);
+            }
+        }
+    }
+}
