@@ -18,7 +18,7 @@ use crate::pipeline::{
     BandKeys, Banding, PackedSignatures, Scratch, ShingleBatch, Signatures, SlotBits,
 };
 use crate::progress::{Progress, StageTime};
-use crate::scheme::{Hashes, Width};
+use crate::scheme::Width;
 use crate::store::ExactSets;
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
@@ -76,14 +76,13 @@ pub(crate) struct PieceSets {
 }
 
 impl PieceSets {
-    fn of(batch: &ShingleBatch) -> Self {
+    /// Takes the sets out of a batch of 64-bit hashes.
+    fn take(batch: &mut ShingleBatch) -> Self {
         let sets = batch.sets();
+        let ranges = (0..sets.len()).map(|i| (0, sets.range(i))).collect();
         PieceSets {
-            hashes: match sets.hashes() {
-                Hashes::U64(hashes) => hashes.to_vec(),
-                Hashes::U32(_) => Vec::new(),
-            },
-            ranges: (0..sets.len()).map(|i| (0, sets.range(i))).collect(),
+            hashes: batch.take_hashes(),
+            ranges,
         }
     }
 }
@@ -297,6 +296,10 @@ impl<'a> FirstPass<'a> {
         };
         let digests = timed_without_nested(&spent.shingle_ns, || {
             made.clear();
+            if is_exact {
+                // One allocation, most of which stays untouched: the sets are handed on as they are.
+                made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
+            }
             shingler.shingle_with_digests(documents, scratch, made)
         });
         timed_without_nested(&spent.sign_ns, move || {
@@ -324,7 +327,7 @@ impl<'a> FirstPass<'a> {
             made.retain(&is_signed);
             let exact_sets = is_exact.then(|| {
                 shingles.high_halves_of(exact);
-                PieceSets::of(exact)
+                PieceSets::take(exact)
             });
             let signer = self.engine.signer();
             let sets = shingles.sets();
@@ -433,6 +436,9 @@ impl<'a> FirstPass<'a> {
         corpus
     }
 }
+
+/// Fewer bytes of input per shingle are rare.
+const LEAST_BYTES_PER_SHINGLE: usize = 4;
 
 /// If a piece has more bytes than this, its buffers are freed. Only one huge record makes a piece this large.
 const GIANT: usize = 4 << 20;

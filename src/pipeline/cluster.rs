@@ -110,3 +110,63 @@ pub struct Omitted {
     /// The number of buckets with such pairs.
     pub buckets: u64,
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::super::band::BandKeys;
+    use super::super::banding::Banding;
+    use super::super::bucket::Buckets;
+    use super::super::verify::{Comparer, Similarity};
+    use crate::error::Result;
+    use crate::scheme::fmix64;
+
+    /// Documents with made-up keys, keep order and similarities: any two documents are similar or not by chance.
+    #[derive(Clone, Debug)]
+    pub(in super::super) struct Made {
+        /// The keys of each document, per band.
+        pub(in super::super) keys: Vec<Vec<u64>>,
+        pub(in super::super) ranks: Vec<u32>,
+        seed: u64,
+    }
+
+    impl Made {
+        pub(in super::super) fn similarity(&self, a: u32, b: u32) -> f64 {
+            let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
+            // Few values, so that some are equal.
+            (fmix64(pair ^ self.seed) % 8) as f64 / 8.0
+        }
+
+        pub(in super::super) fn buckets(&self) -> Buckets {
+            let bands = self.keys[0].len();
+            let mut keys = BandKeys::new(Banding::new(bands, 1, bands).unwrap());
+            self.keys.iter().for_each(|row| keys.push_keys(row));
+            Buckets::of(keys, &mut |_| Ok(())).unwrap()
+        }
+    }
+
+    impl Similarity for Made {
+        fn comparer(&self) -> Box<dyn Comparer + '_> {
+            Box::new(self)
+        }
+    }
+
+    impl Comparer for &Made {
+        fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
+            let similarity = self.similarity(a, b);
+            Ok(Some(if similarity < least { 0.0 } else { similarity }))
+        }
+    }
+
+    pub(in super::super) fn made() -> impl Strategy<Value = Made> {
+        let sizes = (1usize..50, 1usize..4, 1u64..30);
+        sizes.prop_flat_map(|(documents, bands, kinds)| {
+            let row = prop::collection::vec(0..kinds, bands);
+            let keys = prop::collection::vec(row, documents);
+            let ranks: Vec<u32> = (0..).take(documents).collect();
+            let made = (keys, Just(ranks).prop_shuffle(), any::<u64>());
+            made.prop_map(|(keys, ranks, seed)| Made { keys, ranks, seed })
+        })
+    }
+}

@@ -329,3 +329,79 @@ impl Forest {
         self.neighbours[of_index].iter().copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::cluster::tests::{Made, made};
+    use super::*;
+
+    /// The kept document of each document: the first in keep order of its component of similar candidate pairs.
+    fn by_definition(made: &Made) -> Vec<u32> {
+        let documents: Vec<u32> = (0..).take(made.keys.len()).collect();
+        let mut kept = documents.clone();
+        let are_similar = |a: u32, b: u32| {
+            let (of_a, of_b) = (&made.keys[a as usize], &made.keys[b as usize]);
+            of_a.iter().zip(of_b).any(|(a, b)| a == b) && made.similarity(a, b) >= 0.5
+        };
+        let rank = |document: u32| made.ranks[document as usize];
+        // As many rounds as a chain is long.
+        for _ in &documents {
+            for a in &documents {
+                for b in &documents {
+                    let first = kept[*b as usize];
+                    if are_similar(*a, *b) && rank(first) < rank(kept[*a as usize]) {
+                        kept[*a as usize] = first;
+                    }
+                }
+            }
+        }
+        kept
+    }
+
+    proptest! {
+        #[test]
+        fn connected_equals_the_definition(made in made()) {
+            let task = ClusterTask {
+                similarity: &made,
+                threshold: 0.5,
+                ranks: Some(&made.ranks),
+                max_bucket: usize::MAX,
+            };
+            let buckets = made.buckets();
+            let clusters = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
+            let expected = by_definition(&made);
+            let mut kept: Vec<u32> = (0..).take(expected.len()).collect();
+            for removal in &clusters.removals {
+                kept[removal.position as usize] = removal.kept;
+                let Some((via, similarity)) = removal.via else { panic!() };
+                prop_assert_eq!(expected[via as usize], removal.kept);
+                let of_link = made.similarity(removal.position, via);
+                prop_assert!(of_link >= 0.5 && similarity == Some(of_link));
+                let of_kept = made.similarity(removal.position, removal.kept);
+                prop_assert_eq!(removal.similarity, Some(of_kept));
+            }
+            prop_assert_eq!(kept, expected);
+            prop_assert_eq!(clusters.omitted.pairs, 0);
+        }
+
+        #[test]
+        fn bounded_buckets_lose_no_pair_uncounted(made in made(), max_bucket in 1usize..4) {
+            let task = ClusterTask {
+                similarity: &made,
+                threshold: 0.5,
+                ranks: None,
+                max_bucket,
+            };
+            let buckets = made.buckets();
+            let bounded = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
+            let free = ClusterTask { max_bucket: usize::MAX, ..task };
+            let all = Clusters::connected(&buckets, &free, &mut |_| Ok(())).unwrap();
+            prop_assert!(bounded.removals.len() <= all.removals.len());
+            if bounded.omitted.pairs == 0 {
+                prop_assert_eq!(bounded.removals, all.removals);
+            }
+        }
+    }
+}

@@ -34,6 +34,15 @@ impl Clusters {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
+        Clusters::greedy_in_blocks(buckets, task, BLOCK, advance)
+    }
+
+    fn greedy_in_blocks(
+        buckets: Buckets,
+        task: &ClusterTask<'_>,
+        block: usize,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
         let mut order: Vec<u32> = (0..).take(buckets.positions().len()).collect();
         if task.ranks.is_some() {
             order.par_sort_unstable_by_key(|index| task.rank(buckets.positions()[*index as usize]));
@@ -47,7 +56,7 @@ impl Clusters {
             visited: 0,
             clusters: Clusters::default(),
         };
-        for block in order.chunks(BLOCK) {
+        for block in order.chunks(block) {
             greedy.visit(block, advance)?;
             advance(u64::from(greedy.visited))?;
         }
@@ -332,6 +341,116 @@ impl Greedy<'_> {
                 self.clusters.omitted.buckets += u64::from(at == max_bucket);
                 self.buckets.take_out(index, band);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::band::BandKeys;
+    use super::super::banding::Banding;
+    use super::super::cluster::tests::{Made, made};
+    use super::super::verify::Similarity;
+    use super::*;
+
+    /// The definition: all documents in keep order, each compared with every kept one that shares a listed bucket.
+    fn by_definition(made: &Made, ranks: &[u32], max_bucket: usize) -> (Vec<Removal>, u64) {
+        let rank = |document: u32| ranks[document as usize];
+        let mut order: Vec<u32> = (0..).take(made.keys.len()).collect();
+        order.sort_by_key(|document| rank(*document));
+        let mut kept: Vec<u32> = Vec::new();
+        let (mut removals, mut omitted) = (Vec::new(), 0);
+        for document in order {
+            let row = &made.keys[document as usize];
+            let mut best: Option<(f64, u32)> = None;
+            let mut partners = Vec::new();
+            for (band, key) in row.iter().enumerate() {
+                let shares = |other: &&u32| made.keys[**other as usize][band] == *key;
+                let sharing: Vec<u32> = kept.iter().filter(shares).copied().collect();
+                omitted += sharing.len().saturating_sub(max_bucket) as u64;
+                partners.extend(sharing.into_iter().take(max_bucket));
+            }
+            // In keep order, so that the first of equal ones wins.
+            partners.sort_by_key(|other| rank(*other));
+            for other in partners {
+                let similarity = made.similarity(document, other);
+                if similarity >= 0.5 && best.is_none_or(|(of_best, _)| similarity > of_best) {
+                    best = Some((similarity, other));
+                }
+            }
+            match best {
+                None => kept.push(document),
+                Some((similarity, kept)) => removals.push(Removal {
+                    position: document,
+                    kept,
+                    similarity: Some(similarity),
+                    via: None,
+                }),
+            }
+        }
+        removals.sort_by_key(|removal| removal.position);
+        (removals, omitted)
+    }
+
+    proptest! {
+        #[test]
+        fn greedy_equals_the_definition_for_any_block(
+            made in made(),
+            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            block in 1usize..30,
+        ) {
+            let (expected, omitted) = by_definition(&made, &made.ranks, max_bucket);
+            let task = ClusterTask {
+                similarity: &made,
+                threshold: 0.5,
+                ranks: Some(&made.ranks),
+                max_bucket,
+            };
+            let of_block = |block| {
+                Clusters::greedy_in_blocks(made.buckets(), &task, block, &mut |_| Ok(())).unwrap()
+            };
+            let clusters = of_block(block);
+            prop_assert_eq!(&clusters.removals, &expected);
+            prop_assert_eq!(clusters.omitted.pairs, omitted);
+            prop_assert_eq!(clusters, of_block(usize::MAX));
+        }
+    }
+
+    /// All documents are similar, so each is compared with the only kept one.
+    struct AllSimilar;
+
+    impl Similarity for AllSimilar {
+        fn comparer(&self) -> Box<dyn Comparer + '_> {
+            Box::new(AllSimilar)
+        }
+    }
+
+    impl Comparer for AllSimilar {
+        fn compare(&mut self, _: u32, _: u32, _: f64) -> Result<Option<f64>> {
+            Ok(Some(0.9))
+        }
+    }
+
+    #[test]
+    fn comparisons_grow_with_documents_not_pairs() {
+        let documents = 5000;
+        let mut keys = BandKeys::new(Banding::new(3, 1, 3).unwrap());
+        keys.push_keys(&vec![7; 3 * documents]);
+        let buckets = Buckets::of(keys, &mut |_| Ok(())).unwrap();
+        let task = ClusterTask {
+            similarity: &AllSimilar,
+            threshold: 0.5,
+            ranks: None,
+            max_bucket: usize::MAX,
+        };
+        let connected = Clusters::connected(&buckets, &task, &mut |_| Ok(())).unwrap();
+        let greedy = Clusters::greedy(buckets, &task, &mut |_| Ok(())).unwrap();
+        for clusters in [greedy, connected] {
+            assert_eq!(clusters.compared, documents as u64 - 1);
+            assert!(clusters.removals.iter().all(|removal| removal.kept == 0));
+            assert_eq!(clusters.removals.len(), documents - 1);
         }
     }
 }

@@ -1,15 +1,20 @@
 //! A set of hashes as a table, which finds how many hashes of another list it holds.
 
-/// A hash table with linear probing.
+/// A list of hashes with a hash table, with linear probing, over its distinct hashes.
 ///
-/// Shingle sets are compared once or a few times each, so that building a table for one side of a comparison costs
-/// less than sorting both: on shingles of real documents, about half.
+/// Shingle sets are compared once or a few times each, so that a table for one side of a comparison costs less than
+/// sorting both. And the lists of near-duplicates are the same over long stretches: from one common hash, both are
+/// followed in step without the table until they differ.
 #[derive(Debug, Default)]
 pub(super) struct SetTable {
-    /// The hash in each slot.
+    /// The hashes in their order, with repeats.
     hashes: Vec<u64>,
-    /// For each slot: 0 if it is empty, else the number of the last list that held the hash; 1 if none did.
-    marks: Vec<u32>,
+    /// For each hash, where it occurs first.
+    firsts: Vec<u32>,
+    /// For each first occurrence, the number of the last list that held the hash.
+    seen: Vec<u32>,
+    /// For each slot, one more than the first occurrence of its hash; 0 if it is empty.
+    slots: Vec<u32>,
     /// The number of distinct hashes.
     len: usize,
     /// The number of the last list.
@@ -18,28 +23,30 @@ pub(super) struct SetTable {
     missing: Vec<u64>,
 }
 
-const EMPTY: u32 = 0;
-const UNSEEN: u32 = 1;
-
-/// Hashes of a list between two checks whether the least similarity is still in reach.
-const STRIDE: usize = 256;
-
 impl SetTable {
-    /// Replaces the set. `hashes` may hold repeats.
+    /// Replaces the set. `hashes` may hold repeats; there are fewer than 2^32 - 1.
     pub(super) fn fill(&mut self, hashes: &[u64]) {
         let slots = (2 * hashes.len()).next_power_of_two().max(16);
-        self.marks.clear();
-        self.marks.resize(slots, EMPTY);
-        self.hashes.resize(slots, 0);
+        self.slots.clear();
+        self.slots.resize(slots, 0);
+        self.hashes.clear();
+        self.hashes.extend_from_slice(hashes);
+        self.seen.clear();
+        self.seen.resize(hashes.len(), 0);
+        self.firsts.clear();
         self.len = 0;
-        self.list = UNSEEN;
-        for hash in hashes {
+        self.list = 0;
+        for (hash, at) in hashes.iter().zip(0..) {
             let slot = self.slot(*hash);
-            if self.marks[slot] == EMPTY {
-                self.marks[slot] = UNSEEN;
-                self.hashes[slot] = *hash;
-                self.len += 1;
-            }
+            let first = match self.slots[slot] {
+                0 => {
+                    self.slots[slot] = at + 1;
+                    self.len += 1;
+                    at
+                }
+                after => after - 1,
+            };
+            self.firsts.push(first);
         }
     }
 
@@ -47,43 +54,53 @@ impl SetTable {
     /// 0 instead of a similarity below `least`.
     #[allow(
         clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
         reason = "sets have far fewer than 2^52 hashes"
     )]
     pub(super) fn jaccard(&mut self, other: &[u64], least: f64) -> f64 {
-        // Marks of 2^32 lists would be ambiguous.
+        // The numbers of 2^32 lists would be ambiguous.
         if self.list == u32::MAX {
-            self.marks
-                .iter_mut()
-                .for_each(|mark| *mark = UNSEEN.min(*mark));
-            self.list = UNSEEN;
+            self.seen.fill(0);
+            self.list = 0;
         }
         self.list += 1;
         self.missing.clear();
-        // The union holds at least this set.
-        let least_shared = least * self.len as f64;
-        let mut shared = 0;
-        let mut rest = other.len();
-        for stride in other.chunks(STRIDE) {
-            if ((shared + rest) as f64) < least_shared {
-                return 0.0;
-            }
-            rest -= stride.len();
-            for hash in stride {
-                let slot = self.slot(*hash);
-                if self.marks[slot] == EMPTY {
-                    self.missing.push(*hash);
-                } else {
-                    shared += usize::from(self.marks[slot] != self.list);
-                    self.marks[slot] = self.list;
+        // The union holds at least this set. Rounded down, to stay on the safe side.
+        let least_shared = (least * self.len as f64) as usize;
+        let (mut shared, mut next) = (0, 0);
+        while let Some(hash) = other.get(next) {
+            let Some(mut at) = self.find(*hash) else {
+                self.missing.push(*hash);
+                next += 1;
+                if shared + (other.len() - next) < least_shared {
+                    return 0.0;
+                }
+                continue;
+            };
+            loop {
+                let seen = &mut self.seen[self.firsts[at] as usize];
+                shared += usize::from(*seen != self.list);
+                *seen = self.list;
+                (at, next) = (at + 1, next + 1);
+                if at == self.hashes.len() || other.get(next) != Some(&self.hashes[at]) {
+                    break;
                 }
             }
         }
-        if shared == 0 || (shared as f64) < least_shared {
+        if shared == 0 || shared < least_shared {
             return 0.0;
         }
         self.missing.sort_unstable();
         self.missing.dedup();
         shared as f64 / (self.len + self.missing.len()) as f64
+    }
+
+    /// Where a hash occurs first.
+    #[inline(always)]
+    fn find(&self, hash: u64) -> Option<usize> {
+        let after = self.slots[self.slot(hash)];
+        Some(after.checked_sub(1)? as usize)
     }
 
     /// The slot of a hash: the one that holds it, or the empty one where it would go. At most half of the slots are
@@ -96,10 +113,11 @@ impl SetTable {
     fn slot(&self, hash: u64) -> usize {
         // Callers may pass numbers that are no hashes: the product spreads them.
         const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mask = self.marks.len() - 1;
-        let shift = 64 - self.marks.len().trailing_zeros();
+        let slots = self.slots.as_slice();
+        let mask = slots.len() - 1;
+        let shift = 64 - slots.len().trailing_zeros();
         let mut slot = (hash.wrapping_mul(SPREAD) >> shift) as usize & mask;
-        while self.marks[slot] != EMPTY && self.hashes[slot] != hash {
+        while slots[slot] != 0 && self.hashes[slots[slot] as usize - 1] != hash {
             slot = (slot + 1) & mask;
         }
         slot

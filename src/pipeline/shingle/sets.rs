@@ -26,6 +26,23 @@ impl ShingleBatch {
         self.offsets.truncate(1);
     }
 
+    /// Makes room for further hashes.
+    pub(crate) fn reserve(&mut self, hashes: usize) {
+        match &mut self.hashes {
+            SlotVec::U32(own) => own.reserve(hashes),
+            SlotVec::U64(own) => own.reserve(hashes),
+        }
+    }
+
+    /// Takes the hashes out and removes all sets; empty for hashes of 32 bits.
+    pub(crate) fn take_hashes(&mut self) -> Vec<u64> {
+        self.offsets.truncate(1);
+        match &mut self.hashes {
+            SlotVec::U32(_) => Vec::new(),
+            SlotVec::U64(own) => std::mem::take(own),
+        }
+    }
+
     pub(super) fn end_set(&mut self) {
         self.offsets.push(self.hashes.len() as i64);
     }
