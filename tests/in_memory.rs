@@ -8,7 +8,8 @@ use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
 use simgpu::jobs::{
-    Dedup, DocumentPair, PairsOutput, Removed, Run, Search, Verification, dedup, pairs,
+    Dedup, DocumentPair, Identical, Pairs, PairsOutput, Removed, Run, Search, Verification, dedup,
+    pairs,
 };
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
 use simgpu::progress::Silent;
@@ -39,25 +40,22 @@ fn texts() -> Vec<String> {
     texts
 }
 
-fn searches(engine: &Engine) -> Vec<Search> {
-    let verifications = [
-        Verification::None,
-        Verification::Signature,
-        Verification::Exact,
+/// A search for each verification, with a bound on buckets.
+fn searches(engine: &Engine) -> Vec<(Search, usize)> {
+    let of = |(verification, max_bucket)| {
+        let search = Search {
+            verification,
+            ..Search::new(0.6, engine.scheme()).unwrap()
+        };
+        (search, max_bucket)
+    };
+    let searches = [
+        (Verification::None, usize::MAX),
+        (Verification::Signature, usize::MAX),
+        (Verification::Exact, usize::MAX),
+        (Verification::Signature, 2),
     ];
-    let of = |verification| Search {
-        verification,
-        ..Search::new(0.6, engine.scheme()).unwrap()
-    };
-    let small_buckets = Search {
-        max_bucket: 2,
-        ..of(Verification::Signature)
-    };
-    verifications
-        .into_iter()
-        .map(of)
-        .chain([small_buckets])
-        .collect()
+    searches.into_iter().map(of).collect()
 }
 
 /// A line of `removed.jsonl` as the library gives it in memory.
@@ -118,13 +116,14 @@ fn memory_and_files_give_one_result() {
     let engine = Engine::builder().build().unwrap();
     let inputs = Inputs::find(&[input], None).unwrap();
     let mut removed_at_all = 0;
-    for search in searches(&engine) {
+    for (search, max_bucket) in searches(&engine) {
         for clustering in [Clustering::Greedy, Clustering::Connected] {
             for keep in [KeepPolicy::First, KeepPolicy::Longest] {
                 let task = Dedup {
                     search: search.clone(),
                     clustering,
                     keep,
+                    max_bucket,
                 };
                 let found = dedup(&texts, &engine, &task, &Silent).unwrap();
                 let out = folder.path().join("out");
@@ -149,14 +148,23 @@ fn memory_and_files_give_one_result() {
                 removed_at_all += in_files.len();
             }
         }
-        let found = pairs(&texts, &engine, &search, &Silent).unwrap();
+        let mut of_texts = Vec::new();
+        let task = Pairs {
+            identical: match max_bucket {
+                2 => Identical::Star,
+                _ => Identical::All,
+            },
+            ..Pairs::new(search)
+        };
+        let mut each = |pair| Ok(of_texts.push(pair));
+        let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
         let output = folder.path().join("pairs.jsonl");
         let run = Run::new(&engine, &inputs).overwrite(true);
-        let outcome = run.pairs(&search, PairsOutput::File(&output)).unwrap();
+        let outcome = run.pairs(&task, PairsOutput::File(&output)).unwrap();
         let of = |pair: &DocumentPair| json!({"row_a": pair.a, "row_b": pair.b, "similarity": pair.similarity});
-        let in_memory = read_back(found.to_vec().iter().map(of));
+        let in_memory = read_back(of_texts.iter().map(of));
         let in_files = lines_of(&output, &["row_a", "row_b", "similarity"]);
-        assert_same(&in_memory, &in_files, &search);
+        assert_same(&in_memory, &in_files, &task);
         assert_eq!(in_files.len() as u64, found.counts.similar_pairs);
         assert_eq!(
             found.counts.similar_pairs,

@@ -275,8 +275,8 @@ pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
     lines.row("skipped", HumanCount(counts.skipped).to_string());
 }
 
-/// Adds lines with the numbers of identical documents and of similar and compared pairs, and the probability
-/// that a pair at the threshold becomes a candidate.
+/// Adds lines with the numbers of identical documents and of similar and compared pairs, with what the run is
+/// expected to find, and with what it left out.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let counts = &outcome.report.counts;
     lines.row("identical", HumanCount(counts.identical).to_string());
@@ -295,6 +295,19 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             "recall",
             format!("{percent:.1} % expected for pairs at the threshold"),
         );
+        let precision = match outcome.report.expected_precision {
+            Some(precision) if search.verify == "signature" => {
+                format!("{:.1} % expected of the similar pairs", 100.0 * precision)
+            }
+            Some(_) => "100 %: every similarity is exact".to_owned(),
+            None if search.verify == "none" => "unknown: pairs were not verified".to_owned(),
+            None => "no pair was found".to_owned(),
+        };
+        lines.row("precision", precision);
+    }
+    if counts.omitted_pairs > 0 {
+        let omitted = counted(counts.omitted_pairs, "pair");
+        lines.row("left out", format!("up to {omitted} not compared"));
     }
 }
 

@@ -129,6 +129,10 @@ pub struct Report {
     /// Whether all pairs were written, and the search did not end at `max_pairs`; `None` except for `pairs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub complete: Option<bool>,
+    /// The share of truly similar pairs to expect among the similar pairs: 1 with exact verification, an estimate with
+    /// verification by signature; `None` without verification, or without similar pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_precision: Option<f64>,
     /// The number of clusters of each size. A document without duplicates is a cluster of 1.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub cluster_sizes: BTreeMap<u64, u64>,
@@ -156,6 +160,7 @@ impl Report {
             identical: None,
             max_pairs: None,
             complete: None,
+            expected_precision: None,
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
             empty_files: Vec::new(),

@@ -50,6 +50,10 @@ pub struct Deduplication {
     pub counts: Counts,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
+    /// The share of truly similar pairs to expect among the similar pairs: 1 with [`Verification::Exact`], estimated
+    /// from the estimates of all compared pairs with [`Verification::Signature`], `None` with
+    /// [`Verification::None`] or without similar pairs.
+    pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
     pub timings: Timings,
 }
@@ -149,6 +153,7 @@ pub(crate) fn find_removals(
         corpus,
         buckets,
         similarity,
+        observed,
     } = candidates;
     let clusters = timings.time("compare", 0, || {
         let cluster_task = ClusterTask {
@@ -186,6 +191,7 @@ pub(crate) fn find_removals(
         removed,
         counts,
         recall_at_threshold: search.detection(num_perm).probability(search.threshold),
+        expected_precision: search.expected_precision(num_perm, observed.as_ref()),
         timings,
     };
     Ok((corpus, found))

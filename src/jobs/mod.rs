@@ -10,6 +10,8 @@ mod first_pass;
 
 mod source;
 
+mod observed;
+
 mod search;
 
 mod dedup;

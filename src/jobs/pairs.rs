@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::corpus::Corpus;
+use super::observed::Observations;
 use super::search::{Candidates, Search, counts};
 use super::source::InMemory;
 use crate::documents::Documents;
@@ -68,6 +69,9 @@ pub struct PairsFound {
     pub is_complete: bool,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
+    /// The share of truly similar pairs to expect among the pairs of documents that are not identical; see
+    /// [`Deduplication::expected_precision`](super::Deduplication::expected_precision).
+    pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
     pub timings: Timings,
 }
@@ -127,6 +131,7 @@ pub(crate) struct PairSearch<'a> {
     task: &'a Pairs,
     buckets: Buckets,
     similarity: Box<dyn Similarity>,
+    observed: Option<Observations>,
     groups: Groups,
 }
 
@@ -154,6 +159,7 @@ impl<'a> PairSearch<'a> {
             corpus,
             buckets,
             similarity,
+            observed,
         } = candidates;
         PairSearch {
             groups: Groups::of(&corpus),
@@ -161,6 +167,7 @@ impl<'a> PairSearch<'a> {
             task,
             buckets,
             similarity,
+            observed,
         }
     }
 
@@ -228,6 +235,7 @@ impl<'a> PairSearch<'a> {
             counts,
             is_complete: streamed.is_complete,
             recall_at_threshold: search.detection(num_perm).probability(search.threshold),
+            expected_precision: search.expected_precision(num_perm, self.observed.as_ref()),
             timings,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::corpus::Corpus;
 use super::first_pass::{Banded, FirstPass};
+use super::observed::{Observations, ObservedSignatures};
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::Result;
@@ -70,6 +71,23 @@ impl Search {
         }
     }
 
+    /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
+    /// exactly, `None` if not at all.
+    pub(crate) fn expected_precision(
+        &self,
+        num_perm: usize,
+        observed: Option<&Observations>,
+    ) -> Option<f64> {
+        match self.verification {
+            Verification::None => None,
+            Verification::Exact => Some(1.0),
+            Verification::Signature => {
+                let detection = self.detection(num_perm);
+                detection.precision(self.threshold, &observed?.by_matches())
+            }
+        }
+    }
+
     /// Bytes of memory per document of a run, without the id: band keys, row, length, digest, and the packed
     /// signature if [`Search::verification`] needs it.
     pub fn bytes_per_document(&self, num_perm: usize) -> usize {
@@ -93,6 +111,8 @@ pub(crate) struct Candidates {
     pub(crate) corpus: Corpus,
     pub(crate) buckets: Buckets,
     pub(crate) similarity: Box<dyn Similarity>,
+    /// The estimates of compared candidates; `None` without estimates.
+    pub(crate) observed: Option<Observations>,
 }
 
 impl Candidates {
@@ -151,13 +171,20 @@ impl Candidates {
         let buckets = timings.time("bucket", 0, || {
             Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
         })?;
+        let Some(signatures) = signatures else {
+            return Ok(Candidates {
+                corpus,
+                buckets,
+                similarity: Box::new(Unverified),
+                observed: None,
+            });
+        };
+        let (signatures, observed) = ObservedSignatures::new(signatures);
         Ok(Candidates {
             corpus,
             buckets,
-            similarity: match signatures {
-                Some(signatures) => Box::new(signatures),
-                None => Box::new(Unverified),
-            },
+            similarity: Box::new(signatures),
+            observed: Some(observed),
         })
     }
 }

@@ -98,10 +98,74 @@ impl Detection {
             .collect()
     }
 
-    /// The least number of equal packed slots of a pair that passes; 0 without an estimate.
-    pub(super) fn least_matches(&self) -> usize {
-        self.estimate.map_or(0, |estimate| estimate.least_matches)
+    /// The share of truly similar pairs among those that a run reports: of compared candidates whose estimate reaches
+    /// `threshold`. `compared[m]` is the number of compared candidates with m equal packed slots. `None` if no pair
+    /// is reported, or without estimates.
+    ///
+    /// The true similarities are unknown. Their most likely distribution, given the estimates, is found by
+    /// expectation and maximisation, smoothed in each step (Silverman et al. 1990), on a grid that has the threshold
+    /// between two of its points.
+    pub fn precision(&self, threshold: f64, compared: &[u64]) -> Option<f64> {
+        const STEP: f64 = 0.005;
+        const ROUNDS: usize = 200;
+        let least_matches = self.estimate?.least_matches;
+        if compared.iter().skip(least_matches).all(|pairs| *pairs == 0) {
+            return None;
+        }
+        let steps = |to: f64| {
+            (0..)
+                .map(|step| (f64::from(step) + 0.5) * STEP)
+                .take_while(move |at| *at < to)
+        };
+        let mut grid: Vec<f64> = steps(threshold).map(|down| threshold - down).collect();
+        grid.reverse();
+        let similar_from = grid.len();
+        grid.extend(steps(1.0 - threshold).map(|up| threshold + up));
+        // All similarities from the threshold up are one if that is 1.
+        if grid.len() == similar_from {
+            grid.push(1.0);
+        }
+        // For each similarity, how likely a candidate has each number of matches.
+        let of_candidates: Vec<Vec<f64>> = grid
+            .iter()
+            .map(|similarity| {
+                let mut of_matches = self.candidates_by_matches(*similarity);
+                let sum = of_matches.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                of_matches.iter_mut().for_each(|share| *share /= sum);
+                of_matches
+            })
+            .collect();
+        let mut shares = vec![1.0 / grid.len() as f64; grid.len()];
+        for _ in 0..ROUNDS {
+            let mut next = vec![0.0; grid.len()];
+            for (matches, pairs) in compared.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
+                let likelihoods = shares.iter().zip(&of_candidates);
+                let likelihoods: Vec<f64> = likelihoods
+                    .map(|(share, of)| share * of.get(matches).unwrap_or(&0.0))
+                    .collect();
+                let sum = likelihoods.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+                for (next, likelihood) in next.iter_mut().zip(&likelihoods) {
+                    *next += *pairs as f64 * likelihood / sum;
+                }
+            }
+            shares = smoothed(&next);
+        }
+        let reported = shares
+            .iter()
+            .zip(&of_candidates)
+            .map(|(share, of_matches)| share * of_matches.iter().skip(least_matches).sum::<f64>());
+        let reported: Vec<f64> = reported.collect();
+        let similar: f64 = reported[similar_from..].iter().sum();
+        Some(similar / reported.iter().sum::<f64>().max(f64::MIN_POSITIVE))
     }
+}
+
+/// Each value with half of its weight moved to its neighbours. The sum stays.
+fn smoothed(values: &[f64]) -> Vec<f64> {
+    let at = |i: usize| values[i.min(values.len() - 1)];
+    (0..values.len())
+        .map(|i| 0.25 * at(i.saturating_sub(1)) + 0.5 * at(i) + 0.25 * at(i + 1))
+        .collect()
 }
 
 /// The probability of each number of successes in `trials`.
@@ -122,4 +186,81 @@ fn convolve(a: &[f64], b: &[f64]) -> Vec<f64> {
         }
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::slot_bits::SlotBits;
+    use super::*;
+    use crate::scheme::fmix64;
+
+    /// A number from 0 to 1.
+    fn random(seed: u64) -> f64 {
+        (fmix64(seed) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Whether a made-up pair becomes a candidate, and its equal packed slots.
+    fn draw(banding: Banding, similarity: f64, seed: u64) -> (bool, usize) {
+        let slots: Vec<(bool, bool)> = (0..128)
+            .map(|slot| {
+                let equal = random(seed << 9 | slot) < similarity;
+                (equal, equal || random(seed << 9 | 256 | slot) < 1.0 / 256.0)
+            })
+            .collect();
+        let mut bands = slots.chunks(banding.rows()).take(banding.bands());
+        let is_candidate = bands.any(|band| band.iter().all(|(equal, _)| *equal));
+        let matches = slots.iter().filter(|(_, agree)| *agree).count();
+        (is_candidate, matches)
+    }
+
+    #[test]
+    fn probabilities_agree_with_made_up_pairs() {
+        const PAIRS: u64 = 20_000;
+        for (bands, rows) in [(16, 8), (20, 5)] {
+            let banding = Banding::new(bands, rows, 128).unwrap();
+            let candidates = Detection::of_candidates(banding, 128);
+            let estimated = candidates.estimated(0.8, SlotBits::Eight);
+            for similarity in [0.6, 0.75, 0.8, 0.85, 1.0] {
+                let drawn = (0..PAIRS).map(|seed| draw(banding, similarity, seed));
+                let reach = estimated.estimate.unwrap().least_matches;
+                let (mut of_candidates, mut of_estimates) = (0.0, 0.0);
+                for (is_candidate, matches) in drawn {
+                    of_candidates += f64::from(u8::from(is_candidate));
+                    of_estimates += f64::from(u8::from(is_candidate && matches >= reach));
+                }
+                for (detection, found) in [(candidates, of_candidates), (estimated, of_estimates)] {
+                    let share = found / PAIRS as f64;
+                    let probability = detection.probability(similarity);
+                    let error = (probability * (1.0 - probability) / PAIRS as f64).sqrt();
+                    assert!((share - probability).abs() <= 4.0 * error + 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn precision_is_that_of_made_up_pairs() {
+        let banding = Banding::new(16, 8, 128).unwrap();
+        let detection = Detection::of_candidates(banding, 128).estimated(0.8, SlotBits::Eight);
+        let reach = detection.estimate.unwrap().least_matches;
+        // Most pairs far below the threshold; as many on both sides; most near 1.
+        let spreads: [fn(f64) -> f64; 3] =
+            [|u| 0.4 + 0.45 * u, |u| 0.6 + 0.4 * u, |u| 1.0 - 0.5 * u * u];
+        for (spread, which) in spreads.into_iter().zip(0u64..) {
+            let mut compared = vec![0; 129];
+            let (mut reported, mut similar) = (0.0, 0.0);
+            for seed in 0..20_000 {
+                let similarity = spread(random(seed << 2 | which));
+                let (is_candidate, matches) = draw(banding, similarity, seed);
+                if is_candidate {
+                    compared[matches] += 1;
+                    reported += f64::from(u8::from(matches >= reach));
+                    similar += f64::from(u8::from(matches >= reach && similarity >= 0.8));
+                }
+            }
+            let precision = detection.precision(0.8, &compared).unwrap();
+            assert!((precision - similar / reported).abs() < 0.02, "{which}");
+        }
+        assert_eq!(detection.precision(0.8, &[0; 129]), None);
+    }
 }

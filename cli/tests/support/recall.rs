@@ -5,6 +5,7 @@
 //! verification then keeps it. The expected recall over all true pairs is the mean of those probabilities, even
 //! where pairs depend on each other. Its standard error is estimated from the seeds.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -63,8 +64,6 @@ impl Recall {
             command.args(["--threshold", &task.threshold.to_string()]);
             command.args(["--seed", &seed.to_string()]);
             command.args(["--verify", "exact", "--overwrite", "--quiet"]);
-            // No bucket is too large.
-            command.args(["--max-bucket", &u32::MAX.to_string()]);
             let status = command.status()?;
             if !status.success() {
                 bail!("{command:?} failed with {status}");
@@ -104,21 +103,20 @@ impl Recall {
             similarity: &'a RawValue,
         }
         let mut found = 0;
-        let mut last = None;
+        let mut seen = HashSet::new();
         for line in BufReader::new(File::open(output)?).lines() {
             let line = line?;
             let pair: Line<'_> = serde_json::from_str(&line).with_context(|| line.clone())?;
             let rows = (pair.row_a, pair.row_b);
             let at = truth.binary_search_by_key(&rows, |pair| (pair.lo, pair.hi));
             match at {
-                Ok(at) if last < Some(rows) => {
+                Ok(at) if seen.insert(rows) => {
                     let similarity: f64 = pair.similarity.get().parse()?;
                     self.wrong_similarities += u64::from(similarity != truth[at].similarity);
                     found += 1;
                 }
                 _ => self.false_pairs += 1,
             }
-            last = Some(rows);
         }
         self.found.push(found);
         Ok(())

@@ -53,6 +53,7 @@ impl Run<'_> {
         report.keep = Some(task.keep.name());
         report.cluster = Some(task.clustering.name());
         report.max_bucket = Some(task.max_bucket);
+        report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&sizes, kept);
         report.largest_clusters = largest(&source.places, &sizes);
         create_json(&folder, "report.json", &report)?;

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::io::{
     OutputFile, PairsFormat, Places, Report, folder_of, write_pairs_table, write_pairs_text,
 };
-use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, Streamed};
+use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
 use crate::jobs::search::{Candidates, Verification};
 use crate::progress::{Progress, Timings, advance};
 
@@ -86,8 +86,8 @@ impl Run<'_> {
         let mut found = pairs.found(streamed, num_perm, timings, progress);
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
-        let mut report = source.report("pairs", found.counts, Some(search));
-        describe(&mut report, task, found.is_complete);
+        let mut report = source.report("pairs", found.counts.clone(), Some(search));
+        describe(&mut report, task, &found);
         Ok(Outcome {
             report,
             timings: found.timings,
@@ -96,10 +96,11 @@ impl Run<'_> {
 }
 
 /// Adds what concerns pairs alone to a report.
-pub(super) fn describe(report: &mut Report, task: &Pairs, is_complete: bool) {
+pub(super) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
     report.identical = Some(task.identical.name());
     report.max_pairs = Some(task.max_pairs);
-    report.complete = Some(is_complete);
+    report.complete = Some(found.is_complete);
+    report.expected_precision = found.expected_precision;
 }
 
 /// An open output of pairs.

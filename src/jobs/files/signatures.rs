@@ -181,7 +181,7 @@ impl<'a> SignatureRun<'a> {
             target.write(&pairs, &places, progress)
         })?;
         let found = pairs.found(streamed, num_perm, timings, progress);
-        let mut counts = found.counts;
+        let mut counts = found.counts.clone();
         counts.documents = places.records();
         counts.skipped = places.skipped.len() as u64;
         counts.repeated_ids = places.repeated_ids;
@@ -189,7 +189,7 @@ impl<'a> SignatureRun<'a> {
         let mut report = Report::new("pairs", counts, parameters);
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
-        describe(&mut report, task, found.is_complete);
+        describe(&mut report, task, &found);
         Ok(Outcome {
             report,
             timings: found.timings,
