@@ -198,12 +198,23 @@ impl Records {
             let parsed = parsed.map_err(|problem| {
                 line += newlines(&self.bytes[counted..span.start]);
                 counted = span.start;
-                problem
+                on_line(problem, line)
             });
             records.push(Record::of(parsed, Some(line)));
         }
         records
     }
+}
+
+/// What is wrong with a record that starts on `line`: a line that it names counts from that one.
+fn on_line(problem: String, line: u64) -> String {
+    let place = problem.rsplit_once(" at line ");
+    let moved = place.and_then(|(before, place)| {
+        let (number, column) = place.split_once(" column ")?;
+        let number = line + number.parse::<u64>().ok()?.checked_sub(1)?;
+        Some(format!("{before} at line {number} column {column}"))
+    });
+    moved.unwrap_or(problem)
 }
 
 fn parse_rows(
