@@ -497,7 +497,11 @@ impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.display();
         match self.line {
-            Some(line) => write!(f, "{file}, line {line} (row {}): {}", self.row, self.problem),
+            Some(line) => write!(
+                f,
+                "{file}, line {line} (row {}): {}",
+                self.row, self.problem
+            ),
             None => write!(f, "{file}, row {}: {}", self.row, self.problem),
         }
     }

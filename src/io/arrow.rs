@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_ipc::{CompressionType, root_as_message};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::columns::wanted_roots;
 use super::fields::Fields;
@@ -54,9 +55,7 @@ pub(super) fn open(
         let (schema, metadata) = (whole.schema(), whole.custom_metadata().clone());
         let reader = match fields {
             None => whole,
-            Some(fields) => {
-                FileReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?
-            }
+            Some(fields) => FileReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?,
         };
         (Batches::File(Box::new(reader)), schema, metadata)
     } else {
@@ -100,12 +99,29 @@ impl Iterator for Batches {
 /// into a batch.
 pub(super) fn chunks(batch: &RecordBatch) -> impl Iterator<Item = (RecordBatch, usize)> + '_ {
     let rows = batch.num_rows();
-    let per_row = batch.get_array_memory_size() / rows.max(1);
+    let per_row = batch.columns().iter().map(bytes_of).sum::<usize>() / rows.max(1);
     let step = (CHUNK / per_row.max(1)).clamp(1, 8192);
     (0..rows).step_by(step).map(move |first| {
         let len = step.min(rows - first);
         (batch.slice(first, len), per_row * len)
     })
+}
+
+/// Bytes of the values of a column. Its buffers may be parts of a buffer of all columns, so their memory says
+/// nothing.
+fn bytes_of(column: &ArrayRef) -> usize {
+    const VIEW: usize = 16;
+    let of_views = |lengths: &mut dyn Iterator<Item = u32>| {
+        lengths.map(|length| VIEW + length as usize).sum::<usize>()
+    };
+    match column.data_type() {
+        DataType::Utf8View => of_views(&mut column.as_string_view().lengths()),
+        DataType::BinaryView => of_views(&mut column.as_binary_view().lengths()),
+        _ => {
+            let of_slice = column.to_data().get_slice_memory_size();
+            of_slice.unwrap_or_else(|_| column.get_array_memory_size())
+        }
+    }
 }
 
 /// The compression of the first batch. The reader does not tell it.

@@ -48,7 +48,9 @@ pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Strin
             (is_text(data_type), "strings")
         };
         if !fits {
-            return Err(format!("column \"{content}\" holds {data_type}, not {wanted}"));
+            return Err(format!(
+                "column \"{content}\" holds {data_type}, not {wanted}"
+            ));
         }
     }
     let id = &fields.id;
@@ -145,7 +147,10 @@ fn push_text(
         parts.extend(text);
     }
     if parts.is_empty() {
-        let names: Vec<String> = content.iter().map(|(path, _)| format!("\"{path}\"")).collect();
+        let names: Vec<String> = content
+            .iter()
+            .map(|(path, _)| format!("\"{path}\""))
+            .collect();
         return Err(match &names[..] {
             [name] => format!("column {name} is null"),
             names => format!("columns {} are null", names.join(" and ")),
@@ -174,16 +179,19 @@ fn push_tokens(
     for i in 0..items.len() {
         let token = match items.integer(i) {
             Some(integer) => Ok(Some(integer)),
-            None => items.text(i).transpose().map(|text| text.map(str::to_owned)),
+            None => items
+                .text(i)
+                .transpose()
+                .map(|text| text.map(str::to_owned)),
         };
         match token {
             Ok(Some(token)) => tokens.push_token(token.as_bytes()),
             wrong => {
                 tokens.abandon_document();
                 return Err(match wrong {
-                    Err(at) => format!(
-                        "column \"{path}\" holds invalid UTF-8 at byte {at} of a token"
-                    ),
+                    Err(at) => {
+                        format!("column \"{path}\" holds invalid UTF-8 at byte {at} of a token")
+                    }
                     Ok(_) => format!("column \"{path}\" holds a null among its tokens"),
                 });
             }

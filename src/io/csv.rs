@@ -42,7 +42,10 @@ impl Header {
             .collect();
         let find = |path: &FieldPath| {
             let name = path.flat();
-            let mut found = names.iter().enumerate().filter(|(_, known)| **known == name);
+            let mut found = names
+                .iter()
+                .enumerate()
+                .filter(|(_, known)| **known == name);
             match (found.next(), found.next()) {
                 (Some((column, _)), None) => Ok(Some(column)),
                 (Some(_), Some(_)) => Err(format!("two columns are called {name:?}")),
@@ -144,7 +147,11 @@ pub(super) fn listed(names: &[String]) -> String {
         .take(LISTED)
         .map(|name| format!("{name:?}"))
         .collect();
-    let more = if names.len() > LISTED { " and others" } else { "" };
+    let more = if names.len() > LISTED {
+        " and others"
+    } else {
+        ""
+    };
     match names.len() {
         0 => "it has no columns".to_owned(),
         1 => format!("its column is {}", shown.join(", ")),
@@ -200,7 +207,11 @@ impl Parser {
     }
 
     fn field(&self, column: usize) -> &[u8] {
-        let start = if column == 0 { 0 } else { self.ends[column - 1] };
+        let start = if column == 0 {
+            0
+        } else {
+            self.ends[column - 1]
+        };
         &self.output[start..self.ends[column]]
     }
 }

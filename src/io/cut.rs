@@ -116,7 +116,8 @@ impl Cutter for CsvCutter<'_> {
     fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String> {
         let known = self.spans.len();
         let mut at = from;
-        if std::mem::take(&mut self.is_at_start) && bytes.starts_with(super::format::BYTE_ORDER_MARK)
+        if std::mem::take(&mut self.is_at_start)
+            && bytes.starts_with(super::format::BYTE_ORDER_MARK)
         {
             at = super::format::BYTE_ORDER_MARK.len();
         }
@@ -320,7 +321,9 @@ impl Cutter for ArrayCutter {
                 ArrayState::After => {
                     if !bytes[at].is_ascii_whitespace() {
                         let line = self.line_at(bytes, at);
-                        return Err(format!("line {line}: text follows the end of the JSON array"));
+                        return Err(format!(
+                            "line {line}: text follows the end of the JSON array"
+                        ));
                     }
                 }
             }

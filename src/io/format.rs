@@ -137,7 +137,10 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
         .collect();
     let (problem, remedy) = match (unread, ending) {
-        (Some((_, what)), _) => (format!("this is {what}, which is not read"), UNPACK.to_owned()),
+        (Some((_, what)), _) => (
+            format!("this is {what}, which is not read"),
+            UNPACK.to_owned(),
+        ),
         (None, ending) => (
             match ending {
                 Some(ending) => format!("files that end in .{ending} are not read"),
@@ -228,9 +231,8 @@ mod tests {
 
     #[test]
     fn encodings_are_told_by_their_start() {
-        let utf_16 = |text: &str| -> Vec<u8> {
-            text.encode_utf16().flat_map(u16::to_le_bytes).collect()
-        };
+        let utf_16 =
+            |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
         assert_eq!(other_encoding(&utf_16("\u{FEFF}{}")), Some("UTF-16"));
         assert_eq!(other_encoding(&utf_16("{\"a\"")), Some("UTF-16"));
         assert_eq!(other_encoding(b"\xFF\xFE\0\0{\0\0\0"), Some("UTF-32"));

@@ -281,7 +281,9 @@ fn check_delimiter(naming: Naming, files: &[InputFile]) -> Result<()> {
     let Some(delimiter) = naming.delimiter else {
         return Ok(());
     };
-    let is_needed = naming.format.is_some_and(|format| format.delimiter().is_some())
+    let is_needed = naming
+        .format
+        .is_some_and(|format| format.delimiter().is_some())
         || files.iter().any(|file| file.delimiter.is_some());
     let is_possible = delimiter.is_ascii() && !matches!(delimiter, b'"' | b'\r' | b'\n');
     let expected = match (is_possible, is_needed) {
@@ -340,6 +342,22 @@ struct Found {
     hidden: bool,
 }
 
+/// A part of a glob that names hidden files or marks: what it spells out is included.
+struct Spelled(glob::Pattern);
+
+impl Spelled {
+    fn of(part: Component) -> Option<Self> {
+        let part = part.as_os_str().to_str()?;
+        let spells = is_left_out(OsStr::new(part), false);
+        let pattern = glob::Pattern::new(part).ok()?;
+        spells.then_some(Spelled(pattern))
+    }
+
+    fn includes(&self, name: &OsStr) -> bool {
+        name.to_str().is_some_and(|name| self.0.matches(name))
+    }
+}
+
 /// Whether a folder or a glob leaves out a file or folder of this name.
 fn is_left_out(name: &OsStr, hidden: bool) -> bool {
     let name = name.to_string_lossy();
@@ -347,7 +365,6 @@ fn is_left_out(name: &OsStr, hidden: bool) -> bool {
 }
 
 impl Found {
-
     fn file(&mut self, named: PathBuf, parent: PathBuf) -> Result<()> {
         let path = absolute(&named)?;
         let refuse = |problem: &str, remedy: &str| {
@@ -389,9 +406,8 @@ impl Found {
             .sort_by_file_name()
             .into_iter();
         let hidden = self.hidden;
-        let walk = walk.filter_entry(|entry| {
-            entry.depth() == 0 || !is_left_out(entry.file_name(), hidden)
-        });
+        let walk = walk
+            .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry.file_name(), hidden));
         for entry in walk {
             let entry = entry.map_err(|error| Error::Input {
                 path: error.path().unwrap_or(folder).to_owned(),
@@ -430,17 +446,16 @@ impl Found {
         if !text.contains(['*', '?', '[']) {
             return Err(missing("no such file or folder"));
         }
-        let options = glob::MatchOptions {
-            require_literal_leading_dot: !self.hidden,
-            ..glob::MatchOptions::default()
-        };
-        let paths = glob::glob_with(text, options)
-            .map_err(|error| missing(&format!("invalid glob: {error}")))?;
-        let literal: HashSet<Component> = pattern.components().collect();
-        // What the pattern spells out is included.
+        let paths = glob::glob(text).map_err(|error| missing(&format!("invalid glob: {error}")))?;
+        let spelled: Vec<Spelled> = pattern.components().filter_map(Spelled::of).collect();
+        let hidden = self.hidden;
         let is_left_out = |path: &Path| {
-            let mut matched = path.components().filter(|part| !literal.contains(part));
-            matched.any(|part| is_marker(&part.as_os_str().to_string_lossy()))
+            path.components().any(|part| match part {
+                Component::Normal(name) => {
+                    is_left_out(name, hidden) && !spelled.iter().any(|s| s.includes(name))
+                }
+                _ => false,
+            })
         };
         let mut any = false;
         for path in paths {

@@ -258,7 +258,9 @@ fn parse_any(
                 ));
             }
             push_tokens(array, tokens).map_err(|kind| {
-                format!("field \"{path}\" holds {kind} among its tokens, not only strings and numbers")
+                format!(
+                    "field \"{path}\" holds {kind} among its tokens, not only strings and numbers"
+                )
             })?;
         }
     }
@@ -296,7 +298,10 @@ fn joined<'a>(content: &[(&FieldPath, Option<&'a str>)]) -> Result<Cow<'a, str>,
 
 /// Says that a record has no text.
 fn missing(content: &[(&FieldPath, Option<&str>)]) -> String {
-    let names: Vec<String> = content.iter().map(|(path, _)| format!("\"{path}\"")).collect();
+    let names: Vec<String> = content
+        .iter()
+        .map(|(path, _)| format!("\"{path}\""))
+        .collect();
     match content {
         [(_, Some(_))] => format!("field {} is null", names.join("")),
         [_] => format!("there is no field {}", names.join("")),
@@ -556,7 +561,12 @@ mod tests {
             assert!(bad(record).contains(problem), "{record}: {}", bad(record));
         }
         let mut documents = Fields::default().empty_batch();
-        let problem = parse(b"{\"text\": \"\xFF\"}", "line", &Fields::default(), &mut documents);
+        let problem = parse(
+            b"{\"text\": \"\xFF\"}",
+            "line",
+            &Fields::default(),
+            &mut documents,
+        );
         assert_eq!(
             problem,
             Err("invalid UTF-8 at byte 10 of the line".to_owned())

@@ -26,7 +26,7 @@ use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
 use super::input::{InputFile, Inputs};
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{BadRecord, Error, Result, Unsupported};
 
 /// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
@@ -85,6 +85,10 @@ pub(crate) enum Columns {
     All,
 }
 
+/// The name of the thread that reads files. A panic on it becomes an error about the file: the readers of
+/// tables panic on some damaged files.
+pub const READER_THREAD: &str = "simgpu-reader";
+
 /// Reads all files in order on a separate thread, and calls `consume` with a bounded channel of events and the
 /// number of file bytes read so far.
 pub(crate) fn read_all<T>(
@@ -97,7 +101,7 @@ pub(crate) fn read_all<T>(
     let waiting = (reading.batch_bytes / CHUNK).clamp(2, 256);
     let (sender, receiver) = crossbeam_channel::bounded(waiting);
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let read = move || {
             for (file, input) in files.iter().enumerate() {
                 let reader = Reader {
                     file,
@@ -120,7 +124,14 @@ pub(crate) fn read_all<T>(
                     Err(Stop::ConsumerGone) => return,
                 }
             }
-        });
+        };
+        std::thread::Builder::new()
+            .name(READER_THREAD.to_owned())
+            .spawn_scoped(scope, read)
+            .map_err(|error| {
+                let reason = error.to_string();
+                Error::Unsupported(Unsupported::Threads { threads: 1, reason })
+            })?;
         consume(receiver, consumed)
     })
 }
@@ -245,8 +256,7 @@ impl Reader<'_> {
         match (self.input.delimiter, self.input.format) {
             (Some(delimiter), _) => {
                 let fields = self.reading.fields;
-                let header =
-                    |bytes: &[u8], span| Header::read(bytes, span, delimiter, fields);
+                let header = |bytes: &[u8], span| Header::read(bytes, span, delimiter, fields);
                 let remedy = "correct the file, or choose its columns with `text_field` or `id_field`, and \
                               its `delimiter`";
                 self.cut(&mut stream, &mut CsvCutter::new(delimiter, header), remedy)

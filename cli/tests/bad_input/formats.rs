@@ -29,7 +29,11 @@ fn an_unknown_ending_is_refused() {
     every_command_refuses(&place, "docs", &known);
     every_command_refuses(&place, "docs/b.py", &known);
     place.write("README", "text");
-    every_command_refuses(&place, "README", &["README: the name has no ending", "--format"]);
+    every_command_refuses(
+        &place,
+        "README",
+        &["README: the name has no ending", "--format"],
+    );
     let results = place.dedup("docs/b.py README --format text");
     assert_eq!(results.kept_names(), ["README", "docs/b.py"]);
 }
@@ -38,12 +42,20 @@ fn an_unknown_ending_is_refused() {
 fn other_compressions_and_archives_are_named() {
     let place = Place::new();
     for (name, bytes, what) in [
-        ("a.jsonl.lz4", &b"\x04\x22\x4D\x18rest"[..], "compressed with lz4"),
+        (
+            "a.jsonl.lz4",
+            &b"\x04\x22\x4D\x18rest"[..],
+            "compressed with lz4",
+        ),
         ("a.jsonl.7z", b"7z\xBC\xAF\x27\x1Crest", "a 7z archive"),
         ("a.zip", &fixture("pandas.zip"), "a zip archive"),
         ("a.jsonl", &fixture("pandas.zip"), "a zip archive"),
         ("a.tar.gz", &gzip(b"rest"), "a tar archive"),
-        ("a.jsonl.lzma", &fixture("pandas.jsonl.lzma"), "compressed with lzma"),
+        (
+            "a.jsonl.lzma",
+            &fixture("pandas.jsonl.lzma"),
+            "compressed with lzma",
+        ),
         ("a.jsonl.br", b"rest", "compressed with brotli"),
         ("a.xlsx", b"rest", "an Excel sheet"),
         ("a.feather", b"FEA1rest", "a Feather file of version 1"),
@@ -109,7 +121,12 @@ fn a_damaged_page_is_refused() {
 #[test]
 fn a_truncated_arrow_file_is_refused() {
     let place = Place::new();
-    for name in ["plain.arrow", "lz4.feather", "stream.arrows", "dictionary.arrow"] {
+    for name in [
+        "plain.arrow",
+        "lz4.feather",
+        "stream.arrows",
+        "dictionary.arrow",
+    ] {
         let whole = fixture(name);
         for cut in [3, 40, whole.len() / 2] {
             place.write(name, &whole[..cut]);
@@ -120,8 +137,16 @@ fn a_truncated_arrow_file_is_refused() {
             damaged[at] ^= 0xFF;
             place.write(name, damaged);
             let run = place.run(&format!("dedup {name} -o out --overwrite"));
-            assert!(matches!(run.code, Some(0 | 1)), "{name} at {at}: {}", run.stderr);
-            assert!(!run.stderr.contains("panicked"), "{name} at {at}: {}", run.stderr);
+            assert!(
+                matches!(run.code, Some(0 | 1)),
+                "{name} at {at}: {}",
+                run.stderr
+            );
+            assert!(
+                !run.stderr.contains("panicked"),
+                "{name} at {at}: {}",
+                run.stderr
+            );
         }
     }
 }
@@ -139,8 +164,14 @@ fn ragged_records_are_bad_records() {
     let results = place.dedup("in.csv --on-bad-record skip");
     assert_eq!(results.kept("in.csv"), b"id,text\n1,\"a\nb\"\n2,c\n5,f\n");
     let skipped = &results.report["skipped"];
-    assert_eq!((&skipped[0]["row"], &skipped[0]["line"]), (&2.into(), &6.into()));
-    assert_eq!((&skipped[1]["row"], &skipped[1]["line"]), (&3.into(), &7.into()));
+    assert_eq!(
+        (&skipped[0]["row"], &skipped[0]["line"]),
+        (&2.into(), &6.into())
+    );
+    assert_eq!(
+        (&skipped[1]["row"], &skipped[1]["line"]),
+        (&3.into(), &7.into())
+    );
 }
 
 #[test]
@@ -181,7 +212,11 @@ fn a_quote_that_never_ends_is_refused() {
 fn a_csv_file_holds_no_tokens() {
     let place = Place::new();
     place.write("in.csv", "tokens\na\n");
-    every_command_refuses(&place, "in.csv --unit tokens", &["a CSV file holds no tokens"]);
+    every_command_refuses(
+        &place,
+        "in.csv --unit tokens",
+        &["a CSV file holds no tokens"],
+    );
 }
 
 #[test]
@@ -206,20 +241,47 @@ fn a_json_array_must_be_valid() {
         ("[{\"text\": \"a\"}", "the JSON array is cut off"),
         ("[{\"text\": \"a]", "the JSON array is cut off"),
         ("[", "the JSON array is cut off"),
-        ("[{\"text\": \"a\"},\n]", "line 2: a comma in the JSON array has no element after it"),
-        ("[,{\"text\": \"a\"}]", "line 1: a comma in the JSON array has no element before it"),
-        ("[{\"text\": \"a\"}]\n\n x", "line 3: text follows the end of the JSON array"),
-        ("[{\"text\": \"a\"}][]", "line 1: text follows the end of the JSON array"),
+        (
+            "[{\"text\": \"a\"},\n]",
+            "line 2: a comma in the JSON array has no element after it",
+        ),
+        (
+            "[,{\"text\": \"a\"}]",
+            "line 1: a comma in the JSON array has no element before it",
+        ),
+        (
+            "[{\"text\": \"a\"}]\n\n x",
+            "line 3: text follows the end of the JSON array",
+        ),
+        (
+            "[{\"text\": \"a\"}][]",
+            "line 1: text follows the end of the JSON array",
+        ),
     ] {
         place.write("in.json", array);
         every_command_refuses(&place, "in.json --on-bad-record skip", &["in.json: ", says]);
     }
     for (array, says) in [
-        ("[\n{\"text\": \"a\"},\n\n1]", "line 4 (row 1): the record is a number, not an object"),
-        ("[{\"text\": \"a\"} {\"text\": \"b\"}]", "line 1 (row 0): invalid JSON"),
-        ("[{\"text\": \"a\"}, {\"text\": ]}]", "line 1 (row 1): invalid JSON"),
-        ("[{\"text\": \"a\"},\n{\"text\":\n tru}]", "at line 3 column"),
-        ("[{\"text\": \"a\"}, {\"text\": null}]", "(row 1): field \"text\" is null"),
+        (
+            "[\n{\"text\": \"a\"},\n\n1]",
+            "line 4 (row 1): the record is a number, not an object",
+        ),
+        (
+            "[{\"text\": \"a\"} {\"text\": \"b\"}]",
+            "line 1 (row 0): invalid JSON",
+        ),
+        (
+            "[{\"text\": \"a\"}, {\"text\": ]}]",
+            "line 1 (row 1): invalid JSON",
+        ),
+        (
+            "[{\"text\": \"a\"},\n{\"text\":\n tru}]",
+            "at line 3 column",
+        ),
+        (
+            "[{\"text\": \"a\"}, {\"text\": null}]",
+            "(row 1): field \"text\" is null",
+        ),
     ] {
         place.write("in.json", array);
         let phrases = ["in.json, line ", says, "--on-bad-record skip"];
@@ -232,7 +294,10 @@ fn a_json_array_in_json_lines_is_named() {
     let place = Place::new();
     for name in ["pandas.json", "indented.json"] {
         place.write("in.jsonl", fixture(name));
-        let phrases = ["in.jsonl, line 1", "a file that is one JSON array must end in .json"];
+        let phrases = [
+            "in.jsonl, line 1",
+            "a file that is one JSON array must end in .json",
+        ];
         every_command_refuses(&place, "in.jsonl", &phrases);
     }
 }
@@ -243,7 +308,11 @@ fn delimiters_that_fit_nothing_are_refused() {
     place.write("in.jsonl", json_lines(["a"]));
     place.write("in.csv", "text\na\n");
     for (inputs, code, says) in [
-        ("in.jsonl --delimiter ;", 1, "give it with CSV or TSV inputs only"),
+        (
+            "in.jsonl --delimiter ;",
+            1,
+            "give it with CSV or TSV inputs only",
+        ),
         ("in.csv --delimiter \"", 1, "no quote"),
         ("in.csv --delimiter ;;", 2, "one character of ASCII"),
     ] {

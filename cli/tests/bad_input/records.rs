@@ -178,15 +178,23 @@ fn a_record_without_any_text_field_is_refused() {
     let place = Place::new();
     place.write(
         "in.jsonl",
-        lines_of([json!({"a": "x"}), json!({"b": "y", "a": null}), json!({"a": null})]),
+        lines_of([
+            json!({"a": "x"}),
+            json!({"b": "y", "a": null}),
+            json!({"a": null}),
+        ]),
     );
     let fields = "--text-field a --text-field b";
-    let phrases = ["in.jsonl, line 3", "the fields \"a\" and \"b\" are missing or null"];
+    let phrases = [
+        "in.jsonl, line 3",
+        "the fields \"a\" and \"b\" are missing or null",
+    ];
     every_command_refuses(&place, &format!("in.jsonl {fields}"), &phrases);
     place.write("in.jsonl", lines_of([json!({"a": "x", "b": 1})]));
     let phrases = ["in.jsonl, line 1", "field \"b\" is a number, not a string"];
     every_command_refuses(&place, &format!("in.jsonl {fields}"), &phrases);
-    let texts = |texts: [Option<&str>; 2]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+    let texts =
+        |texts: [Option<&str>; 2]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
     let columns = [("a", texts([Some("x"), None])), ("b", texts([None, None]))];
     place.write("in.parquet", parquet(columns));
     let phrases = ["in.parquet, row 1: columns \"a\" and \"b\" are null"];

@@ -16,13 +16,23 @@ fn elements_keep_their_bytes() {
         ("\u{FEFF} \n[\n", " \n,\t", "\n]\n\n "),
         (&" ".repeat(1000), ",", "]"),
     ] {
-        let before = if before.trim().is_empty() { format!("{before}[") } else { before.to_owned() };
-        let whole = format!("{before}{}{between}{repeat}{between}{}{after}", kept[0], kept[1]);
+        let before = if before.trim().is_empty() {
+            format!("{before}[")
+        } else {
+            before.to_owned()
+        };
+        let whole = format!(
+            "{before}{}{between}{repeat}{between}{}{after}",
+            kept[0], kept[1]
+        );
         place.write("in.json", whole);
         for verify in ["signature", "exact", "exact --hold-mib 0"] {
             let results = place.dedup(&format!("in.json --verify {verify}"));
             let expected = format!("[\n{},\n{}\n]\n", kept[0], kept[1]);
-            assert_eq!(String::from_utf8(results.kept("in.json")).unwrap(), expected);
+            assert_eq!(
+                String::from_utf8(results.kept("in.json")).unwrap(),
+                expected
+            );
             assert_eq!(results.count("removed"), 1);
         }
     }
@@ -42,7 +52,8 @@ fn elements_across_chunks_stay_whole() {
     let mut elements = Vec::new();
     let mut kept = Vec::new();
     for i in 0..40 {
-        let filler = "],[{\\\"}\\\\ ".repeat((i * 3_987) % 15_000 + if i % 9 == 0 { 1 << 17 } else { 0 });
+        let filler =
+            "],[{\\\"}\\\\ ".repeat((i * 3_987) % 15_000 + if i % 9 == 0 { 1 << 17 } else { 0 });
         let element = format!("{{\"text\": \"document {i}\", \"filler\": [\"{filler}\", [[]]]}}");
         elements.push(element.clone());
         kept.push(element);
@@ -63,7 +74,10 @@ fn elements_across_chunks_stay_whole() {
 #[test]
 fn skipped_elements_are_left_out() {
     let place = Place::new();
-    place.write("in.json", "[1, {\"text\": \"a\"}, {\"text\"}, [\"b\"], null, {\"text\": \"b\"}]");
+    place.write(
+        "in.json",
+        "[1, {\"text\": \"a\"}, {\"text\"}, [\"b\"], null, {\"text\": \"b\"}]",
+    );
     let results = place.dedup("in.json --on-bad-record skip");
     assert_eq!(results.count("skipped"), 4);
     let expected = b"[\n{\"text\": \"a\"},\n{\"text\": \"b\"}\n]\n";

@@ -41,7 +41,10 @@ fn an_empty_file_is_a_warning() {
             assert!(run.stderr.contains(&warning), "{}", run.stderr);
             let results = Results::of(&place.path("out"));
             assert_eq!(results.report["empty_files"], json!([name]));
-            assert_eq!((results.count("documents"), results.count("skipped")), (4, 0));
+            assert_eq!(
+                (results.count("documents"), results.count("skipped")),
+                (4, 0)
+            );
             let removal = (json!("z.jsonl:1"), json!("a.jsonl:1"), json!("identical"));
             assert_eq!(results.removals(), [removal]);
             assert_eq!(results.kept_names(), ["a.jsonl", "z.jsonl"]);
@@ -55,7 +58,11 @@ fn empty_inputs_make_an_empty_result() {
         let place = Place::new();
         place.write(name, &bytes);
         let run = place.run(&format!("dedup {name} -o out")).succeeded();
-        assert!(run.stderr.contains("the inputs hold no records"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("the inputs hold no records"),
+            "{}",
+            run.stderr
+        );
         let results = Results::of(&place.path("out"));
         assert_eq!((results.count("documents"), results.count("kept")), (0, 0));
         assert_eq!(results.kept_names(), [""; 0]);
@@ -72,9 +79,15 @@ fn every_command_accepts_empty_inputs() {
     place.run("sign in.jsonl -o in.npy").succeeded();
     place.run("sign in.jsonl -o signed.parquet").succeeded();
     assert_eq!(read_table(place.read("signed.parquet")).0.num_rows(), 0);
-    place.run("dedup in.jsonl -o out --verify exact --keep longest").succeeded();
+    place
+        .run("dedup in.jsonl -o out --verify exact --keep longest")
+        .succeeded();
     let run = place.run("dedup - -o from-stdin").succeeded();
-    assert!(run.stderr.contains("the inputs hold no records"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("the inputs hold no records"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

@@ -180,7 +180,12 @@ fn hidden_files_and_marks_are_left_out() {
     ] {
         place.write(name, same());
     }
-    for name in ["docs/_SUCCESS", "docs/_committed_17", "docs/.DS_Store", "docs/.a.jsonl.crc"] {
+    for name in [
+        "docs/_SUCCESS",
+        "docs/_committed_17",
+        "docs/.DS_Store",
+        "docs/.a.jsonl.crc",
+    ] {
         place.write(name, "");
     }
     let count = |arguments: &str| place.dedup(arguments).count("documents");
