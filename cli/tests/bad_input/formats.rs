@@ -120,13 +120,13 @@ fn a_damaged_page_is_refused() {
 
 #[test]
 fn a_truncated_arrow_file_is_refused() {
-    let place = Place::new();
     for name in [
         "plain.arrow",
         "lz4.feather",
         "stream.arrows",
         "dictionary.arrow",
     ] {
+        let place = Place::new();
         let whole = fixture(name);
         for cut in [3, 40, whole.len() / 2] {
             place.write(name, &whole[..cut]);
