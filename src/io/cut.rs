@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use super::chunk::{Contents, Records};
 use super::csv::Header;
+use super::fields::Fields;
+use super::format::BYTE_ORDER_MARK;
 
 /// Finds where the records of a stream end. A reader passes the bytes of the stream in a buffer that grows;
 /// [`Cutter::contents`] takes its start away.
@@ -61,8 +63,7 @@ pub(super) struct CsvCutter<'a> {
     spans: Vec<Range<usize>>,
     line: u64,
     header: Option<Arc<Header>>,
-    /// Makes the header of its record and the bytes before it.
-    read_header: Box<dyn Fn(&[u8], Range<usize>) -> Result<Header, String> + 'a>,
+    fields: &'a Fields,
     is_at_start: bool,
 }
 
@@ -80,10 +81,8 @@ enum CsvState {
 }
 
 impl<'a> CsvCutter<'a> {
-    pub(super) fn new(
-        delimiter: u8,
-        read_header: impl Fn(&[u8], Range<usize>) -> Result<Header, String> + 'a,
-    ) -> Self {
+    /// Looks for the columns of `fields` in the header.
+    pub(super) fn new(delimiter: u8, fields: &'a Fields) -> Self {
         CsvCutter {
             delimiter,
             state: CsvState::Start,
@@ -91,7 +90,7 @@ impl<'a> CsvCutter<'a> {
             spans: Vec::new(),
             line: 1,
             header: None,
-            read_header: Box::new(read_header),
+            fields,
             is_at_start: true,
         }
     }
@@ -116,10 +115,8 @@ impl Cutter for CsvCutter<'_> {
     fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String> {
         let known = self.spans.len();
         let mut at = from;
-        if std::mem::take(&mut self.is_at_start)
-            && bytes.starts_with(super::format::BYTE_ORDER_MARK)
-        {
-            at = super::format::BYTE_ORDER_MARK.len();
+        if std::mem::take(&mut self.is_at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
+            at = BYTE_ORDER_MARK.len();
         }
         while let Some(byte) = bytes.get(at).copied() {
             let state = match self.state {
@@ -193,7 +190,7 @@ impl Cutter for CsvCutter<'_> {
             Some(header) => header,
             None if spans.is_empty() => return Ok(None),
             None => {
-                let header = (self.read_header)(&bytes, spans.remove(0))?;
+                let header = Header::read(&bytes, spans.remove(0), self.delimiter, self.fields)?;
                 self.header.insert(Arc::new(header))
             }
         };

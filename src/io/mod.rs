@@ -9,6 +9,8 @@ mod format;
 
 mod fields;
 
+mod find;
+
 mod input;
 
 mod jsonl;

@@ -19,7 +19,6 @@ use xxhash_rust::xxh3::Xxh3Default;
 use super::arrow::{self, ArrowForm};
 use super::chunk::{Chunk, Contents, Record};
 use super::compression::Compression;
-use super::csv::Header;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
 use super::fields::Fields;
 use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
@@ -255,11 +254,13 @@ impl Reader<'_> {
         let mut stream = start.as_slice().chain(stream);
         match (self.input.delimiter, self.input.format) {
             (Some(delimiter), _) => {
-                let fields = self.reading.fields;
-                let header = |bytes: &[u8], span| Header::read(bytes, span, delimiter, fields);
                 let remedy = "correct the file, or choose its columns with `text_field` or `id_field`, and \
                               its `delimiter`";
-                self.cut(&mut stream, &mut CsvCutter::new(delimiter, header), remedy)
+                self.cut(
+                    &mut stream,
+                    &mut CsvCutter::new(delimiter, self.reading.fields),
+                    remedy,
+                )
             }
             (None, Format::Json) if Format::of_start(&start) == Format::Json => {
                 self.cut(&mut stream, &mut ArrayCutter::new(), "correct the file")
