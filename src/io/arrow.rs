@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Read, Seek, Write};
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
+use arrow_ipc::CompressionType;
+use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_ipc::{CompressionType, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
+use super::arrow_messages::codec;
 use super::columns::wanted_roots;
 use super::fields::Fields;
 
@@ -49,7 +50,7 @@ pub(super) fn open(
         Ok(BufReader::with_capacity(1 << 18, file))
     };
     let is_file = at_start()?.read_exact(&mut start).is_ok() && start == *MAGIC;
-    let codec = codec(at_start()?, is_file);
+    let codec = codec(at_start()?.into_inner(), is_file)?;
     let (batches, schema, metadata) = if is_file {
         let whole = FileReader::try_new(at_start()?, None)?;
         let (schema, metadata) = (whole.schema(), whole.custom_metadata().clone());
@@ -122,54 +123,6 @@ fn bytes_of(column: &ArrayRef) -> usize {
             of_slice.unwrap_or_else(|_| column.get_array_memory_size())
         }
     }
-}
-
-/// The compression of the first batch, which the readers do not tell; `None` for a damaged file, too.
-fn codec(mut file: impl Read + Seek, is_file: bool) -> Option<CompressionType> {
-    if is_file {
-        let first = first_batch(&mut file)?;
-        file.seek(SeekFrom::Start(first)).ok()?;
-    }
-    loop {
-        let message = message(&mut file)?;
-        let message = root_as_message(&message).ok()?;
-        if let Some(batch) = message.header_as_record_batch() {
-            return batch.compression().map(|compression| compression.codec());
-        }
-        file.seek(SeekFrom::Current(message.bodyLength())).ok()?;
-    }
-}
-
-/// The place of the first batch of an Arrow file, by the directory at its end.
-fn first_batch(file: &mut (impl Read + Seek)) -> Option<u64> {
-    /// The length of the directory, and the magic bytes.
-    const END: usize = 10;
-    let mut end = [0; END];
-    file.seek(SeekFrom::End(-(END as i64))).ok()?;
-    file.read_exact(&mut end).ok()?;
-    let len = read_footer_length(end).ok()?;
-    let start = i64::try_from(len + END).ok()?;
-    file.seek(SeekFrom::End(-start)).ok()?;
-    let mut footer = Vec::new();
-    file.take(len as u64).read_to_end(&mut footer).ok()?;
-    let footer = root_as_footer(&footer).ok()?;
-    let batches = footer.recordBatches()?;
-    let first = (!batches.is_empty()).then(|| batches.get(0))?;
-    u64::try_from(first.offset()).ok()
-}
-
-/// The description of the next batch or dictionary.
-fn message(file: &mut impl Read) -> Option<Vec<u8>> {
-    const CONTINUES: [u8; 4] = [0xFF; 4];
-    let mut len = [0; 4];
-    file.read_exact(&mut len).ok()?;
-    if len == CONTINUES {
-        file.read_exact(&mut len).ok()?;
-    }
-    let len = u64::try_from(i32::from_le_bytes(len)).ok()?;
-    let mut message = Vec::new();
-    file.take(len).read_to_end(&mut message).ok()?;
-    Some(message)
 }
 
 /// Writes kept rows in the form of their input.

@@ -21,6 +21,8 @@ mod columns;
 
 mod table;
 
+mod arrow_messages;
+
 mod arrow;
 
 mod cut;
