@@ -7,7 +7,6 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::csv::Header;
-use super::cut::newlines;
 use super::fields::Fields;
 use super::format::other_encoding;
 use super::{columns, jsonl};
@@ -242,4 +241,9 @@ fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Option<Stri
             None => format!("invalid UTF-8 at byte {}", error.valid_up_to()),
         }),
     }
+}
+
+/// The number of newlines.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

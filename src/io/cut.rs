@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunk::{Contents, Records};
+use super::chunk::{Contents, Records, newlines};
 use super::csv::Header;
 use super::fields::Fields;
 use super::format::BYTE_ORDER_MARK;
@@ -348,9 +348,4 @@ impl Cutter for ArrayCutter {
             header: None,
         })))
     }
-}
-
-/// The number of newlines.
-pub(super) fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
