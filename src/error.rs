@@ -487,7 +487,7 @@ pub struct BadRecord {
     pub file: PathBuf,
     /// The number of the record in its file, from 0.
     pub row: u64,
-    /// The line of the record, from 1, in JSON Lines.
+    /// The line on which the record starts, from 1, in formats of lines.
     pub line: Option<u64>,
     /// What is wrong with it.
     pub problem: String,
@@ -497,7 +497,11 @@ impl fmt::Display for BadRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.display();
         match self.line {
-            Some(line) => write!(f, "{file}, line {line}: {}", self.problem),
+            Some(line) => write!(
+                f,
+                "{file}, line {line} (row {}): {}",
+                self.row, self.problem
+            ),
             None => write!(f, "{file}, row {}: {}", self.row, self.problem),
         }
     }

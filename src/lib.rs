@@ -134,7 +134,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `io` | runs over files: JSON Lines, Parquet and text, plain, gzip or zstd |
+//! | `io` | runs over files: JSON, CSV, Parquet, Arrow and text, plain or compressed |
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
 //! | `selftest` | the check that this machine computes the published values |
 

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::Engine;
-use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord};
+use simgpu::io::{FieldPath, Fields, Format, Inputs, Naming, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
 use simgpu::scheme::{BaseHash, Scheme};
@@ -22,23 +22,38 @@ use crate::{Usage, usage};
 /// The input files, and the fields of a record.
 #[derive(Debug, Args)]
 pub(crate) struct InputArguments {
-    /// Files, folders or globs of JSON Lines, Parquet or text, also gzip or zstd compressed; - reads
-    /// stdin
+    /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
+    /// compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "INPUT", required = true)]
     inputs: Vec<PathBuf>,
 
-    /// Format of the inputs; auto decides by the ending of each file name
+    /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
     #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
     format: FormatArgument,
 
-    /// Field with the text; a.b is the field b of the object a
+    /// Character between two fields of CSV or TSV [default: a comma for CSV, a tab for TSV]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = delimiter,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    delimiter: Option<u8>,
+
+    /// Include files and folders whose names start with a dot
+    #[arg(long, help_heading = "Input")]
+    hidden: bool,
+
+    /// Field with the text; a.b is the field b of the object a, and a\.b the field a.b. Repeat to join
+    /// several fields by line breaks; fields that are missing, null or empty are left out
     #[arg(
         long,
         value_name = "FIELD",
         default_value = "text",
         help_heading = "Input"
     )]
-    text_field: String,
+    text_field: Vec<String>,
 
     /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
@@ -67,9 +82,29 @@ pub(crate) struct InputArguments {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FormatArgument {
     Auto,
+    /// JSON Lines (.jsonl, .ndjson, .jsonlines)
     Jsonl,
+    /// JSON Lines, or one array of objects if the file starts with [ (.json)
+    Json,
+    /// Comma-separated values with a header (.csv)
+    Csv,
+    /// Tab-separated values with a header (.tsv)
+    Tsv,
+    /// Parquet (.parquet, .pq)
     Parquet,
+    /// Arrow IPC files and streams, Feather (.arrow, .feather, .ipc, .arrows)
+    Arrow,
+    /// One document per file (.txt, .md, .html)
     Text,
+}
+
+/// The byte that `--delimiter` names.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        _ if matches!(text, "\\t" | "tab") => Ok(b'\t'),
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err("give one character of ASCII, or tab".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -86,10 +121,19 @@ impl InputArguments {
         let format = match self.format {
             FormatArgument::Auto => None,
             FormatArgument::Jsonl => Some(Format::JsonLines),
+            FormatArgument::Json => Some(Format::Json),
+            FormatArgument::Csv => Some(Format::Csv),
+            FormatArgument::Tsv => Some(Format::Tsv),
             FormatArgument::Parquet => Some(Format::Parquet),
+            FormatArgument::Arrow => Some(Format::Arrow),
             FormatArgument::Text => Some(Format::Text),
         };
-        Ok(with_stdin(Inputs::find(&self.inputs, format)?))
+        let naming = Naming {
+            format,
+            delimiter: self.delimiter,
+            hidden: self.hidden,
+        };
+        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
     }
 
     /// The inputs as named on the command line.
@@ -109,12 +153,15 @@ impl InputArguments {
 
     fn fields(&self, is_tokens: bool) -> Fields {
         let content = if is_tokens {
-            self.tokens_field.as_deref().unwrap_or("tokens")
+            vec![FieldPath::new(
+                self.tokens_field.as_deref().unwrap_or("tokens"),
+            )]
         } else {
-            &self.text_field
+            let text_fields = self.text_field.iter();
+            text_fields.map(|field| FieldPath::new(field)).collect()
         };
         Fields {
-            content: FieldPath::new(content),
+            content,
             is_tokens,
             id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
             // Unique ids need an id in every record.

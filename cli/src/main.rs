@@ -6,6 +6,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     silence_mesa();
+    silence_reader();
     match simgpu_cli::run(simgpu_cli::Cli::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => simgpu_cli::fail(&error),
@@ -22,4 +23,14 @@ fn silence_mesa() {
         // SAFETY: main calls this first, so no other thread reads the environment.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") }
     }
+}
+
+/// Prints no panic of the thread that reads files: the run reports it as an error about the file.
+fn silence_reader() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(simgpu::io::READER_THREAD) {
+            print(panic);
+        }
+    }));
 }

@@ -3,12 +3,14 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use crate::error::{Error, Result};
+use bzip2::bufread::MultiBzDecoder;
+use bzip2::write::BzEncoder;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::write::XzEncoder;
 
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,32 +18,53 @@ pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
+    Xz,
+    Bzip2,
 }
 
 /// The level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
 /// eighth larger.
 const ZSTD_LEVEL: i32 = 3;
 
+/// The level of written xz streams: the default of `xz`.
+const XZ_LEVEL: u32 = 6;
+
 /// The largest accepted zstd window: the largest possible (`--long=31`).
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 impl Compression {
-    /// Detects the compression by the first bytes of a file. Names may be wrong.
-    pub(crate) fn sniff(path: &Path) -> Result<Self> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let mut start = Vec::new();
-        file.take(4)
-            .read_to_end(&mut start)
-            .map_err(Error::io("read", path))?;
-        Ok(Compression::of_start(&start))
-    }
+    /// Bytes that [`Compression::of_start`] needs.
+    pub(crate) const START: usize = 10;
 
+    /// The endings of names of compressed files.
+    pub(crate) const ENDINGS: [&str; 6] = [".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"];
+
+    /// Detects the compression by the first bytes of a file. Names may be wrong.
     pub(crate) fn of_start(start: &[u8]) -> Self {
         match start {
             [0x1F, 0x8B, ..] => Compression::Gzip,
             // A frame, or a skippable frame.
-            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Compression::Zstd,
+            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Compression::Zstd,
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            // A block, or the end of a stream without blocks. A text could begin with the letters alone.
+            [b'B', b'Z', b'h', b'1'..=b'9', block @ ..]
+                if block.starts_with(b"\x31\x41\x59\x26\x53\x59")
+                    || block.starts_with(b"\x17\x72\x45\x38\x50\x90") =>
+            {
+                Compression::Bzip2
+            }
             _ => Compression::None,
+        }
+    }
+
+    /// The name of the compression, for messages.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Compression::None => "plain",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
+            Compression::Xz => "xz",
+            Compression::Bzip2 => "bzip2",
         }
     }
 
@@ -50,18 +73,22 @@ impl Compression {
             Compression::None => "",
             Compression::Gzip => ".gz",
             Compression::Zstd => ".zst",
+            Compression::Xz => ".xz",
+            Compression::Bzip2 => ".bz2",
         }
     }
 
     /// A file name without the extension of its compression.
     pub(crate) fn strip_ending(name: &str) -> &str {
-        [".gz", ".gzip", ".zst", ".zstd"]
-            .iter()
-            .find_map(|ending| name.strip_suffix(ending))
-            .unwrap_or(name)
+        let stem = |ending: &&str| {
+            let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
+            end.eq_ignore_ascii_case(ending).then_some(stem)
+        };
+        Compression::ENDINGS.iter().find_map(stem).unwrap_or(name)
     }
 
-    /// Decompresses a stream: all members of a gzip file, all frames of a zstd file.
+    /// Decompresses a stream: all members of a gzip file, all frames of a zstd file, all streams of an xz or
+    /// bzip2 file.
     pub(crate) fn reader<'a>(self, file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
         let file = BufReader::with_capacity(1 << 18, file);
         Ok(match self {
@@ -72,6 +99,8 @@ impl Compression {
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
                 Box::new(decoder)
             }
+            Compression::Xz => Box::new(XzDecoder::new_multi_decoder(file)),
+            Compression::Bzip2 => Box::new(MultiBzDecoder::new(file)),
         })
     }
 
@@ -84,6 +113,16 @@ impl Compression {
                 encoder.finish()
             }
             Compression::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
+            Compression::Xz => {
+                let mut encoder = XzEncoder::new(Vec::new(), XZ_LEVEL);
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
+            Compression::Bzip2 => {
+                let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::best());
+                encoder.write_all(bytes)?;
+                encoder.finish()
+            }
         }
     }
 }
@@ -97,7 +136,7 @@ fn frames_in_flight() -> usize {
     (rayon::current_num_threads() + 1).min(AT_MOST)
 }
 
-/// Writes bytes as independent zstd frames or gzip members, or uncompressed. Threads compress frames while the
+/// Writes bytes as independent frames: zstd frames, gzip members, xz or bzip2 streams, or uncompressed. Threads compress frames while the
 /// next one fills. Frames have a fixed size and level, so the file does not depend on the number of threads.
 #[derive(Debug)]
 pub(crate) struct FrameWriter {
@@ -197,7 +236,13 @@ mod tests {
         let bytes: Vec<u8> = (0..3 * FRAME + 5)
             .map(|i| (i / 7).to_le_bytes()[0])
             .collect();
-        for compression in [Compression::None, Compression::Gzip, Compression::Zstd] {
+        for compression in [
+            Compression::None,
+            Compression::Gzip,
+            Compression::Zstd,
+            Compression::Xz,
+            Compression::Bzip2,
+        ] {
             let write = |threads: usize, bytes: &[u8]| {
                 let path = folder.path().join(format!("{threads}"));
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);

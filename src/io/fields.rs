@@ -1,19 +1,25 @@
 //! The fields of a record that a run reads.
 
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
+use crate::error::{Error, Result};
 
 /// The fields of a record that a run reads.
 ///
 /// ```
 /// use simgpu::io::{FieldPath, Fields};
 ///
-/// let fields = Fields { content: FieldPath::new("body.text"), ..Fields::default() };
+/// let content = ["title", "body.text"].map(FieldPath::new).to_vec();
+/// let fields = Fields { content, ..Fields::default() };
 /// assert_eq!(fields.id.to_string(), "id");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The field of the text or tokens; default `text`.
-    pub content: FieldPath,
+    /// The fields of the text, or the one field of the tokens; default `text`.
+    ///
+    /// The text of a record is the text of these fields, joined by line breaks. Fields that are missing, null
+    /// or empty are left out; a record in which all are missing or null is a bad record. A column of a table
+    /// must exist.
+    pub content: Vec<FieldPath>,
     /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
     /// The field of the id; default `id`.
@@ -26,7 +32,7 @@ pub struct Fields {
 impl Default for Fields {
     fn default() -> Self {
         Fields {
-            content: FieldPath::new("text"),
+            content: vec![FieldPath::new("text")],
             is_tokens: false,
             id: FieldPath::new("id"),
             id_required: false,
@@ -38,10 +44,32 @@ impl Fields {
     /// The default fields for texts, or for tokens.
     pub(crate) fn of_form(is_tokens: bool) -> Self {
         Fields {
-            content: FieldPath::new(if is_tokens { "tokens" } else { "text" }),
+            content: vec![FieldPath::new(if is_tokens { "tokens" } else { "text" })],
             is_tokens,
             ..Fields::default()
         }
+    }
+
+    /// Refuses a number of fields that cannot be read.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.content.is_empty() || self.is_tokens && self.content.len() > 1 {
+            return Err(Error::Parameter {
+                name: "content",
+                value: format!("{:?}", self.content_names()),
+                expected: if self.is_tokens {
+                    "one field with tokens".to_owned()
+                } else {
+                    "at least one field with text".to_owned()
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// The names of the fields of the content, separated by commas.
+    pub(crate) fn content_names(&self) -> String {
+        let names: Vec<String> = self.content.iter().map(FieldPath::to_string).collect();
+        names.join(", ")
     }
 
     /// An empty batch for texts or for tokens.
@@ -54,24 +82,63 @@ impl Fields {
     }
 }
 
+/// Joins the texts of the fields of a record: a line break between each two that are not empty.
+pub(super) fn push_joined(text: &mut String, start: usize, part: &str) {
+    if !part.is_empty() {
+        if text.len() > start {
+            text.push('\n');
+        }
+        text.push_str(part);
+    }
+}
+
 /// A dotted path to a field: `a.b` is the field `b` of the object in field `a`.
+///
+/// A backslash makes a dot part of a name: `a\.b` is the field `a.b`. Two backslashes are one. CSV has no
+/// objects, so there `a.b` is the column `a.b`, too.
+///
+/// ```
+/// use simgpu::io::FieldPath;
+///
+/// assert_ne!(FieldPath::new(r"a\.b"), FieldPath::new("a.b"));
+/// assert_eq!(FieldPath::new(r"a\.b").to_string(), r"a\.b");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldPath(Vec<String>);
 
 impl FieldPath {
     /// Parses a dotted path.
     pub fn new(dotted: &str) -> Self {
-        FieldPath(dotted.split('.').map(str::to_owned).collect())
+        let mut segments = vec![String::new()];
+        let mut letters = dotted.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let escaped = (letter == '\\')
+                .then(|| letters.next_if(|next| matches!(next, '.' | '\\')))
+                .flatten();
+            match (escaped, segments.last_mut()) {
+                (None, _) if letter == '.' => segments.push(String::new()),
+                (escaped, Some(last)) => last.push(escaped.unwrap_or(letter)),
+                (_, None) => {}
+            }
+        }
+        FieldPath(segments)
     }
 
     pub(crate) fn segments(&self) -> &[String] {
         &self.0
     }
+
+    /// The name of the column in a table without structs.
+    pub(super) fn flat(&self) -> String {
+        self.0.join(".")
+    }
 }
 
 impl std::fmt::Display for FieldPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.join("."))
+        let escaped = |segment: &String| segment.replace('\\', r"\\").replace('.', r"\.");
+        let segments: Vec<String> = self.0.iter().map(escaped).collect();
+        f.write_str(&segments.join("."))
     }
 }
 
@@ -83,4 +150,27 @@ pub enum OnBadRecord {
     Fail,
     /// Leave out the record, count it, and list it in the report.
     Skip,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_escapes_a_dot() {
+        for (dotted, segments) in [
+            ("a.b", &["a", "b"][..]),
+            (r"a\.b", &["a.b"]),
+            (r"a\.b.c", &["a.b", "c"]),
+            (r"a\\.b", &[r"a\", "b"]),
+            (r"a\b", &[r"a\b"]),
+            (r"a\", &[r"a\"]),
+            ("", &[""]),
+            (".", &["", ""]),
+        ] {
+            let path = FieldPath::new(dotted);
+            assert_eq!(path.segments(), segments, "{dotted}");
+            assert_eq!(FieldPath::new(&path.to_string()), path, "{dotted}");
+        }
+    }
 }

@@ -1,37 +1,14 @@
 //! The files to read: found by name, by folder or by glob.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
+use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
+use super::format::{Format, check_start, unknown_ending};
 use crate::error::{Conflict, Error, Result};
-
-/// The format of an input file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// JSON Lines: one JSON object per line.
-    JsonLines,
-    /// Parquet: one document per row.
-    Parquet,
-    /// Text: one document per file.
-    Text,
-}
-
-impl Format {
-    /// The format that the extension of a file name stands for; an unknown extension means text.
-    fn of_name(name: &str) -> Self {
-        let name = Compression::strip_ending(name).to_ascii_lowercase();
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        match ending {
-            "jsonl" | "ndjson" | "json" => Format::JsonLines,
-            "parquet" | "pq" => Format::Parquet,
-            _ => Format::Text,
-        }
-    }
-}
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -42,6 +19,8 @@ pub(crate) struct InputFile {
     /// The path relative to the common parent of the inputs, with `/`: its name in reports and outputs.
     pub(crate) relative: String,
     pub(crate) format: Format,
+    /// The character between two fields of a record of CSV or TSV.
+    pub(crate) delimiter: Option<u8>,
     pub(crate) compression: Compression,
     /// The compression of the original, used for kept records. The copy of a stream may be compressed
     /// differently.
@@ -57,6 +36,29 @@ enum Place {
 }
 
 impl InputFile {
+    /// Looks at the name and the first bytes of a file.
+    fn find(named: PathBuf, relative: String, naming: Naming) -> Result<Self> {
+        let format = naming.format.or_else(|| Format::of_name(&relative));
+        let mut start = Vec::new();
+        File::open(&named)
+            .map_err(Error::io("open", &named))?
+            .take(Compression::START as u64)
+            .read_to_end(&mut start)
+            .map_err(Error::io("read", &named))?;
+        check_start(&named, &start)?;
+        let format = format.ok_or_else(|| unknown_ending(&named, &relative))?;
+        let compression = Compression::of_start(&start);
+        Ok(InputFile {
+            format,
+            delimiter: delimiter_of(format, naming),
+            compression,
+            original_compression: compression,
+            relative,
+            place: Place::Path(named.clone()),
+            named,
+        })
+    }
+
     /// Opens the file at its start. The copy of a stream can be read by only one reader at a time.
     pub(crate) fn open(&self) -> io::Result<File> {
         match &self.place {
@@ -79,6 +81,18 @@ impl InputFile {
     }
 }
 
+/// How [`Inputs::find_with`] reads names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Naming {
+    /// The format of all files; `None` lets the ending of each name decide.
+    pub format: Option<Format>,
+    /// The character between two fields in CSV and TSV files, of ASCII; `None` is a comma for CSV and a tab for
+    /// TSV.
+    pub delimiter: Option<u8>,
+    /// Whether folders and globs include files and folders whose names start with a dot; default false.
+    pub hidden: bool,
+}
+
 /// The input files of a run, in the order in which they were given. Files from a folder or a glob are sorted
 /// by name.
 ///
@@ -96,7 +110,7 @@ pub struct Inputs {
     pub(crate) repeated: Vec<PathBuf>,
     /// The folders among the given names.
     folders: Vec<PathBuf>,
-    format: Option<Format>,
+    naming: Naming,
     /// The number of files before the stream, if `-` was given.
     stream_at: Option<usize>,
     stream: Mutex<Option<Box<dyn Read + Send>>>,
@@ -116,11 +130,27 @@ impl Inputs {
     /// for the stream of [`Inputs::with_stream`]. Without `format`, the extension of each file decides its
     /// format.
     ///
+    /// Folders and globs leave out hidden files and the marks that programs write beside their data, such as
+    /// `_SUCCESS`. [`Inputs::find_with`] can include hidden ones.
+    ///
     /// # Errors
-    /// [`Error::Input`] if a name matches no file, or a file is not a regular file; [`Error::Io`] if a file or
-    /// folder cannot be opened.
+    /// [`Error::Input`] if a name matches no file, a file is not a regular file, or a name has an unknown
+    /// ending; [`Error::Io`] if a file or folder cannot be opened.
     pub fn find(names: &[PathBuf], format: Option<Format>) -> Result<Self> {
-        let mut found = Found::default();
+        let naming = Naming {
+            format,
+            ..Naming::default()
+        };
+        Inputs::find_with(names, naming)
+    }
+
+    /// Finds the files for the given names, like [`Inputs::find`], with more options.
+    ///
+    /// # Errors
+    /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter cannot separate fields, or no input is
+    /// CSV or TSV.
+    pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
+        let mut found = Found::new(naming.hidden);
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {
@@ -144,21 +174,14 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            let compression = Compression::sniff(&named)?;
-            files.push(InputFile {
-                format: format.unwrap_or_else(|| Format::of_name(&relative)),
-                compression,
-                original_compression: compression,
-                relative,
-                place: Place::Path(named.clone()),
-                named,
-            });
+            files.push(InputFile::find(named, relative, naming)?);
         }
+        check_delimiter(naming, &files)?;
         Ok(Inputs {
             files,
             repeated: found.repeated,
             folders,
-            format,
+            naming,
             stream_at,
             stream: Mutex::default(),
         })
@@ -232,7 +255,7 @@ impl Inputs {
             advance,
             bytes: 0,
         };
-        let file = copy_stream(&mut stream, self.format, folder)?;
+        let file = copy_stream(&mut stream, self.naming, folder)?;
         if files.iter().any(|other| other.relative == file.relative) {
             return Err(Conflict::StdinName {
                 name: file.relative,
@@ -242,6 +265,33 @@ impl Inputs {
         files.insert(at, file);
         Ok(files)
     }
+}
+
+fn delimiter_of(format: Format, naming: Naming) -> Option<u8> {
+    let usual = format.delimiter()?;
+    Some(naming.delimiter.unwrap_or(usual))
+}
+
+/// Refuses a delimiter that cannot separate fields, or that no input needs.
+fn check_delimiter(naming: Naming, files: &[InputFile]) -> Result<()> {
+    let Some(delimiter) = naming.delimiter else {
+        return Ok(());
+    };
+    let is_needed = naming
+        .format
+        .is_some_and(|format| format.delimiter().is_some())
+        || files.iter().any(|file| file.delimiter.is_some());
+    let is_possible = delimiter.is_ascii() && !matches!(delimiter, b'"' | b'\r' | b'\n');
+    let expected = match (is_possible, is_needed) {
+        (true, true) => return Ok(()),
+        (false, _) => "one character of ASCII, no quote and no line break",
+        (true, false) => "it with CSV or TSV inputs only, or add `format=csv`",
+    };
+    Err(Error::Parameter {
+        name: "delimiter",
+        value: format!("{:?}", char::from(delimiter)),
+        expected: expected.to_owned(),
+    })
 }
 
 /// Refuses an output that is an input file, or a folder that contains one.
@@ -274,111 +324,6 @@ fn real_path(path: &Path) -> Result<PathBuf> {
         }
     }
     Ok(path)
-}
-
-/// The files found so far.
-#[derive(Default)]
-struct Found {
-    /// The given path of each file, and its absolute path without `..`.
-    files: Vec<(PathBuf, PathBuf)>,
-    seen: HashSet<PathBuf>,
-    parents: Vec<PathBuf>,
-    repeated: Vec<PathBuf>,
-}
-
-impl Found {
-    fn file(&mut self, named: PathBuf, parent: PathBuf) -> Result<()> {
-        let path = absolute(&named)?;
-        let refuse = |problem: &str, remedy: &str| {
-            Err(Error::Input {
-                path: named.clone(),
-                problem: problem.to_owned(),
-                remedy: remedy.to_owned(),
-            })
-        };
-        if !named
-            .metadata()
-            .map_err(Error::io("open", &named))?
-            .is_file()
-        {
-            return refuse(
-                "not a regular file; simgpu reads inputs twice",
-                "pipe it in and give -",
-            );
-        }
-        if path.to_str().is_none() {
-            return refuse("its name is not UTF-8", "rename the file");
-        }
-        // Reading a file twice, by another name or a link, would make each document a duplicate of itself.
-        let identity = named.canonicalize().map_err(Error::io("open", &named))?;
-        if self.seen.insert(identity) {
-            self.files.push((named, path));
-            self.parents.push(parent);
-        } else {
-            self.repeated.push(named);
-        }
-        Ok(())
-    }
-
-    fn folder(&mut self, folder: &Path) -> Result<()> {
-        let absolute_folder = absolute(folder)?;
-        let before = self.files.len() + self.repeated.len();
-        let walk = walkdir::WalkDir::new(folder)
-            .follow_links(true)
-            .sort_by_file_name();
-        for entry in walk {
-            let entry = entry.map_err(|error| Error::Input {
-                path: error.path().unwrap_or(folder).to_owned(),
-                problem: match error.io_error() {
-                    Some(io) => io.to_string(),
-                    None => "its links form a cycle".to_owned(),
-                },
-                remedy: "make it readable, or give its files one by one".to_owned(),
-            })?;
-            if entry.file_type().is_file() {
-                self.file(entry.into_path(), absolute_folder.clone())?;
-            }
-        }
-        if self.files.len() + self.repeated.len() == before {
-            return Err(Error::Input {
-                path: folder.to_owned(),
-                problem: "the folder holds no file".to_owned(),
-                remedy: "choose a folder with documents".to_owned(),
-            });
-        }
-        Ok(())
-    }
-
-    fn glob(&mut self, pattern: &Path) -> Result<()> {
-        let missing = |problem: &str| Error::Input {
-            path: pattern.to_owned(),
-            problem: problem.to_owned(),
-            remedy: "check the name".to_owned(),
-        };
-        let text = pattern.to_str().ok_or_else(|| missing("no such file"))?;
-        if !text.contains(['*', '?', '[']) {
-            return Err(missing("no such file or folder"));
-        }
-        let paths = glob::glob(text).map_err(|error| missing(&format!("invalid glob: {error}")))?;
-        let mut any = false;
-        for path in paths {
-            let path = path.map_err(|error| Error::Io {
-                action: "read",
-                path: error.path().to_owned(),
-                cause: error.into(),
-            })?;
-            if path.is_file() {
-                any = true;
-                let parent = parent_of(&absolute(&path)?);
-                self.file(path, parent)?;
-            }
-        }
-        if any {
-            Ok(())
-        } else {
-            Err(missing("no file matches"))
-        }
-    }
 }
 
 /// Reads one text from a stream, which may be plain, gzip or zstd. Error messages call the stream `name`.
@@ -436,8 +381,8 @@ impl<F: FnMut(u64) -> Result<()>> Read for Stoppable<F> {
 }
 
 /// Copies a stream to an unnamed temporary file. Compresses the copy, unless the stream is already compressed
-/// or is Parquet, whose reader needs random access.
-fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) -> Result<InputFile> {
+/// or is a table, whose reader needs random access.
+fn copy_stream(stream: &mut impl Read, naming: Naming, folder: &Path) -> Result<InputFile> {
     let named = PathBuf::from("stdin");
     let failed = |action, path: &Path| {
         let path = path.to_owned();
@@ -448,15 +393,17 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
     };
     let mut start = Vec::new();
     stream
-        .take(4)
+        .take(Compression::START as u64)
         .read_to_end(&mut start)
         .map_err(failed("read", &named))?;
+    check_start(&named, &start)?;
     let original_compression = Compression::of_start(&start);
-    let is_parquet = format == Some(Format::Parquet) || format.is_none() && start == *b"PAR1";
+    let is_plain = original_compression == Compression::None;
+    let plain_format = naming.format.unwrap_or_else(|| Format::of_start(&start));
     let mut all = start.as_slice().chain(stream);
     let mut file =
         tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
-    let compression = if original_compression == Compression::None && !is_parquet {
+    let compression = if is_plain && !plain_format.is_table() {
         Compression::Zstd
     } else {
         original_compression
@@ -471,78 +418,30 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
         })
     };
     copied.map_err(failed("copy stdin to a temporary file in", folder))?;
-    let format = match format {
-        Some(format) => format,
-        None if is_parquet => Format::Parquet,
-        None => Format::JsonLines,
-    };
-    let ending = match format {
-        Format::JsonLines => ".jsonl",
-        Format::Parquet => ".parquet",
-        Format::Text => ".txt",
+    let format = match naming.format {
+        None if !is_plain => format_in(&file, compression).unwrap_or(plain_format),
+        _ => plain_format,
     };
     Ok(InputFile {
         place: Place::Copy(Arc::new(file)),
         named,
-        relative: format!("stdin{ending}{}", original_compression.ending()),
+        relative: format!("stdin{}{}", format.ending(), original_compression.ending()),
         format,
+        delimiter: delimiter_of(format, naming),
         compression,
         original_compression,
     })
 }
 
-fn absolute(path: &Path) -> Result<PathBuf> {
-    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
-    // `absolute` keeps `..`, which would break comparisons of prefixes.
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        if component == Component::ParentDir {
-            plain.pop();
-        } else {
-            plain.push(component);
-        }
-    }
-    Ok(plain)
-}
-
-fn parent_of(path: &Path) -> PathBuf {
-    path.parent().unwrap_or(path).to_owned()
-}
-
-fn common_parent(a: &Path, b: &Path) -> PathBuf {
-    let shared = a.components().zip(b.components());
-    shared
-        .take_while(|(a, b)| a == b)
-        .map(|(component, _)| component)
-        .collect()
-}
-
-fn with_slashes(path: &Path) -> String {
-    let components = path.components().map(|c| c.as_os_str().to_string_lossy());
-    components.collect::<Vec<_>>().join("/")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_extension_decides_the_format() {
-        for (name, format) in [
-            ("a.jsonl", Format::JsonLines),
-            ("a.JSONL.zst", Format::JsonLines),
-            ("b/a.json.gz", Format::JsonLines),
-            ("a.parquet", Format::Parquet),
-            ("a.txt.gz", Format::Text),
-            ("README", Format::Text),
-        ] {
-            assert_eq!(Format::of_name(name), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn common_parents_end_between_components() {
-        let common = common_parent(Path::new("/a/b/c"), Path::new("/a/bc"));
-        assert_eq!(common, Path::new("/a"));
-    }
+/// The format of a compressed copy, by its first bytes. The run reports damage when it reads the copy.
+fn format_in(file: &File, compression: Compression) -> io::Result<Format> {
+    const START: u64 = 4096;
+    let mut copy = file.try_clone()?;
+    copy.rewind()?;
+    let mut start = Vec::new();
+    compression
+        .reader(copy)?
+        .take(START)
+        .read_to_end(&mut start)?;
+    Ok(Format::of_start(&start))
 }

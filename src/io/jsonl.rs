@@ -1,4 +1,4 @@
-//! JSON Lines: splits bytes into lines and parses the fields of a record.
+//! JSON: splits bytes into lines and parses the fields of a record.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,7 +6,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{FieldPath, Fields};
+use super::fields::{FieldPath, Fields, push_joined};
+use super::format::BYTE_ORDER_MARK;
 use crate::documents::{DocumentBatch, TokenBatch};
 
 /// A line that is not blank.
@@ -19,8 +20,6 @@ pub(super) struct Line<'a> {
     /// The bytes of the record, without surrounding white space.
     pub(super) record: &'a [u8],
 }
-
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The lines of `bytes` that are not blank. The first line of `bytes` has the number `first_number`.
 pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Line<'_>> {
@@ -46,18 +45,23 @@ pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Lin
     })
 }
 
-/// Appends the document of a record to `documents` and returns its id, as JSON.
+/// Appends the document of a record to `documents` and returns its id, as JSON. Messages call the record
+/// `place`: a line, or an element.
 ///
 /// The last of repeated keys wins. A lone surrogate escape becomes U+FFFD.
 pub(super) fn parse(
     record: &[u8],
+    place: &str,
     fields: &Fields,
     documents: &mut DocumentBatch,
 ) -> Result<Option<String>, String> {
-    let record = std::str::from_utf8(record)
-        .map_err(|error| format!("invalid UTF-8 at byte {} of the line", error.valid_up_to()))?;
+    let record = std::str::from_utf8(record).map_err(|error| {
+        let at = error.valid_up_to();
+        format!("invalid UTF-8 at byte {at} of the {place}")
+    })?;
     if let DocumentBatch::Texts(texts) = documents
-        && let ([content], [id]) = (fields.content.segments(), fields.id.segments())
+        && let [content] = &fields.content[..]
+        && let ([content], [id]) = (content.segments(), fields.id.segments())
         && let Some(id) = texts.push_with(|text| {
             let id = parse_plain(record, content, id, text)?;
             (id.is_some() || !fields.id_required).then_some(id)
@@ -219,39 +223,90 @@ fn parse_any(
     fields: &Fields,
     documents: &mut DocumentBatch,
 ) -> Result<Option<String>, String> {
-    let content = field(record, &fields.content)?
-        .ok_or_else(|| format!("there is no field {:?}", fields.content.to_string()))?;
+    let mut content = Vec::with_capacity(fields.content.len());
+    for path in &fields.content {
+        let raw = field(record, path)?;
+        content.push((path, raw));
+    }
     let id = match field(record, &fields.id)? {
         Some(raw) if raw.starts_with('"') => Some(json_string(&decode(raw)?)),
         Some(raw) if is_integer(raw) => Some(raw.to_owned()),
         _ if !fields.id_required => None,
         Some(raw) => {
             return Err(format!(
-                "id field {:?} is {}, not a string or an integer",
-                fields.id.to_string(),
+                "id field \"{}\" is {}, not a string or an integer",
+                fields.id,
                 kind(raw)
             ));
         }
-        None => return Err(format!("there is no id field {:?}", fields.id.to_string())),
-    };
-    let wrong = |wanted: &str| {
-        let (field, kind) = (fields.content.to_string(), kind(content));
-        format!("field {field:?} is {kind}, not {wanted}")
+        None => return Err(format!("there is no id field \"{}\"", fields.id)),
     };
     match documents {
-        DocumentBatch::Texts(texts) if content.starts_with('"') => texts.push(&decode(content)?),
-        DocumentBatch::Texts(_) => return Err(wrong("a string")),
-        DocumentBatch::Tokens(tokens) if content.starts_with('[') => {
-            push_tokens(content, tokens).map_err(|kind| {
-                let field = fields.content.to_string();
+        DocumentBatch::Texts(texts) => {
+            let text = joined(&content)?;
+            texts.push(&text);
+        }
+        DocumentBatch::Tokens(tokens) => {
+            let (path, array) = match content.first() {
+                Some((path, Some(raw))) => (path, *raw),
+                _ => return Err(missing(&content)),
+            };
+            if !array.starts_with('[') {
+                return Err(format!(
+                    "field \"{path}\" is {}, not an array of strings or numbers",
+                    kind(array)
+                ));
+            }
+            push_tokens(array, tokens).map_err(|kind| {
                 format!(
-                    "field {field:?} holds {kind} among its tokens, not only strings and numbers"
+                    "field \"{path}\" holds {kind} among its tokens, not only strings and numbers"
                 )
             })?;
         }
-        DocumentBatch::Tokens(_) => return Err(wrong("an array of strings or numbers")),
     }
     Ok(id)
+}
+
+/// The text of the fields, which are JSON; joined, if there are several.
+fn joined<'a>(content: &[(&FieldPath, Option<&'a str>)]) -> Result<Cow<'a, str>, String> {
+    let decoded = |(path, raw): (&FieldPath, &'a str)| {
+        if raw.starts_with('"') {
+            decode(raw)
+        } else {
+            Err(format!("field \"{path}\" is {}, not a string", kind(raw)))
+        }
+    };
+    if let [(path, Some(raw))] = content
+        && *raw != "null"
+    {
+        return decoded((path, raw));
+    }
+    let mut text = String::new();
+    let mut has_text = false;
+    for (path, raw) in content {
+        if let Some(raw) = raw.filter(|raw| *raw != "null") {
+            push_joined(&mut text, 0, &decoded((path, raw))?);
+            has_text = true;
+        }
+    }
+    if has_text {
+        Ok(Cow::Owned(text))
+    } else {
+        Err(missing(content))
+    }
+}
+
+/// Says that a record has no text.
+fn missing(content: &[(&FieldPath, Option<&str>)]) -> String {
+    let names: Vec<String> = content
+        .iter()
+        .map(|(path, _)| format!("\"{path}\""))
+        .collect();
+    match content {
+        [(_, Some(_))] => format!("field {} is null", names.join("")),
+        [_] => format!("there is no field {}", names.join("")),
+        _ => format!("the fields {} are missing or null", names.join(" and ")),
+    }
 }
 
 fn push_tokens(array: &str, batch: &mut TokenBatch) -> Result<(), String> {
@@ -293,16 +348,24 @@ fn kind(raw: &str) -> &'static str {
     }
 }
 
-/// The JSON of the value at the path; `None` if it is missing or null.
+/// The JSON of the value at the path; `None` if it is missing.
 fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, String> {
     let mut value = record;
     for segment in path.segments() {
         if !value.trim_start().starts_with('{') {
             // A record that is not an object must still be valid JSON.
-            serde_json::from_str::<IgnoredAny>(value).map_err(invalid_json)?;
+            let valid = serde_json::from_str::<IgnoredAny>(value).map_err(invalid_json);
             if value.len() == record.len() {
-                return Err(format!("the record is {}, not an object", kind(value)));
+                let hint = match value.trim_start().starts_with('[') {
+                    true => "; a file that is one JSON array must end in .json",
+                    false => "",
+                };
+                return Err(match valid {
+                    Ok(_) => format!("the record is {}, not an object{hint}", kind(value)),
+                    Err(problem) => format!("{problem}{hint}"),
+                });
             }
+            valid?;
             return Ok(None);
         }
         match member(value, segment).map_err(invalid_json)? {
@@ -310,7 +373,7 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
             None => return Ok(None),
         }
     }
-    Ok((value != "null").then_some(value))
+    Ok(Some(value))
 }
 
 fn invalid_json(error: serde_json::Error) -> String {
@@ -398,7 +461,7 @@ mod tests {
 
     fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
         let mut documents = fields.empty_batch();
-        let id = parse(record.as_bytes(), fields, &mut documents)?;
+        let id = parse(record.as_bytes(), "line", fields, &mut documents)?;
         let text = match documents {
             DocumentBatch::Texts(texts) => texts.get(0).to_owned(),
             DocumentBatch::Tokens(tokens) => {
@@ -438,7 +501,7 @@ mod tests {
     fn the_last_of_repeated_keys_counts() {
         let record = r#"{"text": 1, "id": "a", "text": "b", "text": "c", "id": 3}"#;
         assert_eq!(good(record), ("c".to_owned(), Some("3".to_owned())));
-        assert!(bad(r#"{"text": "b", "text": null}"#).contains("no field \"text\""));
+        assert!(bad(r#"{"text": "b", "text": null}"#).contains("field \"text\" is null"));
     }
 
     #[test]
@@ -453,7 +516,7 @@ mod tests {
     #[test]
     fn dotted_paths_reach_into_objects() {
         let fields = Fields {
-            content: FieldPath::new("a.b"),
+            content: vec![FieldPath::new("a.b")],
             id: FieldPath::new("meta.id"),
             ..Fields::default()
         };
@@ -468,7 +531,7 @@ mod tests {
     #[test]
     fn tokens_are_strings_and_numbers_as_written() {
         let fields = Fields {
-            content: FieldPath::new("tokens"),
+            content: vec![FieldPath::new("tokens")],
             is_tokens: true,
             ..Fields::default()
         };
@@ -498,7 +561,12 @@ mod tests {
             assert!(bad(record).contains(problem), "{record}: {}", bad(record));
         }
         let mut documents = Fields::default().empty_batch();
-        let problem = parse(b"{\"text\": \"\xFF\"}", &Fields::default(), &mut documents);
+        let problem = parse(
+            b"{\"text\": \"\xFF\"}",
+            "line",
+            &Fields::default(),
+            &mut documents,
+        );
         assert_eq!(
             problem,
             Err("invalid UTF-8 at byte 10 of the line".to_owned())

@@ -1,37 +1,40 @@
 //! Writes the kept records of each input, and `removed.jsonl`.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_schema::SchemaRef;
-use parquet::file::metadata::ParquetMetaData;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::arrow::KeptArrow;
+use super::chunk::{Chunk, Contents};
 use super::compression::FrameWriter;
 use super::input::InputFile;
-use super::read::{Chunk, Contents};
+use super::read::TableForm;
 use super::table::KeptTable;
 use crate::error::{Error, Result};
 
-/// The schema and the metadata of a Parquet file.
-pub(crate) type TableForm = (SchemaRef, Arc<ParquetMetaData>);
-
-/// The file of the kept records of one input. Copies lines and texts byte for byte.
+/// The file of the kept records of one input. Copies records and texts byte for byte.
 pub(crate) struct KeptFile {
     path: PathBuf,
     form: KeptForm,
 }
 
 enum KeptForm {
-    Bytes(FrameWriter),
-    Table(Box<KeptTable<FrameWriter>>),
+    Bytes {
+        frames: FrameWriter,
+        /// Bytes that end the file; `None` before the first record.
+        ending: Option<Vec<u8>>,
+    },
+    Parquet(Box<KeptTable<FrameWriter>>),
+    Arrow(Box<KeptArrow<FrameWriter>>),
 }
 
 impl KeptFile {
-    /// Begins the file for an input, in the same format and compression. `table` is the form of a Parquet input.
+    /// Begins the file for an input, in the same format and compression. `table` is the form of a Parquet or
+    /// Arrow input.
     pub(crate) fn new(
         file: File,
         path: PathBuf,
@@ -40,10 +43,17 @@ impl KeptFile {
     ) -> Result<Self> {
         let frames = FrameWriter::new(file, input.original_compression);
         let form = match table {
-            None => KeptForm::Bytes(frames),
-            Some((schema, metadata)) => KeptForm::Table(Box::new(
+            None => KeptForm::Bytes {
+                frames,
+                ending: None,
+            },
+            Some(TableForm::Parquet(schema, metadata)) => KeptForm::Parquet(Box::new(
                 KeptTable::new(frames, schema, &metadata).map_err(unwritable(&path))?,
             )),
+            Some(TableForm::Arrow(form)) => {
+                let arrow = KeptArrow::new(frames, form).map_err(unwritable(&path))?;
+                KeptForm::Arrow(Box::new(arrow))
+            }
         };
         Ok(KeptFile { path, form })
     }
@@ -51,32 +61,46 @@ impl KeptFile {
     /// Writes the records of a chunk that `keeps` marks. It has one entry per record.
     pub(crate) fn write(&mut self, chunk: &Chunk, keeps: Vec<bool>) -> Result<()> {
         match (&mut self.form, &chunk.contents) {
-            (KeptForm::Table(table), Contents::Rows(rows)) => {
+            (KeptForm::Parquet(table), Contents::Rows { rows, .. }) => {
                 table.write(rows, keeps).map_err(unwritable(&self.path))
             }
-            (KeptForm::Bytes(frames), _) => {
+            (KeptForm::Arrow(table), Contents::Rows { rows, .. }) => {
+                table.write(rows, keeps).map_err(unwritable(&self.path))
+            }
+            (KeptForm::Bytes { frames, ending }, _) => {
                 let keeps = |record: u64| {
                     let record = usize::try_from(record).ok();
                     record.is_some_and(|record| keeps[record])
                 };
-                let written = chunk.write_kept(keeps, frames);
+                let [first, between, last] = chunk.around_kept();
+                let written = chunk.write_kept(keeps, frames, |frames| {
+                    let before = if ending.is_some() { between } else { first };
+                    ending.get_or_insert_with(|| last.to_vec());
+                    frames.write_all(before)
+                });
                 written.map_err(Error::io("write", &self.path))
             }
-            (KeptForm::Table(_), _) => Ok(()),
+            (KeptForm::Parquet(_) | KeptForm::Arrow(_), _) => Ok(()),
         }
     }
 
     /// Completes the file.
     pub(crate) fn finish(self) -> Result<()> {
         let frames = match self.form {
-            KeptForm::Bytes(frames) => frames,
-            KeptForm::Table(table) => table.finish().map_err(unwritable(&self.path))?,
+            KeptForm::Bytes { mut frames, ending } => {
+                let ending = ending.unwrap_or_default();
+                let written = frames.write_all(&ending);
+                written.map_err(Error::io("write", &self.path))?;
+                frames
+            }
+            KeptForm::Parquet(table) => table.finish().map_err(unwritable(&self.path))?,
+            KeptForm::Arrow(table) => table.finish().map_err(unwritable(&self.path))?,
         };
         frames.finish().map_err(Error::io("write", &self.path))
     }
 }
 
-fn unwritable(path: &Path) -> impl FnOnce(parquet::errors::ParquetError) -> Error {
+fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
     let path = path.to_owned();
     move |error| Error::Output {
         path,

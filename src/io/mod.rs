@@ -1,17 +1,33 @@
-//! Input and output files: JSON Lines, Parquet and text, plain, gzip or zstd.
+//! Input and output files: JSON Lines, JSON arrays, CSV, Parquet, Arrow and text, plain or compressed.
 //!
 //! [`Inputs::find`] finds the files to read, and [`read_documents`] reads them into memory. A
 //! [`Run`](crate::jobs::Run) reads and writes files of any size.
 
 mod compression;
 
+mod format;
+
 mod fields;
+
+mod find;
 
 mod input;
 
 mod jsonl;
 
+mod csv;
+
+mod columns;
+
 mod table;
+
+mod arrow_messages;
+
+mod arrow;
+
+mod cut;
+
+mod chunk;
 
 mod read;
 
@@ -29,17 +45,19 @@ mod npy;
 
 mod signatures;
 
+pub(crate) use chunk::{Chunk, Record};
 pub use fields::{FieldPath, Fields, OnBadRecord};
-pub use input::{Format, Inputs, read_text};
+pub use format::Format;
 pub(crate) use input::{InputFile, check_not_overwritten};
-pub(crate) use kept::{JsonLines, KeptFile, RemovedLine, TableForm};
+pub use input::{Inputs, Naming, read_text};
+pub(crate) use kept::{JsonLines, KeptFile, RemovedLine};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, folder_of};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{write_table as write_pairs_table, write_text as write_pairs_text};
 pub(crate) use places::{Ids, Places, Skipped, SourceFile};
-pub use read::read_documents;
-pub(crate) use read::{Chunk, Columns, Event, Fingerprint, Reading, Record, read_all};
+pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
+pub use read::{READER_THREAD, read_documents};
 pub use report::{LargeCluster, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub use signatures::SignaturesFormat;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde_json::value::RawValue;
 
+use super::chunk::Chunk;
 use super::jsonl::json_string;
-use super::read::{Chunk, Fingerprint};
+use super::read::Fingerprint;
 use super::report::{FirstRow, SkippedRecord};
 use crate::error::{BadRecord, Error, Result};
 

@@ -1,14 +1,14 @@
 //! Reads files: one thread opens, decompresses and cuts them into chunks, which other threads parse.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatchReader;
 use arrow_schema::SchemaRef;
 use crossbeam_channel::{Receiver, Sender};
 use parquet::file::metadata::ParquetMetaData;
@@ -16,12 +16,16 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use xxhash_rust::xxh3::Xxh3Default;
 
+use super::arrow::{self, ArrowForm};
+use super::chunk::{Chunk, Contents, Record};
 use super::compression::Compression;
+use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
 use super::fields::Fields;
-use super::input::{Format, InputFile, Inputs};
-use super::{jsonl, table};
+use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
+use super::input::{InputFile, Inputs};
+use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{BadRecord, Error, Result, Unsupported};
 
 /// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
@@ -29,33 +33,11 @@ const CHUNK: usize = 1 << 20;
 /// Bytes of chunks that may wait to be parsed in [`read_documents`].
 const WAITING: usize = 16 << 20;
 
-/// A part of a file.
-#[derive(Debug)]
-pub(crate) struct Chunk {
-    /// The number of the file among the inputs.
-    pub(crate) file: usize,
-    pub(crate) contents: Contents,
-}
-
-/// The contents of a chunk.
-#[derive(Debug)]
-pub(crate) enum Contents {
-    /// Whole lines.
-    Lines { bytes: Vec<u8>, first_number: u64 },
-    /// Rows of a Parquet file.
-    Rows(RecordBatch),
-    /// A text file, which is one document.
-    Text(Vec<u8>),
-}
-
 /// An event from the reading thread.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A Parquet file begins.
-    Table {
-        schema: SchemaRef,
-        metadata: Arc<ParquetMetaData>,
-    },
+    /// A Parquet or Arrow file begins.
+    Table(TableForm),
     Chunk(Chunk),
     /// A file ends.
     End {
@@ -64,146 +46,23 @@ pub(crate) enum Event {
     },
 }
 
+/// The form of a table, which its kept rows get, too.
+#[derive(Debug)]
+pub(crate) enum TableForm {
+    Parquet(SchemaRef, Arc<ParquetMetaData>),
+    Arrow(ArrowForm),
+}
+
 /// What shows, on a second read, whether a file has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fingerprint {
     size: u64,
     modified: Option<SystemTime>,
-    /// XXH3 of the decompressed bytes; 0 for Parquet, which is not read from end to end.
+    /// XXH3 of the decompressed bytes; 0 for Parquet and Arrow, which are not read from end to
+    /// end.
     checksum: u64,
     /// Bytes read, decompressed.
     pub(crate) bytes: u64,
-}
-
-/// A parsed record.
-#[derive(Debug)]
-pub(crate) enum Record {
-    /// A good record, with its id as JSON.
-    Document(Option<String>),
-    /// A bad record, with its line number in JSON Lines.
-    Bad { line: Option<u64>, problem: String },
-}
-
-impl Chunk {
-    /// The size of the chunk in memory, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        match &self.contents {
-            Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
-            Contents::Rows(rows) => rows.get_array_memory_size(),
-        }
-    }
-
-    /// Whether the chunk holds all bytes of its part of the file. Rows of a table may lack columns.
-    pub(crate) fn is_whole(&self) -> bool {
-        !matches!(self.contents, Contents::Rows(_))
-    }
-
-    /// The number of records, good and bad.
-    pub(crate) fn records(&self) -> u64 {
-        match &self.contents {
-            Contents::Lines {
-                bytes,
-                first_number,
-            } => jsonl::lines(bytes, *first_number).count() as u64,
-            Contents::Rows(rows) => rows.num_rows() as u64,
-            Contents::Text(_) => 1,
-        }
-    }
-
-    /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
-    /// `documents` with the documents of the good ones.
-    pub(crate) fn parse(
-        &self,
-        fields: &Fields,
-        wanted: impl Fn(u64) -> bool,
-        documents: &mut DocumentBatch,
-    ) -> Vec<Record> {
-        // A text is at most as long as its JSON.
-        documents.restart(self.bytes());
-        let mut records = Vec::new();
-        match &self.contents {
-            Contents::Lines {
-                bytes,
-                first_number,
-            } => {
-                for (i, line) in (0..).zip(jsonl::lines(bytes, *first_number)) {
-                    if !wanted(i) {
-                        continue;
-                    }
-                    records.push(match jsonl::parse(line.record, fields, documents) {
-                        Ok(id) => Record::Document(id),
-                        Err(problem) => Record::Bad {
-                            line: Some(line.number),
-                            problem,
-                        },
-                    });
-                }
-            }
-            Contents::Rows(rows) => {
-                let is_wanted: Vec<bool> = (0..rows.num_rows() as u64).map(wanted).collect();
-                let all = is_wanted.iter().all(|wanted| *wanted);
-                let filtered = (!all)
-                    .then(|| arrow_select::filter::filter_record_batch(rows, &is_wanted.into()));
-                let rows = match &filtered {
-                    Some(Ok(some)) => some,
-                    _ => rows,
-                };
-                table::parse(rows, fields, documents, |parsed| {
-                    records.push(match parsed {
-                        Ok(id) => Record::Document(id),
-                        Err(problem) => Record::Bad {
-                            line: None,
-                            problem,
-                        },
-                    });
-                });
-            }
-            Contents::Text(bytes) if wanted(0) => {
-                records.push(match (std::str::from_utf8(bytes), documents) {
-                    (Ok(text), DocumentBatch::Texts(texts)) => {
-                        texts.push(text);
-                        Record::Document(None)
-                    }
-                    (Ok(_), DocumentBatch::Tokens(_)) => Record::Bad {
-                        line: None,
-                        problem: "a text file holds no tokens".to_owned(),
-                    },
-                    (Err(error), _) => Record::Bad {
-                        line: None,
-                        problem: format!("invalid UTF-8 at byte {}", error.valid_up_to()),
-                    },
-                });
-            }
-            Contents::Text(_) => {}
-        }
-        records
-    }
-
-    /// Writes the records whose number in the chunk `kept` accepts, byte for byte. Lines end with a newline.
-    pub(crate) fn write_kept(
-        &self,
-        mut kept: impl FnMut(u64) -> bool,
-        target: &mut impl Write,
-    ) -> io::Result<()> {
-        match &self.contents {
-            Contents::Lines {
-                bytes,
-                first_number,
-            } => {
-                for (i, line) in (0..).zip(jsonl::lines(bytes, *first_number)) {
-                    if kept(i) {
-                        target.write_all(line.whole)?;
-                        if line.whole.last() != Some(&b'\n') {
-                            target.write_all(b"\n")?;
-                        }
-                    }
-                }
-                Ok(())
-            }
-            Contents::Text(bytes) if kept(0) => target.write_all(bytes),
-            Contents::Text(_) | Contents::Rows(_) => Ok(()),
-        }
-    }
 }
 
 /// Options of reading.
@@ -213,17 +72,21 @@ pub(crate) struct Reading<'a> {
     pub(crate) columns: Columns,
     /// Bytes of text per batch. The same number of bytes may wait.
     pub(crate) batch_bytes: usize,
-    /// The folder for decompressed copies of Parquet files; `None` is the system's.
+    /// The folder for decompressed copies of Parquet and Arrow files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
 }
 
-/// The columns to read from Parquet files.
+/// The columns to read from tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Columns {
     /// Those of the text or tokens and of the id.
     Needed,
     All,
 }
+
+/// The name of the thread that reads files. A panic on it becomes an error about the file: the readers of
+/// tables panic on some damaged files.
+pub const READER_THREAD: &str = "simgpu-reader";
 
 /// Reads all files in order on a separate thread, and calls `consume` with a bounded channel of events and the
 /// number of file bytes read so far.
@@ -232,11 +95,12 @@ pub(crate) fn read_all<T>(
     reading: &Reading<'_>,
     consume: impl FnOnce(Receiver<Result<Event>>, &AtomicU64) -> Result<T>,
 ) -> Result<T> {
+    reading.fields.check()?;
     let consumed = &AtomicU64::new(0);
     let waiting = (reading.batch_bytes / CHUNK).clamp(2, 256);
     let (sender, receiver) = crossbeam_channel::bounded(waiting);
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let read = move || {
             for (file, input) in files.iter().enumerate() {
                 let reader = Reader {
                     file,
@@ -245,7 +109,7 @@ pub(crate) fn read_all<T>(
                     sender: &sender,
                     consumed,
                 };
-                // The Parquet reader panics on some damaged files.
+                // The readers of tables panic on some damaged files.
                 let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
                     Err(Stop::Failed(reader.unreadable("the file is damaged")))
                 });
@@ -259,7 +123,14 @@ pub(crate) fn read_all<T>(
                     Err(Stop::ConsumerGone) => return,
                 }
             }
-        });
+        };
+        std::thread::Builder::new()
+            .name(READER_THREAD.to_owned())
+            .spawn_scoped(scope, read)
+            .map_err(|error| {
+                let reason = error.to_string();
+                Error::Unsupported(Unsupported::Threads { threads: 1, reason })
+            })?;
         consume(receiver, consumed)
     })
 }
@@ -339,7 +210,7 @@ impl Reader<'_> {
         let input = self.input;
         let file = input.open().map_err(Error::io("open", &input.named))?;
         let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
-        if input.format == Format::Parquet {
+        if input.format.is_table() {
             return self.read_table(file, &metadata);
         }
         let file = Counted {
@@ -362,7 +233,7 @@ impl Reader<'_> {
                 .map_err(|error| self.broken(&error))?;
             self.send_chunk(Contents::Text(text))?;
         } else {
-            self.read_lines(&mut stream)?;
+            self.read_records(&mut stream)?;
         }
         self.send(Event::End {
             file: self.file,
@@ -374,45 +245,81 @@ impl Reader<'_> {
         })
     }
 
-    /// Cuts a stream into chunks of about [`CHUNK`] bytes, each after a newline.
-    fn read_lines(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
-        let mut first_number = 1;
+    fn read_records(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
+        let start = self.start_of(stream)?;
+        if let Some(encoding) = other_encoding(&start) {
+            let problem = format!("the file is {encoding}, not UTF-8");
+            return Err(self.input(problem, "convert it to UTF-8").into());
+        }
+        let mut stream = start.as_slice().chain(stream);
+        match (self.input.delimiter, self.input.format) {
+            (Some(delimiter), _) => {
+                let remedy = "correct the file, or choose its columns with `text_field` or `id_field`, and \
+                              its `delimiter`";
+                self.cut(
+                    &mut stream,
+                    &mut CsvCutter::new(delimiter, self.reading.fields),
+                    remedy,
+                )
+            }
+            (None, Format::Json) if Format::of_start(&start) == Format::Json => {
+                self.cut(&mut stream, &mut ArrayCutter::new(), "correct the file")
+            }
+            _ => self.cut(&mut stream, &mut LineCutter::new(), "correct the file"),
+        }
+    }
+
+    /// The first bytes of a stream, up to the first character that is not white space.
+    fn start_of(&self, stream: &mut impl Read) -> std::result::Result<Vec<u8>, Stop> {
+        const STEP: usize = 64;
+        let mut start = Vec::new();
+        loop {
+            let read = stream.by_ref().take(STEP as u64).read_to_end(&mut start);
+            let read = read.map_err(|error| self.broken(&error))?;
+            let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
+            if read < STEP || !text.trim_ascii_start().is_empty() {
+                return Ok(start);
+            }
+        }
+    }
+
+    /// Cuts a stream into chunks of about [`CHUNK`] bytes, each after a record.
+    fn cut(
+        &self,
+        stream: &mut impl Read,
+        cutter: &mut dyn Cutter,
+        remedy: &str,
+    ) -> std::result::Result<(), Stop> {
+        let wrong = |problem| self.input(problem, remedy);
         // The operating system provides zeroed memory at no cost.
         let mut bytes = vec![0; CHUNK];
-        let mut searched = 0;
+        let mut scanned = 0;
         loop {
-            let read = fill(stream, &mut bytes[searched..]);
-            let len = searched + read.map_err(|error| self.broken(&error))?;
+            let read = fill(stream, &mut bytes[scanned..]);
+            let len = scanned + read.map_err(|error| self.broken(&error))?;
             let is_end = len < bytes.len();
-            let cut = if is_end {
-                len
-            } else {
-                match memchr::memrchr(b'\n', &bytes[searched..]) {
-                    Some(newline) => searched + newline + 1,
-                    None => {
-                        searched = len;
-                        bytes.resize(len + CHUNK / 4, 0);
-                        continue;
-                    }
-                }
+            let mut cut = cutter.scan(&bytes[..len], scanned).map_err(wrong)?;
+            if is_end {
+                cutter.end(&bytes[..len]).map_err(wrong)?;
+                cut = Some(len);
+            }
+            scanned = len;
+            let Some(cut) = cut else {
+                bytes.resize(len + CHUNK / 4, 0);
+                continue;
             };
-            searched = len - cut;
-            let mut next = vec![0; CHUNK.max(searched + CHUNK / 4)];
-            next[..searched].copy_from_slice(&bytes[cut..len]);
+            scanned = len - cut;
+            let mut next = vec![0; CHUNK.max(scanned + CHUNK / 4)];
+            next[..scanned].copy_from_slice(&bytes[cut..len]);
             bytes.truncate(cut);
             let mut chunk = std::mem::replace(&mut bytes, next);
             if is_end {
                 // Shrink, so that a small file does not take the memory of a whole chunk.
                 chunk.shrink_to_fit();
             }
-            let newlines = memchr::memchr_iter(b'\n', &chunk).count() as u64;
-            if !chunk.is_empty() {
-                self.send_chunk(Contents::Lines {
-                    bytes: chunk,
-                    first_number,
-                })?;
+            if let Some(contents) = cutter.contents(chunk).map_err(wrong)? {
+                self.send_chunk(contents)?;
             }
-            first_number += newlines;
             if is_end {
                 return Ok(());
             }
@@ -422,35 +329,14 @@ impl Reader<'_> {
     fn read_table(&self, file: File, metadata: &Metadata) -> std::result::Result<(), Stop> {
         let file = self.decompressed(file)?;
         let needed = (self.reading.columns == Columns::Needed).then_some(self.reading.fields);
-        let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
-        let source = file
-            .try_clone()
-            .map_err(Error::io("open", &self.input.named))?;
-        let source = SerializedFileReader::new(source).map_err(broken)?;
-        if !table::is_sound(source.metadata()) {
-            return Err(self
-                .unreadable("the file is damaged: a column lacks an offset or a size")
-                .into());
-        }
-        let rows = table::open(file, needed).map_err(broken)?;
-        table::check_schema(&rows.schema(), self.reading.fields).map_err(|problem| {
-            Error::Input {
-                path: self.input.named.clone(),
-                problem,
-                remedy: "choose the column with `text_field`, `tokens_field` or `id_field`"
-                    .to_owned(),
-            }
-        })?;
-        self.send(Event::Table {
-            schema: rows.schema(),
-            metadata: Arc::new(source.metadata().clone()),
-        })?;
-        let mut bytes = 0;
-        for batch in rows {
-            let batch = batch.map_err(|error| self.unreadable(&error.to_string()))?;
-            bytes += batch.get_array_memory_size() as u64;
-            self.send_chunk(Contents::Rows(batch))?;
-        }
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        let bytes = if is_empty {
+            0
+        } else if self.input.format == Format::Arrow {
+            self.read_arrow(&file, needed)?
+        } else {
+            self.read_parquet(file, needed)?
+        };
         self.consumed.fetch_add(metadata.len(), Ordering::Relaxed);
         self.send(Event::End {
             file: self.file,
@@ -461,7 +347,59 @@ impl Reader<'_> {
         })
     }
 
-    /// Decompresses a file to an unnamed temporary file, because the Parquet reader needs random access.
+    /// Sends the rows of a Parquet file; returns their bytes of memory.
+    fn read_parquet(&self, file: File, needed: Option<&Fields>) -> std::result::Result<u64, Stop> {
+        let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
+        let source = file
+            .try_clone()
+            .map_err(Error::io("open", &self.input.named))?;
+        let source = SerializedFileReader::new(source).map_err(broken)?;
+        if !table::is_sound(source.metadata()) {
+            return Err(self
+                .unreadable("the file is damaged: a column lacks an offset or a size")
+                .into());
+        }
+        let (rows, schema) = table::open(file, needed).map_err(broken)?;
+        self.check_schema(&schema)?;
+        let metadata = Arc::new(source.metadata().clone());
+        self.send(Event::Table(TableForm::Parquet(rows.schema(), metadata)))?;
+        let mut bytes = 0;
+        for batch in rows {
+            let rows = batch.map_err(|error| self.unreadable(&error.to_string()))?;
+            let of_rows = rows.get_array_memory_size();
+            bytes += of_rows as u64;
+            self.send_chunk(Contents::Rows {
+                rows,
+                bytes: of_rows,
+            })?;
+        }
+        Ok(bytes)
+    }
+
+    /// Sends the rows of an Arrow file; returns their bytes of memory.
+    fn read_arrow(&self, file: &File, needed: Option<&Fields>) -> std::result::Result<u64, Stop> {
+        let broken = |error: arrow_schema::ArrowError| self.unreadable(&error.to_string());
+        let (batches, form) = arrow::open(file, needed).map_err(broken)?;
+        self.check_schema(form.schema())?;
+        self.send(Event::Table(TableForm::Arrow(form)))?;
+        let mut all = 0;
+        for batch in batches {
+            for (rows, bytes) in arrow::chunks(&batch.map_err(broken)?) {
+                all += bytes as u64;
+                self.send_chunk(Contents::Rows { rows, bytes })?;
+            }
+        }
+        Ok(all)
+    }
+
+    fn check_schema(&self, schema: &SchemaRef) -> Result<()> {
+        columns::check_schema(schema, self.reading.fields).map_err(|problem| {
+            let remedy = "choose the column with `text_field`, `tokens_field` or `id_field`";
+            self.input(problem, remedy)
+        })
+    }
+
+    /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.
     fn decompressed(&self, file: File) -> std::result::Result<File, Stop> {
         if self.input.compression == Compression::None {
             return Ok(file);
@@ -494,8 +432,7 @@ impl Reader<'_> {
     fn broken(&self, error: &io::Error) -> Error {
         let kind = match self.input.compression {
             Compression::None => return self.unreadable(&error.to_string()),
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
+            compression => compression.name(),
         };
         let what = match error.kind() {
             io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
@@ -505,10 +442,15 @@ impl Reader<'_> {
     }
 
     fn unreadable(&self, problem: &str) -> Error {
+        let remedy = "get the file again from its source";
+        self.input(problem.to_owned(), remedy)
+    }
+
+    fn input(&self, problem: String, remedy: &str) -> Error {
         Error::Input {
             path: self.input.named.clone(),
-            problem: problem.to_owned(),
-            remedy: "get the file again from its source".to_owned(),
+            problem,
+            remedy: remedy.to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parquet: reads texts, tokens and ids, and writes tables.
+//! Parquet: opens files, and writes tables.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,11 +7,7 @@ use std::sync::Arc;
 use arrow_array::builder::{
     FixedSizeListBuilder, Float64Builder, Int64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
-use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
@@ -20,21 +16,21 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterProperties;
 
-use super::fields::{FieldPath, Fields};
-use super::jsonl::json_string;
-use crate::documents::DocumentBatch;
+use super::columns::wanted_roots;
+use super::fields::Fields;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
 
 /// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
 
-/// Opens a Parquet file. Reads only the columns of `fields`, if given.
+/// Opens a Parquet file; returns its whole schema, too. Reads only the columns of `fields`, if given.
 pub(super) fn open(
     file: File,
     fields: Option<&Fields>,
-) -> Result<ParquetRecordBatchReader, ParquetError> {
+) -> Result<(ParquetRecordBatchReader, SchemaRef), ParquetError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+    let schema = Arc::clone(builder.schema());
     let metadata = builder.metadata().file_metadata();
     let bytes: i64 = builder
         .metadata()
@@ -47,18 +43,15 @@ pub(super) fn open(
     let projection = match fields {
         None => ProjectionMask::all(),
         Some(fields) => {
-            let roots = [&fields.content, &fields.id].map(|path| path.segments().first());
-            let columns = builder.schema().fields().iter().enumerate();
-            let wanted = columns
-                .filter(|(_, column)| roots.contains(&Some(column.name())))
-                .map(|(i, _)| i);
+            let wanted = wanted_roots(builder.schema(), fields);
             ProjectionMask::roots(builder.parquet_schema(), wanted)
         }
     };
-    builder
+    let rows = builder
         .with_projection(projection)
         .with_batch_size(usize::try_from(rows).unwrap_or(1))
-        .build()
+        .build()?;
+    Ok((rows, schema))
 }
 
 /// Whether all offsets, sizes and counts of columns are valid. The Parquet reader does not check them.
@@ -71,171 +64,6 @@ pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
         };
         start >= 0 && len >= 0 && column.data_page_offset() >= 0 && column.num_values() >= 0
     })
-}
-
-/// Checks that a schema has the columns of `fields`, or says what is wrong.
-pub(super) fn check_schema(schema: &SchemaRef, fields: &Fields) -> Result<(), String> {
-    let content = &fields.content;
-    let data_type = column_type(schema, content)
-        .ok_or_else(|| format!("there is no column {:?}", content.to_string()))?;
-    let fits = if fields.is_tokens {
-        match data_type {
-            DataType::List(item) | DataType::LargeList(item) => {
-                is_string(item.data_type()) || item.data_type().is_integer()
-            }
-            _ => false,
-        }
-    } else {
-        is_string(data_type)
-    };
-    if !fits {
-        let wanted = if fields.is_tokens {
-            "a list of strings or integers"
-        } else {
-            "strings"
-        };
-        return Err(format!(
-            "column {:?} holds {data_type}, not {wanted}",
-            content.to_string()
-        ));
-    }
-    let id = &fields.id;
-    match column_type(schema, id) {
-        Some(data_type) if is_string(data_type) || data_type.is_integer() => Ok(()),
-        _ if !fields.id_required => Ok(()),
-        Some(data_type) => Err(format!(
-            "id column {:?} holds {data_type}, not strings or integers",
-            id.to_string()
-        )),
-        None => Err(format!("there is no id column {:?}", id.to_string())),
-    }
-}
-
-fn column_type<'s>(schema: &'s Schema, path: &FieldPath) -> Option<&'s DataType> {
-    let (root, inner) = path.segments().split_first()?;
-    let root = schema.field_with_name(root).ok()?.data_type();
-    inner.iter().try_fold(root, |outer, name| match outer {
-        DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
-        _ => None,
-    })
-}
-
-fn is_string(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-    )
-}
-
-/// Parses the rows of a batch in order. Calls `each` with the id as JSON, or with the problem of the row.
-pub(super) fn parse(
-    rows: &RecordBatch,
-    fields: &Fields,
-    documents: &mut DocumentBatch,
-    mut each: impl FnMut(Result<Option<String>, String>),
-) {
-    let content = column(rows, &fields.content);
-    let ids = column(rows, &fields.id).filter(|ids| {
-        let data_type = ids.data_type();
-        is_string(data_type) || data_type.is_integer()
-    });
-    for row in 0..rows.num_rows() {
-        let id = ids.as_ref().and_then(|ids| id_json(ids, row));
-        if id.is_none() && fields.id_required {
-            each(Err(format!(
-                "id column {:?} is null",
-                fields.id.to_string()
-            )));
-            continue;
-        }
-        let parsed = content
-            .as_ref()
-            .filter(|content| content.is_valid(row))
-            .and_then(|content| push_document(content, row, documents));
-        each(match parsed {
-            Some(()) => Ok(id),
-            None => Err(format!(
-                "column {:?} is null, or holds one",
-                fields.content.to_string()
-            )),
-        });
-    }
-}
-
-fn push_document(content: &ArrayRef, row: usize, documents: &mut DocumentBatch) -> Option<()> {
-    match documents {
-        DocumentBatch::Texts(texts) => texts.push(string_at(content, row)?),
-        DocumentBatch::Tokens(tokens) => {
-            let list = match content.data_type() {
-                DataType::List(_) => content.as_list::<i32>().value(row),
-                DataType::LargeList(_) => content.as_list::<i64>().value(row),
-                _ => return None,
-            };
-            for i in 0..list.len() {
-                let token = match integer_at(&list, i) {
-                    Some(integer) => Some(integer.into_bytes()),
-                    None => string_at(&list, i).map(|text| text.as_bytes().to_vec()),
-                };
-                match token.filter(|_| list.is_valid(i)) {
-                    Some(token) => tokens.push_token(&token),
-                    None => {
-                        tokens.abandon_document();
-                        return None;
-                    }
-                }
-            }
-            tokens.finish_document();
-        }
-    }
-    Some(())
-}
-
-/// The column at a path. A value is null if a struct around it is null.
-fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
-    let (root, inner) = path.segments().split_first()?;
-    let mut column = Arc::clone(rows.column_by_name(root)?);
-    for name in inner {
-        let outer = column.as_struct_opt()?;
-        let child = Arc::clone(outer.column_by_name(name)?);
-        column = match outer.nulls() {
-            None => child,
-            Some(nulls) => {
-                let is_null: BooleanArray = nulls.iter().map(|valid| Some(!valid)).collect();
-                arrow_select::nullif::nullif(&child, &is_null).ok()?
-            }
-        };
-    }
-    Some(column)
-}
-
-fn string_at(array: &ArrayRef, row: usize) -> Option<&str> {
-    match array.data_type() {
-        DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
-        DataType::Utf8View => Some(array.as_string_view().value(row)),
-        _ => None,
-    }
-}
-
-fn integer_at(array: &ArrayRef, row: usize) -> Option<String> {
-    Some(match array.data_type() {
-        DataType::Int8 => array.as_primitive::<Int8Type>().value(row).to_string(),
-        DataType::Int16 => array.as_primitive::<Int16Type>().value(row).to_string(),
-        DataType::Int32 => array.as_primitive::<Int32Type>().value(row).to_string(),
-        DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
-        DataType::UInt8 => array.as_primitive::<UInt8Type>().value(row).to_string(),
-        DataType::UInt16 => array.as_primitive::<UInt16Type>().value(row).to_string(),
-        DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).to_string(),
-        DataType::UInt64 => array.as_primitive::<UInt64Type>().value(row).to_string(),
-        _ => return None,
-    })
-}
-
-fn id_json(ids: &ArrayRef, row: usize) -> Option<String> {
-    if ids.is_null(row) {
-        return None;
-    }
-    integer_at(ids, row).or_else(|| string_at(ids, row).map(json_string))
 }
 
 /// Bytes of memory after which a row group is written.

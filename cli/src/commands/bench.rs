@@ -131,7 +131,7 @@ struct MeasureArguments {
     )]
     threads: Vec<NonZeroU32>,
 
-    /// Corpus with texts in the field `text`: a file or folder of JSON Lines, Parquet or text [default: the example
+    /// Corpus with texts in the field `text`: a file or folder of any format that is read [default: the example
     /// of the README]
     #[arg(long, value_name = "CORPUS", help_heading = "Selection")]
     input: Option<PathBuf>,

@@ -32,7 +32,7 @@ use crate::streams::{is_stream, read_text_of};
 /// threshold, bands, rows).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// Text file, also gzip or zstd compressed; - reads stdin
+    /// Text file, also compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "A")]
     a: PathBuf,
 

@@ -142,24 +142,6 @@ fn an_invalid_parquet_file_is_refused() {
 }
 
 #[test]
-fn an_empty_file_is_refused() {
-    let place = Place::new();
-    let phrases = |name| [name, "the file holds no records", "leave it out"];
-    for (name, bytes) in [
-        ("empty.jsonl", Vec::new()),
-        ("blank.jsonl", b"\n \r\n\n".to_vec()),
-        ("empty.jsonl.gz", gzip(b"")),
-        ("empty.jsonl.zst", zstd(b"")),
-        ("empty.parquet", parquet([("text", strings::<&str>([]))])),
-    ] {
-        place.write(name, bytes);
-        every_command_refuses(&place, name, &phrases(name));
-    }
-    place.run("dedup - -o out").refused(1, &phrases("stdin"));
-    leaves_no_output(&place);
-}
-
-#[test]
 fn a_missing_file_is_refused() {
     let place = Place::new();
     place.write("folder/readme", "");

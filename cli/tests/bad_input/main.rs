@@ -10,6 +10,7 @@ mod arguments;
 mod changed_input;
 mod damage;
 mod files;
+mod formats;
 mod outputs;
 mod records;
 mod skipped;

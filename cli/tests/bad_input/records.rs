@@ -33,7 +33,7 @@ fn an_invalid_json_line_is_refused() {
 #[test]
 fn a_missing_field_is_refused() {
     third_line_is_refused(br#"{"title": "no text"}"#, "there is no field \"text\"");
-    third_line_is_refused(br#"{"text": null}"#, "there is no field \"text\"");
+    third_line_is_refused(br#"{"text": null}"#, "field \"text\" is null");
 }
 
 #[test]
@@ -171,4 +171,32 @@ fn unique_ids_refuses_a_repeated_id() {
     );
     let results = Results::of(&place.path("out"));
     assert_eq!(results.count("repeated_ids"), 1);
+}
+
+#[test]
+fn a_record_without_any_text_field_is_refused() {
+    let place = Place::new();
+    place.write(
+        "in.jsonl",
+        lines_of([
+            json!({"a": "x"}),
+            json!({"b": "y", "a": null}),
+            json!({"a": null}),
+        ]),
+    );
+    let fields = "--text-field a --text-field b";
+    let phrases = [
+        "in.jsonl, line 3",
+        "the fields \"a\" and \"b\" are missing or null",
+    ];
+    every_command_refuses(&place, &format!("in.jsonl {fields}"), &phrases);
+    place.write("in.jsonl", lines_of([json!({"a": "x", "b": 1})]));
+    let phrases = ["in.jsonl, line 1", "field \"b\" is a number, not a string"];
+    every_command_refuses(&place, &format!("in.jsonl {fields}"), &phrases);
+    let texts =
+        |texts: [Option<&str>; 2]| -> ArrayRef { Arc::new(StringArray::from(texts.to_vec())) };
+    let columns = [("a", texts([Some("x"), None])), ("b", texts([None, None]))];
+    place.write("in.parquet", parquet(columns));
+    let phrases = ["in.parquet, row 1: columns \"a\" and \"b\" are null"];
+    every_command_refuses(&place, &format!("in.parquet {fields}"), &phrases);
 }

@@ -94,27 +94,3 @@ fn skipped_rows_and_text_files_are_not_kept() {
         (4, 2)
     );
 }
-
-#[test]
-fn skipping_an_empty_file_renames_no_other() {
-    for batch_mib in [1, 64] {
-        let place = Place::new();
-        let (one, two) = (text(1, 20), text(2, 20));
-        place.write("a.jsonl", json_lines([&one, &two]));
-        place.write("b.jsonl", "");
-        place.write("c.jsonl", json_lines([&text(3, 20), &two]));
-        let arguments =
-            format!("a.jsonl b.jsonl c.jsonl --on-bad-record skip --batch-mib {batch_mib}");
-        let results = place.dedup(&arguments);
-        assert_eq!(results.report["empty_files"], json!(["b.jsonl"]));
-        assert_eq!(
-            (results.count("documents"), results.count("skipped")),
-            (4, 0)
-        );
-        let [removed] = &results.removed[..] else {
-            panic!("{:?}", results.removed);
-        };
-        assert_eq!(removed["id"], "c.jsonl:1");
-        assert_eq!(removed["kept_id"], "a.jsonl:1");
-    }
-}

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::samples::{in_pieces, records};
-use crate::support::{Place, gzip, json_lines, text, zstd};
+use crate::support::{Place, bzip2, gzip, json_lines, text, xz, zstd};
 
 /// A zstd frame with a window so large that `zstd` needs `--long` to decode it.
 fn zstd_long(bytes: &[u8]) -> Vec<u8> {
@@ -27,6 +27,8 @@ fn outputs_are_compressed_like_their_inputs() {
     assert!(needs_long, "the window is not long");
     let gzip_magic = &b"\x1F\x8B"[..];
     let zstd_magic = &b"\x28\xB5\x2F\xFD"[..];
+    let xz_magic = &b"\xFD7zXZ\0"[..];
+    let bzip2_magic = &b"BZh9"[..];
     let place = Place::new();
     for (name, bytes, magic) in [
         ("in.jsonl", lines.clone(), &b"{"[..]),
@@ -45,6 +47,20 @@ fn outputs_are_compressed_like_their_inputs() {
             zstd_magic,
         ),
         ("long.jsonl.zst", long, zstd_magic),
+        ("in.jsonl.xz", xz(&lines), xz_magic),
+        ("streams.jsonl.xz", in_pieces(xz, &lines), xz_magic),
+        (
+            "padded.jsonl.xz",
+            [&xz(&lines)[..], &[0; 8]].concat(),
+            xz_magic,
+        ),
+        ("in.jsonl.bz2", bzip2(&lines), bzip2_magic),
+        ("streams.jsonl.BZ2", in_pieces(bzip2, &lines), bzip2_magic),
+        (
+            "empty-stream.jsonl.bz2",
+            [bzip2(b""), bzip2(&lines)].concat(),
+            bzip2_magic,
+        ),
         // The name does not decide the compression.
         ("misnamed.jsonl", gzip(&lines), gzip_magic),
         ("misnamed.jsonl.gz", lines.clone(), b"{"),

@@ -13,9 +13,9 @@ fn text_files_are_documents() {
     place.write("docs/a.txt", &one);
     place.write("docs/b.txt.gz", in_pieces(gzip, with_mark.as_bytes()));
     place.write("docs/sub/c.txt.zst", in_pieces(zstd, one.as_bytes()));
-    place.write("docs/sub/README", text(3, 30));
+    place.write("docs/sub/README.md", text(3, 30));
     let results = place.dedup("docs");
-    assert_eq!(results.kept_names(), ["a.txt", "b.txt.gz", "sub/README"]);
+    assert_eq!(results.kept_names(), ["a.txt", "b.txt.gz", "sub/README.md"]);
     assert_eq!(results.kept("a.txt"), one.as_bytes());
     assert!(results.stored("b.txt.gz").starts_with(b"\x1F\x8B"));
     assert_eq!(results.kept("b.txt.gz"), with_mark.as_bytes());

@@ -265,3 +265,102 @@ fn tokens_are_strings_and_numbers() {
         ]
     );
 }
+
+#[test]
+fn a_backslash_makes_a_dot_part_of_a_name() {
+    let (one, two) = (text(1, 20), text(2, 20));
+    let place = Place::new();
+    let records = [&one, &two, &one].map(
+        |text| json!({"body.text": text, "body": {"text": "not this one"}, "i.d": text.len()}),
+    );
+    place.write("in.jsonl", lines_of(records));
+    let texts = || strings([&one, &two, &one]);
+    place.write("in.parquet", parquet([("body.text", texts())]));
+    place.write(
+        "in.csv",
+        format!("a,body.text\n1,{one}\n2,{two}\n3,{one}\n"),
+    );
+    for name in ["in.jsonl", "in.parquet", "in.csv"] {
+        let results = place.dedup(&format!("{name} --text-field body\\.text"));
+        let removal = (
+            json!(format!("{name}:2")),
+            json!(format!("{name}:0")),
+            json!("identical"),
+        );
+        assert_eq!(results.removals(), [removal]);
+        assert_eq!(results.report["parameters"]["content_field"], "body\\.text");
+    }
+    let results = place.dedup("in.jsonl --text-field body\\.text --id-field i\\.d");
+    assert_eq!(results.removed[0]["id"], one.len());
+    // CSV has no objects.
+    assert_eq!(
+        place
+            .dedup("in.csv --text-field body.text")
+            .count("removed"),
+        1
+    );
+}
+
+#[test]
+fn several_text_fields_are_joined() {
+    let (one, two) = (text(1, 20), text(2, 20));
+    let both = format!("{one}\n{two}");
+    let place = Place::new();
+    let records = [
+        json!({"title": both}),
+        json!({"title": one, "body": two}),
+        json!({"title": null, "body": both}),
+        json!({"title": "", "body": both, "text": "other"}),
+        json!({"title": two, "body": one}),
+    ];
+    place.write("in.jsonl", lines_of(records));
+    let column = |texts: [Option<&str>; 5]| -> ArrayRef {
+        Arc::new(arrow_array::StringArray::from(texts.to_vec()))
+    };
+    let titles = [Some(&*both), Some(&*one), None, Some(""), Some(&*two)];
+    let bodies = [None, Some(&*two), Some(&*both), Some(&*both), Some(&*one)];
+    place.write(
+        "in.parquet",
+        parquet([("title", column(titles)), ("body", column(bodies))]),
+    );
+    let cell = |text: &Option<&str>| format!("\"{}\"", text.unwrap_or_default());
+    let rows = titles.iter().zip(&bodies);
+    let rows = rows.map(|(title, body)| format!("{},{}\n", cell(title), cell(body)));
+    place.write(
+        "in.csv",
+        format!("title,body\n{}", rows.collect::<String>()),
+    );
+    for name in ["in.jsonl", "in.parquet", "in.csv"] {
+        for verify in ["signature", "exact --hold-mib 0"] {
+            let results = place.dedup(&format!(
+                "{name} --unit chars --keep-whitespace --verify {verify} --text-field title --text-field body"
+            ));
+            // The last text has the same parts in another order.
+            let removed = results.removals().into_iter();
+            let removed: Vec<_> = removed
+                .map(|(id, _, found_by)| (id, found_by))
+                .filter(|(_, found_by)| found_by == "identical")
+                .collect();
+            let expected =
+                [1, 2, 3].map(|row| (json!(format!("{name}:{row}")), json!("identical")));
+            assert_eq!(removed, expected, "{name}");
+            assert_eq!(results.report["parameters"]["content_field"], "title, body");
+        }
+    }
+}
+
+#[test]
+fn the_longest_joined_text_is_kept() {
+    let place = Place::new();
+    let (one, other) = (text(1, 60), text(2, 3));
+    let records = [
+        json!({"id": 1, "title": "", "body": one}),
+        json!({"id": 2, "title": other, "body": one}),
+    ];
+    place.write("in.jsonl", lines_of(records));
+    let fields = "--text-field title --text-field body --threshold 0.7";
+    let results = place.dedup(&format!("in.jsonl --keep longest {fields}"));
+    assert_eq!(results.removed[0]["id"], 1);
+    let results = place.dedup(&format!("in.jsonl --keep first {fields}"));
+    assert_eq!(results.removed[0]["id"], 2);
+}

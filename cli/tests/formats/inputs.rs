@@ -165,3 +165,44 @@ fn stdin_keeps_its_place_among_files() {
     let results = place.dedup_with_stdin("- --format text", text(5, 20).as_bytes());
     assert_eq!(results.kept("stdin.txt"), text(5, 20).as_bytes());
 }
+
+#[test]
+fn hidden_files_and_marks_are_left_out() {
+    let place = Place::new();
+    let same = || json_lines([text(1, 20)]);
+    for name in [
+        "docs/a.jsonl",
+        "docs/.hidden.jsonl",
+        "docs/.git/x.jsonl",
+        "docs/_delta_log/0.jsonl",
+        "docs/_temporary/0.jsonl",
+        "docs/_notes.jsonl",
+    ] {
+        place.write(name, same());
+    }
+    for name in [
+        "docs/_SUCCESS",
+        "docs/_committed_17",
+        "docs/.DS_Store",
+        "docs/.a.jsonl.crc",
+    ] {
+        place.write(name, "");
+    }
+    let count = |arguments: &str| place.dedup(arguments).count("documents");
+    assert_eq!(count("docs"), 2);
+    assert_eq!(count("docs/*"), 2);
+    assert_eq!(count("docs/**/*.jsonl"), 2);
+    assert_eq!(count("docs/_delta_log/*"), 1);
+    assert_eq!(count("docs/.h*"), 1);
+    assert_eq!(count("docs/.hidden.jsonl docs/.git/x.jsonl"), 2);
+    assert_eq!(count("docs/**/*.jsonl --hidden"), 4);
+    // Other hidden files are of no format.
+    let run = place.run("dedup docs -o out --overwrite --hidden");
+    run.refused(1, &["docs/.DS_Store: the name has no ending"]);
+    std::fs::remove_file(place.path("docs/.DS_Store")).unwrap();
+    std::fs::remove_file(place.path("docs/.a.jsonl.crc")).unwrap();
+    assert_eq!(count("docs --hidden"), 4);
+    place.write("bare/.a.jsonl", same());
+    let run = place.run("dedup bare -o out --overwrite");
+    run.refused(1, &["bare: the folder holds no file", "--hidden"]);
+}

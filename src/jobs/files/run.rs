@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
             strip_punctuation: shingling.normalise.strip_punctuation,
             keep_whitespace: shingling.normalise.keep_whitespace,
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
-            content_field: self.fields.content.to_string(),
+            content_field: self.fields.content_names(),
             id_field: self.fields.id.to_string(),
             search: search.map(|search| search_parameters(search, scheme.num_perm())),
         }

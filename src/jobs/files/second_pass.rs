@@ -16,7 +16,7 @@ use crate::store::ExactSets;
 
 /// A part of a file in the second pass.
 pub(super) enum Part {
-    /// A Parquet file of this form begins.
+    /// A table of this form begins.
     Table(TableForm),
     /// A chunk, with the row of each record; `None` for bad records.
     Chunk(Arc<Chunk>, Vec<Option<u32>>),
@@ -149,9 +149,7 @@ impl FileSource<'_> {
         read_all(&self.files, &self.reading(columns), |events, consumed| {
             for event in events {
                 match event? {
-                    Event::Table { schema, metadata } => {
-                        (pass.each)(Part::Table((schema, metadata)))?;
-                    }
+                    Event::Table(form) => (pass.each)(Part::Table(form))?,
                     Event::Chunk(chunk) => pass.chunk(Arc::new(chunk))?,
                     Event::End { file, fingerprint } => {
                         let known = self.places.files[file].fingerprint.as_ref();

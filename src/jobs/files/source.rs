@@ -18,7 +18,7 @@ use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Pieces};
 use crate::jobs::search::Search;
 use crate::jobs::source::Source;
-use crate::progress::{Counts, StageTime, advance};
+use crate::progress::{Counts, StageTime, advance, grouped};
 use crate::store::ExactSets;
 
 /// Bytes of exact sets held in memory. A temporary file holds the rest.
@@ -78,6 +78,19 @@ impl<'a> FileSource<'a> {
         report
     }
 
+    fn warn_of_empty_files(&self, empty_files: &[usize]) {
+        let Some(first) = empty_files.first() else {
+            return;
+        };
+        let first = self.files[*first].named.display();
+        let warning = match empty_files.len() as u64 {
+            all if all == self.files.len() as u64 => "the inputs hold no records".to_owned(),
+            1 => format!("{first} holds no records"),
+            empty => format!("{} files hold no records, first {first}", grouped(empty)),
+        };
+        self.run.progress.warn(&warning);
+    }
+
     /// Adds the counts of records to the counts of documents.
     pub(super) fn complete(&self, counts: &mut Counts) {
         counts.documents = self.places.records();
@@ -116,6 +129,7 @@ impl Source for FileSource<'_> {
         let corpus = pass.finish(times);
         places.fill_first_rows(corpus.rows);
         places.count_repeated_ids(self.run.unique_ids)?;
+        self.warn_of_empty_files(&places.empty_files);
         self.places = places;
         Ok(corpus)
     }
@@ -158,7 +172,7 @@ impl Chunks<'_> {
         let mut bytes = 0;
         for event in events {
             match event? {
-                Event::Table { .. } => {}
+                Event::Table(_) => {}
                 Event::Chunk(chunk) => {
                     bytes += chunk.bytes();
                     batch.push(Arc::new(chunk));
@@ -180,7 +194,7 @@ impl Chunks<'_> {
         self.hold(&batch, pass.bytes());
         pass.take(self, batch)?;
         for (file, fingerprint) in std::mem::take(&mut self.ended) {
-            self.end_file(file, fingerprint)?;
+            self.end_file(file, fingerprint);
         }
         Ok(())
     }
@@ -197,22 +211,13 @@ impl Chunks<'_> {
         }
     }
 
-    /// Notes the end of a file, and refuses a file without records unless bad records are skipped.
-    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+    /// Notes the end of a file.
+    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) {
         let places = &mut self.places;
         places.files[file].fingerprint = Some(fingerprint);
-        if places.files[file].records > 0 {
-            return Ok(());
+        if places.files[file].records == 0 {
+            places.empty_files.push(file);
         }
-        if self.source.run.on_bad_record == OnBadRecord::Fail {
-            return Err(Error::Input {
-                path: self.source.files[file].named.clone(),
-                problem: "the file holds no records".to_owned(),
-                remedy: "leave it out, or pass `on_bad_record=skip` to ignore it".to_owned(),
-            });
-        }
-        places.empty_files.push(file);
-        Ok(())
     }
 }
 

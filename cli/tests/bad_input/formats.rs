@@ -1,0 +1,322 @@
+//! Files of a format that is not read, and files that are not what their format says.
+
+use std::path::PathBuf;
+
+use crate::refusals::{every_command_refuses, leaves_no_output};
+use crate::support::{Place, gzip, json_lines, xz};
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/formats/fixtures");
+    std::fs::read(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn an_unknown_ending_is_refused() {
+    let place = Place::new();
+    place.write("docs/a.jsonl", json_lines(["a"]));
+    place.write("docs/b.py", "print()");
+    let known = [
+        "docs/b.py: files that end in .py are not read",
+        "--format",
+        ".jsonl, .ndjson, .jsonlines, .json, .csv, .tsv, .parquet",
+        ".arrow, .feather",
+        ".txt, .md, .html",
+        ".gz",
+        ".zst",
+        ".xz",
+        ".bz2",
+    ];
+    every_command_refuses(&place, "docs", &known);
+    every_command_refuses(&place, "docs/b.py", &known);
+    place.write("README", "text");
+    every_command_refuses(
+        &place,
+        "README",
+        &["README: the name has no ending", "--format"],
+    );
+    let results = place.dedup("docs/b.py README --format text");
+    assert_eq!(results.kept_names(), ["README", "docs/b.py"]);
+}
+
+#[test]
+fn other_compressions_and_archives_are_named() {
+    let place = Place::new();
+    for (name, bytes, what) in [
+        (
+            "a.jsonl.lz4",
+            &b"\x04\x22\x4D\x18rest"[..],
+            "compressed with lz4",
+        ),
+        ("a.jsonl.7z", b"7z\xBC\xAF\x27\x1Crest", "a 7z archive"),
+        ("a.zip", &fixture("pandas.zip"), "a zip archive"),
+        ("a.jsonl", &fixture("pandas.zip"), "a zip archive"),
+        ("a.tar.gz", &gzip(b"rest"), "a tar archive"),
+        (
+            "a.jsonl.lzma",
+            &fixture("pandas.jsonl.lzma"),
+            "compressed with lzma",
+        ),
+        ("a.jsonl.br", b"rest", "compressed with brotli"),
+        ("a.xlsx", b"rest", "an Excel sheet"),
+        ("a.feather", b"FEA1rest", "a Feather file of version 1"),
+    ] {
+        place.write(name, bytes);
+        let says = format!("{name}: this is {what}, which is not read");
+        every_command_refuses(&place, name, &[&says, "unpack it"]);
+    }
+    let run = place.run_with_stdin("dedup - -o out", b"PK\x03\x04rest");
+    run.refused(1, &["stdin: this is a zip archive"]);
+    leaves_no_output(&place);
+}
+
+#[test]
+fn other_encodings_are_named() {
+    let place = Place::new();
+    for name in ["utf-16.csv", "utf-16.jsonl"] {
+        place.write(name, fixture(name));
+        let phrases = ["the file is UTF-16, not UTF-8", "convert it to UTF-8"];
+        every_command_refuses(&place, name, &phrases);
+        every_command_refuses(&place, &format!("{name} --on-bad-record skip"), &phrases);
+    }
+    let without_mark = &fixture("utf-16.jsonl")[2..];
+    place.write("in.jsonl.xz", xz(without_mark));
+    every_command_refuses(&place, "in.jsonl.xz", &["in.jsonl.xz: the file is UTF-16"]);
+    place.write("in.txt", fixture("utf-16.jsonl"));
+    let phrases = ["in.txt, row 0: the text is UTF-16, not UTF-8"];
+    every_command_refuses(&place, "in.txt", &phrases);
+}
+
+#[test]
+fn a_truncated_xz_or_bzip2_stream_is_refused() {
+    let place = Place::new();
+    for (name, kind) in [("pandas.jsonl.xz", "xz"), ("pandas.jsonl.bz2", "bzip2")] {
+        let whole = fixture(name);
+        for cut in [14, whole.len() / 3, whole.len() / 2 + 50, whole.len() - 1] {
+            place.write(name, &whole[..cut]);
+            let says = format!("{name}: the {kind} stream is cut off");
+            every_command_refuses(&place, name, &[&says, "get the file again"]);
+        }
+        let mut damaged = whole.clone();
+        damaged[60] ^= 0x55;
+        place.write(name, damaged);
+        let says = format!("{name}: the {kind} stream is");
+        every_command_refuses(&place, name, &[&says, "get the file again"]);
+    }
+}
+
+#[test]
+fn a_damaged_page_is_refused() {
+    let whole = fixture("checksums.parquet");
+    let place = Place::new();
+    // Inside of a text: without the checksum, only the text would be another.
+    let text = b"red wheel barrow";
+    let at = whole.windows(text.len()).position(|window| window == text);
+    let mut damaged = whole.clone();
+    damaged[at.unwrap()] = b'R';
+    place.write("in.parquet", damaged);
+    let phrases = ["in.parquet: ", "CRC", "get the file again"];
+    every_command_refuses(&place, "in.parquet", &phrases);
+}
+
+#[test]
+fn a_truncated_arrow_file_is_refused() {
+    for name in [
+        "plain.arrow",
+        "lz4.feather",
+        "stream.arrows",
+        "dictionary.arrow",
+    ] {
+        let place = Place::new();
+        let whole = fixture(name);
+        for cut in [3, 40, whole.len() / 2] {
+            place.write(name, &whole[..cut]);
+            every_command_refuses(&place, name, &[name, "get the file again"]);
+        }
+        for at in (0..whole.len()).step_by(23) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xFF;
+            place.write(name, damaged);
+            let run = place.run(&format!("dedup {name} -o out --overwrite"));
+            assert!(
+                matches!(run.code, Some(0 | 1)),
+                "{name} at {at}: {}",
+                run.stderr
+            );
+            assert!(
+                !run.stderr.contains("panicked"),
+                "{name} at {at}: {}",
+                run.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn ragged_records_are_bad_records() {
+    let place = Place::new();
+    let csv = "id,text\n1,\"a\nb\"\n2,c\n\n3,d,e\n4\n5,f\n";
+    place.write("in.csv", csv);
+    let phrases = [
+        "in.csv, line 6 (row 2): the record has 3 fields, and the header 2",
+        "--on-bad-record skip",
+    ];
+    every_command_refuses(&place, "in.csv", &phrases);
+    let results = place.dedup("in.csv --on-bad-record skip");
+    assert_eq!(results.kept("in.csv"), b"id,text\n1,\"a\nb\"\n2,c\n5,f\n");
+    let skipped = &results.report["skipped"];
+    assert_eq!(
+        (&skipped[0]["row"], &skipped[0]["line"]),
+        (&2.into(), &6.into())
+    );
+    assert_eq!(
+        (&skipped[1]["row"], &skipped[1]["line"]),
+        (&3.into(), &7.into())
+    );
+}
+
+#[test]
+fn a_missing_column_names_the_others() {
+    let place = Place::new();
+    place.write("in.csv", "key,\"body, long\"\n1,a\n");
+    let phrases = [
+        "in.csv: there is no column \"text\"; its columns are \"key\", \"body, long\"",
+        "--text-field",
+    ];
+    every_command_refuses(&place, "in.csv", &phrases);
+    every_command_refuses(
+        &place,
+        "in.csv --text-field key --id-field id",
+        &["there is no id column \"id\"; its columns are \"key\""],
+    );
+    place.write("in.csv", "text,text\na,b\n");
+    every_command_refuses(&place, "in.csv", &["two columns are called \"text\""]);
+    for name in ["plain.arrow", "large.parquet"] {
+        place.write(name, fixture(name));
+        every_command_refuses(
+            &place,
+            &format!("{name} --text-field body"),
+            &["there is no column \"body\"; its columns are \"id\", \"text\", \"score\""],
+        );
+    }
+}
+
+#[test]
+fn a_quote_that_never_ends_is_refused() {
+    let place = Place::new();
+    place.write("in.csv", "id,text\n1,a\n2,\"b\n3,c\n");
+    let says = "in.csv: the record that starts on line 3 opens a quote that is never closed";
+    every_command_refuses(&place, "in.csv --on-bad-record skip", &[says]);
+}
+
+#[test]
+fn a_csv_file_holds_no_tokens() {
+    let place = Place::new();
+    place.write("in.csv", "tokens\na\n");
+    every_command_refuses(
+        &place,
+        "in.csv --unit tokens",
+        &["a CSV file holds no tokens"],
+    );
+}
+
+#[test]
+fn invalid_utf_8_names_column_and_byte() {
+    let place = Place::new();
+    place.write("in.csv", b"id,text\n1,a\n2,caf\xE9\n");
+    let says = "in.csv, line 3 (row 1): column \"text\" holds invalid UTF-8 at byte 3";
+    every_command_refuses(&place, "in.csv", &[says, "--on-bad-record skip"]);
+    let mut binary = fixture("binary.arrow");
+    let text = b"all happy families";
+    let at = binary.windows(text.len()).position(|window| window == text);
+    binary[at.unwrap() + 4] = 0xFF;
+    place.write("in.arrow", binary);
+    let says = "in.arrow, row 2: column \"text\" holds invalid UTF-8 at byte 4";
+    every_command_refuses(&place, "in.arrow", &[says, "--on-bad-record skip"]);
+}
+
+#[test]
+fn a_json_array_must_be_valid() {
+    let place = Place::new();
+    for (array, says) in [
+        ("[{\"text\": \"a\"}", "the JSON array is cut off"),
+        ("[{\"text\": \"a]", "the JSON array is cut off"),
+        ("[", "the JSON array is cut off"),
+        (
+            "[{\"text\": \"a\"},\n]",
+            "line 2: a comma in the JSON array has no element after it",
+        ),
+        (
+            "[,{\"text\": \"a\"}]",
+            "line 1: a comma in the JSON array has no element before it",
+        ),
+        (
+            "[{\"text\": \"a\"}]\n\n x",
+            "line 3: text follows the end of the JSON array",
+        ),
+        (
+            "[{\"text\": \"a\"}][]",
+            "line 1: text follows the end of the JSON array",
+        ),
+    ] {
+        place.write("in.json", array);
+        every_command_refuses(&place, "in.json --on-bad-record skip", &["in.json: ", says]);
+    }
+    for (array, says) in [
+        (
+            "[\n{\"text\": \"a\"},\n\n1]",
+            "line 4 (row 1): the record is a number, not an object",
+        ),
+        (
+            "[{\"text\": \"a\"} {\"text\": \"b\"}]",
+            "line 1 (row 0): invalid JSON",
+        ),
+        (
+            "[{\"text\": \"a\"}, {\"text\": ]}]",
+            "line 1 (row 1): invalid JSON",
+        ),
+        (
+            "[{\"text\": \"a\"},\n{\"text\":\n tru}]",
+            "at line 3 column",
+        ),
+        (
+            "[{\"text\": \"a\"}, {\"text\": null}]",
+            "(row 1): field \"text\" is null",
+        ),
+    ] {
+        place.write("in.json", array);
+        let phrases = ["in.json, line ", says, "--on-bad-record skip"];
+        every_command_refuses(&place, "in.json", &phrases);
+    }
+}
+
+#[test]
+fn a_json_array_in_json_lines_is_named() {
+    let place = Place::new();
+    for name in ["pandas.json", "indented.json"] {
+        place.write("in.jsonl", fixture(name));
+        let phrases = [
+            "in.jsonl, line 1",
+            "a file that is one JSON array must end in .json",
+        ];
+        every_command_refuses(&place, "in.jsonl", &phrases);
+    }
+}
+
+#[test]
+fn delimiters_that_fit_nothing_are_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", json_lines(["a"]));
+    place.write("in.csv", "text\na\n");
+    for (inputs, code, says) in [
+        (
+            "in.jsonl --delimiter ;",
+            1,
+            "give it with CSV or TSV inputs only",
+        ),
+        ("in.csv --delimiter \"", 1, "no quote"),
+        ("in.csv --delimiter ;;", 2, "one character of ASCII"),
+    ] {
+        let run = place.run(&format!("dedup {inputs} -o out"));
+        run.refused(code, &["delimiter", says]);
+    }
+}

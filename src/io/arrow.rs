@@ -1,0 +1,179 @@
+//! Arrow IPC files and streams: reads their batches, and writes the kept rows in the same form.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, Write};
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_ipc::CompressionType;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::{ArrowError, DataType, SchemaRef};
+
+use super::arrow_messages::codec;
+use super::columns::wanted_roots;
+use super::fields::Fields;
+
+/// The start of an Arrow file; a stream lacks it.
+const MAGIC: &[u8; 6] = b"ARROW1";
+
+/// Target size of a chunk of rows, in bytes. One thread parses one chunk at a time.
+const CHUNK: usize = 1 << 20;
+
+/// The form of a file, which its kept rows get, too.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrowForm {
+    schema: SchemaRef,
+    /// Whether it is a file with a directory at its end, or a stream.
+    is_file: bool,
+    codec: Option<CompressionType>,
+    /// Metadata of a file, beside that of its schema.
+    metadata: HashMap<String, String>,
+}
+
+/// The batches of a file.
+pub(super) enum Batches {
+    File(Box<FileReader<BufReader<File>>>),
+    Stream(Box<StreamReader<BufReader<File>>>),
+}
+
+/// Opens a file. Reads only the columns of `fields`, if given.
+pub(super) fn open(
+    file: &File,
+    fields: Option<&Fields>,
+) -> Result<(Batches, ArrowForm), ArrowError> {
+    let mut start = [0; MAGIC.len()];
+    let at_start = || -> Result<BufReader<File>, ArrowError> {
+        let mut file = file.try_clone()?;
+        file.rewind()?;
+        Ok(BufReader::with_capacity(1 << 18, file))
+    };
+    let is_file = at_start()?.read_exact(&mut start).is_ok() && start == *MAGIC;
+    let codec = codec(at_start()?.into_inner(), is_file)?;
+    let (batches, schema, metadata) = if is_file {
+        let whole = FileReader::try_new(at_start()?, None)?;
+        let (schema, metadata) = (whole.schema(), whole.custom_metadata().clone());
+        let reader = match fields {
+            None => whole,
+            Some(fields) => FileReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?,
+        };
+        (Batches::File(Box::new(reader)), schema, metadata)
+    } else {
+        let whole = StreamReader::try_new(at_start()?, None)?;
+        let schema = whole.schema();
+        let reader = match fields {
+            None => whole,
+            Some(fields) => {
+                StreamReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?
+            }
+        };
+        (Batches::Stream(Box::new(reader)), schema, HashMap::new())
+    };
+    let form = ArrowForm {
+        schema,
+        is_file,
+        codec,
+        metadata,
+    };
+    Ok((batches, form))
+}
+
+impl ArrowForm {
+    pub(super) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+impl Iterator for Batches {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Batches::File(reader) => reader.next(),
+            Batches::Stream(reader) => reader.next(),
+        }
+    }
+}
+
+/// Cuts a batch into chunks of rows, with their bytes of memory. A writer of Arrow may put any number of rows
+/// into a batch.
+pub(super) fn chunks(batch: &RecordBatch) -> impl Iterator<Item = (RecordBatch, usize)> + '_ {
+    let rows = batch.num_rows();
+    let per_row = batch.columns().iter().map(bytes_of).sum::<usize>() / rows.max(1);
+    let step = (CHUNK / per_row.max(1)).clamp(1, 8192);
+    (0..rows).step_by(step).map(move |first| {
+        let len = step.min(rows - first);
+        (batch.slice(first, len), per_row * len)
+    })
+}
+
+/// Bytes of the values of a column. Its buffers may be parts of a buffer of all columns, so their memory says
+/// nothing.
+fn bytes_of(column: &ArrayRef) -> usize {
+    const VIEW: usize = 16;
+    let of_views = |lengths: &mut dyn Iterator<Item = u32>| {
+        lengths.map(|length| VIEW + length as usize).sum::<usize>()
+    };
+    match column.data_type() {
+        DataType::Utf8View => of_views(&mut column.as_string_view().lengths()),
+        DataType::BinaryView => of_views(&mut column.as_binary_view().lengths()),
+        _ => {
+            let of_slice = column.to_data().get_slice_memory_size();
+            of_slice.unwrap_or_else(|_| column.get_array_memory_size())
+        }
+    }
+}
+
+/// Writes kept rows in the form of their input.
+pub(crate) enum KeptArrow<W: Write> {
+    File(FileWriter<W>),
+    Stream(StreamWriter<W>),
+}
+
+impl<W: Write> KeptArrow<W> {
+    pub(super) fn new(target: W, form: ArrowForm) -> Result<Self, ArrowError> {
+        let options = IpcWriteOptions::default().try_with_compression(form.codec)?;
+        if form.is_file {
+            let mut writer = FileWriter::try_new_with_options(target, &form.schema, options)?;
+            // In order, so that equal inputs make equal files.
+            let mut metadata: Vec<_> = form.metadata.into_iter().collect();
+            metadata.sort();
+            for (key, value) in metadata {
+                writer.write_metadata(key, value);
+            }
+            Ok(KeptArrow::File(writer))
+        } else {
+            StreamWriter::try_new_with_options(target, &form.schema, options).map(KeptArrow::Stream)
+        }
+    }
+
+    /// Writes the rows of a batch that `is_kept` marks.
+    pub(super) fn write(
+        &mut self,
+        rows: &RecordBatch,
+        is_kept: Vec<bool>,
+    ) -> Result<(), ArrowError> {
+        let kept = arrow_select::filter::filter_record_batch(rows, &is_kept.into())?;
+        if kept.num_rows() == 0 {
+            return Ok(());
+        }
+        match self {
+            KeptArrow::File(writer) => writer.write(&kept),
+            KeptArrow::Stream(writer) => writer.write(&kept),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<W, ArrowError> {
+        match self {
+            KeptArrow::File(mut writer) => {
+                writer.finish()?;
+                writer.into_inner()
+            }
+            KeptArrow::Stream(mut writer) => {
+                writer.finish()?;
+                writer.into_inner()
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The messages of Arrow files and streams, read for what the readers of `arrow_ipc` do not tell or check: the
+//! codec, and the stated sizes of compressed buffers. A wrong size would end the process, which cannot allocate it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+
+use arrow_ipc::reader::read_footer_length;
+use arrow_ipc::{Buffer, CompressionType, Message, RecordBatch, root_as_footer, root_as_message};
+use arrow_schema::ArrowError;
+
+/// The codec of the first compressed batch; `None` if there is none. Messages that cannot be read are left for
+/// the reader to report.
+pub(super) fn codec(mut file: File, is_file: bool) -> Result<Option<CompressionType>, ArrowError> {
+    let mut blocks = if is_file {
+        let Some(blocks) = blocks(&mut file) else {
+            return Ok(None);
+        };
+        Some(blocks.into_iter())
+    } else {
+        None
+    };
+    let mut codec = None;
+    loop {
+        if let Some(blocks) = &mut blocks {
+            let Some(start) = blocks.next() else {
+                return Ok(codec);
+            };
+            if file.seek(SeekFrom::Start(start)).is_err() {
+                return Ok(codec);
+            }
+        }
+        let Some((bytes, body)) = next_message(&mut file) else {
+            return Ok(codec);
+        };
+        let Ok(message) = root_as_message(&bytes) else {
+            return Ok(codec);
+        };
+        if let Some(batch) = batch_of(&message)
+            && let Some(compression) = batch.compression()
+        {
+            codec = codec.or(Some(compression.codec()));
+            for buffer in batch.buffers().iter().flatten() {
+                check_size(&mut file, body, buffer, compression.codec())?;
+            }
+        }
+        let end = u64::try_from(message.bodyLength()).ok();
+        let end = end.and_then(|length| body.checked_add(length));
+        if end.is_none_or(|end| file.seek(SeekFrom::Start(end)).is_err()) {
+            return Ok(codec);
+        }
+    }
+}
+
+fn batch_of<'a>(message: &Message<'a>) -> Option<RecordBatch<'a>> {
+    let dictionary = message.header_as_dictionary_batch();
+    let of_dictionary = || dictionary.and_then(|dictionary| dictionary.data());
+    message.header_as_record_batch().or_else(of_dictionary)
+}
+
+/// The places of the dictionaries and batches of an Arrow file, by the directory at its end.
+fn blocks(file: &mut File) -> Option<Vec<u64>> {
+    /// The length of the directory, and the magic bytes.
+    const END: usize = 10;
+    let mut end = [0; END];
+    file.seek(SeekFrom::End(-(END as i64))).ok()?;
+    file.read_exact(&mut end).ok()?;
+    let len = read_footer_length(end).ok()?;
+    let start = i64::try_from(len + END).ok()?;
+    file.seek(SeekFrom::End(-start)).ok()?;
+    let mut footer = Vec::new();
+    file.take(len as u64).read_to_end(&mut footer).ok()?;
+    let footer = root_as_footer(&footer).ok()?;
+    let blocks = footer.dictionaries().into_iter().flatten();
+    let blocks = blocks.chain(footer.recordBatches().into_iter().flatten());
+    blocks
+        .map(|block| u64::try_from(block.offset()).ok())
+        .collect()
+}
+
+/// The next message, and the place of its body; `None` at the end.
+fn next_message(file: &mut File) -> Option<(Vec<u8>, u64)> {
+    const CONTINUES: [u8; 4] = [0xFF; 4];
+    let mut len = [0; 4];
+    file.read_exact(&mut len).ok()?;
+    if len == CONTINUES {
+        file.read_exact(&mut len).ok()?;
+    }
+    let len = u64::try_from(i32::from_le_bytes(len)).ok()?;
+    let mut message = Vec::new();
+    file.take(len).read_to_end(&mut message).ok()?;
+    Some((message, file.stream_position().ok()?))
+}
+
+/// Refuses a compressed buffer that states a size that its codec cannot reach.
+fn check_size(
+    file: &mut File,
+    body: u64,
+    buffer: &Buffer,
+    codec: CompressionType,
+) -> Result<(), ArrowError> {
+    /// A byte of LZ4 stands for at most 255 bytes.
+    const LZ4_RATIO: u64 = 255;
+    /// Four bytes of zstd stand for at most a block of 128 KiB. A stated size is exact.
+    const ZSTD_RATIO: u64 = 1 << 15;
+    /// The stated size, and the longest header of a zstd frame.
+    const START: u64 = 8 + 18;
+    let place = u64::try_from(buffer.offset()).ok();
+    let place = place.and_then(|offset| body.checked_add(offset));
+    let length = u64::try_from(buffer.length()).unwrap_or(0);
+    let mut start = Vec::new();
+    if let Some(place) = place {
+        file.seek(SeekFrom::Start(place))?;
+        file.take(START.min(length)).read_to_end(&mut start)?;
+    }
+    let Some((size, frame)) = start.split_first_chunk() else {
+        return Ok(());
+    };
+    let stored = length - 8;
+    let most = match (i64::from_le_bytes(*size), codec) {
+        // Not compressed.
+        (-1, _) => return Ok(()),
+        (_, CompressionType::ZSTD) => match zstd::zstd_safe::get_frame_content_size(frame) {
+            Ok(Some(size)) => size.min(stored.saturating_mul(ZSTD_RATIO)),
+            _ => stored.saturating_mul(ZSTD_RATIO),
+        },
+        (_, _) => stored.saturating_mul(LZ4_RATIO),
+    };
+    match u64::try_from(i64::from_le_bytes(*size)) {
+        Ok(size) if size <= most => Ok(()),
+        _ => Err(ArrowError::IpcError(
+            "a compressed buffer states a wrong size".to_owned(),
+        )),
+    }
+}

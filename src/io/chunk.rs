@@ -1,0 +1,249 @@
+//! Chunks of files: their records are parsed by many threads, and copied when they are kept.
+
+use std::io::{self, Write};
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+
+use super::csv::Header;
+use super::fields::Fields;
+use super::format::other_encoding;
+use super::{columns, jsonl};
+use crate::documents::DocumentBatch;
+
+/// A part of a file.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    /// The number of the file among the inputs.
+    pub(crate) file: usize,
+    pub(crate) contents: Contents,
+}
+
+/// The contents of a chunk.
+#[derive(Debug)]
+pub(crate) enum Contents {
+    /// Whole lines.
+    Lines { bytes: Vec<u8>, first_number: u64 },
+    /// Whole records of a CSV file or of a JSON array.
+    Records(Records),
+    /// Rows of a table, and their bytes of memory.
+    Rows { rows: RecordBatch, bytes: usize },
+    /// A text file, which is one document.
+    Text(Vec<u8>),
+}
+
+/// Records at known places.
+#[derive(Debug)]
+pub(crate) struct Records {
+    pub(super) bytes: Vec<u8>,
+    /// Where each record is in `bytes`.
+    pub(super) spans: Vec<Range<usize>>,
+    /// The number of the first line, from 1.
+    pub(super) first_line: u64,
+    /// The header of a CSV file; `None` for a JSON array.
+    pub(super) header: Option<Arc<Header>>,
+}
+
+/// A parsed record.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// A good record, with its id as JSON.
+    Document(Option<String>),
+    /// A bad record, with its line number in formats of lines.
+    Bad { line: Option<u64>, problem: String },
+}
+
+impl Record {
+    fn of(parsed: Result<Option<String>, String>, line: Option<u64>) -> Self {
+        match parsed {
+            Ok(id) => Record::Document(id),
+            Err(problem) => Record::Bad { line, problem },
+        }
+    }
+}
+
+impl Chunk {
+    /// The size of the chunk in memory, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.contents {
+            Contents::Lines { bytes, .. } | Contents::Text(bytes) => bytes.len(),
+            Contents::Records(records) => records.bytes.len(),
+            Contents::Rows { bytes, .. } => *bytes,
+        }
+    }
+
+    /// Whether the chunk holds all bytes of its part of the file. Rows of a table may lack columns.
+    pub(crate) fn is_whole(&self) -> bool {
+        !matches!(self.contents, Contents::Rows { .. })
+    }
+
+    /// The number of records, good and bad.
+    pub(crate) fn records(&self) -> u64 {
+        match &self.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => jsonl::lines(bytes, *first_number).count() as u64,
+            Contents::Records(records) => records.spans.len() as u64,
+            Contents::Rows { rows, .. } => rows.num_rows() as u64,
+            Contents::Text(_) => 1,
+        }
+    }
+
+    /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
+    /// `documents` with the documents of the good ones.
+    pub(crate) fn parse(
+        &self,
+        fields: &Fields,
+        wanted: impl Fn(u64) -> bool,
+        documents: &mut DocumentBatch,
+    ) -> Vec<Record> {
+        // A text is at most as long as its record.
+        documents.restart(self.bytes());
+        match &self.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                let lines = (0..).zip(jsonl::lines(bytes, *first_number));
+                let wanted = lines.filter(|(i, _)| wanted(*i));
+                let parse = |(_, line): (u64, jsonl::Line<'_>)| {
+                    let parsed = jsonl::parse(line.record, "line", fields, documents);
+                    Record::of(parsed, Some(line.number))
+                };
+                wanted.map(parse).collect()
+            }
+            Contents::Records(records) => records.parse(fields, wanted, documents),
+            Contents::Rows { rows, .. } => parse_rows(rows, fields, wanted, documents),
+            Contents::Text(bytes) if wanted(0) => {
+                vec![Record::of(parse_text(bytes, documents), None)]
+            }
+            Contents::Text(_) => Vec::new(),
+        }
+    }
+
+    /// The bytes before the first kept record of a file, between two, and after the last one.
+    pub(crate) fn around_kept(&self) -> [&[u8]; 3] {
+        match &self.contents {
+            Contents::Records(Records { header: None, .. }) => [b"[\n", b",\n", b"\n]\n"],
+            Contents::Records(Records {
+                header: Some(header),
+                ..
+            }) => [&header.bytes, b"", b""],
+            _ => [b"", b"", b""],
+        }
+    }
+
+    /// Writes the records whose number in the chunk `kept` accepts, byte for byte. Calls `before` before each.
+    /// Lines and records of CSV end with a newline.
+    pub(crate) fn write_kept<W: Write>(
+        &self,
+        mut kept: impl FnMut(u64) -> bool,
+        target: &mut W,
+        mut before: impl FnMut(&mut W) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut write = |record: &[u8], is_line: bool| {
+            before(target)?;
+            target.write_all(record)?;
+            if is_line && !matches!(record.last(), Some(b'\n' | b'\r')) {
+                target.write_all(b"\n")?;
+            }
+            Ok(())
+        };
+        match &self.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                let mut lines = (0..).zip(jsonl::lines(bytes, *first_number));
+                lines.try_for_each(|(i, line)| match kept(i) {
+                    true => write(line.whole, true),
+                    false => Ok(()),
+                })
+            }
+            Contents::Records(records) => {
+                let mut spans = (0..).zip(&records.spans);
+                spans.try_for_each(|(i, span)| match kept(i) {
+                    true => write(&records.bytes[span.clone()], records.header.is_some()),
+                    false => Ok(()),
+                })
+            }
+            Contents::Text(bytes) if kept(0) => write(bytes, false),
+            Contents::Text(_) | Contents::Rows { .. } => Ok(()),
+        }
+    }
+}
+
+impl Records {
+    fn parse(
+        &self,
+        fields: &Fields,
+        wanted: impl Fn(u64) -> bool,
+        documents: &mut DocumentBatch,
+    ) -> Vec<Record> {
+        let mut parser = self.header.as_ref().map(|header| header.parser());
+        let (mut line, mut counted) = (self.first_line, 0);
+        let mut records = Vec::new();
+        for (i, span) in (0..).zip(&self.spans) {
+            if !wanted(i) {
+                continue;
+            }
+            let record = &self.bytes[span.clone()];
+            let parsed = match (&self.header, &mut parser) {
+                (Some(header), Some(parser)) => header.parse(record, fields, parser, documents),
+                _ => jsonl::parse(record, "element", fields, documents),
+            };
+            let parsed = parsed.map_err(|problem| {
+                line += newlines(&self.bytes[counted..span.start]);
+                counted = span.start;
+                on_line(problem, line)
+            });
+            records.push(Record::of(parsed, Some(line)));
+        }
+        records
+    }
+}
+
+/// What is wrong with a record that starts on `line`: a line that it names counts from that one.
+fn on_line(problem: String, line: u64) -> String {
+    let place = problem.rsplit_once(" at line ");
+    let moved = place.and_then(|(before, place)| {
+        let (number, column) = place.split_once(" column ")?;
+        let number = line + number.parse::<u64>().ok()?.checked_sub(1)?;
+        Some(format!("{before} at line {number} column {column}"))
+    });
+    moved.unwrap_or(problem)
+}
+
+fn parse_rows(
+    rows: &RecordBatch,
+    fields: &Fields,
+    wanted: impl Fn(u64) -> bool,
+    documents: &mut DocumentBatch,
+) -> Vec<Record> {
+    let is_wanted: Vec<bool> = (0..rows.num_rows() as u64).map(wanted).collect();
+    columns::parse(rows, fields, &is_wanted, documents)
+        .into_iter()
+        .map(|parsed| Record::of(parsed, None))
+        .collect()
+}
+
+fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Option<String>, String> {
+    match (std::str::from_utf8(bytes), documents) {
+        (Ok(text), DocumentBatch::Texts(texts)) => {
+            texts.push(text);
+            Ok(None)
+        }
+        (Ok(_), DocumentBatch::Tokens(_)) => Err("a text file holds no tokens".to_owned()),
+        (Err(error), _) => Err(match other_encoding(bytes) {
+            Some(encoding) => format!("the text is {encoding}, not UTF-8"),
+            None => format!("invalid UTF-8 at byte {}", error.valid_up_to()),
+        }),
+    }
+}
+
+/// The number of newlines.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}

@@ -1,0 +1,325 @@
+//! Columns of tables in memory: reads the texts, tokens and ids of their rows.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
+use arrow_schema::{DataType, Schema};
+
+use super::csv::listed;
+use super::fields::{FieldPath, Fields, push_joined};
+use super::jsonl::json_string;
+use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
+
+/// The columns of a table that `fields` names, at its top level.
+pub(super) fn wanted_roots(schema: &Schema, fields: &Fields) -> Vec<usize> {
+    let paths = fields.content.iter().chain([&fields.id]);
+    let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
+    let columns = schema.fields().iter().enumerate();
+    columns
+        .filter(|(_, column)| roots.contains(&column.name()))
+        .map(|(i, _)| i)
+        .collect()
+}
+
+/// Checks that a schema has the columns of `fields`, or says what is wrong.
+pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), String> {
+    let names = || {
+        let names = schema.fields().iter().map(|field| field.name().clone());
+        listed(&names.collect::<Vec<_>>())
+    };
+    for content in &fields.content {
+        let data_type = column_type(schema, content)
+            .ok_or_else(|| format!("there is no column \"{content}\"; {}", names()))?;
+        let (fits, wanted) = if fields.is_tokens {
+            let fits = match data_type {
+                DataType::List(item)
+                | DataType::LargeList(item)
+                | DataType::FixedSizeList(item, _) => {
+                    is_text(item.data_type()) || is_integer(item.data_type())
+                }
+                _ => false,
+            };
+            (fits, "a list of strings or integers")
+        } else {
+            (is_text(data_type), "strings")
+        };
+        if !fits {
+            return Err(format!(
+                "column \"{content}\" holds {data_type}, not {wanted}"
+            ));
+        }
+    }
+    let id = &fields.id;
+    match column_type(schema, id) {
+        Some(data_type) if is_text(data_type) || is_integer(data_type) => Ok(()),
+        _ if !fields.id_required => Ok(()),
+        Some(data_type) => Err(format!(
+            "id column \"{id}\" holds {data_type}, not strings or integers"
+        )),
+        None => Err(format!("there is no id column \"{id}\"; {}", names())),
+    }
+}
+
+fn column_type<'a>(schema: &'a Schema, path: &FieldPath) -> Option<&'a DataType> {
+    let (root, inner) = path.segments().split_first()?;
+    let mut data_type = schema.field_with_name(root).ok()?.data_type();
+    for name in inner {
+        let DataType::Struct(fields) = data_type else {
+            return None;
+        };
+        let (_, field) = fields.find(name)?;
+        data_type = field.data_type();
+    }
+    Some(data_type)
+}
+
+/// The type of the values, for a dictionary that of its entries.
+fn values_type(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        data_type => data_type,
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        values_type(data_type),
+        DataType::Utf8
+            | DataType::LargeUtf8
+            | DataType::Utf8View
+            | DataType::Binary
+            | DataType::LargeBinary
+            | DataType::BinaryView
+    )
+}
+
+fn is_integer(data_type: &DataType) -> bool {
+    values_type(data_type).is_integer()
+}
+
+/// Appends the documents of the rows that `is_wanted` marks to `documents`. Returns for each of these rows its
+/// id, as JSON, or what is wrong with the row.
+pub(super) fn parse(
+    rows: &RecordBatch,
+    fields: &Fields,
+    is_wanted: &[bool],
+    documents: &mut DocumentBatch,
+) -> Vec<Result<Option<String>, String>> {
+    let content = fields.content.iter();
+    let content: Vec<(&FieldPath, Option<Column>)> = content
+        .map(|path| (path, column(rows, path).map(Column::of)))
+        .collect();
+    let ids = column(rows, &fields.id).map(Column::of);
+    let wanted = (0..rows.num_rows()).filter(|row| is_wanted[*row]);
+    wanted
+        .map(|row| {
+            let id = match &ids {
+                Some(ids) => ids.id(row, &fields.id)?,
+                None => None,
+            };
+            if id.is_none() && fields.id_required {
+                return Err(format!("id column \"{}\" is null", fields.id));
+            }
+            match documents {
+                DocumentBatch::Texts(texts) => push_text(&content, row, texts)?,
+                DocumentBatch::Tokens(tokens) => push_tokens(&content, row, tokens)?,
+            }
+            Ok(id)
+        })
+        .collect()
+}
+
+fn push_text(
+    content: &[(&FieldPath, Option<Column>)],
+    row: usize,
+    texts: &mut TextBatch,
+) -> Result<(), String> {
+    let mut parts = Vec::with_capacity(content.len());
+    for (path, column) in content {
+        let text = column.as_ref().and_then(|column| column.text(row));
+        let text = text
+            .transpose()
+            .map_err(|at| format!("column \"{path}\" holds invalid UTF-8 at byte {at}"))?;
+        parts.extend(text);
+    }
+    if parts.is_empty() {
+        let names: Vec<String> = content
+            .iter()
+            .map(|(path, _)| format!("\"{path}\""))
+            .collect();
+        return Err(match &names[..] {
+            [name] => format!("column {name} is null"),
+            names => format!("columns {} are null", names.join(" and ")),
+        });
+    }
+    texts.push_with(|text| {
+        let start = text.len();
+        parts.iter().for_each(|part| push_joined(text, start, part));
+        Some(())
+    });
+    Ok(())
+}
+
+fn push_tokens(
+    content: &[(&FieldPath, Option<Column>)],
+    row: usize,
+    tokens: &mut TokenBatch,
+) -> Result<(), String> {
+    let Some((path, Some(column))) = content.first() else {
+        return Err("there is no column of tokens".to_owned());
+    };
+    let Some(list) = column.list(row) else {
+        return Err(format!("column \"{path}\" is null"));
+    };
+    let items = Column::of(list);
+    for i in 0..items.len() {
+        let token = match items.integer(i) {
+            Some(integer) => Ok(Some(integer)),
+            None => items
+                .text(i)
+                .transpose()
+                .map(|text| text.map(str::to_owned)),
+        };
+        match token {
+            Ok(Some(token)) => tokens.push_token(token.as_bytes()),
+            wrong => {
+                tokens.abandon_document();
+                return Err(match wrong {
+                    Err(at) => {
+                        format!("column \"{path}\" holds invalid UTF-8 at byte {at} of a token")
+                    }
+                    Ok(_) => format!("column \"{path}\" holds a null among its tokens"),
+                });
+            }
+        }
+    }
+    tokens.finish_document();
+    Ok(())
+}
+
+/// The column at a path. A value is null if a struct around it is null.
+fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
+    let (root, inner) = path.segments().split_first()?;
+    let mut column = Arc::clone(rows.column_by_name(root)?);
+    for name in inner {
+        let outer = column.as_struct_opt()?;
+        let child = Arc::clone(outer.column_by_name(name)?);
+        column = match outer.nulls() {
+            None => child,
+            Some(nulls) => {
+                let is_null: BooleanArray = nulls.iter().map(|valid| Some(!valid)).collect();
+                arrow_select::nullif::nullif(&child, &is_null).ok()?
+            }
+        };
+    }
+    Some(column)
+}
+
+/// A column whose rows are values, or places in a dictionary of values.
+struct Column {
+    values: ArrayRef,
+    /// The place in `values` of each row; `None` if they are the rows.
+    places: Option<Vec<usize>>,
+    rows: ArrayRef,
+}
+
+impl Column {
+    fn of(rows: ArrayRef) -> Self {
+        let dictionary = rows.as_any_dictionary_opt();
+        let (values, places) = match dictionary {
+            Some(dictionary) if dictionary.values().is_empty() => {
+                // All rows are null, so no place is used.
+                (Arc::clone(dictionary.values()), Some(Vec::new()))
+            }
+            Some(dictionary) => (
+                Arc::clone(dictionary.values()),
+                Some(dictionary.normalized_keys()),
+            ),
+            None => (Arc::clone(&rows), None),
+        };
+        Column {
+            values,
+            places,
+            rows,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The place of a row's value; `None` if it is null.
+    fn place(&self, row: usize) -> Option<usize> {
+        let place = match &self.places {
+            None => row,
+            Some(places) => *places.get(row)?,
+        };
+        (self.rows.is_valid(row) && self.values.is_valid(place)).then_some(place)
+    }
+
+    /// The text of a row, `None` if it is null or of another type; an error is the place of invalid UTF-8.
+    fn text(&self, row: usize) -> Option<Result<&str, usize>> {
+        let place = self.place(row)?;
+        let values = &self.values;
+        let bytes = match values.data_type() {
+            DataType::Utf8 => return Some(Ok(values.as_string::<i32>().value(place))),
+            DataType::LargeUtf8 => return Some(Ok(values.as_string::<i64>().value(place))),
+            DataType::Utf8View => return Some(Ok(values.as_string_view().value(place))),
+            DataType::Binary => values.as_binary::<i32>().value(place),
+            DataType::LargeBinary => values.as_binary::<i64>().value(place),
+            DataType::BinaryView => values.as_binary_view().value(place),
+            _ => return None,
+        };
+        Some(std::str::from_utf8(bytes).map_err(|error| error.valid_up_to()))
+    }
+
+    fn integer(&self, row: usize) -> Option<String> {
+        macro_rules! value {
+            ($integer:ty) => {
+                self.values
+                    .as_primitive::<$integer>()
+                    .value(self.place(row)?)
+                    .to_string()
+            };
+        }
+        Some(match self.values.data_type() {
+            DataType::Int8 => value!(Int8Type),
+            DataType::Int16 => value!(Int16Type),
+            DataType::Int32 => value!(Int32Type),
+            DataType::Int64 => value!(Int64Type),
+            DataType::UInt8 => value!(UInt8Type),
+            DataType::UInt16 => value!(UInt16Type),
+            DataType::UInt32 => value!(UInt32Type),
+            DataType::UInt64 => value!(UInt64Type),
+            _ => return None,
+        })
+    }
+
+    /// The id of a row as JSON; `None` if it is null or of another type.
+    fn id(&self, row: usize, path: &FieldPath) -> Result<Option<String>, String> {
+        if let Some(integer) = self.integer(row) {
+            return Ok(Some(integer));
+        }
+        match self.text(row).transpose() {
+            Ok(text) => Ok(text.map(json_string)),
+            Err(at) => Err(format!(
+                "id column \"{path}\" holds invalid UTF-8 at byte {at}"
+            )),
+        }
+    }
+
+    /// The items of a row of a column of lists.
+    fn list(&self, row: usize) -> Option<ArrayRef> {
+        let place = self.place(row)?;
+        match self.values.data_type() {
+            DataType::List(_) => Some(self.values.as_list::<i32>().value(place)),
+            DataType::LargeList(_) => Some(self.values.as_list::<i64>().value(place)),
+            DataType::FixedSizeList(..) => Some(self.values.as_fixed_size_list().value(place)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! CSV and TSV: parses the header, and the fields of a record.
+
+use std::ops::Range;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+
+use super::fields::{FieldPath, Fields, push_joined};
+use super::format::BYTE_ORDER_MARK;
+use super::jsonl::json_string;
+use crate::documents::DocumentBatch;
+
+/// The header of a file.
+#[derive(Debug)]
+pub(crate) struct Header {
+    /// Its bytes, with all that comes before.
+    pub(super) bytes: Vec<u8>,
+    delimiter: u8,
+    /// The number of columns.
+    columns: usize,
+    /// The columns of the text and of the id.
+    content: Vec<usize>,
+    id: Option<usize>,
+}
+
+impl Header {
+    /// Reads the header, the record in `span`, or says which column is missing.
+    pub(super) fn read(
+        bytes: &[u8],
+        span: Range<usize>,
+        delimiter: u8,
+        fields: &Fields,
+    ) -> Result<Self, String> {
+        if fields.is_tokens {
+            return Err("a CSV file holds no tokens".to_owned());
+        }
+        let record = &bytes[span.clone()];
+        let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
+        let mut parser = Parser::new(delimiter);
+        parser.read(record)?;
+        let names: Vec<String> = (0..parser.ends.len())
+            .map(|column| String::from_utf8_lossy(parser.field(column)).into_owned())
+            .collect();
+        let find = |path: &FieldPath| {
+            let name = path.flat();
+            let mut found = names
+                .iter()
+                .enumerate()
+                .filter(|(_, known)| **known == name);
+            match (found.next(), found.next()) {
+                (Some((column, _)), None) => Ok(Some(column)),
+                (Some(_), Some(_)) => Err(format!("two columns are called {name:?}")),
+                (None, _) => Ok(None),
+            }
+        };
+        let mut content = Vec::new();
+        for path in &fields.content {
+            let missing = || format!("there is no column \"{path}\"; {}", listed(&names));
+            content.push(find(path)?.ok_or_else(missing)?);
+        }
+        let id = find(&fields.id)?;
+        if id.is_none() && fields.id_required {
+            return Err(format!(
+                "there is no id column \"{}\"; {}",
+                fields.id,
+                listed(&names)
+            ));
+        }
+        Ok(Header {
+            bytes: bytes[..span.end].to_vec(),
+            delimiter,
+            columns: names.len(),
+            content,
+            id,
+        })
+    }
+
+    /// A parser of the records of the file.
+    pub(super) fn parser(&self) -> Parser {
+        Parser::new(self.delimiter)
+    }
+
+    /// Appends the document of a record to `documents` and returns its id, as JSON.
+    pub(super) fn parse(
+        &self,
+        record: &[u8],
+        fields: &Fields,
+        parser: &mut Parser,
+        documents: &mut DocumentBatch,
+    ) -> Result<Option<String>, String> {
+        parser.read(record)?;
+        if parser.ends.len() != self.columns {
+            return Err(format!(
+                "the record has {} fields, and the header {}",
+                parser.ends.len(),
+                self.columns
+            ));
+        }
+        let field = |column: usize, path: &FieldPath| {
+            std::str::from_utf8(parser.field(column)).map_err(|error| {
+                let at = error.valid_up_to();
+                format!("column \"{path}\" holds invalid UTF-8 at byte {at}")
+            })
+        };
+        let id = match self.id {
+            Some(column) => Some(field(column, &fields.id)?).filter(|id| !id.is_empty()),
+            None => None,
+        };
+        if id.is_none() && fields.id_required {
+            return Err(format!("id column \"{}\" is empty", fields.id));
+        }
+        let DocumentBatch::Texts(texts) = documents else {
+            return Err("a CSV file holds no tokens".to_owned());
+        };
+        let mut parts = Vec::with_capacity(self.content.len());
+        for (column, path) in self.content.iter().zip(&fields.content) {
+            parts.push(field(*column, path)?);
+        }
+        texts.push_with(|text| {
+            let start = text.len();
+            parts.iter().for_each(|part| push_joined(text, start, part));
+            Some(())
+        });
+        Ok(id.map(id_json))
+    }
+}
+
+/// The id as JSON: an integer if it is written like one, else a string.
+fn id_json(id: &str) -> String {
+    let digits = id.strip_prefix('-').unwrap_or(id);
+    let is_integer = match digits.as_bytes() {
+        [b'0'] => digits == id,
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if is_integer {
+        id.to_owned()
+    } else {
+        json_string(id)
+    }
+}
+
+/// The names of columns, for messages.
+pub(super) fn listed(names: &[String]) -> String {
+    const LISTED: usize = 20;
+    let shown: Vec<String> = names
+        .iter()
+        .take(LISTED)
+        .map(|name| format!("{name:?}"))
+        .collect();
+    let more = if names.len() > LISTED {
+        " and others"
+    } else {
+        ""
+    };
+    match names.len() {
+        0 => "it has no columns".to_owned(),
+        1 => format!("its column is {}", shown.join(", ")),
+        _ => format!("its columns are {}{more}", shown.join(", ")),
+    }
+}
+
+/// Splits records into fields.
+pub(super) struct Parser {
+    reader: Reader,
+    output: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Parser {
+    fn new(delimiter: u8) -> Self {
+        Parser {
+            reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            output: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Reads one record; its fields are then those of [`Parser::field`].
+    fn read(&mut self, record: &[u8]) -> Result<(), String> {
+        self.reader.reset();
+        self.output.resize(record.len(), 0);
+        self.ends.resize(16, 0);
+        let (mut read, mut written, mut ended) = (0, 0, 0);
+        loop {
+            let (result, input, output, ends) = self.reader.read_record(
+                &record[read..],
+                &mut self.output[written..],
+                &mut self.ends[ended..],
+            );
+            read += input;
+            written += output;
+            ended += ends;
+            match result {
+                // The next call, without input, ends the record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.output.resize(2 * written + 16, 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(2 * ended + 16, 0),
+                ReadRecordResult::Record | ReadRecordResult::End => break,
+            }
+        }
+        self.ends.truncate(ended);
+        if record[read..].trim_ascii().is_empty() {
+            Ok(())
+        } else {
+            Err("the quotes of the record are wrong".to_owned())
+        }
+    }
+
+    fn field(&self, column: usize) -> &[u8] {
+        let start = if column == 0 {
+            0
+        } else {
+            self.ends[column - 1]
+        };
+        &self.output[start..self.ends[column]]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_integers_if_written_like_them() {
+        for (id, json) in [
+            ("0", "0"),
+            ("-7", "-7"),
+            ("18446744073709551616", "18446744073709551616"),
+            ("007", "\"007\""),
+            ("-0", "\"-0\""),
+            ("+1", "\"+1\""),
+            ("1.0", "\"1.0\""),
+            (" 1", "\" 1\""),
+            ("-", "\"-\""),
+            ("a\"b", "\"a\\\"b\""),
+        ] {
+            assert_eq!(id_json(id), json);
+        }
+    }
+}
