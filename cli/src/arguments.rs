@@ -256,7 +256,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     sign: SignArguments,
 
-    /// Number of threads [default: one per core]
+    /// Number of threads, at most 4 per core [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
 
@@ -337,6 +337,9 @@ pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
+/// The most threads per core that --threads accepts.
+const THREADS_PER_CORE: usize = 4;
+
 /// Settings of a run over files.
 pub(crate) struct RunSettings {
     pub(crate) engine: Engine,
@@ -351,22 +354,40 @@ impl RunArguments {
         input.check_fields(engine.takes_tokens())?;
         Ok(RunSettings {
             engine,
-            threads: self.threads(),
+            threads: self.threads()?,
             terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
 
-    /// Number of threads.
-    pub(crate) fn threads(&self) -> usize {
-        let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.threads.map_or(available, NonZeroUsize::get)
+    /// Number of threads. More than a few per core only cost memory and time.
+    pub(crate) fn threads(&self) -> anyhow::Result<usize> {
+        let cores = cores();
+        let threads = self.threads.map_or(cores, NonZeroUsize::get);
+        check_threads(threads, cores)?;
+        Ok(threads)
     }
 
     /// The terminal that prints messages.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
     }
+}
+
+/// The cores that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Refuses more threads than [`THREADS_PER_CORE`] allows.
+pub(crate) fn check_threads(threads: usize, cores: usize) -> anyhow::Result<()> {
+    let most = cores.saturating_mul(THREADS_PER_CORE);
+    if threads > most {
+        return Err(Usage::error(&format!(
+            "--threads {threads} is more than {THREADS_PER_CORE} per core; pass at most {most} on this machine"
+        )));
+    }
+    Ok(())
 }
 
 impl RunSettings {

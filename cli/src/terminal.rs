@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
+use simgpu::io::Report;
 use simgpu::jobs::{Outcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit};
-use simgpu::progress::{Counts, Progress};
+use simgpu::progress::{Counts, Progress, StageTime};
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
 use crate::parameters::with_flags;
@@ -179,7 +180,7 @@ fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     let slot = scheme.family().slot_width().bytes();
     let bytes = search.bytes_per_document(scheme.num_perm(), slot);
     format!(
-        ", {bands} bands of {rows} slots\nmemory: {} bytes per document, plus its id",
+        ", {bands} bands of {rows} slots\nheld in memory: {} bytes per document, plus its id",
         HumanCount(bytes as u64)
     )
 }
@@ -232,6 +233,9 @@ fn rounded(number: f64) -> HumanCount {
     HumanCount(number.round() as u64)
 }
 
+/// The name of the time that no other stage accounts for.
+const OTHER: &str = "other";
+
 /// Bytes per second: `7.3 MB/s`, `1,234 MB/s`.
 fn rate(bytes: u64, elapsed_s: f64) -> String {
     let megabytes = bytes as f64 / 1e6 / elapsed_s;
@@ -262,8 +266,10 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     format!("{} ({percent:.1} %)", HumanCount(part))
 }
 
-/// Adds lines with the numbers of documents: all, those without shingles, and the skipped records.
-pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
+/// Adds lines with the numbers of documents: all, those without shingles, the skipped records, and those without
+/// an id if that changes the ids of the others.
+pub(crate) fn documents(lines: &mut Lines, report: &Report) {
+    let counts = &report.counts;
     let documents = HumanCount(counts.documents);
     lines.row(
         "documents",
@@ -274,6 +280,21 @@ pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
         lines.row("no shingles", format!("{without}, always kept"));
     }
     lines.row("skipped", HumanCount(counts.skipped).to_string());
+    if let Some(missing) = &report.missing_ids {
+        let (file, row) = (&missing.file, HumanCount(missing.row));
+        let lack = if missing.documents == 1 {
+            "lacks"
+        } else {
+            "lack"
+        };
+        lines.row(
+            "ids",
+            format!(
+                "FILE:ROW for all, because {} {lack} an id, first {file}, row {row}",
+                counted(missing.documents, "document")
+            ),
+        );
+    }
 }
 
 /// Adds lines with the numbers of identical documents and of similar and compared pairs, and the probability
@@ -308,11 +329,24 @@ pub(crate) fn clusters(counts: &Counts) -> String {
     )
 }
 
-/// Adds the time of each stage, the total time, and the peak memory.
-pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
+/// Stages shorter than this would show as `0.00 s`.
+const SHOWN_S: f64 = 0.005;
+
+/// Adds the time of each stage, the total time, and the peak memory. Merges short stages into `other`.
+pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
+    let is_other = |time: &StageTime| time.stage == OTHER || time.elapsed_s < SHOWN_S;
+    let mut other_s = 0.0;
+    let mut shows_parts = true;
     for time in &outcome.timings.0 {
         if time.is_part {
-            lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
+            if shows_parts && time.elapsed_s >= SHOWN_S {
+                lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
+            }
+            continue;
+        }
+        shows_parts = !is_other(time);
+        if is_other(time) {
+            other_s += time.elapsed_s;
             continue;
         }
         let mut value = duration(time.elapsed_s);
@@ -321,7 +355,10 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
         }
         lines.row(time.stage, value);
     }
-    let elapsed_s = start.elapsed().as_secs_f64();
+    if other_s >= SHOWN_S {
+        lines.row(OTHER, duration(other_s));
+    }
+    let elapsed_s = outcome.elapsed_s;
     let rate = rate(outcome.report.counts.bytes, elapsed_s);
     lines.row("total", format!("{}, {rate}", duration(elapsed_s)));
     if let Some(peak) = peak_memory_bytes() {

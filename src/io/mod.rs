@@ -34,13 +34,13 @@ pub use input::{Format, Inputs, read_text};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub(crate) use kept::{JsonLines, KeptFile, RemovedLine, TableForm};
 pub(crate) use npy::{HEADER, header};
-pub(crate) use output::{OutputFile, OutputFolder, folder_of};
+pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{write_table as write_pairs_table, write_text as write_pairs_text};
-pub(crate) use places::{Ids, Places, Skipped, SourceFile};
+pub(crate) use places::{Ids, Places, Skipped, SourceFile, WithoutId};
 pub use read::read_documents;
 pub(crate) use read::{Chunk, Columns, Event, Fingerprint, Reading, Record, read_all};
-pub use report::{LargeCluster, Parameters, Report, SearchParameters, SkippedRecord};
+pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{

@@ -87,6 +87,18 @@ pub struct SkippedRecord {
     pub problem: String,
 }
 
+/// Documents without an id, although others have one. Because of them, every id is `FILE:ROW`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MissingIds {
+    /// The number of documents without an id.
+    pub documents: u64,
+    /// The file of the first one.
+    pub file: String,
+    /// The number of its record in the file, from 0.
+    pub row: u64,
+}
+
 /// A large cluster: a kept document and those removed for it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -125,6 +137,9 @@ pub struct Report {
     /// The ten largest clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub largest_clusters: Vec<LargeCluster>,
+    /// The documents without an id; `None` if all or none have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_ids: Option<MissingIds>,
     /// The files without records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
@@ -144,6 +159,7 @@ impl Report {
             cluster: None,
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
+            missing_ids: None,
             empty_files: Vec::new(),
             skipped: Vec::new(),
         }

@@ -15,6 +15,7 @@ use simgpu::backend::Backend;
 use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 
+use crate::arguments::{check_threads, cores};
 use crate::environment::command;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
@@ -185,6 +186,10 @@ impl MeasureArguments {
             return Err(conflict(
                 "--device applies to the backends gpu and hybrid; add one to --backends, or omit --device",
             ));
+        }
+        for threads in &self.threads {
+            let threads = usize::try_from(threads.get()).unwrap_or(usize::MAX);
+            check_threads(threads, cores())?;
         }
         let plan = Plan {
             effort,

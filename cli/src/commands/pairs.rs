@@ -91,11 +91,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
+        .started(start)
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || {
         with_output(&arguments.output, |output| run.pairs(&search, output))
     })?;
-    summarise(&settings.terminal, &outcome, &arguments.output, start);
+    summarise(&settings.terminal, &outcome, &arguments.output);
     Ok(())
 }
 
@@ -105,6 +106,7 @@ fn run_on_signatures(
     signatures: &Path,
     start: Instant,
 ) -> anyhow::Result<()> {
+    let threads = arguments.run.threads()?;
     let terminal = arguments.run.terminal();
     let signatures = SignatureFile::open(signatures)?;
     let search = arguments.search.resolve(signatures.scheme())?;
@@ -115,12 +117,13 @@ fn run_on_signatures(
     }
     terminal.announce_signatures(&signatures, &search);
     let run = SignatureRun::new(signatures)
+        .started(start)
         .overwrite(arguments.overwrite)
         .progress(&terminal);
-    let outcome = on_threads(arguments.run.threads(), || {
+    let outcome = on_threads(threads, || {
         with_output(&arguments.output, |output| run.pairs(&search, output))
     })?;
-    summarise(&terminal, &outcome, &arguments.output, start);
+    summarise(&terminal, &outcome, &arguments.output);
     Ok(())
 }
 
@@ -139,11 +142,11 @@ fn with_output<T>(
     }
 }
 
-fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path, start: Instant) {
+fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path) {
     terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report.counts);
+        terminal::documents(lines, &outcome.report);
         terminal::comparisons(lines, outcome);
-        terminal::times(lines, outcome, start);
+        terminal::times(lines, outcome);
         lines.row("written to", output.display().to_string());
     });
 }

@@ -42,11 +42,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     settings.terminal.announce(&settings.engine, None);
     let run = settings
         .over(&arguments.input, &inputs)
+        .started(start)
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || run.sign(&arguments.output))?;
     settings.terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report.counts);
-        terminal::times(lines, &outcome, start);
+        terminal::documents(lines, &outcome.report);
+        terminal::times(lines, &outcome);
         lines.row("written to", arguments.output.display().to_string());
     });
     Ok(())

@@ -74,9 +74,11 @@ impl Run<'_> {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
         };
-        let mut source = FileSource::open(&self, held_bytes, target.temporary.clone())?;
+        let mut timings = Timings::default();
+        let temporary = target.temporary.clone();
+        let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         let (corpus, mut found) = find_pairs(&mut source, self.engine, search, self.progress)?;
-        let mut timings = std::mem::take(&mut found.timings);
+        timings.0.append(&mut found.timings.0);
         let documents = corpus.rows;
         target.write(
             &found,
@@ -88,7 +90,12 @@ impl Run<'_> {
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
         let report = source.report("pairs", found.counts, Some(search));
-        Ok(Outcome { report, timings })
+        let elapsed_s = timings.complete(self.start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+        })
     }
 }
 

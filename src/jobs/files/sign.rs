@@ -31,7 +31,7 @@ impl Run<'_> {
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();
         let mut timings = Timings::default();
-        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned())?;
+        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned(), &mut timings)?;
         let counts = match format {
             SignaturesFormat::Npy => {
                 let beside = description_of(output);
@@ -73,7 +73,12 @@ impl Run<'_> {
         };
         self.warn_of_oddities(&counts);
         let report = source.report("sign", counts, None);
-        Ok(Outcome { report, timings })
+        let elapsed_s = timings.complete(self.start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+        })
     }
 
     fn read(

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::outcome::{Outcome, warn_of_repeated_ids};
 use super::pairs::{PairsOutput, Target};
@@ -117,6 +118,7 @@ pub struct SignatureRun<'a> {
     signatures: SignatureFile,
     overwrite: bool,
     progress: &'a dyn Progress,
+    start: Instant,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -134,7 +136,13 @@ impl<'a> SignatureRun<'a> {
             signatures,
             overwrite: false,
             progress: &Silent,
+            start: Instant::now(),
         }
+    }
+
+    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
+    pub fn started(self, start: Instant) -> Self {
+        SignatureRun { start, ..self }
     }
 
     /// Whether to replace the output of an earlier run; default false.
@@ -158,6 +166,7 @@ impl<'a> SignatureRun<'a> {
             signatures,
             overwrite,
             progress,
+            start,
         } = self;
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
@@ -186,7 +195,12 @@ impl<'a> SignatureRun<'a> {
         let mut report = Report::new("pairs", counts, parameters);
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
-        Ok(Outcome { report, timings })
+        let elapsed_s = timings.complete(start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+        })
     }
 }
 
