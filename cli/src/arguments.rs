@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[cfg(feature = "gpu")]
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
-use simgpu::engine::Engine;
+use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
@@ -126,8 +126,8 @@ impl InputArguments {
 /// Where signatures are computed.
 #[derive(Debug, Args)]
 pub(crate) struct BackendArguments {
-    /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if it measures
-    /// faster, else simd); never changes a result
+    /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if the inputs are
+    /// large and it measures faster, else simd); never changes a result
     #[arg(
         long,
         value_name = "NAME",
@@ -192,6 +192,11 @@ impl BackendArguments {
         })
     }
 
+    /// Whether the backend is chosen by its speed.
+    fn is_auto(&self) -> bool {
+        self.backend == Backend::Auto.to_string()
+    }
+
     /// Whether --isa names an instruction set.
     pub(crate) fn names_isa(&self) -> bool {
         self.isa.is_some()
@@ -205,7 +210,8 @@ pub(crate) struct SignArguments {
     #[arg(long, value_enum, help_heading = "Shingles")]
     unit: Option<UnitArgument>,
 
-    /// Units per shingle; words, pieces and tokens are joined by one space [default: words 5, bytes 9,
+    /// Units per shingle; words and pieces are joined by one space, tokens so that no two lists of tokens
+    /// are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
     /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", help_heading = "Shingles")]
     size: Option<NonZeroUsize>,
@@ -343,6 +349,8 @@ const THREADS_PER_CORE: usize = 4;
 /// Settings of a run over files.
 pub(crate) struct RunSettings {
     pub(crate) engine: Engine,
+    /// Builds the engine again once the size of the inputs is known; `None` if the backend has a name.
+    builder: Option<EngineBuilder>,
     pub(crate) threads: usize,
     pub(crate) terminal: Terminal,
     batch_bytes: usize,
@@ -350,10 +358,12 @@ pub(crate) struct RunSettings {
 
 impl RunArguments {
     pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<RunSettings> {
-        let engine = self.sign.resolve()?;
+        let builder = self.sign.builder()?;
+        let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields(engine.takes_tokens())?;
         Ok(RunSettings {
             engine,
+            builder: self.sign.machine.is_auto().then_some(builder),
             threads: self.threads()?,
             terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
@@ -391,6 +401,17 @@ pub(crate) fn check_threads(threads: usize, cores: usize) -> anyhow::Result<()> 
 }
 
 impl RunSettings {
+    /// Lets `auto` choose the hardware for these inputs.
+    pub(crate) fn choose_hardware(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
+        if let Some(builder) = self.builder.take() {
+            self.engine = open(match inputs.text_bytes() {
+                Some(bytes) => builder.work_bytes(bytes),
+                None => builder,
+            })?;
+        }
+        Ok(())
+    }
+
     /// A run over inputs.
     pub(crate) fn over<'a>(&'a self, arguments: &InputArguments, inputs: &'a Inputs) -> Run<'a> {
         let on_bad_record = match arguments.on_bad_record {
@@ -408,7 +429,12 @@ impl RunSettings {
 }
 
 impl SignArguments {
+    /// The engine for a few texts.
     pub(crate) fn resolve(&self) -> anyhow::Result<Engine> {
+        open(self.builder()?.work_bytes(0))
+    }
+
+    fn builder(&self) -> anyhow::Result<EngineBuilder> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let (backend, hardware) = self.machine.resolve()?;
         let mut engine = Engine::builder()
@@ -420,10 +446,7 @@ impl SignArguments {
             let hash: BaseHash = name.parse().map_err(usage)?;
             engine = engine.hash(hash);
         }
-        engine.build().map_err(|error| match error {
-            simgpu::Error::Conflict(_) => usage(error),
-            error => error.into(),
-        })
+        Ok(engine)
     }
 
     fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
@@ -457,6 +480,14 @@ impl SignArguments {
         };
         Ok(shingling)
     }
+}
+
+/// Opens an engine.
+fn open(builder: EngineBuilder) -> anyhow::Result<Engine> {
+    builder.build().map_err(|error| match error {
+        simgpu::Error::Conflict(_) => usage(error),
+        error => error.into(),
+    })
 }
 
 fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {

@@ -186,6 +186,17 @@ impl Inputs {
         self.files.iter().map(|file| &*file.relative)
     }
 
+    /// An estimate of the bytes of text in all files; `None` with a stream, whose length is unknown.
+    pub fn text_bytes(&self) -> Option<u64> {
+        /// About what compression, also that within Parquet, saves on text.
+        const RATIO: u64 = 4;
+        let bytes = |file: &InputFile| {
+            let is_plain = file.compression == Compression::None && file.format != Format::Parquet;
+            file.stored_bytes() * if is_plain { 1 } else { RATIO }
+        };
+        (!self.names_stream()).then(|| self.files.iter().map(bytes).sum())
+    }
+
     /// Refuses an output that is an input file, or a folder that contains one.
     pub(crate) fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
         let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();

@@ -84,8 +84,7 @@ enum ClusterArgument {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    let settings = arguments.run.resolve(&arguments.input)?;
-    let terminal = &settings.terminal;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     let task = Dedup {
         search: arguments.search.resolve(settings.engine.scheme())?,
         clustering: match arguments.cluster {
@@ -98,6 +97,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         },
     };
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
+    let terminal = &settings.terminal;
     terminal.announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)

@@ -84,9 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "no input; pass documents as INPUT, or --signatures FILE",
         ));
     }
-    let settings = arguments.run.resolve(&arguments.input)?;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     let search = arguments.search.resolve(settings.engine.scheme())?;
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
     settings.terminal.announce(&settings.engine, Some(&search));
     let run = settings
         .over(&arguments.input, &inputs)

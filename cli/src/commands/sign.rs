@@ -36,9 +36,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    let settings = arguments.run.resolve(&arguments.input)?;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
     settings.terminal.announce(&settings.engine, None);
     let run = settings
         .over(&arguments.input, &inputs)
