@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
@@ -53,7 +53,7 @@ impl Terminal {
         let mut message = format!(
             "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
             hash = engine.shingler().hash(),
-            k = scheme.num_perm(),
+            k = HumanCount(scheme.num_perm() as u64),
             backend = engine.signer().describe()
         );
         if let Some(search) = search {
@@ -79,7 +79,7 @@ impl Terminal {
             "{signatures} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
             signatures = counted(signatures.documents(), "signature"),
             shingles = signatures.shingles(),
-            k = scheme.num_perm(),
+            k = HumanCount(scheme.num_perm() as u64),
             seed = scheme.seed(),
             search = search_parameters(scheme, search),
         ));
@@ -176,7 +176,8 @@ impl Drop for Terminal {
 
 /// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
-    let (bands, rows) = (search.banding.bands(), search.banding.rows());
+    let count = |number: usize| HumanCount(number as u64);
+    let (bands, rows) = (count(search.banding.bands()), count(search.banding.rows()));
     let slot = scheme.family().slot_width().bytes();
     let bytes = search.bytes_per_document(scheme.num_perm(), slot);
     format!(
@@ -190,7 +191,7 @@ pub(crate) fn shingle_name(shingling: &Shingling) -> String {
     let unit = &shingling.unit;
     let is_unit = *unit == Unit::Tokens && shingling.size.get() == 1;
     if unit.takes_size() && !is_unit {
-        format!("{} {unit}", shingling.size)
+        format!("{} {unit}", HumanCount(shingling.size.get() as u64))
     } else {
         unit.to_string()
     }
@@ -212,14 +213,25 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", HumanCount(count))
 }
 
-/// A number of bytes: `23.4 MB`, `1.23 GB`.
+/// A number of bytes: `512 bytes`, `23.4 kB`, `1.23 GB`.
 fn size(bytes: u64) -> String {
-    let megabytes = bytes as f64 / 1e6;
-    if megabytes < 1e3 {
-        format!("{megabytes:.1} MB")
-    } else {
-        format!("{:.2} GB", megabytes / 1e3)
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return counted(bytes, "byte");
     }
+    let mut size = bytes as f64 / 1e3;
+    let mut unit = 0;
+    // Values that round to 1,000 take the next unit.
+    while size >= 999.5 && unit + 1 < UNITS.len() {
+        size /= 1e3;
+        unit += 1;
+    }
+    let decimals = if size < 9.995 {
+        2
+    } else {
+        usize::from(size < 99.95)
+    };
+    format!("{size:.decimals$} {}", UNITS[unit])
 }
 
 /// A number rounded to an integer, with its digits in groups.
@@ -362,7 +374,7 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
     let rate = rate(outcome.report.counts.bytes, elapsed_s);
     lines.row("total", format!("{}, {rate}", duration(elapsed_s)));
     if let Some(peak) = peak_memory_bytes() {
-        lines.row("peak memory", HumanBytes(peak).to_string());
+        lines.row("peak memory", size(peak));
     }
 }
 
@@ -373,8 +385,11 @@ mod tests {
     #[test]
     fn units_follow_the_magnitude() {
         for (bytes, expected) in [
-            (0, "0.0 MB"),
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (999_700, "1.00 MB"),
             (23_400_000, "23.4 MB"),
+            (123_400_000, "123 MB"),
             (1_234_000_000, "1.23 GB"),
         ] {
             assert_eq!(size(bytes), expected);

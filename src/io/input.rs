@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
 use crate::error::{Conflict, Error, Result};
+use crate::store::unnamed_file;
 
 /// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -465,8 +466,7 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
     let original_compression = Compression::of_start(&start);
     let is_parquet = format == Some(Format::Parquet) || format.is_none() && start == *b"PAR1";
     let mut all = start.as_slice().chain(stream);
-    let mut file =
-        tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
+    let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
     let compression = if original_compression == Compression::None && !is_parquet {
         Compression::Zstd
     } else {

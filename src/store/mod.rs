@@ -6,4 +6,9 @@
 
 mod exact_sets;
 
+#[cfg(feature = "io")]
+mod unnamed;
+
 pub use exact_sets::ExactSets;
+#[cfg(feature = "io")]
+pub(crate) use unnamed::unnamed_file;
