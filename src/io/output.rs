@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use rayon::prelude::*;
 use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
@@ -55,6 +56,8 @@ pub(crate) struct OutputFolder {
     lock: Option<File>,
     /// The files of this run.
     created: Mutex<BTreeSet<String>>,
+    /// Those that are on disk.
+    on_disk: Mutex<BTreeSet<String>>,
 }
 
 impl OutputFolder {
@@ -78,6 +81,7 @@ impl OutputFolder {
             is_new,
             lock: None,
             created: Mutex::default(),
+            on_disk: Mutex::default(),
         };
         let partial = output.partial();
         let was_interrupted = match partial.symlink_metadata() {
@@ -252,10 +256,17 @@ impl OutputFolder {
     }
 
     fn sync_with(&self, disk: &impl Disk) -> Result<()> {
-        let files: Vec<_> = self.files().into_iter().collect();
         let partial = self.partial();
-        let sync = |name: &String| sync_file(disk, &partial.join(name));
-        files.par_iter().try_for_each(sync)
+        let on_disk = self.on_disk.lock();
+        let mut on_disk = on_disk.unwrap_or_else(PoisonError::into_inner);
+        let files = self.files();
+        let new: Vec<PathBuf> = files
+            .difference(&on_disk)
+            .map(|name| partial.join(name))
+            .collect();
+        for_all(&new, |path| sync_file(disk, path))?;
+        *on_disk = files;
+        Ok(())
     }
 
     /// Replaces the results of an earlier run: gives all entries their final names. After a power cut at any
@@ -328,9 +339,7 @@ impl OutputFolder {
             .into_iter()
             .filter(|folder| folder.is_dir())
             .collect();
-        folders
-            .par_iter()
-            .try_for_each(|folder| sync_folder(disk, folder))
+        for_all(&folders, |folder| sync_folder(disk, folder))
     }
 }
 
@@ -393,6 +402,30 @@ fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
 fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, true)
         .map_err(Error::io("write to disk", path))
+}
+
+/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
+fn for_all(paths: &[PathBuf], sync: impl Fn(&Path) -> Result<()> + Sync) -> Result<()> {
+    const AT_A_TIME: usize = 32;
+    let next = AtomicUsize::new(0);
+    let sync_some = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(path)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others = 1..paths.len().min(AT_A_TIME);
+        // Where no more threads can be had, the others do the work.
+        let others =
+            others.map_while(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok());
+        let others: Vec<_> = others.collect();
+        let mut synced = sync_some();
+        for other in others {
+            synced = synced.and(other.join().unwrap_or(Ok(())));
+        }
+        synced
+    })
 }
 
 /// Renamed entries, to undo the renaming if it fails halfway.

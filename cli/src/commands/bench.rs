@@ -22,8 +22,8 @@ use crate::{Usage, usage};
 
 /// Measure throughput and estimation error of every backend and scheme on this machine
 ///
-/// Takes about two minutes and writes a folder with summary.md, report.html and tables of all measurements. Lists
-/// are separated by commas.
+/// Takes about two minutes, prints what is fastest and which errors were found, and writes a folder with summary.md,
+/// report.html and tables of all measurements. Lists are separated by commas.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -256,7 +256,7 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     }
     folder.render()?;
     if !arguments.quiet {
-        std::io::stdout().write_all(folder.brief().as_bytes())?;
+        std::io::stdout().write_all(folder.screen().as_bytes())?;
     }
     terminal.tell(&format!("written to {}", path.display()));
     Ok(())
