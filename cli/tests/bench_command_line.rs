@@ -45,7 +45,7 @@ fn folders_can_be_rendered_again_and_compared() {
     let screen = String::from_utf8(run.stdout).unwrap();
     for part in [
         "Fastest here",
-        "times as fast as scalar",
+        "M shingles/s",
         "Other tools: not measured",
         "Estimation errors found",
         "S-curve",

@@ -48,7 +48,7 @@ enum Command {
         #[arg(value_name = "B")]
         after: PathBuf,
     },
-    /// Rewrite summary.md and report.html of a folder from its tables
+    /// Rewrite summary.md and report.html of a folder from its tables, and print the answers
     Render {
         /// Folder of results
         #[arg(value_name = "DIR")]
@@ -155,7 +155,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => measure(&arguments.measure),
         Some(Command::Compare { before, after }) => show_comparison(before, after),
         Some(Command::Render { folder }) => {
-            ResultsFolder::read(folder)?.render()?;
+            let folder = ResultsFolder::read(folder)?;
+            folder.render()?;
+            std::io::stdout().write_all(folder.screen().as_bytes())?;
             Ok(())
         }
     }

@@ -45,7 +45,7 @@ fn the_report_states_every_parameter() {
 #[test]
 fn stage_times_add_up_to_the_total() {
     let place = Place::new();
-    let input = numbered_lines(&families(100, 4, 60), 0);
+    let input = numbered_lines(families(100, 4, 60), 0);
     let run = place
         .run_with_stdin("dedup - --output out", &input)
         .succeeded();
