@@ -154,6 +154,7 @@ pub struct EngineBuilder {
     hash: Option<BaseHash>,
     backend: Backend,
     hardware: Hardware,
+    work_bytes: Option<u64>,
 }
 
 impl EngineBuilder {
@@ -190,6 +191,26 @@ impl EngineBuilder {
         EngineBuilder { hardware, ..self }
     }
 
+    /// States how many bytes of text the engine will sign in all, as far as known. With little work,
+    /// [`Backend::Auto`] chooses the CPU at once: the search for a GPU would take longer than signing. The default is
+    /// unknown, for which it searches. No value depends on it.
+    ///
+    /// ```
+    /// use simgpu::engine::Engine;
+    ///
+    /// let texts = ["a rose is a rose", "is a rose is a rose"];
+    /// let bytes = texts.iter().map(|text| text.len() as u64).sum();
+    /// let engine = Engine::builder().work_bytes(bytes).build()?;
+    /// assert!(engine.signer().describe().starts_with("simd"));
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    pub fn work_bytes(self, work_bytes: u64) -> Self {
+        EngineBuilder {
+            work_bytes: Some(work_bytes),
+            ..self
+        }
+    }
+
     /// Opens the backend and makes the engine.
     ///
     /// # Errors
@@ -202,8 +223,21 @@ impl EngineBuilder {
         let shingling = self.shingling;
         let shingling = shingling.unwrap_or_else(|| Shingling::of_scheme(&scheme));
         let shingler = Shingler::new(shingling, &scheme, self.hash)?.with_isa(self.hardware.isa);
-        let signer = self.backend.signer_with(&scheme, &self.hardware)?;
+        let updates = self.work_bytes.map(|bytes| {
+            let shingles = bytes / bytes_per_shingle(&shingler.shingling().unit);
+            shingles.saturating_mul(scheme.num_perm() as u64)
+        });
+        let signer = self.backend.signer_for(&scheme, &self.hardware, updates)?;
         Engine::from_parts(scheme, shingler, signer)
+    }
+}
+
+/// About how many bytes of text make one more shingle.
+fn bytes_per_shingle(unit: &Unit) -> u64 {
+    match unit {
+        Unit::Bytes | Unit::Chars => 1,
+        Unit::Words | Unit::Pieces | Unit::Tokens => 6,
+        Unit::StopWords(_) => 12,
     }
 }
 

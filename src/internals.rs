@@ -1,7 +1,7 @@
 //! Items for this project's own benchmarks. They may change at any time.
 
 #[cfg(feature = "gpu")]
-pub use crate::backend::gpu::DeviceLoad;
+pub use crate::backend::gpu::{DeviceLoad, has_searched};
 #[cfg(feature = "io")]
 pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes};
 pub use crate::pipeline::for_each_word;

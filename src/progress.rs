@@ -106,6 +106,22 @@ impl Timings {
         });
         result
     }
+
+    /// Adds the stage `other`, the time since `start` that no stage accounts for, and returns all of the time: the
+    /// stages that are not parts of others add up to it.
+    #[cfg(feature = "io")]
+    pub(crate) fn complete(&mut self, start: std::time::Instant) -> f64 {
+        let elapsed_s = start.elapsed().as_secs_f64();
+        let stages = self.0.iter().filter(|time| !time.is_part);
+        let accounted_s: f64 = stages.map(|time| time.elapsed_s).sum();
+        self.0.push(StageTime {
+            stage: "other",
+            elapsed_s: (elapsed_s - accounted_s).max(0.0),
+            bytes: 0,
+            is_part: false,
+        });
+        elapsed_s
+    }
 }
 
 /// Counts of documents, pairs and clusters in a run.

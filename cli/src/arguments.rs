@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[cfg(feature = "gpu")]
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
-use simgpu::engine::Engine;
+use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::io::{FieldPath, Fields, Format, Inputs, Naming, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
@@ -173,8 +173,8 @@ impl InputArguments {
 /// Where signatures are computed.
 #[derive(Debug, Args)]
 pub(crate) struct BackendArguments {
-    /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if it measures
-    /// faster, else simd); never changes a result
+    /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if the inputs are
+    /// large and it measures faster, else simd); never changes a result
     #[arg(
         long,
         value_name = "NAME",
@@ -239,6 +239,11 @@ impl BackendArguments {
         })
     }
 
+    /// Whether the backend is chosen by its speed.
+    fn is_auto(&self) -> bool {
+        self.backend == Backend::Auto.to_string()
+    }
+
     /// Whether --isa names an instruction set.
     pub(crate) fn names_isa(&self) -> bool {
         self.isa.is_some()
@@ -252,7 +257,8 @@ pub(crate) struct SignArguments {
     #[arg(long, value_enum, help_heading = "Shingles")]
     unit: Option<UnitArgument>,
 
-    /// Units per shingle; words, pieces and tokens are joined by one space [default: words 5, bytes 9,
+    /// Units per shingle; words and pieces are joined by one space, tokens so that no two lists of tokens
+    /// are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
     /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", help_heading = "Shingles")]
     size: Option<NonZeroUsize>,
@@ -303,7 +309,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     sign: SignArguments,
 
-    /// Number of threads [default: one per core]
+    /// Number of threads, at most 4 per core [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
 
@@ -384,9 +390,14 @@ pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
+/// The most threads per core that --threads accepts.
+const THREADS_PER_CORE: usize = 4;
+
 /// Settings of a run over files.
 pub(crate) struct RunSettings {
     pub(crate) engine: Engine,
+    /// Builds the engine again once the size of the inputs is known; `None` if the backend has a name.
+    builder: Option<EngineBuilder>,
     pub(crate) threads: usize,
     pub(crate) terminal: Terminal,
     batch_bytes: usize,
@@ -394,20 +405,24 @@ pub(crate) struct RunSettings {
 
 impl RunArguments {
     pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<RunSettings> {
-        let engine = self.sign.resolve()?;
+        let builder = self.sign.builder()?;
+        let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields(engine.takes_tokens())?;
         Ok(RunSettings {
             engine,
-            threads: self.threads(),
+            builder: self.sign.machine.is_auto().then_some(builder),
+            threads: self.threads()?,
             terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
 
-    /// Number of threads.
-    pub(crate) fn threads(&self) -> usize {
-        let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        self.threads.map_or(available, NonZeroUsize::get)
+    /// Number of threads. More than a few per core only cost memory and time.
+    pub(crate) fn threads(&self) -> anyhow::Result<usize> {
+        let cores = cores();
+        let threads = self.threads.map_or(cores, NonZeroUsize::get);
+        check_threads(threads, cores)?;
+        Ok(threads)
     }
 
     /// The terminal that prints messages.
@@ -416,7 +431,34 @@ impl RunArguments {
     }
 }
 
+/// The cores that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}
+
+/// Refuses more threads than [`THREADS_PER_CORE`] allows.
+pub(crate) fn check_threads(threads: usize, cores: usize) -> anyhow::Result<()> {
+    let most = cores.saturating_mul(THREADS_PER_CORE);
+    if threads > most {
+        return Err(Usage::error(&format!(
+            "--threads {threads} is more than {THREADS_PER_CORE} per core; pass at most {most} on this machine"
+        )));
+    }
+    Ok(())
+}
+
 impl RunSettings {
+    /// Lets `auto` choose the hardware for these inputs.
+    pub(crate) fn choose_hardware(&mut self, inputs: &Inputs) -> anyhow::Result<()> {
+        if let Some(builder) = self.builder.take() {
+            self.engine = open(match inputs.text_bytes() {
+                Some(bytes) => builder.work_bytes(bytes),
+                None => builder,
+            })?;
+        }
+        Ok(())
+    }
+
     /// A run over inputs.
     pub(crate) fn over<'a>(&'a self, arguments: &InputArguments, inputs: &'a Inputs) -> Run<'a> {
         let on_bad_record = match arguments.on_bad_record {
@@ -434,7 +476,12 @@ impl RunSettings {
 }
 
 impl SignArguments {
+    /// The engine for a few texts.
     pub(crate) fn resolve(&self) -> anyhow::Result<Engine> {
+        open(self.builder()?.work_bytes(0))
+    }
+
+    fn builder(&self) -> anyhow::Result<EngineBuilder> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let (backend, hardware) = self.machine.resolve()?;
         let mut engine = Engine::builder()
@@ -446,10 +493,7 @@ impl SignArguments {
             let hash: BaseHash = name.parse().map_err(usage)?;
             engine = engine.hash(hash);
         }
-        engine.build().map_err(|error| match error {
-            simgpu::Error::Conflict(_) => usage(error),
-            error => error.into(),
-        })
+        Ok(engine)
     }
 
     fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
@@ -483,6 +527,14 @@ impl SignArguments {
         };
         Ok(shingling)
     }
+}
+
+/// Opens an engine.
+fn open(builder: EngineBuilder) -> anyhow::Result<Engine> {
+    builder.build().map_err(|error| match error {
+        simgpu::Error::Conflict(_) => usage(error),
+        error => error.into(),
+    })
 }
 
 fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {

@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
+use simgpu::io::Report;
 use simgpu::jobs::{Outcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit};
-use simgpu::progress::{Counts, Progress};
+use simgpu::progress::{Counts, Progress, StageTime};
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
 use crate::parameters::with_flags;
@@ -52,7 +53,7 @@ impl Terminal {
         let mut message = format!(
             "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
             hash = engine.shingler().hash(),
-            k = scheme.num_perm(),
+            k = HumanCount(scheme.num_perm() as u64),
             backend = engine.signer().describe()
         );
         if let Some(search) = search {
@@ -78,7 +79,7 @@ impl Terminal {
             "{signatures} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
             signatures = counted(signatures.documents(), "signature"),
             shingles = signatures.shingles(),
-            k = scheme.num_perm(),
+            k = HumanCount(scheme.num_perm() as u64),
             seed = scheme.seed(),
             search = search_parameters(scheme, search),
         ));
@@ -175,10 +176,11 @@ impl Drop for Terminal {
 
 /// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
-    let (bands, rows) = (search.banding.bands(), search.banding.rows());
+    let count = |number: usize| HumanCount(number as u64);
+    let (bands, rows) = (count(search.banding.bands()), count(search.banding.rows()));
     let bytes = search.bytes_per_document(scheme.num_perm());
     format!(
-        ", {bands} bands of {rows} slots\nmemory: {} bytes per document, plus its id",
+        ", {bands} bands of {rows} slots\nheld in memory: {} bytes per document, plus its id",
         HumanCount(bytes as u64)
     )
 }
@@ -188,7 +190,7 @@ pub(crate) fn shingle_name(shingling: &Shingling) -> String {
     let unit = &shingling.unit;
     let is_unit = *unit == Unit::Tokens && shingling.size.get() == 1;
     if unit.takes_size() && !is_unit {
-        format!("{} {unit}", shingling.size)
+        format!("{} {unit}", HumanCount(shingling.size.get() as u64))
     } else {
         unit.to_string()
     }
@@ -210,14 +212,25 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", HumanCount(count))
 }
 
-/// A number of bytes: `23.4 MB`, `1.23 GB`.
+/// A number of bytes: `512 bytes`, `23.4 kB`, `1.23 GB`.
 fn size(bytes: u64) -> String {
-    let megabytes = bytes as f64 / 1e6;
-    if megabytes < 1e3 {
-        format!("{megabytes:.1} MB")
-    } else {
-        format!("{:.2} GB", megabytes / 1e3)
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    if bytes < 1000 {
+        return counted(bytes, "byte");
     }
+    let mut size = bytes as f64 / 1e3;
+    let mut unit = 0;
+    // Values that round to 1,000 take the next unit.
+    while size >= 999.5 && unit + 1 < UNITS.len() {
+        size /= 1e3;
+        unit += 1;
+    }
+    let decimals = if size < 9.995 {
+        2
+    } else {
+        usize::from(size < 99.95)
+    };
+    format!("{size:.decimals$} {}", UNITS[unit])
 }
 
 /// A number rounded to an integer, with its digits in groups.
@@ -230,6 +243,9 @@ fn rounded(number: f64) -> HumanCount {
     )]
     HumanCount(number.round() as u64)
 }
+
+/// The name of the time that no other stage accounts for.
+const OTHER: &str = "other";
 
 /// Bytes per second: `7.3 MB/s`, `1,234 MB/s`.
 fn rate(bytes: u64, elapsed_s: f64) -> String {
@@ -261,8 +277,10 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     format!("{} ({percent:.1} %)", HumanCount(part))
 }
 
-/// Adds lines with the numbers of documents: all, those without shingles, and the skipped records.
-pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
+/// Adds lines with the numbers of documents: all, those without shingles, the skipped records, and those without
+/// an id if that changes the ids of the others.
+pub(crate) fn documents(lines: &mut Lines, report: &Report) {
+    let counts = &report.counts;
     let documents = HumanCount(counts.documents);
     lines.row(
         "documents",
@@ -273,6 +291,21 @@ pub(crate) fn documents(lines: &mut Lines, counts: &Counts) {
         lines.row("no shingles", format!("{without}, always kept"));
     }
     lines.row("skipped", HumanCount(counts.skipped).to_string());
+    if let Some(missing) = &report.missing_ids {
+        let (file, row) = (&missing.file, HumanCount(missing.row));
+        let lack = if missing.documents == 1 {
+            "lacks"
+        } else {
+            "lack"
+        };
+        lines.row(
+            "ids",
+            format!(
+                "FILE:ROW for all, because {} {lack} an id, first {file}, row {row}",
+                counted(missing.documents, "document")
+            ),
+        );
+    }
 }
 
 /// Adds lines with the numbers of identical documents and of similar and compared pairs, with what the run is
@@ -320,11 +353,24 @@ pub(crate) fn clusters(counts: &Counts) -> String {
     )
 }
 
-/// Adds the time of each stage, the total time, and the peak memory.
-pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
+/// Stages shorter than this would show as `0.00 s`.
+const SHOWN_S: f64 = 0.005;
+
+/// Adds the time of each stage, the total time, and the peak memory. Merges short stages into `other`.
+pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
+    let is_other = |time: &StageTime| time.stage == OTHER || time.elapsed_s < SHOWN_S;
+    let mut other_s = 0.0;
+    let mut shows_parts = true;
     for time in &outcome.timings.0 {
         if time.is_part {
-            lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
+            if shows_parts && time.elapsed_s >= SHOWN_S {
+                lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
+            }
+            continue;
+        }
+        shows_parts = !is_other(time);
+        if is_other(time) {
+            other_s += time.elapsed_s;
             continue;
         }
         let mut value = duration(time.elapsed_s);
@@ -333,11 +379,14 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome, start: Instant) {
         }
         lines.row(time.stage, value);
     }
-    let elapsed_s = start.elapsed().as_secs_f64();
+    if other_s >= SHOWN_S {
+        lines.row(OTHER, duration(other_s));
+    }
+    let elapsed_s = outcome.elapsed_s;
     let rate = rate(outcome.report.counts.bytes, elapsed_s);
     lines.row("total", format!("{}, {rate}", duration(elapsed_s)));
     if let Some(peak) = peak_memory_bytes() {
-        lines.row("peak memory", HumanBytes(peak).to_string());
+        lines.row("peak memory", size(peak));
     }
 }
 
@@ -348,8 +397,11 @@ mod tests {
     #[test]
     fn units_follow_the_magnitude() {
         for (bytes, expected) in [
-            (0, "0.0 MB"),
+            (0, "0 bytes"),
+            (999, "999 bytes"),
+            (999_700, "1.00 MB"),
             (23_400_000, "23.4 MB"),
+            (123_400_000, "123 MB"),
             (1_234_000_000, "1.23 GB"),
         ] {
             assert_eq!(size(bytes), expected);

@@ -40,9 +40,20 @@ fn folders_can_be_rendered_again_and_compared() {
     for file in FILES {
         assert!(place.holds(&format!("a/{file}")), "{file}");
     }
-    // stdout has the main sections of the summary.
+    // stdout has the answers, on one screen.
     let summary = place.read("a/summary.md");
-    assert!(!run.stdout.is_empty());
+    let screen = String::from_utf8(run.stdout).unwrap();
+    for part in [
+        "Fastest here",
+        "M shingles/s",
+        "Other tools: not measured",
+        "Estimation errors found",
+        "S-curve",
+        "a/report.html",
+        "a/summary.md",
+    ] {
+        assert!(screen.contains(part), "no {part:?} in {screen}");
+    }
     let environment: Value = serde_json::from_slice(&place.read("a/environment.json")).unwrap();
     assert!(environment["cpu"].is_string() && environment["command"].is_string());
     for table in ["runs", "errors", "candidates", "found"] {
@@ -145,6 +156,10 @@ fn invalid_arguments_are_refused_before_writing() {
         ("--parts speed", "speed"),
         ("--num-perm 0", "num-perm"),
         ("--threads 0", "threads"),
+        (
+            "--threads 1,10000",
+            "--threads 10000 is more than 4 per core",
+        ),
         ("--lengths 0", "lengths"),
         ("--lengths 99999999", "lengths"),
         ("--input nowhere.jsonl", "nowhere.jsonl"),

@@ -44,6 +44,36 @@ fn place() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+// The screen
+
+#[test]
+fn the_screen_fits_one_screen() {
+    let place = place();
+    for (name, made_up) in [
+        ("small", MadeUp::small()),
+        ("realistic", MadeUp::realistic()),
+    ] {
+        let screen = folder(&place, name, made_up.tables()).screen();
+        let lines: Vec<&str> = screen.lines().collect();
+        assert!(lines.len() <= 40, "{} lines: {screen}", lines.len());
+        // Lines with a path are as long as the path.
+        let place = place.path().display().to_string();
+        let is_long = |line: &&&str| line.chars().count() > 100 && !line.contains(&place);
+        let long: Vec<_> = lines.iter().filter(is_long).collect();
+        assert!(long.is_empty(), "{long:?}");
+        for part in [
+            "Fastest here",
+            "Against other tools",
+            "Estimation errors found",
+            "Pairs found",
+        ] {
+            assert!(screen.contains(part), "{name}: no {part:?} in {screen}");
+        }
+    }
+    let empty = folder(&place, "empty", Tables::default()).screen();
+    assert_eq!(empty.lines().count(), 2, "{empty}");
+}
+
 // Writing and reading
 
 #[test]

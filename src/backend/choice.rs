@@ -118,6 +118,21 @@ impl Backend {
     /// # Errors
     /// As [`Backend::signer`].
     pub fn signer_with(self, scheme: &Scheme, hardware: &Hardware) -> Result<Box<dyn Signer>> {
+        self.signer_for(scheme, hardware, None)
+    }
+
+    /// Opens the backend for a number of updates, if known. Only [`Backend::Auto`] depends on it. One update computes
+    /// one slot for one shingle.
+    #[cfg_attr(
+        not(feature = "gpu"),
+        allow(unused_variables, reason = "only GPUs have a price")
+    )]
+    pub(crate) fn signer_for(
+        self,
+        scheme: &Scheme,
+        hardware: &Hardware,
+        updates: Option<u64>,
+    ) -> Result<Box<dyn Signer>> {
         let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
         let simd =
             || -> Box<dyn Signer> { Box::new(Simd::new(&permutations, empty, hardware.isa)) };
@@ -127,7 +142,9 @@ impl Backend {
             #[cfg(not(feature = "gpu"))]
             Backend::Auto => simd(),
             #[cfg(feature = "gpu")]
-            Backend::Auto => gpu::auto::choose(&permutations, empty, &hardware.gpu, || simd()),
+            Backend::Auto => {
+                gpu::auto::choose(&permutations, empty, &hardware.gpu, updates, || simd())
+            }
             #[cfg(feature = "gpu")]
             Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
                 &permutations,

@@ -9,6 +9,7 @@ use super::compression::{Compression, FrameWriter};
 use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
 use super::format::{Format, check_start, unknown_ending};
 use crate::error::{Conflict, Error, Result};
+use crate::store::unnamed_file;
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -209,6 +210,17 @@ impl Inputs {
         self.files.iter().map(|file| &*file.relative)
     }
 
+    /// An estimate of the bytes of text in all files; `None` with a stream, whose length is unknown.
+    pub fn text_bytes(&self) -> Option<u64> {
+        /// About what compression, also that within Parquet, saves on text.
+        const RATIO: u64 = 4;
+        let bytes = |file: &InputFile| {
+            let is_plain = file.compression == Compression::None && file.format != Format::Parquet;
+            file.stored_bytes() * if is_plain { 1 } else { RATIO }
+        };
+        (!self.names_stream()).then(|| self.files.iter().map(bytes).sum())
+    }
+
     /// Refuses an output that is an input file, or a folder that contains one.
     pub(crate) fn check_not_overwritten_by(&self, outputs: &[PathBuf]) -> Result<()> {
         let named: Vec<&Path> = self.files.iter().map(|file| &*file.named).collect();
@@ -401,8 +413,7 @@ fn copy_stream(stream: &mut impl Read, naming: Naming, folder: &Path) -> Result<
     let is_plain = original_compression == Compression::None;
     let plain_format = naming.format.unwrap_or_else(|| Format::of_start(&start));
     let mut all = start.as_slice().chain(stream);
-    let mut file =
-        tempfile::tempfile_in(folder).map_err(Error::io("create a temporary file in", folder))?;
+    let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
     let compression = if is_plain && !plain_format.is_table() {
         Compression::Zstd
     } else {

@@ -52,13 +52,13 @@ pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use kept::{JsonLines, KeptFile, RemovedLine};
 pub(crate) use npy::{HEADER, header};
-pub(crate) use output::{OutputFile, OutputFolder, folder_of};
+pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{write_table as write_pairs_table, write_text as write_pairs_text};
-pub(crate) use places::{Ids, Places, Skipped, SourceFile};
+pub(crate) use places::{Ids, Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
 pub use read::{READER_THREAD, read_documents};
-pub use report::{LargeCluster, Parameters, Report, SearchParameters, SkippedRecord};
+pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{

@@ -1,18 +1,50 @@
-//! Output files that get their final names only when they are complete.
+//! Output files that get their final names only when they are complete and on disk.
 
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use serde::Deserialize;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
 
 /// Folder for files until the run is complete, and suffix of a single file until it is complete.
 const PARTIAL: &str = ".partial";
 
-/// The entries of a folder of results, in the order of renaming. The last one marks a complete run.
-const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
-
 /// The file in [`PARTIAL`] that a run locks to claim the folder.
 const LOCK: &str = ".lock";
+
+/// The folder in [`PARTIAL`] for the results of an earlier run, once the new ones replace them.
+const EARLIER: &str = ".earlier";
+
+/// The folder of the kept records. It may be empty.
+const KEPT: &str = "kept";
+
+/// Lists the files of a run. It is renamed first, so that no file of a run is ever without it.
+pub(crate) const RUN_RECORD: &str = "run.json";
+
+/// Marks a complete run. It is renamed last.
+pub(crate) const REPORT: &str = "report.json";
+
+/// What `run.json` says of the files beside it.
+#[derive(Deserialize)]
+struct Listed {
+    #[serde(rename = "simgpu")]
+    _version: String,
+    files: HashSet<String>,
+}
+
+/// What marks `report.json` as a report of this program.
+#[derive(Deserialize)]
+struct ReportMark {
+    #[serde(rename = "simgpu_report")]
+    _version: u32,
+}
 
 /// A folder of results. A run writes into its `.partial` and renames the entries when they are complete.
 #[derive(Debug)]
@@ -22,13 +54,18 @@ pub(crate) struct OutputFolder {
     is_new: bool,
     /// Locked until the run ends.
     lock: Option<File>,
+    /// The files of this run.
+    created: Mutex<BTreeSet<String>>,
+    /// Those that are on disk.
+    on_disk: Mutex<BTreeSet<String>>,
 }
 
 impl OutputFolder {
     /// Prepares the folder and discards the files of an interrupted run.
     ///
     /// Refuses a folder that another run is writing, one with the results of a complete run unless
-    /// `overwrite` is set, and one with any other file: this program deletes only its own files.
+    /// `overwrite` is set, and one with any file that no `run.json` lists: this program deletes only its own
+    /// files.
     pub(crate) fn open(folder: &Path, overwrite: bool) -> Result<Self> {
         let is_new = !folder.exists();
         fs::create_dir_all(folder).map_err(Error::io("create the output folder", folder))?;
@@ -39,26 +76,31 @@ impl OutputFolder {
                 remedy: remedy.to_owned(),
             })
         };
-        for entry in fs::read_dir(folder).map_err(Error::io("read", folder))? {
-            let name = entry.map_err(Error::io("read", folder))?.file_name();
-            if name != PARTIAL && ENTRIES.iter().all(|ours| name != *ours) {
-                let name = name.to_string_lossy();
-                return refuse(
-                    format!("the output folder is not empty: simgpu did not write {name}"),
-                    "choose an empty folder",
-                );
-            }
-        }
         let mut output = OutputFolder {
             folder: folder.to_owned(),
             is_new,
             lock: None,
+            created: Mutex::default(),
+            on_disk: Mutex::default(),
         };
-        let was_interrupted = output.partial().exists();
-        fs::create_dir_all(output.partial()).map_err(Error::io("create", output.partial()))?;
-        let (lock, lock_path) = output.create(LOCK)?;
+        let partial = output.partial();
+        let was_interrupted = match partial.symlink_metadata() {
+            Ok(metadata) if !metadata.is_dir() => {
+                return refuse(
+                    format!("{PARTIAL} in it is not a folder"),
+                    "choose another folder",
+                );
+            }
+            found => found.is_ok(),
+        };
+        fs::create_dir_all(&partial).map_err(Error::io("create", &partial))?;
+        let lock_path = partial.join(LOCK);
+        let mut options = File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let lock = options.open(&lock_path);
+        let lock = lock.map_err(Error::io("create", &lock_path))?;
         match lock.try_lock() {
-            Ok(()) => output.lock = Some(lock),
+            Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return refuse(
                     "another run is writing to the output folder".to_owned(),
@@ -67,32 +109,119 @@ impl OutputFolder {
             }
             Err(TryLockError::Error(error)) => return Err(Error::io("lock", lock_path)(error)),
         }
+        if let Err(refused) = output.check_no_foreign_file() {
+            if !was_interrupted {
+                let _ = fs::remove_dir_all(&partial);
+            }
+            return Err(refused);
+        }
+        output.lock = Some(lock);
         // An interrupted run leaves an unlocked `.partial`, and perhaps results without a report.
-        let holds = |entry: &str| folder.join(entry).exists();
-        let is_interrupted = was_interrupted && !holds("report.json");
-        if ENTRIES.into_iter().any(holds) && !is_interrupted && !overwrite {
+        let earlier = output.earlier_entries()?;
+        let is_interrupted = was_interrupted && earlier.iter().all(|entry| entry != REPORT);
+        if !earlier.is_empty() && !is_interrupted && !overwrite {
             return refuse(
                 "the output folder is not empty: it holds the results of a run".to_owned(),
                 "choose another folder, or pass `overwrite` to replace them",
             );
         }
-        output.discard_partial()?;
         if is_interrupted {
-            for entry in ENTRIES {
+            // The list of the files goes last: without it, the next run would take them for foreign files.
+            for entry in &earlier {
                 remove(&folder.join(entry))?;
             }
         }
+        output.discard_partial()?;
         Ok(output)
     }
 
-    /// Removes everything in `.partial` except the lock.
+    /// Refuses a folder that holds a file of which no `run.json`, of a complete or an interrupted run, says that
+    /// this program wrote it.
+    fn check_no_foreign_file(&self) -> Result<()> {
+        let refuse = |name: &str| {
+            Err(Error::Output {
+                path: self.folder.clone(),
+                problem: format!("the output folder is not empty: simgpu did not write {name}"),
+                remedy: "choose an empty folder, or move that file elsewhere".to_owned(),
+            })
+        };
+        let listed = |folder: &Path| {
+            let listed = read_json::<Listed>(&folder.join(RUN_RECORD));
+            listed.map(|listed| listed.files).unwrap_or_default()
+        };
+        let mut own = listed(&self.folder);
+        own.extend(listed(&self.partial()));
+        let is_own_folder = |name: &str| {
+            let is_inside = |file: &String| {
+                let rest = file.strip_prefix(name);
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            name == KEPT || own.iter().any(is_inside)
+        };
+        let is_own = |entry: &DirEntry, name: &str| {
+            let (kind, is_top) = (entry.file_type(), entry.depth() == 1);
+            match name {
+                PARTIAL => kind.is_dir(),
+                REPORT => read_json::<ReportMark>(entry.path()).is_some() && own.contains(REPORT),
+                // An empty folder inside one of a run holds nothing to lose.
+                _ if kind.is_dir() => !is_top || is_own_folder(name),
+                _ => kind.is_file() && own.contains(name),
+            }
+        };
+        let is_partial = |entry: &DirEntry| {
+            entry.depth() == 2 && {
+                let parent = entry.path().parent();
+                parent.is_some_and(|parent| parent.ends_with(PARTIAL))
+            }
+        };
+        let entries = WalkDir::new(&self.folder)
+            .min_depth(1)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(|entry| !is_partial(entry));
+        for entry in entries {
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(&self.folder).to_owned();
+                Error::io("read", path)(error.into())
+            })?;
+            let path = entry.path().strip_prefix(&self.folder);
+            let parts = path.unwrap_or(entry.path()).components();
+            let parts: Vec<_> = parts
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect();
+            let name = parts.join("/");
+            if !is_own(&entry, &name) {
+                return refuse(&name);
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of earlier runs in the folder: the report first, the list of files last.
+    fn earlier_entries(&self) -> Result<Vec<String>> {
+        let failed = || Error::io("read", self.folder.clone());
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed())? {
+            let name = entry.map_err(failed())?.file_name();
+            let name = name.to_string_lossy().into_owned();
+            if name != PARTIAL {
+                names.push(name);
+            }
+        }
+        names.sort_by_key(|name| (name != REPORT, name == RUN_RECORD, name.clone()));
+        Ok(names)
+    }
+
+    /// Removes everything in `.partial` except the lock, and `run.json` last.
     fn discard_partial(&self) -> Result<()> {
         let partial = self.partial();
+        let mut entries = Vec::new();
         for entry in fs::read_dir(&partial).map_err(Error::io("read", &partial))? {
-            let entry = entry.map_err(Error::io("read", &partial))?;
-            if entry.file_name() != LOCK {
-                remove(&entry.path())?;
-            }
+            entries.push(entry.map_err(Error::io("read", &partial))?.file_name());
+        }
+        entries.sort_by_key(|name| name == RUN_RECORD);
+        for name in entries.iter().filter(|name| *name != LOCK) {
+            remove(&partial.join(name))?;
         }
         Ok(())
     }
@@ -108,21 +237,109 @@ impl OutputFolder {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(Error::io("create", parent))?;
         }
-        let file = File::create(&path).map_err(Error::io("create", &path))?;
+        let file = File::create_new(&path).map_err(Error::io("create", &path))?;
+        if let Ok(mut created) = self.created.lock() {
+            created.insert(name.to_owned());
+        }
         Ok((file, path))
     }
 
-    /// Removes the results of an earlier run and gives all entries their final names.
-    pub(crate) fn commit(self) -> Result<()> {
-        // The report marks a complete run, so remove it first and rename it last.
-        for entry in ENTRIES.iter().rev() {
-            remove(&self.folder.join(entry))?;
-        }
-        for entry in ENTRIES {
-            let (from, to) = (self.partial().join(entry), self.folder.join(entry));
-            fs::rename(&from, &to).map_err(Error::io("rename to", &to))?;
-        }
+    /// The names of all files created so far, in order.
+    pub(crate) fn files(&self) -> BTreeSet<String> {
+        let created = self.created.lock();
+        created.map(|created| created.clone()).unwrap_or_default()
+    }
+
+    /// Waits until all files created so far are on disk.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.sync_with(&OnDisk)
+    }
+
+    fn sync_with(&self, disk: &impl Disk) -> Result<()> {
+        let partial = self.partial();
+        let on_disk = self.on_disk.lock();
+        let mut on_disk = on_disk.unwrap_or_else(PoisonError::into_inner);
+        let files = self.files();
+        let new: Vec<PathBuf> = files
+            .difference(&on_disk)
+            .map(|name| partial.join(name))
+            .collect();
+        for_all(&new, |path| sync_file(disk, path))?;
+        *on_disk = files;
         Ok(())
+    }
+
+    /// Replaces the results of an earlier run: gives all entries their final names. After a power cut at any
+    /// moment, a folder with a report holds all results.
+    pub(crate) fn commit(self) -> Result<()> {
+        self.commit_with(&OnDisk)
+    }
+
+    fn commit_with(self, disk: &impl Disk) -> Result<()> {
+        self.sync_with(disk)?;
+        self.sync_folders(disk)?;
+        // A file that appeared during the run is not ours to replace.
+        self.check_no_foreign_file()?;
+        let (folder, partial) = (&self.folder, self.partial());
+        let mut moves = Moves {
+            disk,
+            done: Vec::new(),
+        };
+        let earlier = partial.join(EARLIER);
+        fs::create_dir_all(&earlier).map_err(Error::io("create", &earlier))?;
+        let replaced = self
+            .earlier_entries()?
+            .into_iter()
+            .try_for_each(|entry| moves.rename(&folder.join(&entry), &earlier.join(&entry)));
+        let renamed = replaced.and_then(|()| {
+            for entry in self.entries() {
+                if entry == REPORT {
+                    sync_folder(disk, folder)?;
+                }
+                moves.rename(&partial.join(&entry), &folder.join(&entry))?;
+            }
+            sync_folder(disk, folder)
+        });
+        if renamed.is_err() {
+            moves.undo();
+        }
+        renamed?;
+        let parent = std::path::absolute(folder).map_err(Error::io("find", folder))?;
+        parent
+            .parent()
+            .map_or(Ok(()), |parent| sync_folder(disk, parent))
+    }
+
+    /// The entries of this run, in the order of renaming.
+    fn entries(&self) -> Vec<String> {
+        let first_part = |name: &String| name.split('/').next().unwrap_or(name).to_owned();
+        let mut entries: BTreeSet<String> = self.files().iter().map(first_part).collect();
+        if self.partial().join(KEPT).is_dir() {
+            entries.insert(KEPT.to_owned());
+        }
+        let mut entries: Vec<String> = entries.into_iter().collect();
+        entries.sort_by_key(|name| (name != RUN_RECORD, name == REPORT, name.clone()));
+        entries
+    }
+
+    /// Waits until the names of all files created so far are on disk.
+    fn sync_folders(&self, disk: &impl Disk) -> Result<()> {
+        let partial = self.partial();
+        let mut folders = BTreeSet::from([partial.clone(), partial.join(KEPT)]);
+        for name in self.files() {
+            let path = partial.join(name);
+            let parents = path.ancestors().skip(1);
+            folders.extend(
+                parents
+                    .take_while(|parent| parent.starts_with(&partial))
+                    .map(Path::to_owned),
+            );
+        }
+        let folders: Vec<_> = folders
+            .into_iter()
+            .filter(|folder| folder.is_dir())
+            .collect();
+        for_all(&folders, |folder| sync_folder(disk, folder))
     }
 }
 
@@ -139,49 +356,174 @@ impl Drop for OutputFolder {
     }
 }
 
+/// What a commit asks of the disk. A test records the calls.
+trait Disk: Sync {
+    /// Waits until a file, or the names in a folder, are on disk.
+    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()>;
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+}
+
+struct OnDisk;
+
+impl Disk for OnDisk {
+    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()> {
+        if !is_folder {
+            // Windows flushes only what may be written.
+            return File::options().write(true).open(path)?.sync_all();
+        }
+        if cfg!(not(unix)) {
+            return Ok(());
+        }
+        match File::open(path)?.sync_all() {
+            // A file system without this operation, such as some network mounts.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::InvalidInput | ErrorKind::Unsupported
+                ) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+}
+
+fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
+    disk.sync(path, false)
+        .map_err(Error::io("write to disk", path))
+}
+
+fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
+    disk.sync(path, true)
+        .map_err(Error::io("write to disk", path))
+}
+
+/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
+fn for_all(paths: &[PathBuf], sync: impl Fn(&Path) -> Result<()> + Sync) -> Result<()> {
+    const AT_A_TIME: usize = 32;
+    let next = AtomicUsize::new(0);
+    let sync_some = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(path)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others = 1..paths.len().min(AT_A_TIME);
+        // Where no more threads can be had, the others do the work.
+        let others =
+            others.map_while(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok());
+        let others: Vec<_> = others.collect();
+        let mut synced = sync_some();
+        for other in others {
+            synced = synced.and(other.join().unwrap_or(Ok(())));
+        }
+        synced
+    })
+}
+
+/// Renamed entries, to undo the renaming if it fails halfway.
+struct Moves<'a, D> {
+    disk: &'a D,
+    done: Vec<(PathBuf, PathBuf)>,
+}
+
+impl<D: Disk> Moves<'_, D> {
+    fn rename(&mut self, from: &Path, to: &Path) -> Result<()> {
+        self.disk
+            .rename(from, to)
+            .map_err(Error::io("rename to", to))?;
+        self.done.push((from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    /// Undoes as much as possible; the error that led here is the one to report.
+    fn undo(&self) {
+        for (from, to) in self.done.iter().rev() {
+            let _ = self.disk.rename(to, from);
+        }
+    }
+}
+
+/// The contents of a JSON file; `None` if it is missing or not as expected.
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Option<T> {
+    let is_file = path
+        .symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_file());
+    is_file.then_some(())?;
+    serde_json::from_reader(io::BufReader::new(File::open(path).ok()?)).ok()
+}
+
 /// An output file, written under a temporary name beside its final one.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
     partial: PathBuf,
+    /// Locked until the run ends.
+    _lock: Option<File>,
 }
 
 impl OutputFile {
-    /// Creates the file under a name that ends in `.partial`.
+    /// Creates the file under a name that ends in `.partial`, and replaces the one of an interrupted run.
+    ///
+    /// Refuses to replace anything but a regular file, and a regular file unless `overwrite` is set.
     pub(crate) fn create(path: &Path, overwrite: bool) -> Result<(Self, File)> {
+        let refuse = |problem: String, remedy: &str| {
+            Err(Error::Output {
+                path: path.to_owned(),
+                problem,
+                remedy: remedy.to_owned(),
+            })
+        };
         let folder = folder_of(path);
         if !folder.exists() {
-            return Err(Error::Output {
-                path: path.to_owned(),
-                problem: format!("there is no folder {}", folder.display()),
-                remedy: "create it, or choose another".to_owned(),
-            });
+            return refuse(
+                format!("there is no folder {}", folder.display()),
+                "create it, or choose another",
+            );
         }
         if path.is_dir() {
-            return Err(Error::Output {
-                path: path.to_owned(),
-                problem: "it is a folder".to_owned(),
-                remedy: "name a file".to_owned(),
-            });
+            return refuse("it is a folder".to_owned(), "name a file");
         }
-        if path.exists() && !overwrite {
-            return Err(Error::Output {
-                path: path.to_owned(),
-                problem: "the file exists".to_owned(),
-                remedy: "choose another name, or pass `overwrite` to replace it".to_owned(),
-            });
+        // The link itself counts, not its target: it is what the last rename would replace.
+        if let Ok(existing) = path.symlink_metadata() {
+            if !existing.is_file() {
+                let what = if existing.is_symlink() {
+                    "a link"
+                } else {
+                    "not a regular file"
+                };
+                return refuse(format!("it is {what}"), "name a file");
+            }
+            if !overwrite {
+                return refuse(
+                    "the file exists".to_owned(),
+                    "choose another name, or pass `overwrite` to replace it",
+                );
+            }
         }
-        let output = OutputFile {
-            partial: with_suffix(path, PARTIAL),
-            path: path.to_owned(),
-        };
-        let file = File::options()
+        let partial = with_suffix(path, PARTIAL);
+        discard_interrupted(&partial)?;
+        let mut options = File::options();
+        let file = options
             .read(true)
             .write(true)
-            .create(true)
-            .truncate(true)
-            .open(&output.partial)
-            .map_err(Error::io("create", &output.partial))?;
+            .create_new(true)
+            .open(&partial)
+            .map_err(Error::io("create", &partial))?;
+        // Where files cannot be locked, a second run with the same output fails to create the file, or later.
+        let lock = file.try_clone().ok().filter(|file| file.try_lock().is_ok());
+        let output = OutputFile {
+            partial,
+            path: path.to_owned(),
+            _lock: lock,
+        };
         Ok((output, file))
     }
 
@@ -202,9 +544,53 @@ impl OutputFile {
         &self.partial
     }
 
-    /// Gives the file its final name.
+    /// Gives the file its final name, once its contents are on disk.
     pub(crate) fn commit(self) -> Result<()> {
-        fs::rename(&self.partial, &self.path).map_err(Error::io("rename to", &self.path))
+        self.commit_with(&OnDisk)
+    }
+
+    fn commit_with(self, disk: &impl Disk) -> Result<()> {
+        sync_file(disk, &self.partial)?;
+        disk.rename(&self.partial, &self.path)
+            .map_err(Error::io("rename to", &self.path))?;
+        sync_folder(disk, folder_of(&self.path))
+    }
+}
+
+/// Removes the temporary file of an interrupted run. Refuses that of another run, and what is not a file.
+fn discard_interrupted(partial: &Path) -> Result<()> {
+    let refuse = |problem: &str, remedy: &str| {
+        Err(Error::Output {
+            path: partial.to_owned(),
+            problem: problem.to_owned(),
+            remedy: remedy.to_owned(),
+        })
+    };
+    let Ok(metadata) = partial.symlink_metadata() else {
+        return Ok(());
+    };
+    if !metadata.is_file() {
+        return refuse(
+            "it is not a regular file",
+            "move it elsewhere, or choose another output",
+        );
+    }
+    let file = File::options()
+        .write(true)
+        .open(partial)
+        .map_err(Error::io("open", partial))?;
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return refuse(
+            "another run is writing it",
+            "wait until it ends, or choose another output",
+        );
+    }
+    drop(file);
+    match fs::remove_file(partial) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(Error::io("remove", partial)(error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -236,4 +622,176 @@ fn remove(path: &Path) -> Result<()> {
         Ok(_) => fs::remove_file(path),
     };
     removed.map_err(Error::io("remove", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Records what a commit does, and fails at one call.
+    #[derive(Default)]
+    struct Recorded {
+        calls: Mutex<Vec<String>>,
+        root: PathBuf,
+        fails_at: Option<&'static str>,
+    }
+
+    impl Recorded {
+        fn note(&self, call: &str, path: &Path) -> io::Result<()> {
+            let path = path.strip_prefix(&self.root).unwrap().display();
+            let call = format!("{call} {path}");
+            let mut calls = self.calls.lock().unwrap();
+            // Once: undoing a rename may be the same call.
+            let fails = self.fails_at == Some(&call) && !calls.contains(&call);
+            calls.push(call);
+            if fails {
+                Err(ErrorKind::StorageFull.into())
+            } else {
+                Ok(())
+            }
+        }
+    }
+
+    impl Disk for Recorded {
+        fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()> {
+            OnDisk.sync(path, is_folder)?;
+            self.note("sync", path)
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.note("rename to", to)?;
+            fs::rename(from, to)
+        }
+    }
+
+    /// A folder whose files hold `contents`.
+    fn filled(root: &Path, contents: &str) -> OutputFolder {
+        let output = OutputFolder::open(&root.join("out"), true).unwrap();
+        let names = [
+            "kept/a/b.jsonl",
+            "kept/c.jsonl",
+            "removed.jsonl",
+            REPORT,
+            RUN_RECORD,
+        ];
+        for name in names {
+            let contents = match name {
+                REPORT => "{\"simgpu_report\": 1}".to_owned(),
+                RUN_RECORD => format!("{{\"simgpu\": \"0\", \"files\": {names:?}}}"),
+                _ => contents.to_owned(),
+            };
+            let (mut file, _) = output.create(name).unwrap();
+            file.write_all(contents.as_bytes()).unwrap();
+        }
+        output
+    }
+
+    fn recorder(root: &Path, fails_at: Option<&'static str>) -> Recorded {
+        Recorded {
+            root: root.to_owned(),
+            fails_at,
+            ..Recorded::default()
+        }
+    }
+
+    #[test]
+    fn files_reach_the_disk_before_the_report() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let disk = recorder(&root, None);
+        filled(&root, "one").commit_with(&disk).unwrap();
+        let mut calls = disk.calls.into_inner().unwrap();
+        // Threads sync the files and folders of `.partial` in any order.
+        let renames = calls
+            .iter()
+            .position(|call| call.starts_with("rename"))
+            .unwrap();
+        calls[..renames].sort_unstable();
+        let expected = [
+            "sync out/.partial",
+            "sync out/.partial/kept",
+            "sync out/.partial/kept/a",
+            "sync out/.partial/kept/a/b.jsonl",
+            "sync out/.partial/kept/c.jsonl",
+            "sync out/.partial/removed.jsonl",
+            "sync out/.partial/report.json",
+            "sync out/.partial/run.json",
+            "rename to out/run.json",
+            "rename to out/kept",
+            "rename to out/removed.jsonl",
+            "sync out",
+            "rename to out/report.json",
+            "sync out",
+            "sync ",
+        ];
+        assert_eq!(calls, expected);
+    }
+
+    #[test]
+    fn a_commit_that_fails_keeps_the_earlier_results() {
+        let failures = [
+            "sync out/.partial/kept/c.jsonl",
+            "rename to out/kept",
+            "rename to out/report.json",
+        ];
+        for fails_at in failures {
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path().canonicalize().unwrap();
+            filled(&root, "one").commit().unwrap();
+            let disk = recorder(&root, Some(fails_at));
+            let failed = filled(&root, "two").commit_with(&disk);
+            assert!(matches!(failed, Err(Error::Io { .. })), "{fails_at}");
+            let read = |name: &str| fs::read_to_string(root.join("out").join(name)).unwrap();
+            for name in ["kept/a/b.jsonl", "kept/c.jsonl", "removed.jsonl"] {
+                assert_eq!(read(name), "one", "{fails_at}");
+            }
+            assert!(read(REPORT).contains("simgpu_report"));
+            assert!(!root.join("out").join(PARTIAL).exists());
+        }
+    }
+
+    #[test]
+    fn a_file_that_appears_during_a_run_stays() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        filled(root, "one").commit().unwrap();
+        let second = filled(root, "two");
+        fs::write(root.join("out/kept/mine"), "mine").unwrap();
+        let refused = second.commit().unwrap_err().to_string();
+        assert!(refused.contains("did not write kept/mine"), "{refused}");
+        assert_eq!(fs::read(root.join("out/kept/mine")).unwrap(), b"mine");
+        assert_eq!(fs::read(root.join("out/kept/c.jsonl")).unwrap(), b"one");
+    }
+
+    #[test]
+    fn a_file_reaches_the_disk_before_its_name() {
+        let place = tempfile::tempdir().unwrap();
+        let disk = recorder(place.path(), None);
+        let (output, _) = OutputFile::create(&place.path().join("p.csv"), false).unwrap();
+        output.commit_with(&disk).unwrap();
+        let calls = disk.calls.into_inner().unwrap();
+        assert_eq!(calls, ["sync p.csv.partial", "rename to p.csv", "sync "]);
+    }
+
+    #[test]
+    fn two_runs_never_write_one_file() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("p.csv");
+        let (first, mut file) = OutputFile::create(&path, false).unwrap();
+        file.write_all(b"first").unwrap();
+        let refused = OutputFile::create(&path, false).unwrap_err().to_string();
+        assert!(refused.contains("another run is writing"), "{refused}");
+        first.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        // What an interrupted run left is replaced.
+        fs::write(place.path().join("q.csv.partial"), "half").unwrap();
+        OutputFile::create(&place.path().join("q.csv"), false)
+            .unwrap()
+            .0
+            .commit()
+            .unwrap();
+        assert_eq!(fs::read(place.path().join("q.csv")).unwrap(), b"");
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::chunk::Chunk;
 use super::jsonl::json_string;
 use super::read::Fingerprint;
-use super::report::{FirstRow, SkippedRecord};
+use super::report::{FirstRow, MissingIds, SkippedRecord};
 use crate::error::{BadRecord, Error, Result};
 
 /// The file, record number and id of each document, by row.
@@ -23,6 +23,8 @@ pub(crate) struct Places {
     pub(crate) skipped: Vec<Skipped>,
     /// The ids of the documents; `None` if a document has no id.
     pub(crate) ids: Option<Ids>,
+    /// The documents without an id.
+    pub(crate) without_id: Option<WithoutId>,
     /// The numbers of the files without records.
     pub(crate) empty_files: Vec<usize>,
     /// The number of documents that repeat an earlier id.
@@ -46,6 +48,14 @@ pub(crate) struct SourceFile {
 pub(crate) struct Skipped {
     pub(crate) file: usize,
     pub(crate) record: BadRecord,
+}
+
+/// The documents without an id.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WithoutId {
+    pub(crate) documents: u64,
+    /// The first one.
+    pub(crate) row: u32,
 }
 
 /// Ids as JSON, concatenated.
@@ -135,6 +145,19 @@ impl Places {
             first_row: file.first_row,
         };
         self.files.iter().map(first_row).collect()
+    }
+
+    /// The documents without an id, if some among `documents` have one.
+    pub(crate) fn missing_ids(&self, documents: u64) -> Option<MissingIds> {
+        let without_id = self.without_id?;
+        (without_id.documents < documents).then(|| {
+            let (file, row) = self.place(without_id.row);
+            MissingIds {
+                documents: without_id.documents,
+                file: file.to_owned(),
+                row,
+            }
+        })
     }
 
     /// The names of the files without records.

@@ -26,6 +26,7 @@ use super::input::{InputFile, Inputs};
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result, Unsupported};
+use crate::store::unnamed_file;
 
 /// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
@@ -411,8 +412,8 @@ impl Reader<'_> {
             .map_err(|error| self.broken(&error))?;
         let temporary = || Error::io("create a temporary file for", &self.input.named);
         let target = match self.reading.temporary {
-            Some(folder) => tempfile::tempfile_in(folder),
-            None => tempfile::tempfile(),
+            Some(folder) => unnamed_file(folder),
+            None => unnamed_file(&std::env::temp_dir()),
         };
         let mut target = target.map_err(temporary())?;
         io::copy(&mut stream, &mut target).map_err(|error| self.broken(&error))?;

@@ -85,6 +85,18 @@ pub struct SkippedRecord {
     pub problem: String,
 }
 
+/// Documents without an id, although others have one. Because of them, every id is `FILE:ROW`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MissingIds {
+    /// The number of documents without an id.
+    pub documents: u64,
+    /// The file of the first one.
+    pub file: String,
+    /// The number of its record in the file, from 0.
+    pub row: u64,
+}
+
 /// A large cluster: a kept document and those removed for it.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
@@ -139,6 +151,9 @@ pub struct Report {
     /// The ten largest clusters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub largest_clusters: Vec<LargeCluster>,
+    /// The documents without an id; `None` if all or none have one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing_ids: Option<MissingIds>,
     /// The files without records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
@@ -163,6 +178,7 @@ impl Report {
             expected_precision: None,
             cluster_sizes: BTreeMap::new(),
             largest_clusters: Vec::new(),
+            missing_ids: None,
             empty_files: Vec::new(),
             skipped: Vec::new(),
         }

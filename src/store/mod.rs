@@ -8,4 +8,9 @@ mod exact_sets;
 
 mod set_table;
 
+#[cfg(feature = "io")]
+mod unnamed;
+
 pub use exact_sets::ExactSets;
+#[cfg(feature = "io")]
+pub(crate) use unnamed::unnamed_file;

@@ -150,11 +150,10 @@ impl ResultsFolder {
         report::page(&self.environment, &self.tables, &sections)
     }
 
-    /// The main sections of summary.md.
-    pub(crate) fn brief(&self) -> String {
-        let mut sections = summary::sections(&self.environment, &self.tables);
-        sections.retain(|section| section.topic.is_brief());
-        summary::markdown(&sections)
+    /// What is fastest here, against what, which errors were found, and where the page is: one screen of at most 40
+    /// lines.
+    pub fn screen(&self) -> String {
+        summary::screen(&self.tables, &self.path)
     }
 
     /// Path of the folder.

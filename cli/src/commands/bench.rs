@@ -15,14 +15,15 @@ use simgpu::backend::Backend;
 use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 
+use crate::arguments::{check_threads, cores};
 use crate::environment::command;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
 /// Measure throughput and estimation error of every backend and scheme on this machine
 ///
-/// Takes about two minutes and writes a folder with summary.md, report.html and tables of all measurements. Lists
-/// are separated by commas.
+/// Takes about two minutes, prints what is fastest and which errors were found, and writes a folder with summary.md,
+/// report.html and tables of all measurements. Lists are separated by commas.
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
@@ -47,7 +48,7 @@ enum Command {
         #[arg(value_name = "B")]
         after: PathBuf,
     },
-    /// Rewrite summary.md and report.html of a folder from its tables
+    /// Rewrite summary.md and report.html of a folder from its tables, and print the answers
     Render {
         /// Folder of results
         #[arg(value_name = "DIR")]
@@ -154,7 +155,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         None => measure(&arguments.measure),
         Some(Command::Compare { before, after }) => show_comparison(before, after),
         Some(Command::Render { folder }) => {
-            ResultsFolder::read(folder)?.render()?;
+            let folder = ResultsFolder::read(folder)?;
+            folder.render()?;
+            std::io::stdout().write_all(folder.screen().as_bytes())?;
             Ok(())
         }
     }
@@ -185,6 +188,10 @@ impl MeasureArguments {
             return Err(conflict(
                 "--device applies to the backends gpu and hybrid; add one to --backends, or omit --device",
             ));
+        }
+        for threads in &self.threads {
+            let threads = usize::try_from(threads.get()).unwrap_or(usize::MAX);
+            check_threads(threads, cores())?;
         }
         let plan = Plan {
             effort,
@@ -251,7 +258,7 @@ fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
     }
     folder.render()?;
     if !arguments.quiet {
-        std::io::stdout().write_all(folder.brief().as_bytes())?;
+        std::io::stdout().write_all(folder.screen().as_bytes())?;
     }
     terminal.tell(&format!("written to {}", path.display()));
     Ok(())

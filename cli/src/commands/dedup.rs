@@ -95,8 +95,7 @@ enum ClusterArgument {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    let settings = arguments.run.resolve(&arguments.input)?;
-    let terminal = &settings.terminal;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     let task = Dedup {
         search: arguments
             .search
@@ -112,20 +111,23 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         max_bucket: arguments.max_bucket.get(),
     };
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
+    let terminal = &settings.terminal;
     terminal.announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
+        .started(start)
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || run.dedup(&task, &arguments.output))?;
     let counts = &outcome.report.counts;
     terminal.summary(|lines| {
-        terminal::documents(lines, counts);
+        terminal::documents(lines, &outcome.report);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
         terminal::comparisons(lines, &outcome);
         lines.row("clusters", terminal::clusters(counts));
-        terminal::times(lines, &outcome, start);
+        terminal::times(lines, &outcome);
         lines.row("written to", arguments.output.display().to_string());
     });
     if counts.largest_cluster * 100 > counts.documents {

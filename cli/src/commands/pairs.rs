@@ -128,20 +128,22 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "no input; pass documents as INPUT, or --signatures FILE",
         ));
     }
-    let settings = arguments.run.resolve(&arguments.input)?;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     let task = arguments.task(settings.engine.scheme(), Verification::Exact)?;
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
     settings
         .terminal
         .announce(&settings.engine, Some(&task.search));
     let run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
+        .started(start)
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || {
         with_output(&arguments.output, |output| run.pairs(&task, output))
     })?;
-    summarise(&settings.terminal, &outcome, &arguments.output, start);
+    summarise(&settings.terminal, &outcome, &arguments.output);
     check_complete(&outcome)
 }
 
@@ -151,6 +153,7 @@ fn run_on_signatures(
     signatures: &Path,
     start: Instant,
 ) -> anyhow::Result<()> {
+    let threads = arguments.run.threads()?;
     let terminal = arguments.run.terminal();
     let signatures = SignatureFile::open(signatures)?;
     let task = arguments.task(signatures.scheme(), Verification::Signature)?;
@@ -161,12 +164,13 @@ fn run_on_signatures(
     }
     terminal.announce_signatures(&signatures, &task.search);
     let run = SignatureRun::new(signatures)
+        .started(start)
         .overwrite(arguments.overwrite)
         .progress(&terminal);
-    let outcome = on_threads(arguments.run.threads(), || {
+    let outcome = on_threads(threads, || {
         with_output(&arguments.output, |output| run.pairs(&task, output))
     })?;
-    summarise(&terminal, &outcome, &arguments.output, start);
+    summarise(&terminal, &outcome, &arguments.output);
     check_complete(&outcome)
 }
 
@@ -195,11 +199,11 @@ fn with_output<T>(
     }
 }
 
-fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path, start: Instant) {
+fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path) {
     terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report.counts);
+        terminal::documents(lines, &outcome.report);
         terminal::comparisons(lines, outcome);
-        terminal::times(lines, outcome, start);
+        terminal::times(lines, outcome);
         lines.row("written to", output.display().to_string());
     });
 }

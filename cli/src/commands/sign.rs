@@ -36,17 +36,19 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    let settings = arguments.run.resolve(&arguments.input)?;
+    let mut settings = arguments.run.resolve(&arguments.input)?;
     SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
     let inputs = arguments.input.find()?;
+    settings.choose_hardware(&inputs)?;
     settings.terminal.announce(&settings.engine, None);
     let run = settings
         .over(&arguments.input, &inputs)
+        .started(start)
         .overwrite(arguments.overwrite);
     let outcome = on_threads(settings.threads, || run.sign(&arguments.output))?;
     settings.terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report.counts);
-        terminal::times(lines, &outcome, start);
+        terminal::documents(lines, &outcome.report);
+        terminal::times(lines, &outcome);
         lines.row("written to", arguments.output.display().to_string());
     });
     Ok(())

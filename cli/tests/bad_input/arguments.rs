@@ -118,6 +118,11 @@ fn a_number_out_of_range_is_refused() {
     usage_error("--num-perm 16385", &["num-perm", "16384"]);
     usage_error("--seed 4294967296", &["--seed"]);
     usage_error("--threads 0", &["--threads"]);
+    // So many threads would take longer to end than a short run takes.
+    usage_error(
+        "--threads 10000",
+        &["--threads 10000", "4 per core", "at most"],
+    );
     usage_error("--max-bucket 0", &["--max-bucket"]);
     usage_error("--batch-mib 0", &["--batch-mib"]);
 }

@@ -20,6 +20,80 @@ fn a_folder_with_foreign_files_is_refused() {
 }
 
 #[test]
+fn overwrite_spares_files_added_to_results() {
+    for added in [
+        "kept/mine.jsonl",
+        "kept/deep/mine.jsonl",
+        "notes.txt",
+        "notes/a.txt",
+    ] {
+        let place = Place::with_texts(["a", "b"]);
+        place.run("dedup in.jsonl -o out").succeeded();
+        place.write(&format!("out/{added}"), "mine");
+        let before = files_in(&place.path("out"));
+        let top = added.split('/').next().unwrap();
+        let named = if top == "kept" { added } else { top };
+        let run = place.run("dedup in.jsonl -o out --overwrite");
+        run.refused(1, &["simgpu did not write", named, "move that file"]);
+        assert_eq!(files_in(&place.path("out")), before, "{added}");
+    }
+}
+
+#[test]
+fn overwrite_spares_results_of_other_programs() {
+    for (name, contents) in [
+        ("report.json", "{}"),
+        ("run.json", "{\"files\": [\"run.json\"]}"),
+        ("removed.jsonl", "mine"),
+        ("kept/a.jsonl", "mine"),
+    ] {
+        let place = Place::with_texts(["a", "b"]);
+        place.write(&format!("out/{name}"), contents);
+        let run = place.run("dedup in.jsonl -o out --overwrite");
+        run.refused(1, &["simgpu did not write", name]);
+        assert_eq!(place.read(&format!("out/{name}")), contents.as_bytes());
+        assert!(!place.holds("out/.partial"), "{name}");
+    }
+}
+
+#[test]
+fn overwrite_drops_files_of_fewer_inputs() {
+    let place = Place::new();
+    place.write("docs/a.jsonl", json_lines(["one"]));
+    place.write("docs/sub/b.jsonl", json_lines(["two"]));
+    place.run("dedup docs -o out").succeeded();
+    std::fs::remove_dir_all(place.path("docs/sub")).unwrap();
+    place.run("dedup docs -o out --overwrite").succeeded();
+    let names: Vec<String> = files_in(&place.path("out")).into_keys().collect();
+    let expected = ["kept/a.jsonl", "removed.jsonl", "report.json", "run.json"];
+    assert_eq!(names, expected);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_special_files_are_never_replaced() {
+    use std::os::unix::fs::symlink;
+    let place = Place::with_texts(["a", "b"]);
+    let fifo = place.path("fifo.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    symlink("missing.csv", place.path("link.csv")).unwrap();
+    place.write("other.txt", "mine");
+    symlink("other.txt", place.path("s.npy.partial")).unwrap();
+    for (output, problem) in [
+        ("pairs in.jsonl -o fifo.jsonl", "not a regular file"),
+        ("pairs in.jsonl -o link.csv", "a link"),
+        ("sign in.jsonl -o s.npy", "not a regular file"),
+    ] {
+        for command in [output.to_owned(), format!("{output} --overwrite")] {
+            place.run(&command).refused(1, &[problem, "; "]);
+        }
+    }
+    assert!(fifo.exists() && place.path("link.csv").is_symlink());
+    assert_eq!(place.read("other.txt"), b"mine");
+}
+
+#[test]
 fn existing_results_need_overwrite() {
     let place = Place::with_texts(["a", "b"]);
     place.run("dedup in.jsonl -o out").succeeded();

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::{Place, Results, edited, families, parse_lines, text};
+use crate::support::{
+    Place, Results, edited, families, files_in, numbered_lines, parse_lines, text,
+};
 
 #[test]
 fn the_report_states_every_parameter() {
@@ -38,6 +40,75 @@ fn the_report_states_every_parameter() {
     assert_eq!(run["simgpu"], env!("CARGO_PKG_VERSION"));
     assert!(run["elapsed_s"].as_f64().unwrap() > 0.0);
     assert!(run["stages"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn stage_times_add_up_to_the_total() {
+    let place = Place::new();
+    let input = numbered_lines(families(100, 4, 60), 0);
+    let run = place
+        .run_with_stdin("dedup - --output out", &input)
+        .succeeded();
+    let record: Value = serde_json::from_slice(&place.read("out/run.json")).unwrap();
+    let stages = record["stages"].as_array().unwrap();
+    let whole = stages
+        .iter()
+        .filter(|stage| stage["is_part"] == json!(false));
+    let names: Vec<&str> = whole
+        .clone()
+        .filter_map(|stage| stage["stage"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["copy", "read", "compare", "cluster", "write", "other"]
+    );
+    let sum: f64 = whole.filter_map(|stage| stage["elapsed_s"].as_f64()).sum();
+    let total = record["elapsed_s"].as_f64().unwrap();
+    assert!((sum - total).abs() < 1e-9, "{sum} of {total}");
+    // The summary states the same total.
+    let line = run
+        .stderr
+        .lines()
+        .find(|line| line.trim().starts_with("total"));
+    let shown = format!("total  {total:.2} s, ");
+    assert!(line.unwrap().contains(&shown), "{}: {shown}", run.stderr);
+}
+
+#[test]
+fn run_json_lists_every_file() {
+    let place = Place::with_texts(families(20, 4, 60));
+    place.dedup("in.jsonl");
+    let run: Value = serde_json::from_slice(&place.read("out/run.json")).unwrap();
+    let found: Vec<String> = files_in(&place.path("out")).into_keys().collect();
+    assert_eq!(run["files"], json!(found));
+}
+
+#[test]
+fn one_missing_id_is_explained() {
+    let place = Place::new();
+    let record = |id: &str, text: &str| format!("{{{id}\"text\": \"{text}\"}}\n");
+    let with_id = record("\"id\": 7, ", "one");
+    place.write("docs/a.jsonl", &with_id);
+    place.write(
+        "docs/b.jsonl",
+        [&with_id, &*record("", "two"), &record("", "three")].concat(),
+    );
+    let run = place.run("dedup docs --output out").succeeded();
+    let expected = "FILE:ROW for all, because 2 documents lack an id, first b.jsonl, row 1";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    let missing = json!({"documents": 2, "file": "b.jsonl", "row": 1});
+    assert_eq!(
+        Results::of(&place.path("out")).report["missing_ids"],
+        missing
+    );
+    // Where no record has an id, or each has one, there is nothing to explain.
+    for name in ["docs/a.jsonl", "none.jsonl"] {
+        place.write("none.jsonl", record("", "two"));
+        let run = place
+            .run(&format!("dedup {name} --output {name}.out"))
+            .succeeded();
+        assert!(!run.stderr.contains("FILE:ROW"), "{}", run.stderr);
+    }
 }
 
 #[test]

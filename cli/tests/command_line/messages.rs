@@ -89,6 +89,24 @@ fn stdout_holds_data_and_stderr_messages() {
 }
 
 #[test]
+fn a_summary_is_short_and_its_digits_grouped() {
+    let place = Place::with_texts((0..1_200).map(|n| text(n, 20)));
+    let run = place.run("dedup in.jsonl -o out --num-perm 1024 --bands 1 --rows 1024");
+    let stderr = run.succeeded().stderr;
+    let expected = [
+        "1,024 permutations",
+        "1,024 slots",
+        "1,200 in ",
+        "held in memory: ",
+    ];
+    for part in expected {
+        assert!(stderr.contains(part), "no {part:?} in {stderr}");
+    }
+    assert!(!stderr.contains(" 0.00 s"), "{stderr}");
+    assert!(!stderr.contains("\nmemory"), "{stderr}");
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     // More pairs than the buffer of a pipe holds.
     let place = Place::with_texts(vec![text(1, 20); 200]);

@@ -219,6 +219,8 @@ fn a_shingle_may_hold_several_tokens() {
     // As sets, rows 0 and 2 are equal; of their token pairs they share "b c".
     assert_eq!(similarities(""), [(0, 2, 1.0)]);
     assert_eq!(similarities("--size 2"), [(0, 2, 1.0 / 3.0)]);
-    // Three tokens or fewer make one shingle: rows 0 and 1 both read "a b c".
-    assert_eq!(similarities("--size 3"), [(0, 1, 1.0)]);
+    // Three tokens or fewer make one shingle: rows 0 and 1 differ, although both read "a b c".
+    assert_eq!(similarities("--size 3"), []);
+    // A preset joins tokens by one space, like its tool.
+    assert_eq!(similarities("--size 3 --scheme datasketch"), [(0, 1, 1.0)]);
 }

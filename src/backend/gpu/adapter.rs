@@ -74,9 +74,16 @@ pub fn adapters() -> Vec<Adapter> {
         .collect()
 }
 
+static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
+
+/// Whether this process has searched for adapters.
+#[cfg(feature = "internals")]
+pub fn has_searched() -> bool {
+    FOUND.get().is_some()
+}
+
 /// The adapters, searched for once per process.
 pub(super) fn found() -> &'static [wgpu::Adapter] {
-    static FOUND: OnceLock<Vec<wgpu::Adapter>> = OnceLock::new();
     FOUND.get_or_init(|| {
         let backends = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {

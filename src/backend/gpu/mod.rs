@@ -42,6 +42,9 @@ pub(super) mod auto;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use self::adapter::has_searched;
 pub use self::adapter::{Adapter, adapters};
 #[cfg(feature = "internals")]
 #[doc(hidden)]

@@ -12,11 +12,12 @@ use super::second_pass::Part;
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, JsonLines, KeptFile, LargeCluster, OutputFolder, Places, RemovedLine, write_json,
+    Columns, JsonLines, KeptFile, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
+    RemovedLine, write_json,
 };
 use crate::jobs::dedup::{Dedup, Removed, cluster_sizes, find_removals};
 use crate::jobs::search::Search;
-use crate::progress::advance;
+use crate::progress::{Timings, advance};
 
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into `folder`: `kept/` (the kept records of
@@ -29,14 +30,17 @@ impl Run<'_> {
     pub fn dedup(self, task: &Dedup, folder: &Path) -> Result<Outcome> {
         self.check_folder(folder)?;
         let folder = OutputFolder::open(folder, self.overwrite)?;
-        let mut source = FileSource::open(&self, self.held_bytes, folder.partial())?;
+        let mut timings = Timings::default();
+        let mut source = FileSource::open(&self, self.held_bytes, folder.partial(), &mut timings)?;
         let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
-        let mut timings = found.timings;
+        timings.0.extend(found.timings.0);
         let mut counts = found.counts;
         source.complete(&mut counts);
         counts.kept = timings.time("write", corpus.bytes, || {
             write_removed(&folder, &source, &found.removed, &task.search)?;
-            write_kept(&folder, &source, corpus.rows, &found.removed)
+            let kept = write_kept(&folder, &source, corpus.rows, &found.removed)?;
+            folder.sync()?;
+            Ok::<_, Error>(kept)
         })?;
         if counts.documents != counts.kept + counts.removed + counts.skipped {
             return Err(Error::Accounting {
@@ -56,8 +60,10 @@ impl Run<'_> {
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&sizes, kept);
         report.largest_clusters = largest(&source.places, &sizes);
-        create_json(&folder, "report.json", &report)?;
-        create_json(&folder, "run.json", &machine::run_record(&self, &timings))?;
+        create_json(&folder, REPORT, &report)?;
+        let elapsed_s = timings.complete(self.start);
+        let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
+        create_json(&folder, RUN_RECORD, &record)?;
         // Last chance to stop the run.
         advance(
             self.progress,
@@ -66,7 +72,11 @@ impl Run<'_> {
             corpus.bytes,
         )?;
         folder.commit()?;
-        Ok(Outcome { report, timings })
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+        })
     }
 }
 

@@ -1,19 +1,28 @@
-//! The contents of `run.json`: machine, times and memory of a run.
+//! The contents of `run.json`: machine, times, memory and files of a run.
 #![allow(
     unreachable_pub,
     reason = "the hidden feature `internals` hands some of it on"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::run::Run;
+use crate::io::RUN_RECORD;
 use crate::progress::{StageTime, Timings};
 
 /// The values that differ between equal runs: version, machine, times and memory.
-pub(super) fn run_record(run: &Run<'_>, timings: &Timings) -> Value {
+/// `files` are the files of the run; `run.json` itself is added.
+pub(super) fn run_record(
+    run: &Run<'_>,
+    timings: &Timings,
+    elapsed_s: f64,
+    mut files: BTreeSet<String>,
+) -> Value {
+    files.insert(RUN_RECORD.to_owned());
     let stage = |time: &StageTime| {
         let StageTime {
             stage,
@@ -36,9 +45,10 @@ pub(super) fn run_record(run: &Run<'_>, timings: &Timings) -> Value {
             "os": std::env::consts::OS,
             "architecture": std::env::consts::ARCH,
         },
-        "elapsed_s": run.start.elapsed().as_secs_f64(),
+        "elapsed_s": elapsed_s,
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,
+        "files": files,
     })
 }
 

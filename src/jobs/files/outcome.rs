@@ -9,8 +9,10 @@ use crate::progress::{Progress, Timings, grouped};
 pub struct Outcome {
     /// The counts, parameters and clusters. Equal inputs and options make equal reports.
     pub report: Report,
-    /// The elapsed times of the stages.
+    /// The elapsed times of the stages. Those that are not parts of others add up to [`Outcome::elapsed_s`].
     pub timings: Timings,
+    /// The elapsed seconds of the run, without the last renames.
+    pub elapsed_s: f64,
 }
 
 /// Warns of documents that repeat an earlier id.

@@ -74,8 +74,9 @@ impl Run<'_> {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
         };
-        let mut source = FileSource::open(&self, held_bytes, target.temporary.clone())?;
         let mut timings = Timings::default();
+        let temporary = target.temporary.clone();
+        let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         let (engine, progress) = (self.engine, self.progress);
         let candidates = Candidates::read(&mut source, engine, search, progress, &mut timings)?;
         let pairs = PairSearch::new(candidates, task);
@@ -88,9 +89,12 @@ impl Run<'_> {
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(search));
         describe(&mut report, task, &found);
+        let mut timings = found.timings;
+        let elapsed_s = timings.complete(self.start);
         Ok(Outcome {
             report,
-            timings: found.timings,
+            timings,
+            elapsed_s,
         })
     }
 }

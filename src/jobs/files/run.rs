@@ -114,6 +114,11 @@ impl<'a> Run<'a> {
         Run { progress, ..self }
     }
 
+    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
+    pub fn started(self, start: Instant) -> Self {
+        Run { start, ..self }
+    }
+
     /// The command line to state in `run.json`; default empty.
     pub fn command(self, command: Vec<String>) -> Self {
         Run { command, ..self }

@@ -16,6 +16,7 @@ use crate::jobs::first_pass::{FirstPass, SignedBatch, Sink, Wanted};
 use crate::jobs::search::counts;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, Timings, advance};
+use crate::store::unnamed_file;
 
 impl Run<'_> {
     /// Signs all documents and writes their signatures, one row per document in order, in the format of the
@@ -31,7 +32,7 @@ impl Run<'_> {
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();
         let mut timings = Timings::default();
-        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned())?;
+        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned(), &mut timings)?;
         let counts = match format {
             SignaturesFormat::Npy => {
                 let beside = description_of(output);
@@ -56,7 +57,7 @@ impl Run<'_> {
             SignaturesFormat::Parquet => {
                 // The column of ids depends on whether every document has one, which only the end shows.
                 let folder: PathBuf = folder_of(output).to_owned();
-                let spool = tempfile::tempfile_in(&folder)
+                let spool = unnamed_file(&folder)
                     .map_err(Error::io("create a temporary file in", &folder))?;
                 let mut matrix = Rows::new(SlotWriter::new(spool, target.partial(), 0)?);
                 let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
@@ -73,7 +74,12 @@ impl Run<'_> {
         };
         self.warn_of_oddities(&counts);
         let report = source.report("sign", counts, None);
-        Ok(Outcome { report, timings })
+        let elapsed_s = timings.complete(self.start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+        })
     }
 
     fn read(

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::outcome::{Outcome, warn_of_repeated_ids};
 use super::pairs::{PairsOutput, Target, describe};
@@ -118,6 +119,7 @@ pub struct SignatureRun<'a> {
     signatures: SignatureFile,
     overwrite: bool,
     progress: &'a dyn Progress,
+    start: Instant,
 }
 
 impl std::fmt::Debug for SignatureRun<'_> {
@@ -135,7 +137,13 @@ impl<'a> SignatureRun<'a> {
             signatures,
             overwrite: false,
             progress: &Silent,
+            start: Instant::now(),
         }
+    }
+
+    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
+    pub fn started(self, start: Instant) -> Self {
+        SignatureRun { start, ..self }
     }
 
     /// Whether to replace the output of an earlier run; default false.
@@ -160,6 +168,7 @@ impl<'a> SignatureRun<'a> {
             signatures,
             overwrite,
             progress,
+            start,
         } = self;
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
@@ -190,9 +199,12 @@ impl<'a> SignatureRun<'a> {
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
         describe(&mut report, task, &found);
+        let mut timings = found.timings;
+        let elapsed_s = timings.complete(start);
         Ok(Outcome {
             report,
-            timings: found.timings,
+            timings,
+            elapsed_s,
         })
     }
 }

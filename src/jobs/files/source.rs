@@ -12,13 +12,13 @@ use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, Columns, Event, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading, Record,
-    Report, Skipped, SourceFile, read_all,
+    Report, Skipped, SourceFile, WithoutId, read_all,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Pieces};
 use crate::jobs::search::Search;
 use crate::jobs::source::Source;
-use crate::progress::{Counts, StageTime, advance, grouped};
+use crate::progress::{Counts, StageTime, Timings, advance, grouped};
 use crate::store::ExactSets;
 
 /// Bytes of exact sets held in memory. A temporary file holds the rest.
@@ -36,14 +36,23 @@ pub(super) struct FileSource<'a> {
 impl<'a> FileSource<'a> {
     /// Opens the inputs of a run. Holds them in memory for the second pass if they have at most `held_bytes`
     /// in total. Temporary files go to the folder `temporary`.
-    pub(super) fn open(run: &'a Run<'a>, held_bytes: u64, temporary: PathBuf) -> Result<Self> {
-        if run.inputs.names_stream() {
-            run.progress.begin("copy", 0);
-        }
+    pub(super) fn open(
+        run: &'a Run<'a>,
+        held_bytes: u64,
+        temporary: PathBuf,
+        timings: &mut Timings,
+    ) -> Result<Self> {
         let copied = |bytes| advance(run.progress, bytes, 0, bytes);
+        let find = || run.inputs.with_copy_of_stream(&temporary, copied);
+        let files = if run.inputs.names_stream() {
+            run.progress.begin("copy", 0);
+            timings.time("copy", 0, find)
+        } else {
+            find()
+        };
         Ok(FileSource {
             run,
-            files: run.inputs.with_copy_of_stream(&temporary, copied)?,
+            files: files?,
             places: Places::default(),
             held_bytes,
             temporary,
@@ -73,6 +82,8 @@ impl<'a> FileSource<'a> {
         search: Option<&Search>,
     ) -> Report {
         let mut report = Report::new(command, counts, self.run.parameters(search));
+        let documents = self.places.records() - self.places.skipped.len() as u64;
+        report.missing_ids = self.places.missing_ids(documents);
         report.empty_files = self.places.empty_files();
         report.skipped = self.places.skipped_records();
         report
@@ -246,6 +257,7 @@ impl Pieces for Chunks<'_> {
 
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
         let ChunkRecords { file, records } = records;
+        let mut next_row = first_row;
         let places = &mut self.places;
         let of_file = &mut places.files[file];
         if of_file.records == 0 {
@@ -258,8 +270,18 @@ impl Pieces for Chunks<'_> {
                     if let Some(ids) = &mut places.ids {
                         ids.push(&id);
                     }
+                    next_row += 1;
                 }
-                Record::Document(None) => places.ids = None,
+                Record::Document(None) => {
+                    places.ids = None;
+                    let first = places.without_id.map_or(next_row, |first| first.row);
+                    let before = places.without_id.map_or(0, |without| without.documents);
+                    places.without_id = Some(WithoutId {
+                        documents: before + 1,
+                        row: first,
+                    });
+                    next_row += 1;
+                }
                 Record::Bad { line, problem } => {
                     let record = BadRecord {
                         file: self.source.files[file].named.clone(),

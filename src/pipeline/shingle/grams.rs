@@ -1,8 +1,10 @@
-//! Shingles of tokens and of pieces, joined and hashed as bytes like the tools that presets reproduce.
+//! Shingles of tokens and of pieces, joined and hashed as bytes. With a preset, they are joined as its tool joins
+//! them.
 
 use super::hash::{Out, TextHash};
 use super::pieces::{is_word, pieces};
 use super::scratch::Scratch;
+use super::sequence::Join;
 use super::shingler::Shingler;
 use crate::scheme::{BaseHash, Grams};
 
@@ -27,9 +29,12 @@ impl Shingler {
             (Grams::Native | Grams::FullOnly | Grams::FromFivePieces, size) => size,
         };
         scratch.joined.clear();
-        if self.grams == Grams::Cudf {
-            scratch.joined.join_by_nothing();
-        }
+        scratch.joined.join_by(match self.grams {
+            Grams::Cudf => Join::Nothing,
+            // The tool of a preset joins by one space, which its tokens do not hold.
+            _ if self.is_of_preset => Join::Space,
+            _ => Join::Lengths,
+        });
         for token in tokens {
             scratch.push_token(token);
             scratch.joined.push(token);

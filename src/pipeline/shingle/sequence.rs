@@ -43,36 +43,55 @@ impl UnitSequence {
     /// Appends the length of a byte string, then the string.
     pub(super) fn push_prefixed(&mut self, bytes: &[u8]) {
         self.bytes.truncate(self.len);
-        self.bytes
-            .extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        self.bytes.extend_from_slice(&length(bytes));
         self.bytes.extend_from_slice(bytes);
         self.len = self.bytes.len();
     }
 }
 
-/// Words joined by one space or directly, for base hashes that read the bytes of a whole shingle.
+/// The length of a byte string, as bytes.
+fn length(bytes: &[u8]) -> [u8; 8] {
+    (bytes.len() as u64).to_le_bytes()
+}
+
+/// How the words of a shingle are joined to one byte string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Join {
+    /// By one space. Different shingles of words have different bytes, because no word holds a space.
+    #[default]
+    Space,
+    /// Without a separator.
+    Nothing,
+    /// Each word follows its length, 8 bytes little-endian. Different shingles of any byte strings have different
+    /// bytes.
+    Lengths,
+}
+
+/// Joined words, for base hashes that read the bytes of a whole shingle.
 #[derive(Debug, Default)]
 pub(super) struct JoinedWords {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    by_nothing: bool,
+    join: Join,
 }
 
 impl JoinedWords {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.by_nothing = false;
+        self.join = Join::Space;
     }
 
-    /// Joins the following words directly, until `clear`.
-    pub(super) fn join_by_nothing(&mut self) {
-        self.by_nothing = true;
+    /// Joins the following words in another way, until `clear`.
+    pub(super) fn join_by(&mut self, join: Join) {
+        self.join = join;
     }
 
     pub(super) fn push(&mut self, word: &[u8]) {
-        if !self.ends.is_empty() && !self.by_nothing {
-            self.bytes.push(b' ');
+        match self.join {
+            Join::Space if !self.ends.is_empty() => self.bytes.push(b' '),
+            Join::Space | Join::Nothing => {}
+            Join::Lengths => self.bytes.extend_from_slice(&length(word)),
         }
         self.bytes.extend_from_slice(word);
         self.ends.push(self.bytes.len());
@@ -86,7 +105,7 @@ impl JoinedWords {
         let start = if words.start == 0 {
             0
         } else {
-            self.ends[words.start - 1] + usize::from(!self.by_nothing)
+            self.ends[words.start - 1] + usize::from(self.join == Join::Space)
         };
         &self.bytes[start..self.ends[words.end - 1]]
     }

@@ -34,6 +34,7 @@ pub struct Shingler {
     pub(super) hash: BaseHash,
     pub(super) width: Width,
     pub(super) grams: Grams,
+    pub(super) is_of_preset: bool,
     pub(super) isa: Isa,
 }
 
@@ -74,6 +75,7 @@ impl Shingler {
             hash,
             width,
             grams: scheme.grams(),
+            is_of_preset: scheme.preset().is_some(),
             isa: Isa::best(),
         })
     }
@@ -268,7 +270,8 @@ impl Shingler {
     /// Writes the set of document `i` into `set` as sorted distinct 64-bit hashes, for exact similarities
     /// ([`jaccard`](crate::pipeline::jaccard)).
     ///
-    /// The hashes do not depend on the scheme or its base hash.
+    /// The hashes do not depend on the family or the base hash of the scheme; a preset decides how they are made of
+    /// several tokens.
     ///
     /// # Panics
     /// If `i` is not below the number of documents.
@@ -520,6 +523,73 @@ mod tests {
                 assert!((0..3).all(|i| expected.range(i) == actual.range(i)));
             }
         }
+    }
+
+    /// The shingle of all tokens of each document, by base hash and in the exact set.
+    fn hashes_of_tokens(scheme: &str, size: usize, documents: &[&[&str]]) -> Vec<(u32, u64)> {
+        let mut tokens = TokenBatch::default();
+        for document in documents {
+            for token in *document {
+                tokens.push_token(token.as_bytes());
+            }
+            tokens.finish_document();
+        }
+        let scheme = Scheme::named(scheme).unwrap();
+        let shingling = Shingling {
+            size: size.try_into().unwrap(),
+            ..Shingling::of(Unit::Tokens)
+        };
+        let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+        let batch = DocumentBatch::Tokens(tokens);
+        let shingles = shingler.shingle_documents(&batch);
+        let Hashes::U32(hashes) = shingles.sets().hashes() else {
+            panic!("these schemes hash to 32 bits")
+        };
+        let (mut scratch, mut set) = (Scratch::default(), Vec::new());
+        let with_exact = hashes.iter().enumerate().map(|(i, hash)| {
+            shingler.exact_set(&batch, i, &mut scratch, &mut set);
+            (*hash, set[0])
+        });
+        with_exact.collect()
+    }
+
+    #[test]
+    fn different_tokens_make_different_shingles() {
+        let documents: [&[&str]; 5] = [
+            &["a b", "c"],
+            &["a", "b c"],
+            &["a b c"],
+            &["", "a"],
+            &["a", ""],
+        ];
+        let hashes = hashes_of_tokens("affine32", 2, &documents);
+        for i in 0..documents.len() {
+            for j in 0..i {
+                assert!(
+                    hashes[i].0 != hashes[j].0,
+                    "{:?} {:?}",
+                    documents[i],
+                    documents[j]
+                );
+                assert!(
+                    hashes[i].1 != hashes[j].1,
+                    "{:?} {:?}",
+                    documents[i],
+                    documents[j]
+                );
+            }
+        }
+        // The lengths, 8 bytes each, precede the tokens.
+        let bytes = b"\x03\0\0\0\0\0\0\0a b\x01\0\0\0\0\0\0\0c";
+        assert_eq!(hashes[0].0, murmur3_32(bytes, 0));
+    }
+
+    #[test]
+    fn presets_join_tokens_as_their_tools() {
+        let documents: [&[&str]; 2] = [&["a b", "c"], &["a", "b c"]];
+        let hashes = hashes_of_tokens("datasketch", 2, &documents);
+        assert_eq!(hashes[0].0, crate::scheme::sha1_32(b"a b c"));
+        assert_eq!(hashes[0], hashes[1]);
     }
 
     #[test]

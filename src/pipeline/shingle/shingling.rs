@@ -27,7 +27,8 @@ pub enum Unit {
     /// per text ([`Grams::FromFivePieces`]).
     Pieces,
     /// Tokens of documents given as lists of tokens ([`TokenBatch`](crate::documents::TokenBatch)), not of texts.
-    /// With a size of 1, the set is that of the tokens.
+    /// With a size of 1, the set is that of the tokens. Different lists of several tokens are different shingles,
+    /// even if tokens hold spaces; with a preset, they are joined as its tool joins them, most often by one space.
     Tokens,
 }
 

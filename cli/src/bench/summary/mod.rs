@@ -10,6 +10,7 @@
 //! peers        simgpu compared with other tools
 //! warnings     what makes figures doubtful, and what to try
 //! sections     all of them
+//! screen       the answers alone, for the terminal
 //! ```
 
 pub(super) mod table;
@@ -30,8 +31,11 @@ mod warnings;
 
 mod sections;
 
+mod screen;
+
 pub(super) use self::errors::{distinct, swept, usual};
 pub(super) use self::peers::compare_with_peers;
+pub(super) use self::screen::screen;
 pub(super) use self::section::{Section, Topic};
 pub(super) use self::sections::{markdown, sections};
 pub(super) use self::throughput::{BaseSize, base_size, growing, is_sign_at, signed_at};

@@ -58,21 +58,6 @@ impl Topic {
             Topic::Absent => "Not measured",
         }
     }
-
-    /// Whether it belongs to the main sections.
-    pub(crate) fn is_brief(self) -> bool {
-        !matches!(
-            self,
-            Topic::Machine
-                | Topic::Lengths
-                | Topic::Slots
-                | Topic::Threads
-                | Topic::Growth
-                | Topic::ErrorSlots
-                | Topic::Bits
-                | Topic::Curve
-        )
-    }
 }
 
 /// A table under its heading, with notes.
