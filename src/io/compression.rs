@@ -18,7 +18,7 @@ pub(crate) enum Compression {
     Zstd,
 }
 
-/// The level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
+/// The default level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
 /// eighth larger.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -75,15 +75,36 @@ impl Compression {
         })
     }
 
-    fn compress(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    /// Refuses a level that the compression does not have.
+    pub(crate) fn check_level(self, level: u32) -> Result<()> {
+        let (levels, expected) = match self {
+            Compression::None => return Ok(()),
+            Compression::Gzip => (0..=9, "0 to 9 for gzip"),
+            Compression::Zstd => (1..=22, "1 to 22 for zstd"),
+        };
+        if levels.contains(&level) {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "`compression_level`",
+            value: level.to_string(),
+            expected: expected.to_owned(),
+        })
+    }
+
+    fn compress(self, bytes: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
         match self {
             Compression::None => Ok(bytes.to_vec()),
             Compression::Gzip => {
-                let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+                let level = level.map_or_else(flate2::Compression::default, flate2::Compression::new);
+                let mut encoder = GzEncoder::new(Vec::new(), level);
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
-            Compression::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
+            Compression::Zstd => {
+                let level = level.and_then(|level| i32::try_from(level).ok());
+                zstd::bulk::compress(bytes, level.unwrap_or(ZSTD_LEVEL))
+            }
         }
     }
 }
@@ -103,6 +124,7 @@ fn frames_in_flight() -> usize {
 pub(crate) struct FrameWriter {
     file: File,
     compression: Compression,
+    level: Option<u32>,
     filling: Vec<u8>,
     in_flight: VecDeque<Arc<OnceLock<io::Result<Vec<u8>>>>>,
     is_empty: bool,
@@ -113,10 +135,16 @@ impl FrameWriter {
         FrameWriter {
             file,
             compression,
+            level: None,
             filling: Vec::new(),
             in_flight: VecDeque::new(),
             is_empty: true,
         }
+    }
+
+    /// Compresses at this level ([`Compression::check_level`]); `None` is the default level.
+    pub(crate) fn with_level(self, level: Option<u32>) -> Self {
+        FrameWriter { level, ..self }
     }
 
     /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
@@ -138,12 +166,12 @@ impl FrameWriter {
         if self.compression == Compression::None {
             return self.file.write_all(&frame);
         }
-        let compression = self.compression;
+        let (compression, level) = (self.compression, self.level);
         let compressed = Arc::new(OnceLock::new());
         self.in_flight.push_back(Arc::clone(&compressed));
         rayon::spawn(move || {
             // This is the only place that sets it.
-            let _ = compressed.set(compression.compress(&frame));
+            let _ = compressed.set(compression.compress(&frame, level));
         });
         while self.in_flight.len() > frames_in_flight() {
             self.write_first_in_flight()?;

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
+use super::globs::FileFilter;
 use crate::error::{Conflict, Error, Result};
 
 /// The format of an input file.
@@ -120,7 +121,22 @@ impl Inputs {
     /// [`Error::Input`] if a name matches no file, or a file is not a regular file; [`Error::Io`] if a file or
     /// folder cannot be opened.
     pub fn find(names: &[PathBuf], format: Option<Format>) -> Result<Self> {
-        let mut found = Found::default();
+        Inputs::find_some(names, format, FileFilter::default())
+    }
+
+    /// Like [`Inputs::find`], but finds in folders and by globs only the files that `filter` accepts.
+    ///
+    /// # Errors
+    /// Those of [`Inputs::find`], and [`Error::Input`] if `filter` accepts no file of a folder or glob.
+    pub fn find_some(
+        names: &[PathBuf],
+        format: Option<Format>,
+        filter: FileFilter,
+    ) -> Result<Self> {
+        let mut found = Found {
+            filter,
+            ..Found::default()
+        };
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {
@@ -284,6 +300,8 @@ struct Found {
     seen: HashSet<PathBuf>,
     parents: Vec<PathBuf>,
     repeated: Vec<PathBuf>,
+    /// Which files of folders and globs to take.
+    filter: FileFilter,
 }
 
 impl Found {
@@ -320,9 +338,17 @@ impl Found {
         Ok(())
     }
 
+    /// Whether to take a file of a folder or glob. Sets `left_out` if not.
+    fn takes(&self, name: &Path, left_out: &mut bool) -> bool {
+        let takes = self.filter.accepts(&with_slashes(name));
+        *left_out |= !takes;
+        takes
+    }
+
     fn folder(&mut self, folder: &Path) -> Result<()> {
         let absolute_folder = absolute(folder)?;
         let before = self.files.len() + self.repeated.len();
+        let mut left_out = false;
         let walk = walkdir::WalkDir::new(folder)
             .follow_links(true)
             .sort_by_file_name();
@@ -335,11 +361,15 @@ impl Found {
                 },
                 remedy: "make it readable, or give its files one by one".to_owned(),
             })?;
-            if entry.file_type().is_file() {
+            let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+            if entry.file_type().is_file() && self.takes(name, &mut left_out) {
                 self.file(entry.into_path(), absolute_folder.clone())?;
             }
         }
         if self.files.len() + self.repeated.len() == before {
+            if left_out {
+                return Err(all_left_out(folder));
+            }
             return Err(Error::Input {
                 path: folder.to_owned(),
                 problem: "the folder holds no file".to_owned(),
@@ -361,13 +391,14 @@ impl Found {
         }
         let paths = glob::glob(text).map_err(|error| missing(&format!("invalid glob: {error}")))?;
         let mut any = false;
+        let mut left_out = false;
         for path in paths {
             let path = path.map_err(|error| Error::Io {
                 action: "read",
                 path: error.path().to_owned(),
                 cause: error.into(),
             })?;
-            if path.is_file() {
+            if path.is_file() && self.takes(&path, &mut left_out) {
                 any = true;
                 let parent = parent_of(&absolute(&path)?);
                 self.file(path, parent)?;
@@ -375,6 +406,8 @@ impl Found {
         }
         if any {
             Ok(())
+        } else if left_out {
+            Err(all_left_out(pattern))
         } else {
             Err(missing("no file matches"))
         }
@@ -489,6 +522,15 @@ fn copy_stream(stream: &mut impl Read, format: Option<Format>, folder: &Path) ->
         compression,
         original_compression,
     })
+}
+
+/// The error for a folder or glob of which no file is read.
+fn all_left_out(name: &Path) -> Error {
+    Error::Input {
+        path: name.to_owned(),
+        problem: "`include` and `exclude` leave out all of its files".to_owned(),
+        remedy: "change them, or leave out this input".to_owned(),
+    }
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {

@@ -9,7 +9,15 @@ use crate::error::{Error, Result};
 const PARTIAL: &str = ".partial";
 
 /// The entries of a folder of results, in the order of renaming. The last one marks a complete run.
-const ENTRIES: [&str; 4] = ["kept", "removed.jsonl", "run.json", "report.json"];
+/// A run may lack some of them.
+const ENTRIES: [&str; 6] = [
+    "kept",
+    "removed.jsonl",
+    "removed.parquet",
+    "clusters.parquet",
+    "run.json",
+    "report.json",
+];
 
 /// The file in [`PARTIAL`] that a run locks to claim the folder.
 const LOCK: &str = ".lock";
@@ -120,6 +128,9 @@ impl OutputFolder {
         }
         for entry in ENTRIES {
             let (from, to) = (self.partial().join(entry), self.folder.join(entry));
+            if !from.exists() {
+                continue;
+            }
             fs::rename(&from, &to).map_err(Error::io("rename to", &to))?;
         }
         Ok(())
@@ -186,20 +197,25 @@ impl OutputFile {
     }
 
     /// All names that writing the file may use: the final and the temporary name of the file, and of the
-    /// description beside a matrix.
-    pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
-        let description = with_suffix(path, ".json");
+    /// file beside it whose name ends in `beside`.
+    pub(crate) fn names(path: &Path, beside: &str) -> Vec<PathBuf> {
+        let beside = with_suffix(path, beside);
         vec![
             path.to_owned(),
             with_suffix(path, PARTIAL),
-            with_suffix(&description, PARTIAL),
-            description,
+            with_suffix(&beside, PARTIAL),
+            beside,
         ]
     }
 
     /// The temporary name.
     pub(crate) fn partial(&self) -> &Path {
         &self.partial
+    }
+
+    /// Removes an earlier file of the final name.
+    pub(crate) fn remove_earlier(&self) -> Result<()> {
+        remove(&self.path)
     }
 
     /// Gives the file its final name.
@@ -223,7 +239,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// The path with a suffix at the end of its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

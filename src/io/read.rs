@@ -17,8 +17,9 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::compression::Compression;
-use super::fields::Fields;
+use super::fields::{FieldPath, Fields};
 use super::input::{Format, InputFile, Inputs};
+use super::limit::Limit;
 use super::{jsonl, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
@@ -46,6 +47,41 @@ pub(crate) enum Contents {
     Rows(RecordBatch),
     /// A text file, which is one document.
     Text(Vec<u8>),
+}
+
+impl Contents {
+    /// The number of records, good and bad.
+    pub(super) fn records(&self) -> u64 {
+        match self {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => jsonl::lines(bytes, *first_number).count() as u64,
+            Contents::Rows(rows) => rows.num_rows() as u64,
+            Contents::Text(_) => 1,
+        }
+    }
+
+    /// The first records. A text is one record, so it stays whole.
+    fn first(self, records: u64) -> Self {
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        match self {
+            Contents::Lines {
+                mut bytes,
+                first_number,
+            } => {
+                let next = jsonl::lines(&bytes, first_number).nth(records);
+                let end = next.map(|line| line.whole.as_ptr().addr() - bytes.as_ptr().addr());
+                bytes.truncate(end.unwrap_or(bytes.len()));
+                Contents::Lines {
+                    bytes,
+                    first_number,
+                }
+            }
+            Contents::Rows(rows) => Contents::Rows(rows.slice(0, records.min(rows.num_rows()))),
+            text @ Contents::Text(_) => text,
+        }
+    }
 }
 
 /// An event from the reading thread.
@@ -100,14 +136,7 @@ impl Chunk {
 
     /// The number of records, good and bad.
     pub(crate) fn records(&self) -> u64 {
-        match &self.contents {
-            Contents::Lines {
-                bytes,
-                first_number,
-            } => jsonl::lines(bytes, *first_number).count() as u64,
-            Contents::Rows(rows) => rows.num_rows() as u64,
-            Contents::Text(_) => 1,
-        }
+        self.contents.records()
     }
 
     /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
@@ -215,6 +244,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) batch_bytes: usize,
     /// The folder for decompressed copies of Parquet files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
+    /// The field that decides which documents are kept, if any.
+    pub(crate) keep_by: Option<&'a FieldPath>,
+    /// The most records to read from all files together.
+    pub(crate) limit: Option<u64>,
 }
 
 /// The columns to read from Parquet files.
@@ -237,13 +270,18 @@ pub(crate) fn read_all<T>(
     let (sender, receiver) = crossbeam_channel::bounded(waiting);
     std::thread::scope(|scope| {
         scope.spawn(move || {
+            let limit = &Limit::new(reading.limit);
             for (file, input) in files.iter().enumerate() {
+                if limit.is_reached() {
+                    return;
+                }
                 let reader = Reader {
                     file,
                     input,
                     reading,
                     sender: &sender,
                     consumed,
+                    limit,
                 };
                 // The Parquet reader panics on some damaged files.
                 let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
@@ -284,6 +322,8 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
         columns: Columns::Needed,
         batch_bytes: WAITING,
         temporary: None,
+        keep_by: None,
+        limit: None,
     };
     read_all(files, &reading, |events, _| {
         let mut batch = fields.empty_batch();
@@ -332,6 +372,7 @@ struct Reader<'a> {
     reading: &'a Reading<'a>,
     sender: &'a Sender<Result<Event>>,
     consumed: &'a AtomicU64,
+    limit: &'a Limit,
 }
 
 impl Reader<'_> {
@@ -413,7 +454,7 @@ impl Reader<'_> {
                 })?;
             }
             first_number += newlines;
-            if is_end {
+            if is_end || self.limit.is_reached() {
                 return Ok(());
             }
         }
@@ -432,7 +473,7 @@ impl Reader<'_> {
                 .unreadable("the file is damaged: a column lacks an offset or a size")
                 .into());
         }
-        let rows = table::open(file, needed).map_err(broken)?;
+        let rows = table::open(file, needed, self.reading.keep_by).map_err(broken)?;
         table::check_schema(&rows.schema(), self.reading.fields).map_err(|problem| {
             Error::Input {
                 path: self.input.named.clone(),
@@ -450,6 +491,9 @@ impl Reader<'_> {
             let batch = batch.map_err(|error| self.unreadable(&error.to_string()))?;
             bytes += batch.get_array_memory_size() as u64;
             self.send_chunk(Contents::Rows(batch))?;
+            if self.limit.is_reached() {
+                break;
+            }
         }
         self.consumed.fetch_add(metadata.len(), Ordering::Relaxed);
         self.send(Event::End {
@@ -484,6 +528,12 @@ impl Reader<'_> {
 
     fn send_chunk(&self, contents: Contents) -> std::result::Result<(), Stop> {
         let file = self.file;
+        let contents = if self.limit.is_set() {
+            let allowed = self.limit.take(contents.records());
+            contents.first(allowed)
+        } else {
+            contents
+        };
         self.send(Event::Chunk(Chunk { file, contents }))
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -23,16 +24,18 @@ use parquet::file::properties::WriterProperties;
 use super::fields::{FieldPath, Fields};
 use super::jsonl::json_string;
 use crate::documents::DocumentBatch;
+use crate::error::Error;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
 
 /// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
 
-/// Opens a Parquet file. Reads only the columns of `fields`, if given.
+/// Opens a Parquet file. Reads only the columns of `fields`, if given, and of `keep_by`.
 pub(super) fn open(
     file: File,
     fields: Option<&Fields>,
+    keep_by: Option<&FieldPath>,
 ) -> Result<ParquetRecordBatchReader, ParquetError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
     let metadata = builder.metadata().file_metadata();
@@ -47,7 +50,8 @@ pub(super) fn open(
     let projection = match fields {
         None => ProjectionMask::all(),
         Some(fields) => {
-            let roots = [&fields.content, &fields.id].map(|path| path.segments().first());
+            let paths = [Some(&fields.content), Some(&fields.id), keep_by];
+            let roots = paths.map(|path| path.and_then(|path| path.segments().first()));
             let columns = builder.schema().fields().iter().enumerate();
             let wanted = columns
                 .filter(|(_, column)| roots.contains(&Some(column.name())))
@@ -191,7 +195,7 @@ fn push_document(content: &ArrayRef, row: usize, documents: &mut DocumentBatch) 
 }
 
 /// The column at a path. A value is null if a struct around it is null.
-fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
+pub(super) fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
     let (root, inner) = path.segments().split_first()?;
     let mut column = Arc::clone(rows.column_by_name(root)?);
     for name in inner {
@@ -208,7 +212,7 @@ fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
     Some(column)
 }
 
-fn string_at(array: &ArrayRef, row: usize) -> Option<&str> {
+pub(super) fn string_at(array: &ArrayRef, row: usize) -> Option<&str> {
     match array.data_type() {
         DataType::Utf8 => Some(array.as_string::<i32>().value(row)),
         DataType::LargeUtf8 => Some(array.as_string::<i64>().value(row)),
@@ -217,7 +221,7 @@ fn string_at(array: &ArrayRef, row: usize) -> Option<&str> {
     }
 }
 
-fn integer_at(array: &ArrayRef, row: usize) -> Option<String> {
+pub(super) fn integer_at(array: &ArrayRef, row: usize) -> Option<String> {
     Some(match array.data_type() {
         DataType::Int8 => array.as_primitive::<Int8Type>().value(row).to_string(),
         DataType::Int16 => array.as_primitive::<Int16Type>().value(row).to_string(),
@@ -352,17 +356,29 @@ impl IdColumn {
     }
 
     pub(crate) fn array<S: AsRef<str>>(self, ids: impl Iterator<Item = S>) -> ArrayRef {
+        self.array_of_options(ids.map(Some))
+    }
+
+    /// A column with nulls.
+    pub(crate) fn array_of_options<S: AsRef<str>>(
+        self,
+        ids: impl Iterator<Item = Option<S>>,
+    ) -> ArrayRef {
         match self {
             IdColumn::Integers => {
                 let mut column = Int64Builder::new();
                 for id in ids {
-                    column.append_option(id.as_ref().parse().ok());
+                    column.append_option(id.and_then(|id| id.as_ref().parse().ok()));
                 }
                 Arc::new(column.finish())
             }
             IdColumn::Strings => {
                 let mut column = StringBuilder::new();
                 for id in ids {
+                    let Some(id) = id else {
+                        column.append_null();
+                        continue;
+                    };
                     // A JSON string, or an integer's digits.
                     match serde_json::from_str::<String>(id.as_ref()) {
                         Ok(text) => column.append_value(text),
@@ -372,6 +388,16 @@ impl IdColumn {
                 Arc::new(column.finish())
             }
         }
+    }
+}
+
+/// An error of writing a table of this program.
+pub(crate) fn unwritable(path: &Path) -> impl FnOnce(ParquetError) -> Error {
+    let path = path.to_owned();
+    move |error| Error::Output {
+        path,
+        problem: error.to_string(),
+        remedy: "free some space, or choose another path".to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use super::source::{InMemory, Source};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pipeline::{Clustering, Clusters, KeepPolicy, LargeBuckets};
+use crate::pipeline::{Clustering, Clusters, KeepOrder, KeepPolicy, LargeBuckets};
 use crate::progress::{Counts, Progress, Timings};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -138,7 +138,14 @@ pub(crate) fn find_removals(
     let search = &task.search;
     let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
     let corpus = &candidates.corpus;
-    let groups = Groups::of(corpus, task.keep);
+    let groups = Groups::of(
+        corpus,
+        KeepOrder {
+            policy: task.keep,
+            classes: source.classes(),
+            lengths: &corpus.lengths,
+        },
+    );
     let ranks = groups.ranks.as_deref();
     let large = LargeBuckets::Leaders(ranks);
     let pairs = candidates.compare(search, large, progress, &mut timings)?;
@@ -178,17 +185,15 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(corpus: &Corpus, keep: KeepPolicy) -> Self {
+    fn of(corpus: &Corpus, order: KeepOrder<'_>) -> Self {
         let mut keepers = corpus.distinct.clone();
         for (row, position) in &corpus.repeats {
             let keeper = &mut keepers[*position as usize];
-            if keep.prefers(corpus.length(*row), corpus.length(*keeper)) {
+            if order.prefers(*row, *keeper) {
                 *keeper = *row;
             }
         }
-        let length = |position: u32| corpus.length(keepers[position as usize]);
-        let positions = u32::try_from(keepers.len()).unwrap_or(u32::MAX);
-        let ranks = keep.ranks(length, positions);
+        let ranks = order.ranks(&keepers);
         Groups { keepers, ranks }
     }
 

@@ -43,6 +43,7 @@ pub use candidates::{CandidateSource, LargeBuckets, LshBuckets, Omitted, Verify}
 pub use cluster::{Clustering, Clusters, Removal};
 pub use compare::{Comparison, compare};
 pub use estimate::{Cardinality, JaccardEstimate};
+pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 #[cfg(feature = "internals")]
