@@ -1,6 +1,6 @@
 //! Arguments that several commands share, and the settings they resolve to.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::Engine;
-use simgpu::io::{FieldPath, Fields, Format, Inputs, OnBadRecord};
+use simgpu::io::{FieldPath, Fields, FileFilter, Format, Globs, Inputs, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
 use simgpu::scheme::{BaseHash, Scheme};
@@ -62,6 +62,18 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     on_bad_record: OnBadRecordArgument,
+
+    /// Read only the first N records of the inputs, in order
+    #[arg(long, value_name = "N", help_heading = "Input")]
+    limit: Option<NonZeroU64>,
+
+    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    include: Vec<String>,
+
+    /// Leave out matching files of folders and globs, even if --include matches them
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    exclude: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -89,7 +101,12 @@ impl InputArguments {
             FormatArgument::Parquet => Some(Format::Parquet),
             FormatArgument::Text => Some(Format::Text),
         };
-        Ok(with_stdin(Inputs::find(&self.inputs, format)?))
+        let filter = FileFilter {
+            include: Globs::new(&self.include).map_err(usage)?,
+            exclude: Globs::new(&self.exclude).map_err(usage)?,
+        };
+        let inputs = Inputs::find_some(&self.inputs, format, filter)?;
+        Ok(with_stdin(inputs))
     }
 
     /// The inputs as named on the command line.
@@ -376,8 +393,12 @@ impl RunSettings {
             OnBadRecordArgument::Fail => OnBadRecord::Fail,
             OnBadRecordArgument::Skip => OnBadRecord::Skip,
         };
-        Run::new(&self.engine, inputs)
-            .fields(arguments.fields(self.engine.takes_tokens()))
+        let run = Run::new(&self.engine, inputs);
+        let run = match arguments.limit {
+            Some(limit) => run.limit(limit),
+            None => run,
+        };
+        run.fields(arguments.fields(self.engine.takes_tokens()))
             .on_bad_record(on_bad_record)
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)

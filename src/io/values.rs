@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
     Float64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
@@ -258,7 +258,7 @@ fn text_at(column: &ArrayRef, row: usize) -> Option<String> {
     })
 }
 
-fn date_at<T: ArrowPrimitiveType>(column: &ArrayRef, row: usize) -> Option<String>
+fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
 where
     i64: From<T::Native>,
 {

@@ -8,12 +8,12 @@ use simgpu::io::PairsFormat;
 use simgpu::jobs::{Outcome, PairsOutput, SignatureFile, SignatureRun, Verification};
 
 use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
-use crate::streams::is_stream;
+use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::{self, Terminal};
 use crate::{Usage, stop, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 20] = [
+const DOCUMENT_ARGUMENTS: [&str; 23] = [
     "inputs",
     "format",
     "text_field",
@@ -21,6 +21,9 @@ const DOCUMENT_ARGUMENTS: [&str; 20] = [
     "id_field",
     "unique_ids",
     "on_bad_record",
+    "limit",
+    "include",
+    "exclude",
     "unit",
     "size",
     "stop_words",
@@ -51,14 +54,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
     signatures: Option<PathBuf>,
 
-    /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; - writes JSON Lines to
-    /// stdout
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
+    /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
+    #[arg(
+        long,
+        short,
+        value_name = "FILE",
+        required_unless_present = "dry_run"
+    )]
+    output: Option<PathBuf>,
 
-    /// Replace the file if it exists
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
 
     #[command(flatten)]
     search: SearchArguments,
@@ -70,11 +77,18 @@ pub(crate) struct Arguments {
     hold: HoldArguments,
 }
 
+impl Arguments {
+    /// Where the pairs go.
+    fn destination(&self) -> anyhow::Result<Destination<'_>> {
+        self.outputs.destination(self.output.as_ref())
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    if !is_stream(&arguments.output) {
-        PairsFormat::of_path(&arguments.output).map_err(usage)?;
+    if let Destination::Path(path) = arguments.destination()? {
+        PairsFormat::of_path(path).map_err(usage)?;
     }
     if let Some(signatures) = &arguments.signatures {
         return run_on_signatures(arguments, signatures, start);
@@ -88,15 +102,18 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let search = arguments.search.resolve(settings.engine.scheme())?;
     let inputs = arguments.input.find()?;
     settings.terminal.announce(&settings.engine, Some(&search));
-    let run = settings
+    let mut run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
-        .overwrite(arguments.overwrite);
+        .overwrite(arguments.outputs.overwrite());
+    if let Some(level) = arguments.outputs.compression_level() {
+        run = run.compression_level(level);
+    }
+    let destination = arguments.destination()?;
     let outcome = on_threads(settings.threads, || {
-        with_output(&arguments.output, |output| run.pairs(&search, output))
+        with_output(destination, |output| run.pairs(&search, output))
     })?;
-    summarise(&settings.terminal, &outcome, &arguments.output, start);
-    Ok(())
+    summarise(&settings.terminal, &outcome, arguments, start)
 }
 
 /// Finds pairs among stored signatures.
@@ -114,36 +131,50 @@ fn run_on_signatures(
         ));
     }
     terminal.announce_signatures(&signatures, &search);
-    let run = SignatureRun::new(signatures)
-        .overwrite(arguments.overwrite)
+    let mut run = SignatureRun::new(signatures)
+        .overwrite(arguments.outputs.overwrite())
         .progress(&terminal);
+    if let Some(level) = arguments.outputs.compression_level() {
+        run = run.compression_level(level);
+    }
+    let destination = arguments.destination()?;
     let outcome = on_threads(arguments.run.threads(), || {
-        with_output(&arguments.output, |output| run.pairs(&search, output))
+        with_output(destination, |output| run.pairs(&search, output))
     })?;
-    summarise(&terminal, &outcome, &arguments.output, start);
-    Ok(())
+    summarise(&terminal, &outcome, arguments, start)
 }
 
-/// Runs with the output of this name: stdout if it is `-`.
+/// Runs with the output for this destination.
 fn with_output<T>(
-    name: &Path,
+    destination: Destination<'_>,
     run: impl FnOnce(PairsOutput<'_>) -> simgpu::Result<T>,
 ) -> simgpu::Result<T> {
-    if is_stream(name) {
-        run(PairsOutput::Stream {
+    let temporary = &std::env::temp_dir();
+    match destination {
+        Destination::Path(path) => run(PairsOutput::File(path)),
+        Destination::Stdout => run(PairsOutput::Stream {
             target: &mut std::io::stdout(),
-            temporary: &std::env::temp_dir(),
-        })
-    } else {
-        run(PairsOutput::File(name))
+            temporary,
+        }),
+        Destination::Nowhere => run(PairsOutput::Nowhere { temporary }),
     }
 }
 
-fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path, start: Instant) {
+/// Prints the report, if asked to, and the summary.
+fn summarise(
+    terminal: &Terminal,
+    outcome: &Outcome,
+    arguments: &Arguments,
+    start: Instant,
+) -> anyhow::Result<()> {
+    arguments.outputs.print_report(outcome)?;
+    let destination = arguments.destination()?;
     terminal.summary(|lines| {
         terminal::documents(lines, &outcome.report.counts);
+        summarise_limit(lines, outcome);
         terminal::comparisons(lines, outcome);
         terminal::times(lines, outcome, start);
-        lines.row("written to", output.display().to_string());
+        destination.summarise(lines);
     });
+    Ok(())
 }

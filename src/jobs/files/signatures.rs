@@ -116,6 +116,7 @@ impl SignatureFile {
 pub struct SignatureRun<'a> {
     signatures: SignatureFile,
     overwrite: bool,
+    compression_level: Option<u32>,
     progress: &'a dyn Progress,
 }
 
@@ -133,6 +134,7 @@ impl<'a> SignatureRun<'a> {
         SignatureRun {
             signatures,
             overwrite: false,
+            compression_level: None,
             progress: &Silent,
         }
     }
@@ -140,6 +142,14 @@ impl<'a> SignatureRun<'a> {
     /// Whether to replace the output of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         SignatureRun { overwrite, ..self }
+    }
+
+    /// The level of compressed pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip (default 6).
+    pub fn compression_level(self, level: u32) -> Self {
+        SignatureRun {
+            compression_level: Some(level),
+            ..self
+        }
     }
 
     /// The receiver of progress, which can stop the run; default [`Silent`].
@@ -157,13 +167,14 @@ impl<'a> SignatureRun<'a> {
         let SignatureRun {
             signatures,
             overwrite,
+            compression_level,
             progress,
         } = self;
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
         }
         signatures.check_not_overwritten_by(&output.names())?;
-        let target = Target::open(&mut output, overwrite)?;
+        let mut target = Target::open(&mut output, overwrite, compression_level)?;
         let scheme = signatures.scheme();
         let shape = (scheme.num_perm(), scheme.family().slot_width());
         let verifies = search.verification == Verification::Signature;
@@ -186,6 +197,7 @@ impl<'a> SignatureRun<'a> {
         let mut report = Report::new("pairs", counts, parameters);
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
+        target.commit(&report, progress)?;
         Ok(Outcome { report, timings })
     }
 }
