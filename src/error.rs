@@ -344,9 +344,7 @@ pub enum Conflict {
         available: String,
     },
     /// Two parameters choose the document to keep.
-    #[error(
-        "`keep=longest` and `keep_by` both choose the document to keep; leave out one of them"
-    )]
+    #[error("`keep=longest` and `keep_by` both choose the document to keep; leave out one of them")]
     KeepTwice,
     /// Standard input and a file have the same output name.
     #[error("stdin and an input file would both be written as {name}; rename the file")]

@@ -50,7 +50,11 @@ pub(crate) fn write_clusters(
             u64s(rows().map(|row| places.place(row).1)),
             u64s(rows().zip(&removals).map(cluster).map(u64::from)),
             Arc::new(is_kept),
-            f64s(removals.iter().map(|removal| removal.and_then(|r| r.similarity))),
+            f64s(
+                removals
+                    .iter()
+                    .map(|removal| removal.and_then(|r| r.similarity)),
+            ),
         ];
         table.write(columns).map_err(unwritable(path))?;
         advance()?;

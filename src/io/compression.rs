@@ -96,7 +96,8 @@ impl Compression {
         match self {
             Compression::None => Ok(bytes.to_vec()),
             Compression::Gzip => {
-                let level = level.map_or_else(flate2::Compression::default, flate2::Compression::new);
+                let level =
+                    level.map_or_else(flate2::Compression::default, flate2::Compression::new);
                 let mut encoder = GzEncoder::new(Vec::new(), level);
                 encoder.write_all(bytes)?;
                 encoder.finish()

@@ -340,7 +340,12 @@ impl Found {
 
     /// Whether to take a file of a folder or glob. Sets `left_out` if not.
     fn takes(&self, name: &Path, left_out: &mut bool) -> bool {
-        let takes = self.filter.accepts(&with_slashes(name));
+        let name = name.to_string_lossy();
+        let takes = if cfg!(windows) {
+            self.filter.accepts(&name.replace('\\', "/"))
+        } else {
+            self.filter.accepts(&name)
+        };
         *left_out |= !takes;
         takes
     }

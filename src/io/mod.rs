@@ -39,17 +39,19 @@ mod npy;
 
 mod signatures;
 
+pub(crate) use clusters::write_clusters;
+pub(crate) use compression::{Compression, FrameWriter};
 pub use fields::{FieldPath, Fields, OnBadRecord};
 pub use globs::{FileFilter, Globs};
 pub use input::{Format, Inputs, read_text};
 pub(crate) use input::{InputFile, check_not_overwritten};
-pub(crate) use clusters::write_clusters;
-pub(crate) use compression::{Compression, FrameWriter};
 pub(crate) use kept::{KeptFile, TableForm};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, folder_of, with_suffix};
 pub use pairs::PairsFormat;
-pub(crate) use pairs::{ForEachPair, write_table as write_pairs_table, write_text as write_pairs_text};
+pub(crate) use pairs::{
+    ForEachPair, write_table as write_pairs_table, write_text as write_pairs_text,
+};
 pub(crate) use places::{Ids, Places, Skipped, SourceFile};
 pub use read::read_documents;
 pub(crate) use read::{Chunk, Columns, Event, Fingerprint, Reading, Record, read_all};

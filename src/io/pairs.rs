@@ -59,7 +59,10 @@ impl PairsFormat {
                 remedy: remedy.to_owned(),
             })
         };
-        match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        match Path::new(name)
+            .extension()
+            .and_then(|ending| ending.to_str())
+        {
             Some("jsonl" | "ndjson" | "json") => Ok((PairsFormat::JsonLines, compression)),
             Some("csv") => Ok((PairsFormat::Csv, compression)),
             Some("parquet" | "pq") if compression != Compression::None => refuse(

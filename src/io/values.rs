@@ -431,7 +431,11 @@ mod tests {
         ];
         let (kind, found) = places(&ascending, true);
         assert_eq!((kind, found), (ValueKind::Dates, vec![0, 1, 2, 3]));
-        let equal = ["2024-01-01T00:00:00Z", "2024-01-01", "2023-12-31T23:00:00-01:00"];
+        let equal = [
+            "2024-01-01T00:00:00Z",
+            "2024-01-01",
+            "2023-12-31T23:00:00-01:00",
+        ];
         assert_eq!(places(&equal, true).1, [0; 3]);
     }
 

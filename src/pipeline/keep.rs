@@ -75,7 +75,9 @@ impl KeepOrder<'_> {
             return None;
         }
         let positions = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-        Some(ranks_by(positions, |position| self.key(rows[position as usize])))
+        Some(ranks_by(positions, |position| {
+            self.key(rows[position as usize])
+        }))
     }
 }
 

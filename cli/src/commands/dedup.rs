@@ -34,12 +34,7 @@ pub(crate) struct Arguments {
 
     /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
     /// Lines
-    #[arg(
-        long,
-        short,
-        value_name = "DIR",
-        required_unless_present = "dry_run"
-    )]
+    #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
 
     #[command(flatten)]

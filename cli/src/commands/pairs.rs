@@ -56,12 +56,7 @@ pub(crate) struct Arguments {
 
     /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
     /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
-    #[arg(
-        long,
-        short,
-        value_name = "FILE",
-        required_unless_present = "dry_run"
-    )]
+    #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
 
     #[command(flatten)]

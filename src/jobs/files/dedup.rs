@@ -15,7 +15,7 @@ use crate::io::{
     write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::jobs::dedup::{Dedup, Removed, cluster_sizes, find_removals};
-use crate::jobs::search::Search;
+use crate::jobs::search::{Search, Verification};
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, advance};
 
@@ -34,7 +34,12 @@ impl Run<'_> {
             return Err(Conflict::KeepTwice.into());
         }
         let target = Target::open(&self, output.into())?;
-        let mut source = FileSource::open(&self, self.held_bytes, target.temporary())?;
+        let held_bytes = match (&target, task.search.verification) {
+            // Nothing is read again.
+            (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
+            _ => self.held_bytes,
+        };
+        let mut source = FileSource::open(&self, held_bytes, target.temporary())?;
         target.check(&source)?;
         let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
         let mut timings = found.timings;

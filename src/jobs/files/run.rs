@@ -8,7 +8,8 @@ use super::outcome::warn_of_repeated_ids;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Compression, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters, RemovedFormat, SearchParameters,
+    Compression, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters, RemovedFormat,
+    SearchParameters,
 };
 use crate::jobs::search::Search;
 use crate::progress::{Counts, Progress, Silent};
