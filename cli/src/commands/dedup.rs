@@ -195,8 +195,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     });
     if counts.largest_cluster * 100 > counts.documents {
         let share = terminal::share(counts.largest_cluster, counts.documents);
+        let place = match destination {
+            Destination::Path(_) => "in report.json ",
+            Destination::Stdout | Destination::Nowhere => "",
+        };
         terminal.warn(&format!(
-            "the largest cluster has more than 1 % of all documents: {share}; check it in report.json before you use the result"
+            "the largest cluster has more than 1 % of all documents: {share}; check it {place}before you use the result"
         ));
     }
     Ok(())
