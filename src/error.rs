@@ -343,6 +343,9 @@ pub enum Conflict {
         /// The instruction sets that it has.
         available: String,
     },
+    /// Two parameters choose the document to keep.
+    #[error("`keep=longest` and `keep_by` both choose the document to keep; leave out one of them")]
+    KeepTwice,
     /// Standard input and a file have the same output name.
     #[error("stdin and an input file would both be written as {name}; rename the file")]
     StdinName {

@@ -27,6 +27,7 @@ const COMMAND: &[&[&str]] = &[
     &["bench"],
     &[
         "arguments",
+        "outputs",
         "environment",
         "terminal",
         "commands",

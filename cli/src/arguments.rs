@@ -1,6 +1,6 @@
 //! Arguments that several commands share, and the settings they resolve to.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
-use simgpu::io::{FieldPath, Fields, Format, Inputs, Naming, OnBadRecord};
+use simgpu::io::{FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
 use simgpu::scheme::{BaseHash, Scheme};
@@ -77,6 +77,18 @@ pub(crate) struct InputArguments {
         help_heading = "Input"
     )]
     on_bad_record: OnBadRecordArgument,
+
+    /// Read only the first N records of the inputs, in order
+    #[arg(long, value_name = "N", help_heading = "Input")]
+    limit: Option<NonZeroU64>,
+
+    /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    include: Vec<String>,
+
+    /// Leave out matching files of folders and globs, even if --include matches them
+    #[arg(long, value_name = "GLOB", help_heading = "Input")]
+    exclude: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -132,6 +144,10 @@ impl InputArguments {
             format,
             delimiter: self.delimiter,
             hidden: self.hidden,
+            filter: FileFilter {
+                include: Globs::new(&self.include).map_err(usage)?,
+                exclude: Globs::new(&self.exclude).map_err(usage)?,
+            },
         };
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
     }
@@ -465,8 +481,12 @@ impl RunSettings {
             OnBadRecordArgument::Fail => OnBadRecord::Fail,
             OnBadRecordArgument::Skip => OnBadRecord::Skip,
         };
-        Run::new(&self.engine, inputs)
-            .fields(arguments.fields(self.engine.takes_tokens()))
+        let run = Run::new(&self.engine, inputs);
+        let run = match arguments.limit {
+            Some(limit) => run.limit(limit),
+            None => run,
+        };
+        run.fields(arguments.fields(self.engine.takes_tokens()))
             .on_bad_record(on_bad_record)
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)

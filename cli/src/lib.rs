@@ -9,6 +9,8 @@ mod commands;
 
 mod environment;
 
+mod outputs;
+
 mod parameters;
 
 mod stop;
@@ -23,7 +25,9 @@ use clap::{Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use commands::devices;
-use commands::{bench as bench_command, compare, dedup, pairs, selftest, sign, tune};
+use commands::{
+    bench as bench_command, compare, completions, dedup, man, pairs, selftest, sign, tune,
+};
 use parameters::with_flags;
 
 /// Find near-duplicate documents by MinHash and LSH
@@ -50,6 +54,8 @@ enum Command {
     #[cfg(feature = "gpu")]
     Devices(devices::Arguments),
     Selftest(selftest::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
 }
 
 /// Wrong usage that clap does not detect: arguments that conflict, or unknown names.
@@ -109,6 +115,8 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
         #[cfg(feature = "gpu")]
         Command::Devices(arguments) => devices::run(&arguments),
         Command::Selftest(arguments) => selftest::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
     }
 }
 

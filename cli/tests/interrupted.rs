@@ -197,7 +197,13 @@ fn a_killed_pairs_leaves_no_partial_file() {
 // Kills between two renames, which random moments almost never hit.
 
 /// The entries of a folder of results, in the order in which they are renamed.
-const ENTRIES: [&str; 4] = ["run.json", "kept", "removed.jsonl", "report.json"];
+const ENTRIES: [&str; 5] = [
+    "run.json",
+    "kept",
+    "removed.jsonl",
+    "clusters.parquet",
+    "report.json",
+];
 
 fn small_corpus() -> Place {
     Place::with_texts(families(20, 4, 60))

@@ -12,8 +12,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
 
 use super::arrow_messages::codec;
-use super::columns::wanted_roots;
-use super::fields::Fields;
+use super::columns::{Needed, wanted_roots};
 
 /// The start of an Arrow file; a stream lacks it.
 const MAGIC: &[u8; 6] = b"ARROW1";
@@ -38,10 +37,10 @@ pub(super) enum Batches {
     Stream(Box<StreamReader<BufReader<File>>>),
 }
 
-/// Opens a file. Reads only the columns of `fields`, if given.
+/// Opens a file. Reads only the columns of `needed`, if given.
 pub(super) fn open(
     file: &File,
-    fields: Option<&Fields>,
+    needed: Option<Needed<'_>>,
 ) -> Result<(Batches, ArrowForm), ArrowError> {
     let mut start = [0; MAGIC.len()];
     let at_start = || -> Result<BufReader<File>, ArrowError> {
@@ -54,18 +53,18 @@ pub(super) fn open(
     let (batches, schema, metadata) = if is_file {
         let whole = FileReader::try_new(at_start()?, None)?;
         let (schema, metadata) = (whole.schema(), whole.custom_metadata().clone());
-        let reader = match fields {
+        let reader = match needed {
             None => whole,
-            Some(fields) => FileReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?,
+            Some(needed) => FileReader::try_new(at_start()?, Some(wanted_roots(&schema, needed)))?,
         };
         (Batches::File(Box::new(reader)), schema, metadata)
     } else {
         let whole = StreamReader::try_new(at_start()?, None)?;
         let schema = whole.schema();
-        let reader = match fields {
+        let reader = match needed {
             None => whole,
-            Some(fields) => {
-                StreamReader::try_new(at_start()?, Some(wanted_roots(&schema, fields)))?
+            Some(needed) => {
+                StreamReader::try_new(at_start()?, Some(wanted_roots(&schema, needed)))?
             }
         };
         (Batches::Stream(Box::new(reader)), schema, HashMap::new())

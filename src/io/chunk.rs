@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 
 use super::csv::Header;
-use super::fields::Fields;
+use super::fields::{FieldPath, Fields};
 use super::format::other_encoding;
 use super::{columns, jsonl};
 use crate::documents::DocumentBatch;
@@ -31,6 +31,49 @@ pub(crate) enum Contents {
     Rows { rows: RecordBatch, bytes: usize },
     /// A text file, which is one document.
     Text(Vec<u8>),
+}
+
+impl Contents {
+    /// The number of records, good and bad.
+    pub(super) fn records(&self) -> u64 {
+        match self {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => jsonl::lines(bytes, *first_number).count() as u64,
+            Contents::Records(records) => records.spans.len() as u64,
+            Contents::Rows { rows, .. } => rows.num_rows() as u64,
+            Contents::Text(_) => 1,
+        }
+    }
+
+    /// The first records. A text is one record, so it stays whole.
+    pub(super) fn first(self, records: u64) -> Self {
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        match self {
+            Contents::Lines {
+                mut bytes,
+                first_number,
+            } => {
+                let next = jsonl::lines(&bytes, first_number).nth(records);
+                let end = next.map(|line| line.whole.as_ptr().addr() - bytes.as_ptr().addr());
+                bytes.truncate(end.unwrap_or(bytes.len()));
+                Contents::Lines {
+                    bytes,
+                    first_number,
+                }
+            }
+            Contents::Records(mut of_chunk) => {
+                of_chunk.spans.truncate(records);
+                Contents::Records(of_chunk)
+            }
+            Contents::Rows { rows, bytes } => Contents::Rows {
+                rows: rows.slice(0, records.min(rows.num_rows())),
+                bytes,
+            },
+            text @ Contents::Text(_) => text,
+        }
+    }
 }
 
 /// Records at known places.
@@ -80,15 +123,7 @@ impl Chunk {
 
     /// The number of records, good and bad.
     pub(crate) fn records(&self) -> u64 {
-        match &self.contents {
-            Contents::Lines {
-                bytes,
-                first_number,
-            } => jsonl::lines(bytes, *first_number).count() as u64,
-            Contents::Records(records) => records.spans.len() as u64,
-            Contents::Rows { rows, .. } => rows.num_rows() as u64,
-            Contents::Text(_) => 1,
-        }
+        self.contents.records()
     }
 
     /// Parses the records whose number in the chunk `wanted` accepts, and returns them in order. Replaces
@@ -176,6 +211,24 @@ impl Chunk {
 }
 
 impl Records {
+    /// The text of one field of each record, with the record's number in the chunk; `None` if it is absent. An error
+    /// has the line of its record.
+    pub(super) fn texts_of_field(
+        &self,
+        field: &FieldPath,
+    ) -> impl Iterator<Item = (usize, Result<Option<String>, (u64, String)>)> {
+        let mut parser = self.header.as_ref().map(|header| header.parser());
+        self.spans.iter().enumerate().map(move |(i, span)| {
+            let record = &self.bytes[span.clone()];
+            let text = match (&self.header, &mut parser) {
+                (Some(header), Some(parser)) => header.text_of_field(record, field, parser),
+                _ => jsonl::text_of_field(record, field),
+            };
+            let line = || self.first_line + newlines(&self.bytes[..span.start]);
+            (i, text.map_err(|problem| (line(), problem)))
+        })
+    }
+
     fn parse(
         &self,
         fields: &Fields,

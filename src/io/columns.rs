@@ -14,9 +14,18 @@ use super::fields::{FieldPath, Fields, push_joined};
 use super::jsonl::json_string;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
+/// The fields that a run needs of each record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Needed<'a> {
+    pub(super) fields: &'a Fields,
+    /// The field that decides which documents are kept, if any.
+    pub(super) keep_by: Option<&'a FieldPath>,
+}
+
 /// The columns of a table that `fields` names, at its top level.
-pub(super) fn wanted_roots(schema: &Schema, fields: &Fields) -> Vec<usize> {
-    let paths = fields.content.iter().chain([&fields.id]);
+pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
+    let Needed { fields, keep_by } = needed;
+    let paths = fields.content.iter().chain([&fields.id]).chain(keep_by);
     let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
     let columns = schema.fields().iter().enumerate();
     columns
@@ -202,7 +211,7 @@ fn push_tokens(
 }
 
 /// The column at a path. A value is null if a struct around it is null.
-fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
+pub(super) fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
     let (root, inner) = path.segments().split_first()?;
     let mut column = Arc::clone(rows.column_by_name(root)?);
     for name in inner {
@@ -220,15 +229,15 @@ fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
 }
 
 /// A column whose rows are values, or places in a dictionary of values.
-struct Column {
+pub(super) struct Column {
     values: ArrayRef,
     /// The place in `values` of each row; `None` if they are the rows.
     places: Option<Vec<usize>>,
-    rows: ArrayRef,
+    pub(super) rows: ArrayRef,
 }
 
 impl Column {
-    fn of(rows: ArrayRef) -> Self {
+    pub(super) fn of(rows: ArrayRef) -> Self {
         let dictionary = rows.as_any_dictionary_opt();
         let (values, places) = match dictionary {
             Some(dictionary) if dictionary.values().is_empty() => {
@@ -253,7 +262,7 @@ impl Column {
     }
 
     /// The place of a row's value; `None` if it is null.
-    fn place(&self, row: usize) -> Option<usize> {
+    pub(super) fn place(&self, row: usize) -> Option<usize> {
         let place = match &self.places {
             None => row,
             Some(places) => *places.get(row)?,
@@ -262,7 +271,7 @@ impl Column {
     }
 
     /// The text of a row, `None` if it is null or of another type; an error is the place of invalid UTF-8.
-    fn text(&self, row: usize) -> Option<Result<&str, usize>> {
+    pub(super) fn text(&self, row: usize) -> Option<Result<&str, usize>> {
         let place = self.place(row)?;
         let values = &self.values;
         let bytes = match values.data_type() {
@@ -277,7 +286,7 @@ impl Column {
         Some(std::str::from_utf8(bytes).map_err(|error| error.valid_up_to()))
     }
 
-    fn integer(&self, row: usize) -> Option<String> {
+    pub(super) fn integer(&self, row: usize) -> Option<String> {
         macro_rules! value {
             ($integer:ty) => {
                 self.values

@@ -12,6 +12,8 @@ use flate2::write::GzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::write::XzEncoder;
 
+use crate::error::{Error, Result};
+
 /// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
@@ -22,7 +24,7 @@ pub(crate) enum Compression {
     Bzip2,
 }
 
-/// The level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
+/// The default level of written zstd frames. Level 1 is a fifth to a third faster; its files are an
 /// eighth larger.
 const ZSTD_LEVEL: i32 = 3;
 
@@ -104,22 +106,47 @@ impl Compression {
         })
     }
 
-    fn compress(self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    /// Refuses a level that the compression does not have.
+    pub(crate) fn check_level(self, level: u32) -> Result<()> {
+        let (levels, expected) = match self {
+            Compression::None => return Ok(()),
+            Compression::Gzip => (0..=9, "0 to 9 for gzip"),
+            Compression::Zstd => (1..=22, "1 to 22 for zstd"),
+            Compression::Xz => (0..=9, "0 to 9 for xz"),
+            Compression::Bzip2 => (1..=9, "1 to 9 for bzip2"),
+        };
+        if levels.contains(&level) {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name: "`compression_level`",
+            value: level.to_string(),
+            expected: expected.to_owned(),
+        })
+    }
+
+    fn compress(self, bytes: &[u8], level: Option<u32>) -> io::Result<Vec<u8>> {
         match self {
             Compression::None => Ok(bytes.to_vec()),
             Compression::Gzip => {
-                let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
+                let level =
+                    level.map_or_else(flate2::Compression::default, flate2::Compression::new);
+                let mut encoder = GzEncoder::new(Vec::new(), level);
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
-            Compression::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
+            Compression::Zstd => {
+                let level = level.and_then(|level| i32::try_from(level).ok());
+                zstd::bulk::compress(bytes, level.unwrap_or(ZSTD_LEVEL))
+            }
             Compression::Xz => {
-                let mut encoder = XzEncoder::new(Vec::new(), XZ_LEVEL);
+                let mut encoder = XzEncoder::new(Vec::new(), level.unwrap_or(XZ_LEVEL));
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
             Compression::Bzip2 => {
-                let mut encoder = BzEncoder::new(Vec::new(), bzip2::Compression::best());
+                let level = level.map_or_else(bzip2::Compression::best, bzip2::Compression::new);
+                let mut encoder = BzEncoder::new(Vec::new(), level);
                 encoder.write_all(bytes)?;
                 encoder.finish()
             }
@@ -142,6 +169,7 @@ fn frames_in_flight() -> usize {
 pub(crate) struct FrameWriter {
     file: File,
     compression: Compression,
+    level: Option<u32>,
     filling: Vec<u8>,
     in_flight: VecDeque<Arc<OnceLock<io::Result<Vec<u8>>>>>,
     is_empty: bool,
@@ -152,10 +180,16 @@ impl FrameWriter {
         FrameWriter {
             file,
             compression,
+            level: None,
             filling: Vec::new(),
             in_flight: VecDeque::new(),
             is_empty: true,
         }
+    }
+
+    /// Compresses at this level ([`Compression::check_level`]); `None` is the default level.
+    pub(crate) fn with_level(self, level: Option<u32>) -> Self {
+        FrameWriter { level, ..self }
     }
 
     /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
@@ -177,12 +211,12 @@ impl FrameWriter {
         if self.compression == Compression::None {
             return self.file.write_all(&frame);
         }
-        let compression = self.compression;
+        let (compression, level) = (self.compression, self.level);
         let compressed = Arc::new(OnceLock::new());
         self.in_flight.push_back(Arc::clone(&compressed));
         rayon::spawn(move || {
             // This is the only place that sets it.
-            let _ = compressed.set(compression.compress(&frame));
+            let _ = compressed.set(compression.compress(&frame, level));
         });
         while self.in_flight.len() > frames_in_flight() {
             self.write_first_in_flight()?;

@@ -17,6 +17,8 @@ pub(crate) struct Header {
     delimiter: u8,
     /// The number of columns.
     columns: usize,
+    /// The names of the columns.
+    names: Vec<String>,
     /// The columns of the text and of the id.
     content: Vec<usize>,
     id: Option<usize>,
@@ -69,6 +71,7 @@ impl Header {
             bytes: bytes[..span.end].to_vec(),
             delimiter,
             columns: names.len(),
+            names,
             content,
             id,
         })
@@ -77,6 +80,23 @@ impl Header {
     /// A parser of the records of the file.
     pub(super) fn parser(&self) -> Parser {
         Parser::new(self.delimiter)
+    }
+
+    /// The text of a field; `None` if there is no such column, or it is empty. A text that is not UTF-8 is read with
+    /// replacement characters.
+    pub(super) fn text_of_field(
+        &self,
+        record: &[u8],
+        path: &FieldPath,
+        parser: &mut Parser,
+    ) -> Result<Option<String>, String> {
+        let name = path.flat();
+        let Some(column) = self.names.iter().position(|known| *known == name) else {
+            return Ok(None);
+        };
+        parser.read(record)?;
+        let text = String::from_utf8_lossy(parser.field(column)).into_owned();
+        Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
     /// Appends the document of a record to `documents` and returns its id, as JSON.

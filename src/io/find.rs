@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use super::format::{is_hidden, is_marker};
+use super::globs::FileFilter;
+use super::input::Naming;
 use crate::error::{Error, Result};
 
 /// The files found so far.
@@ -17,6 +19,8 @@ pub(super) struct Found {
     pub(super) repeated: Vec<PathBuf>,
     /// Whether folders and globs include hidden files.
     hidden: bool,
+    /// Which of their files to take.
+    filter: FileFilter,
 }
 
 /// A part of a glob that names hidden files or marks: what it spells out is included.
@@ -42,9 +46,10 @@ fn is_left_out(name: &OsStr, hidden: bool) -> bool {
 }
 
 impl Found {
-    pub(super) fn new(hidden: bool) -> Self {
+    pub(super) fn new(naming: &Naming) -> Self {
         Found {
-            hidden,
+            hidden: naming.hidden,
+            filter: naming.filter.clone(),
             ..Found::default()
         }
     }
@@ -82,9 +87,22 @@ impl Found {
         Ok(())
     }
 
+    /// Whether to take a file of a folder or glob. Sets `left_out` if not.
+    fn takes(&self, name: &Path, left_out: &mut bool) -> bool {
+        let name = name.to_string_lossy();
+        let takes = if cfg!(windows) {
+            self.filter.accepts(&name.replace('\\', "/"))
+        } else {
+            self.filter.accepts(&name)
+        };
+        *left_out |= !takes;
+        takes
+    }
+
     pub(super) fn folder(&mut self, folder: &Path) -> Result<()> {
         let absolute_folder = absolute(folder)?;
         let before = self.files.len() + self.repeated.len();
+        let mut left_out = false;
         let walk = walkdir::WalkDir::new(folder)
             .follow_links(true)
             .sort_by_file_name()
@@ -101,11 +119,15 @@ impl Found {
                 },
                 remedy: "make it readable, or give its files one by one".to_owned(),
             })?;
-            if entry.file_type().is_file() {
+            let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+            if entry.file_type().is_file() && self.takes(name, &mut left_out) {
                 self.file(entry.into_path(), absolute_folder.clone())?;
             }
         }
         if self.files.len() + self.repeated.len() == before {
+            if left_out {
+                return Err(all_left_out(folder));
+            }
             return Err(Error::Input {
                 path: folder.to_owned(),
                 problem: "the folder holds no file".to_owned(),
@@ -142,13 +164,14 @@ impl Found {
             })
         };
         let mut any = false;
+        let mut left_out = false;
         for path in paths {
             let path = path.map_err(|error| Error::Io {
                 action: "read",
                 path: error.path().to_owned(),
                 cause: error.into(),
             })?;
-            if path.is_file() && !is_left_out(&path) {
+            if path.is_file() && !is_left_out(&path) && self.takes(&path, &mut left_out) {
                 any = true;
                 let parent = parent_of(&absolute(&path)?);
                 self.file(path, parent)?;
@@ -156,9 +179,20 @@ impl Found {
         }
         if any {
             Ok(())
+        } else if left_out {
+            Err(all_left_out(pattern))
         } else {
             Err(missing("no file matches"))
         }
+    }
+}
+
+/// The error for a folder or glob of which no file is read.
+fn all_left_out(name: &Path) -> Error {
+    Error::Input {
+        path: name.to_owned(),
+        problem: "`include` and `exclude` leave out all of its files".to_owned(),
+        remedy: "change them, or leave out this input".to_owned(),
     }
 }
 

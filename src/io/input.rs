@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::compression::{Compression, FrameWriter};
 use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
 use super::format::{Format, check_start, unknown_ending};
+use super::globs::FileFilter;
 use crate::error::{Conflict, Error, Result};
 use crate::store::unnamed_file;
 
@@ -38,7 +39,7 @@ enum Place {
 
 impl InputFile {
     /// Looks at the name and the first bytes of a file.
-    fn find(named: PathBuf, relative: String, naming: Naming) -> Result<Self> {
+    fn find(named: PathBuf, relative: String, naming: &Naming) -> Result<Self> {
         let format = naming.format.or_else(|| Format::of_name(&relative));
         let mut start = Vec::new();
         File::open(&named)
@@ -83,7 +84,7 @@ impl InputFile {
 }
 
 /// How [`Inputs::find_with`] reads names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Naming {
     /// The format of all files; `None` lets the ending of each name decide.
     pub format: Option<Format>,
@@ -92,6 +93,8 @@ pub struct Naming {
     pub delimiter: Option<u8>,
     /// Whether folders and globs include files and folders whose names start with a dot; default false.
     pub hidden: bool,
+    /// Which of the files in folders and globs to read; default all.
+    pub filter: FileFilter,
 }
 
 /// The input files of a run, in the order in which they were given. Files from a folder or a glob are sorted
@@ -149,9 +152,9 @@ impl Inputs {
     ///
     /// # Errors
     /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter cannot separate fields, or no input is
-    /// CSV or TSV.
+    /// CSV or TSV; [`Error::Input`] if the filter accepts no file of a folder or glob.
     pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
-        let mut found = Found::new(naming.hidden);
+        let mut found = Found::new(&naming);
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {
@@ -175,9 +178,9 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            files.push(InputFile::find(named, relative, naming)?);
+            files.push(InputFile::find(named, relative, &naming)?);
         }
-        check_delimiter(naming, &files)?;
+        check_delimiter(&naming, &files)?;
         Ok(Inputs {
             files,
             repeated: found.repeated,
@@ -267,7 +270,7 @@ impl Inputs {
             advance,
             bytes: 0,
         };
-        let file = copy_stream(&mut stream, self.naming, folder)?;
+        let file = copy_stream(&mut stream, &self.naming, folder)?;
         if files.iter().any(|other| other.relative == file.relative) {
             return Err(Conflict::StdinName {
                 name: file.relative,
@@ -279,13 +282,13 @@ impl Inputs {
     }
 }
 
-fn delimiter_of(format: Format, naming: Naming) -> Option<u8> {
+fn delimiter_of(format: Format, naming: &Naming) -> Option<u8> {
     let usual = format.delimiter()?;
     Some(naming.delimiter.unwrap_or(usual))
 }
 
 /// Refuses a delimiter that cannot separate fields, or that no input needs.
-fn check_delimiter(naming: Naming, files: &[InputFile]) -> Result<()> {
+fn check_delimiter(naming: &Naming, files: &[InputFile]) -> Result<()> {
     let Some(delimiter) = naming.delimiter else {
         return Ok(());
     };
@@ -394,7 +397,7 @@ impl<F: FnMut(u64) -> Result<()>> Read for Stoppable<F> {
 
 /// Copies a stream to an unnamed temporary file. Compresses the copy, unless the stream is already compressed
 /// or is a table, whose reader needs random access.
-fn copy_stream(stream: &mut impl Read, naming: Naming, folder: &Path) -> Result<InputFile> {
+fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result<InputFile> {
     let named = PathBuf::from("stdin");
     let failed = |action, path: &Path| {
         let path = path.to_owned();

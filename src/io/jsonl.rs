@@ -376,6 +376,22 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
     Ok(Some(value))
 }
 
+/// The value at a path as text: a string decoded, a number or a boolean as written. `None` if it is absent or
+/// null.
+pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
+    let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
+    match field(record, path)? {
+        None => Ok(None),
+        Some(raw) if raw.starts_with('"') => Ok(Some(decode(raw)?.into_owned())),
+        Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
+            "field {:?} is {}, not a number, a date or a string",
+            path.to_string(),
+            kind(raw)
+        )),
+        Some(raw) => Ok(Some(raw.to_owned())),
+    }
+}
+
 fn invalid_json(error: serde_json::Error) -> String {
     let text = error.to_string();
     // A record is one line, so the line number says nothing.

@@ -1,17 +1,14 @@
-//! Writes the kept records of each input, and `removed.jsonl`.
+//! Writes the kept records of each input, and JSON Lines.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::arrow::KeptArrow;
 use super::chunk::{Chunk, Contents};
 use super::compression::FrameWriter;
-use super::input::InputFile;
 use super::read::TableForm;
 use super::table::KeptTable;
 use crate::error::{Error, Result};
@@ -33,15 +30,13 @@ enum KeptForm {
 }
 
 impl KeptFile {
-    /// Begins the file for an input, in the same format and compression. `table` is the form of a Parquet or
-    /// Arrow input.
+    /// Begins the file. `frames` has the compression of the input, and `table` is the form of a Parquet or Arrow
+    /// input.
     pub(crate) fn new(
-        file: File,
+        frames: FrameWriter,
         path: PathBuf,
-        input: &InputFile,
         table: Option<TableForm>,
     ) -> Result<Self> {
-        let frames = FrameWriter::new(file, input.original_compression);
         let form = match table {
             None => KeptForm::Bytes {
                 frames,
@@ -107,24 +102,6 @@ fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
         problem: error.to_string(),
         remedy: "free some space, or choose another folder".to_owned(),
     }
-}
-
-/// A line of `removed.jsonl`.
-#[derive(Serialize)]
-pub(crate) struct RemovedLine<'a> {
-    pub(crate) id: &'a RawValue,
-    pub(crate) file: &'a str,
-    pub(crate) row: u64,
-    pub(crate) kept_id: &'a RawValue,
-    pub(crate) kept_file: &'a str,
-    pub(crate) kept_row: u64,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) found_by: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) via_id: Option<&'a RawValue>,
-    /// Absent if there is no neighbour; null if its similarity was not computed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) via_similarity: Option<Option<f64>>,
 }
 
 /// Writes JSON Lines.

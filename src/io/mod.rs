@@ -11,6 +11,8 @@ mod fields;
 
 mod find;
 
+mod globs;
+
 mod input;
 
 mod jsonl;
@@ -29,7 +31,11 @@ mod cut;
 
 mod chunk;
 
+mod limit;
+
 mod read;
+
+mod values;
 
 mod report;
 
@@ -39,6 +45,10 @@ mod output;
 
 mod kept;
 
+mod removed;
+
+mod clusters;
+
 mod pairs;
 
 mod npy;
@@ -46,18 +56,25 @@ mod npy;
 mod signatures;
 
 pub(crate) use chunk::{Chunk, Record};
+pub(crate) use clusters::write_clusters;
+pub(crate) use compression::{Compression, FrameWriter};
 pub use fields::{FieldPath, Fields, OnBadRecord};
 pub use format::Format;
+pub use globs::{FileFilter, Globs};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
-pub(crate) use kept::{JsonLines, KeptFile, RemovedLine};
+pub(crate) use kept::KeptFile;
 pub(crate) use npy::{HEADER, header};
-pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of};
+pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
-pub(crate) use pairs::{write_table as write_pairs_table, write_text as write_pairs_text};
+pub(crate) use pairs::{
+    ForEachPair, write_table as write_pairs_table, write_text as write_pairs_text,
+};
 pub(crate) use places::{Ids, Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
 pub use read::{READER_THREAD, read_documents};
+pub use removed::RemovedFormat;
+pub(crate) use removed::{RemovedDocument, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub use signatures::SignaturesFormat;
@@ -65,3 +82,5 @@ pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,
     write_table as write_signature_table,
 };
+pub use values::KeepBy;
+pub(crate) use values::{FieldValues, Unordered, ValueKind};

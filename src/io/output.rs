@@ -528,20 +528,30 @@ impl OutputFile {
     }
 
     /// All names that writing the file may use: the final and the temporary name of the file, and of the
-    /// description beside a matrix.
-    pub(crate) fn names(path: &Path) -> Vec<PathBuf> {
-        let description = with_suffix(path, ".json");
+    /// file beside it whose name ends in `beside`.
+    pub(crate) fn names(path: &Path, beside: &str) -> Vec<PathBuf> {
+        let beside = with_suffix(path, beside);
         vec![
             path.to_owned(),
             with_suffix(path, PARTIAL),
-            with_suffix(&description, PARTIAL),
-            description,
+            with_suffix(&beside, PARTIAL),
+            beside,
         ]
     }
 
     /// The temporary name.
     pub(crate) fn partial(&self) -> &Path {
         &self.partial
+    }
+
+    /// Removes an earlier file of the final name.
+    pub(crate) fn remove_earlier(&self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(Error::io("remove", &self.path)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Gives the file its final name, once its contents are on disk.
@@ -609,7 +619,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+/// The path with a suffix at the end of its name.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -8,9 +8,10 @@ use arrow_schema::{DataType, Field};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::compression::Compression;
 use super::kept::JsonLines;
 use super::places::Places;
-use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s};
+use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
 
 /// Calls its argument with both rows and the similarity of every pair.
@@ -29,23 +30,50 @@ pub enum PairsFormat {
 }
 
 impl PairsFormat {
-    /// The format for the extension of a file name.
+    /// The format for the extension of a file name. JSON Lines and CSV may have a second extension, that of
+    /// their compression: `.gz` or `.zst`.
     ///
     /// # Errors
     /// [`Error::Output`] for an unknown extension.
     pub fn of_path(path: &Path) -> Result<Self> {
-        let ending = path
-            .extension()
-            .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref() {
-            Some("jsonl" | "ndjson" | "json") => Ok(PairsFormat::JsonLines),
-            Some("csv") => Ok(PairsFormat::Csv),
-            Some("parquet" | "pq") => Ok(PairsFormat::Parquet),
-            _ => Err(Error::Output {
+        Ok(PairsFormat::with_compression(path)?.0)
+    }
+
+    /// The format and the compression for the extensions of a file name.
+    pub(crate) fn with_compression(path: &Path) -> Result<(Self, Compression)> {
+        let name = path.to_string_lossy().to_ascii_lowercase();
+        let compressions = [
+            (".gz", Compression::Gzip),
+            (".gzip", Compression::Gzip),
+            (".zst", Compression::Zstd),
+            (".zstd", Compression::Zstd),
+        ];
+        let stripped = compressions
+            .iter()
+            .find_map(|(ending, compression)| Some((name.strip_suffix(ending)?, *compression)));
+        let (name, compression) = stripped.unwrap_or((&name, Compression::None));
+        let refuse = |problem: &str, remedy: &str| {
+            Err(Error::Output {
                 path: path.to_owned(),
-                problem: "unknown file extension".to_owned(),
-                remedy: "choose a name that ends in .jsonl, .csv or .parquet".to_owned(),
-            }),
+                problem: problem.to_owned(),
+                remedy: remedy.to_owned(),
+            })
+        };
+        match Path::new(name)
+            .extension()
+            .and_then(|ending| ending.to_str())
+        {
+            Some("jsonl" | "ndjson" | "json") => Ok((PairsFormat::JsonLines, compression)),
+            Some("csv") => Ok((PairsFormat::Csv, compression)),
+            Some("parquet" | "pq") if compression != Compression::None => refuse(
+                "Parquet is compressed already",
+                "choose a name that ends in .parquet",
+            ),
+            Some("parquet" | "pq") => Ok((PairsFormat::Parquet, compression)),
+            _ => refuse(
+                "unknown file extension",
+                "choose a name that ends in .jsonl, .csv or .parquet, or in .jsonl.zst, .jsonl.gz, .csv.zst or .csv.gz",
+            ),
         }
     }
 }
@@ -131,11 +159,6 @@ pub(crate) fn write_table(
     path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
-    let failed = |error: parquet::errors::ParquetError| Error::Output {
-        path: path.to_owned(),
-        problem: error.to_string(),
-        remedy: "free some space, or choose another path".to_owned(),
-    };
     let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
     let columns = vec![
         ids.field("id_a"),
@@ -146,7 +169,7 @@ pub(crate) fn write_table(
         Field::new("file_b", DataType::Utf8, false),
         Field::new("row_b", DataType::UInt64, false),
     ];
-    let mut table = ColumnWriter::new(file, columns, []).map_err(failed)?;
+    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut write = |batch: &mut Vec<(u32, u32, Option<f64>)>| {
         let (a, b) = (
             || batch.iter().map(|pair| pair.0),
@@ -161,7 +184,7 @@ pub(crate) fn write_table(
             strings(b().map(|row| places.place(row).0)),
             u64s(b().map(|row| places.place(row).1)),
         ];
-        let written = table.write(columns).map_err(failed);
+        let written = table.write(columns).map_err(unwritable(path));
         batch.clear();
         written
     };
@@ -174,5 +197,5 @@ pub(crate) fn write_table(
         Ok(())
     })?;
     write(&mut batch)?;
-    table.finish().map_err(failed)
+    table.finish().map_err(unwritable(path))
 }

@@ -76,9 +76,19 @@ impl Ids {
         clippy::cast_possible_truncation,
         reason = "the ends are lengths of a string in memory"
     )]
-    fn get(&self, row: usize) -> &str {
+    pub(super) fn get(&self, row: usize) -> &str {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         &self.json[start as usize..self.ends[row] as usize]
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes of memory used.
+    pub(super) fn bytes(&self) -> u64 {
+        self.json.len() as u64 + 8 * self.ends.len() as u64
     }
 }
 
@@ -134,8 +144,7 @@ impl Places {
 
     /// Bytes of memory used by the ids.
     pub(crate) fn id_bytes(&self) -> u64 {
-        let bytes = |ids: &Ids| ids.json.len() as u64 + 8 * ids.ends.len() as u64;
-        self.ids.as_ref().map_or(0, bytes)
+        self.ids.as_ref().map_or(0, Ids::bytes)
     }
 
     /// The first row of each file, in order.

@@ -18,11 +18,13 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::arrow::{self, ArrowForm};
 use super::chunk::{Chunk, Contents, Record};
+use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
-use super::fields::Fields;
+use super::fields::{FieldPath, Fields};
 use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
 use super::input::{InputFile, Inputs};
+use super::limit::Limit;
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result, Unsupported};
@@ -75,6 +77,10 @@ pub(crate) struct Reading<'a> {
     pub(crate) batch_bytes: usize,
     /// The folder for decompressed copies of Parquet and Arrow files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
+    /// The field that decides which documents are kept, if any.
+    pub(crate) keep_by: Option<&'a FieldPath>,
+    /// The most records to read from all files together.
+    pub(crate) limit: Option<u64>,
 }
 
 /// The columns to read from tables.
@@ -102,13 +108,18 @@ pub(crate) fn read_all<T>(
     let (sender, receiver) = crossbeam_channel::bounded(waiting);
     std::thread::scope(|scope| {
         let read = move || {
+            let limit = &Limit::new(reading.limit);
             for (file, input) in files.iter().enumerate() {
+                if limit.is_reached() {
+                    return;
+                }
                 let reader = Reader {
                     file,
                     input,
                     reading,
                     sender: &sender,
                     consumed,
+                    limit,
                 };
                 // The readers of tables panic on some damaged files.
                 let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
@@ -156,6 +167,8 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
         columns: Columns::Needed,
         batch_bytes: WAITING,
         temporary: None,
+        keep_by: None,
+        limit: None,
     };
     read_all(files, &reading, |events, _| {
         let mut batch = fields.empty_batch();
@@ -204,6 +217,7 @@ struct Reader<'a> {
     reading: &'a Reading<'a>,
     sender: &'a Sender<Result<Event>>,
     consumed: &'a AtomicU64,
+    limit: &'a Limit,
 }
 
 impl Reader<'_> {
@@ -321,7 +335,7 @@ impl Reader<'_> {
             if let Some(contents) = cutter.contents(chunk).map_err(wrong)? {
                 self.send_chunk(contents)?;
             }
-            if is_end {
+            if is_end || self.limit.is_reached() {
                 return Ok(());
             }
         }
@@ -329,7 +343,10 @@ impl Reader<'_> {
 
     fn read_table(&self, file: File, metadata: &Metadata) -> std::result::Result<(), Stop> {
         let file = self.decompressed(file)?;
-        let needed = (self.reading.columns == Columns::Needed).then_some(self.reading.fields);
+        let needed = (self.reading.columns == Columns::Needed).then_some(Needed {
+            fields: self.reading.fields,
+            keep_by: self.reading.keep_by,
+        });
         let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
         let bytes = if is_empty {
             0
@@ -349,7 +366,11 @@ impl Reader<'_> {
     }
 
     /// Sends the rows of a Parquet file; returns their bytes of memory.
-    fn read_parquet(&self, file: File, needed: Option<&Fields>) -> std::result::Result<u64, Stop> {
+    fn read_parquet(
+        &self,
+        file: File,
+        needed: Option<Needed<'_>>,
+    ) -> std::result::Result<u64, Stop> {
         let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
         let source = file
             .try_clone()
@@ -373,12 +394,19 @@ impl Reader<'_> {
                 rows,
                 bytes: of_rows,
             })?;
+            if self.limit.is_reached() {
+                break;
+            }
         }
         Ok(bytes)
     }
 
     /// Sends the rows of an Arrow file; returns their bytes of memory.
-    fn read_arrow(&self, file: &File, needed: Option<&Fields>) -> std::result::Result<u64, Stop> {
+    fn read_arrow(
+        &self,
+        file: &File,
+        needed: Option<Needed<'_>>,
+    ) -> std::result::Result<u64, Stop> {
         let broken = |error: arrow_schema::ArrowError| self.unreadable(&error.to_string());
         let (batches, form) = arrow::open(file, needed).map_err(broken)?;
         self.check_schema(form.schema())?;
@@ -388,6 +416,9 @@ impl Reader<'_> {
             for (rows, bytes) in arrow::chunks(&batch.map_err(broken)?) {
                 all += bytes as u64;
                 self.send_chunk(Contents::Rows { rows, bytes })?;
+                if self.limit.is_reached() {
+                    return Ok(all);
+                }
             }
         }
         Ok(all)
@@ -423,6 +454,12 @@ impl Reader<'_> {
 
     fn send_chunk(&self, contents: Contents) -> std::result::Result<(), Stop> {
         let file = self.file;
+        let contents = if self.limit.is_set() {
+            let allowed = self.limit.take(contents.records());
+            contents.first(allowed)
+        } else {
+            contents
+        };
         self.send(Event::Chunk(Chunk { file, contents }))
     }
 

@@ -48,6 +48,9 @@ pub struct Parameters {
     /// The field of the id.
     #[serde(default)]
     pub id_field: String,
+    /// The most records read; `None` if all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
     /// The parameters of the search; `None` for `sign`.
     #[serde(flatten)]
     pub search: Option<SearchParameters>,
@@ -126,6 +129,13 @@ pub struct Report {
     /// Which document of a cluster is kept: `first` or `longest`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<&'static str>,
+    /// The field whose largest (`:desc`) or smallest (`:asc`) value decides which document is kept, before
+    /// `keep` does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep_by: Option<String>,
+    /// The patterns of files whose documents are kept first, in order, before `keep_by` and `keep` decide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefer_source: Vec<String>,
     /// How clusters are formed: `greedy` or `connected`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<&'static str>,
@@ -170,6 +180,8 @@ impl Report {
             counts,
             parameters,
             keep: None,
+            keep_by: None,
+            prefer_source: Vec::new(),
             cluster: None,
             max_bucket: None,
             identical: None,
@@ -182,6 +194,14 @@ impl Report {
             empty_files: Vec::new(),
             skipped: Vec::new(),
         }
+    }
+
+    /// Writes the report as indented JSON with a final newline: the bytes of `report.json`.
+    ///
+    /// # Errors
+    /// Those of `target`.
+    pub fn write_json(&self, target: &mut impl Write) -> std::io::Result<()> {
+        write_json(target, self)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -16,18 +17,18 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::WriterProperties;
 
-use super::columns::wanted_roots;
-use super::fields::Fields;
+use super::columns::{Needed, wanted_roots};
+use crate::error::Error;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
 
 /// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
 
-/// Opens a Parquet file; returns its whole schema, too. Reads only the columns of `fields`, if given.
+/// Opens a Parquet file; returns its whole schema, too. Reads only the columns of `needed`, if given.
 pub(super) fn open(
     file: File,
-    fields: Option<&Fields>,
+    needed: Option<Needed<'_>>,
 ) -> Result<(ParquetRecordBatchReader, SchemaRef), ParquetError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
     let schema = Arc::clone(builder.schema());
@@ -40,10 +41,10 @@ pub(super) fn open(
         .sum();
     let per_row = bytes / metadata.num_rows().max(1);
     let rows = (BATCH / per_row.max(1)).clamp(1, 8192);
-    let projection = match fields {
+    let projection = match needed {
         None => ProjectionMask::all(),
-        Some(fields) => {
-            let wanted = wanted_roots(builder.schema(), fields);
+        Some(needed) => {
+            let wanted = wanted_roots(builder.schema(), needed);
             ProjectionMask::roots(builder.parquet_schema(), wanted)
         }
     };
@@ -180,17 +181,29 @@ impl IdColumn {
     }
 
     pub(crate) fn array<S: AsRef<str>>(self, ids: impl Iterator<Item = S>) -> ArrayRef {
+        self.array_of_options(ids.map(Some))
+    }
+
+    /// A column with nulls.
+    pub(crate) fn array_of_options<S: AsRef<str>>(
+        self,
+        ids: impl Iterator<Item = Option<S>>,
+    ) -> ArrayRef {
         match self {
             IdColumn::Integers => {
                 let mut column = Int64Builder::new();
                 for id in ids {
-                    column.append_option(id.as_ref().parse().ok());
+                    column.append_option(id.and_then(|id| id.as_ref().parse().ok()));
                 }
                 Arc::new(column.finish())
             }
             IdColumn::Strings => {
                 let mut column = StringBuilder::new();
                 for id in ids {
+                    let Some(id) = id else {
+                        column.append_null();
+                        continue;
+                    };
                     // A JSON string, or an integer's digits.
                     match serde_json::from_str::<String>(id.as_ref()) {
                         Ok(text) => column.append_value(text),
@@ -200,6 +213,16 @@ impl IdColumn {
                 Arc::new(column.finish())
             }
         }
+    }
+}
+
+/// An error of writing a table of this program.
+pub(crate) fn unwritable(path: &Path) -> impl FnOnce(ParquetError) -> Error {
+    let path = path.to_owned();
+    move |error| Error::Output {
+        path,
+        problem: error.to_string(),
+        remedy: "free some space, or choose another path".to_owned(),
     }
 }
 

@@ -31,11 +31,6 @@ impl Corpus {
         self.distinct.len()
     }
 
-    /// The bytes of text of a document.
-    pub(crate) fn length(&self, row: u32) -> u32 {
-        self.lengths[row as usize]
-    }
-
     /// The row and position of every document with shingles. Repeats have the position of the first one.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         let distinct = self.distinct.iter().copied().zip(0..);

@@ -8,7 +8,7 @@ use super::source::{InMemory, Source};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepPolicy};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -148,7 +148,14 @@ pub(crate) fn find_removals(
     let mut timings = Timings::default();
     let search = &task.search;
     let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
-    let groups = Groups::of(&candidates.corpus, task.keep);
+    let groups = Groups::of(
+        &candidates.corpus,
+        KeepOrder {
+            policy: task.keep,
+            classes: source.classes(),
+            lengths: &candidates.corpus.lengths,
+        },
+    );
     let Candidates {
         corpus,
         buckets,
@@ -226,17 +233,15 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(corpus: &Corpus, keep: KeepPolicy) -> Self {
+    fn of(corpus: &Corpus, order: KeepOrder<'_>) -> Self {
         let mut keepers = corpus.distinct.clone();
         for (row, position) in &corpus.repeats {
             let keeper = &mut keepers[*position as usize];
-            if keep.prefers(corpus.length(*row), corpus.length(*keeper)) {
+            if order.prefers(*row, *keeper) {
                 *keeper = *row;
             }
         }
-        let length = |position: u32| corpus.length(keepers[position as usize]);
-        let positions = u32::try_from(keepers.len()).unwrap_or(u32::MAX);
-        let ranks = keep.ranks(length, positions);
+        let ranks = order.ranks(&keepers);
         Groups { keepers, ranks }
     }
 

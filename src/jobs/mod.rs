@@ -23,7 +23,7 @@ mod files;
 
 pub use dedup::{Dedup, Deduplication, FoundBy, Removed, dedup};
 #[cfg(feature = "io")]
-pub use files::{Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
+pub use files::{DedupOutput, Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub use search::{Search, Verification};
 

@@ -145,14 +145,6 @@ pub(crate) struct Streamed {
     is_complete: bool,
 }
 
-impl Streamed {
-    /// The number of documents whose partners have all been compared.
-    #[cfg(feature = "io")]
-    pub(crate) fn documents(&self) -> u64 {
-        self.documents as u64
-    }
-}
-
 impl<'a> PairSearch<'a> {
     pub(crate) fn new(candidates: Candidates, task: &'a Pairs) -> Self {
         let Candidates {

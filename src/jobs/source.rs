@@ -21,6 +21,12 @@ pub(crate) trait Source {
     /// Bytes of memory used by ids.
     fn id_bytes(&self) -> u64;
 
+    /// The class of each document, by row: documents of a lower class are kept first, before
+    /// [`KeepPolicy`](crate::pipeline::KeepPolicy) decides. `None` if all are of one class.
+    fn classes(&self) -> Option<&[u64]> {
+        None
+    }
+
     /// Reads the documents at `positions`, which ascend, again, and returns their exact sets.
     fn read_exact_sets(
         &self,

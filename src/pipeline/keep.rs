@@ -1,5 +1,7 @@
 //! Order of preference among similar documents.
 
+use std::cmp::Reverse;
+
 /// Which of several similar documents to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeepPolicy {
@@ -25,21 +27,57 @@ impl KeepPolicy {
     pub fn ranks(self, length: impl Fn(u32) -> u32, positions: u32) -> Option<Vec<u32>> {
         match self {
             KeepPolicy::First => None,
-            KeepPolicy::Longest => {
-                let mut order: Vec<u32> = (0..positions).collect();
-                order.sort_by_key(|position| std::cmp::Reverse(length(*position)));
-                let mut ranks = vec![0; order.len()];
-                for (rank, position) in (0..).zip(order) {
-                    ranks[position as usize] = rank;
-                }
-                Some(ranks)
-            }
+            KeepPolicy::Longest => Some(ranks_by(positions, |position| Reverse(length(position)))),
         }
     }
+}
 
-    /// Whether to keep a document of `length` bytes in place of an earlier one of `earlier` bytes.
-    pub(crate) fn prefers(self, length: u32, earlier: u32) -> bool {
-        self == KeepPolicy::Longest && length > earlier
+/// The ranks of the positions `0..positions` by this key. Ties go to the lower position.
+fn ranks_by<K: Ord>(positions: u32, key: impl Fn(u32) -> K) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..positions).collect();
+    order.sort_by_key(|position| key(*position));
+    let mut ranks = vec![0; order.len()];
+    for (rank, position) in (0..).zip(order) {
+        ranks[position as usize] = rank;
+    }
+    ranks
+}
+
+/// The order in which documents are kept: by class, then by policy, then by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeepOrder<'a> {
+    pub(crate) policy: KeepPolicy,
+    /// The class of each document, by row; a lower class is kept first. `None` if all are of one class.
+    pub(crate) classes: Option<&'a [u64]>,
+    /// The bytes of text of each document, by row.
+    pub(crate) lengths: &'a [u32],
+}
+
+impl KeepOrder<'_> {
+    fn key(&self, row: u32) -> (u64, Reverse<u32>, u32) {
+        let class = self.classes.map_or(0, |classes| classes[row as usize]);
+        let length = match self.policy {
+            KeepPolicy::First => 0,
+            KeepPolicy::Longest => self.lengths[row as usize],
+        };
+        (class, Reverse(length), row)
+    }
+
+    /// Whether to keep the document `row` rather than the document `other`.
+    pub(crate) fn prefers(&self, row: u32, other: u32) -> bool {
+        self.key(row) < self.key(other)
+    }
+
+    /// The ranks of documents, given by their rows: lower ranks are kept first. `None` if the order is that of
+    /// ascending rows, and the rows ascend.
+    pub(crate) fn ranks(&self, rows: &[u32]) -> Option<Vec<u32>> {
+        if self.policy == KeepPolicy::First && self.classes.is_none() {
+            return None;
+        }
+        let positions = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        Some(ranks_by(positions, |position| {
+            self.key(rows[position as usize])
+        }))
     }
 }
 
@@ -53,6 +91,22 @@ mod tests {
         let ranks = KeepPolicy::Longest.ranks(|i| lengths[i as usize], 5);
         assert_eq!(ranks.unwrap(), [3, 0, 4, 1, 2]);
         assert!(KeepPolicy::First.ranks(|_| 0, 5).is_none());
-        assert!(KeepPolicy::Longest.prefers(6, 5) && !KeepPolicy::Longest.prefers(5, 5));
+    }
+
+    #[test]
+    fn classes_come_before_lengths_and_rows() {
+        let order = KeepOrder {
+            policy: KeepPolicy::Longest,
+            classes: Some(&[1, 0, 1, 0]),
+            lengths: &[9, 5, 9, 6],
+        };
+        assert_eq!(order.ranks(&[0, 1, 2, 3]).unwrap(), [2, 1, 3, 0]);
+        assert!(order.prefers(3, 1) && order.prefers(1, 0) && !order.prefers(2, 0));
+        let first = KeepOrder {
+            policy: KeepPolicy::First,
+            classes: None,
+            ..order
+        };
+        assert!(first.ranks(&[0, 1, 2, 3]).is_none() && first.prefers(0, 1));
     }
 }

@@ -50,6 +50,7 @@ pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, compare};
 pub use detection::Detection;
 pub use estimate::{Cardinality, JaccardEstimate};
+pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 #[cfg(feature = "internals")]

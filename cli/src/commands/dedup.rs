@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use simgpu::jobs::{Dedup, Verification};
+use simgpu::error::Conflict;
+use simgpu::io::{Globs, KeepBy, RemovedFormat};
+use simgpu::jobs::{Dedup, DedupOutput, Run, Verification};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 
 use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
-use crate::{stop, terminal};
+use crate::outputs::{Destination, OutputArguments, summarise_limit};
+use crate::{Usage, stop, terminal, usage};
 
 /// Keep one document of each group of near-duplicates
 ///
@@ -20,6 +23,8 @@ use crate::{stop, terminal};
 ///
 /// removed.jsonl: one line per removed document, with the document kept instead and their similarity.
 ///
+/// clusters.parquet: one row per document, with its cluster and whether it is kept.
+///
 /// report.json: counts, parameters and clusters; identical in every run with the same input and options.
 ///
 /// run.json: times, memory and machine.
@@ -28,13 +33,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Folder for the results
-    #[arg(long, short, value_name = "DIR")]
-    output: PathBuf,
+    /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
+    /// Lines
+    #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
 
-    /// Replace the results of an earlier run in this folder
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
+
+    /// Format of the file of removed documents
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    removed_format: Option<RemovedFormatArgument>,
 
     /// Which document of each cluster to keep
     #[arg(
@@ -55,6 +64,21 @@ pub(crate) struct Arguments {
         help_heading = "Search"
     )]
     cluster: ClusterArgument,
+
+    /// Keep the document with the largest value of this field (FIELD:asc: the smallest); ties go to the first.
+    /// Numbers, dates (RFC 3339) and strings are compared as such; a missing value comes last
+    #[arg(long, value_name = "FIELD", help_heading = "Search")]
+    keep_by: Option<String>,
+
+    /// Keep documents of files that match the first pattern rather than others, then those that match the
+    /// second; among the rest, --keep-by and --keep decide
+    #[arg(
+        long,
+        value_name = "GLOB,GLOB",
+        value_delimiter = ',',
+        help_heading = "Search"
+    )]
+    prefer_source: Vec<String>,
 
     #[command(flatten)]
     search: SearchArguments,
@@ -85,11 +109,53 @@ enum KeepArgument {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum RemovedFormatArgument {
+    /// removed.jsonl
+    Jsonl,
+    /// removed.parquet
+    Parquet,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum ClusterArgument {
     /// Remove a document only if it is similar to a kept one
     Greedy,
     /// Keep one document of each set of documents that chains of similar pairs connect
     Connected,
+}
+
+impl Arguments {
+    /// Where the results go. Refuses options that it has no use for.
+    fn destination(&self) -> anyhow::Result<Destination<'_>> {
+        let destination = self.outputs.destination(self.output.as_ref())?;
+        if matches!(destination, Destination::Stdout) && self.removed_format.is_some() {
+            return Err(Usage::error(
+                "--output - writes no file of removed documents; name an output folder, or omit --removed-format",
+            ));
+        }
+        Ok(destination)
+    }
+
+    /// Sets the options of a run that decide which documents are kept and what is written.
+    fn set_output<'a>(&self, run: Run<'a>) -> anyhow::Result<Run<'a>> {
+        let mut run = run
+            .overwrite(self.outputs.overwrite())
+            .prefer_source(Globs::new(&self.prefer_source).map_err(usage)?)
+            .removed_format(match self.removed_format {
+                Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
+                Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
+            });
+        if let Some(keep_by) = &self.keep_by {
+            if let KeepArgument::Longest = self.keep {
+                return Err(usage(Conflict::KeepTwice.into()));
+            }
+            run = run.keep_by(KeepBy::new(keep_by));
+        }
+        if let Some(level) = self.outputs.compression_level() {
+            run = run.compression_level(level);
+        }
+        Ok(run)
+    }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -110,6 +176,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         },
         max_bucket: arguments.max_bucket.get(),
     };
+    let destination = arguments.destination()?;
     let inputs = arguments.input.find()?;
     settings.choose_hardware(&inputs)?;
     let terminal = &settings.terminal;
@@ -117,23 +184,39 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
-        .started(start)
-        .overwrite(arguments.overwrite);
-    let outcome = on_threads(settings.threads, || run.dedup(&task, &arguments.output))?;
+        .started(start);
+    let run = arguments.set_output(run)?;
+    let outcome = on_threads(settings.threads, || {
+        let temporary = &std::env::temp_dir();
+        match destination {
+            Destination::Path(folder) => run.dedup(&task, folder),
+            Destination::Stdout => {
+                let target = &mut std::io::stdout();
+                run.dedup(&task, DedupOutput::Stream { target, temporary })
+            }
+            Destination::Nowhere => run.dedup(&task, DedupOutput::Nowhere { temporary }),
+        }
+    })?;
+    arguments.outputs.print_report(&outcome)?;
     let counts = &outcome.report.counts;
     terminal.summary(|lines| {
         terminal::documents(lines, &outcome.report);
+        summarise_limit(lines, &outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
         terminal::comparisons(lines, &outcome);
         lines.row("clusters", terminal::clusters(counts));
         terminal::times(lines, &outcome);
-        lines.row("written to", arguments.output.display().to_string());
+        destination.summarise(lines);
     });
     if counts.largest_cluster * 100 > counts.documents {
         let share = terminal::share(counts.largest_cluster, counts.documents);
+        let place = match destination {
+            Destination::Path(_) => "in report.json ",
+            Destination::Stdout | Destination::Nowhere => "",
+        };
         terminal.warn(&format!(
-            "the largest cluster has more than 1 % of all documents: {share}; check it in report.json before you use the result"
+            "the largest cluster has more than 1 % of all documents: {share}; check it {place}before you use the result"
         ));
     }
     Ok(())

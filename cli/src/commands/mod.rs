@@ -4,10 +4,14 @@ pub(crate) mod bench;
 
 pub(crate) mod compare;
 
+pub(crate) mod completions;
+
 pub(crate) mod dedup;
 
 #[cfg(feature = "gpu")]
 pub(crate) mod devices;
+
+pub(crate) mod man;
 
 pub(crate) mod pairs;
 

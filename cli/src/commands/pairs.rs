@@ -12,12 +12,12 @@ use simgpu::jobs::{
 use simgpu::scheme::Scheme;
 
 use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
-use crate::streams::is_stream;
+use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::{self, Terminal};
 use crate::{Incomplete, Usage, stop, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 20] = [
+const DOCUMENT_ARGUMENTS: [&str; 23] = [
     "inputs",
     "format",
     "text_field",
@@ -25,6 +25,9 @@ const DOCUMENT_ARGUMENTS: [&str; 20] = [
     "id_field",
     "unique_ids",
     "on_bad_record",
+    "limit",
+    "include",
+    "exclude",
     "unit",
     "size",
     "stop_words",
@@ -55,14 +58,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
     signatures: Option<PathBuf>,
 
-    /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; - writes JSON Lines to
-    /// stdout
-    #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
+    /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
+    #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
 
-    /// Replace the file if it exists
-    #[arg(long)]
-    overwrite: bool,
+    #[command(flatten)]
+    outputs: OutputArguments,
 
     #[command(flatten)]
     search: SearchArguments,
@@ -102,6 +104,11 @@ enum IdenticalArgument {
 }
 
 impl Arguments {
+    /// Where the pairs go.
+    fn destination(&self) -> anyhow::Result<Destination<'_>> {
+        self.outputs.destination(self.output.as_ref())
+    }
+
     fn task(&self, scheme: &Scheme, unless_given: Verification) -> anyhow::Result<Pairs> {
         Ok(Pairs {
             search: self.search.resolve(scheme, unless_given)?,
@@ -117,8 +124,8 @@ impl Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    if !is_stream(&arguments.output) {
-        PairsFormat::of_path(&arguments.output).map_err(usage)?;
+    if let Destination::Path(path) = arguments.destination()? {
+        PairsFormat::of_path(path).map_err(usage)?;
     }
     if let Some(signatures) = &arguments.signatures {
         return run_on_signatures(arguments, signatures, start);
@@ -135,15 +142,19 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     settings
         .terminal
         .announce(&settings.engine, Some(&task.search));
-    let run = settings
+    let mut run = settings
         .over(&arguments.input, &inputs)
         .held_bytes(arguments.hold.held_bytes())
         .started(start)
-        .overwrite(arguments.overwrite);
+        .overwrite(arguments.outputs.overwrite());
+    if let Some(level) = arguments.outputs.compression_level() {
+        run = run.compression_level(level);
+    }
+    let destination = arguments.destination()?;
     let outcome = on_threads(settings.threads, || {
-        with_output(&arguments.output, |output| run.pairs(&task, output))
+        with_output(destination, |output| run.pairs(&task, output))
     })?;
-    summarise(&settings.terminal, &outcome, &arguments.output);
+    summarise(&settings.terminal, &outcome, arguments)?;
     check_complete(&outcome)
 }
 
@@ -163,14 +174,18 @@ fn run_on_signatures(
         ));
     }
     terminal.announce_signatures(&signatures, &task.search);
-    let run = SignatureRun::new(signatures)
+    let mut run = SignatureRun::new(signatures)
         .started(start)
-        .overwrite(arguments.overwrite)
+        .overwrite(arguments.outputs.overwrite())
         .progress(&terminal);
+    if let Some(level) = arguments.outputs.compression_level() {
+        run = run.compression_level(level);
+    }
+    let destination = arguments.destination()?;
     let outcome = on_threads(threads, || {
-        with_output(&arguments.output, |output| run.pairs(&task, output))
+        with_output(destination, |output| run.pairs(&task, output))
     })?;
-    summarise(&terminal, &outcome, &arguments.output);
+    summarise(&terminal, &outcome, arguments)?;
     check_complete(&outcome)
 }
 
@@ -184,26 +199,32 @@ fn check_complete(outcome: &Outcome) -> anyhow::Result<()> {
     }
 }
 
-/// Runs with the output of this name: stdout if it is `-`.
+/// Runs with the output for this destination.
 fn with_output<T>(
-    name: &Path,
+    destination: Destination<'_>,
     run: impl FnOnce(PairsOutput<'_>) -> simgpu::Result<T>,
 ) -> simgpu::Result<T> {
-    if is_stream(name) {
-        run(PairsOutput::Stream {
+    let temporary = &std::env::temp_dir();
+    match destination {
+        Destination::Path(path) => run(PairsOutput::File(path)),
+        Destination::Stdout => run(PairsOutput::Stream {
             target: &mut std::io::stdout(),
-            temporary: &std::env::temp_dir(),
-        })
-    } else {
-        run(PairsOutput::File(name))
+            temporary,
+        }),
+        Destination::Nowhere => run(PairsOutput::Nowhere { temporary }),
     }
 }
 
-fn summarise(terminal: &Terminal, outcome: &Outcome, output: &Path) {
+/// Prints the report, if asked to, and the summary.
+fn summarise(terminal: &Terminal, outcome: &Outcome, arguments: &Arguments) -> anyhow::Result<()> {
+    arguments.outputs.print_report(outcome)?;
+    let destination = arguments.destination()?;
     terminal.summary(|lines| {
         terminal::documents(lines, &outcome.report);
+        summarise_limit(lines, outcome);
         terminal::comparisons(lines, outcome);
         terminal::times(lines, outcome);
-        lines.row("written to", output.display().to_string());
+        destination.summarise(lines);
     });
+    Ok(())
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use simgpu::io::SignaturesFormat;
 
 use crate::arguments::{InputArguments, RunArguments, on_threads};
+use crate::outputs::summarise_limit;
 use crate::{stop, terminal, usage};
 
 /// Compute the MinHash signature of every document
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let outcome = on_threads(settings.threads, || run.sign(&arguments.output))?;
     settings.terminal.summary(|lines| {
         terminal::documents(lines, &outcome.report);
+        summarise_limit(lines, &outcome);
         terminal::times(lines, &outcome);
         lines.row("written to", arguments.output.display().to_string());
     });

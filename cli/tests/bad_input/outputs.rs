@@ -277,11 +277,13 @@ fn a_failed_run_does_not_block_the_next() {
     names.sort_unstable();
     let expected = [
         "in.jsonl",
+        "out/clusters.parquet",
         "out/kept/in.jsonl",
         "out/removed.jsonl",
         "out/report.json",
         "out/run.json",
         "pairs.jsonl",
+        "pairs.jsonl.report.json",
         "signatures.npy",
         "signatures.npy.json",
     ];

@@ -26,10 +26,13 @@ pub(crate) fn leaves_no_output(place: &Place) {
     for name in [
         "out/kept",
         "out/removed.jsonl",
+        "out/clusters.parquet",
         "out/report.json",
         "out/run.json",
         "pairs.jsonl",
+        "pairs.jsonl.report.json",
         "pairs.parquet",
+        "pairs.parquet.report.json",
         "signatures.npy",
         "signatures.npy.json",
         "signatures.parquet",

@@ -5,9 +5,16 @@ mod support;
 
 mod outputs;
 
+mod clusters;
+mod compressed;
 mod dedup;
 mod messages;
+mod output_page;
 mod pairs;
+mod part_of_inputs;
 mod paths;
+mod preference;
 mod presets;
+mod shells;
 mod sign;
+mod stdout;

@@ -1,83 +1,141 @@
 //! Deduplicates documents in files.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
 
 use serde::Serialize;
 
+use super::kept::{DedupOutput, Target, stream_kept, write_kept};
 use super::machine;
 use super::outcome::Outcome;
 use super::run::Run;
-use super::second_pass::Part;
 use super::source::FileSource;
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::io::{
-    Columns, JsonLines, KeptFile, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD,
-    RemovedLine, write_json,
+    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
+    Report, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::jobs::dedup::{Dedup, Removed, cluster_sizes, find_removals};
-use crate::jobs::search::Search;
-use crate::progress::{Timings, advance};
+use crate::jobs::dedup::{Dedup, Deduplication, Removed, cluster_sizes, find_removals};
+use crate::jobs::search::{Search, Verification};
+use crate::pipeline::KeepPolicy;
+use crate::progress::{Counts, Timings, advance};
 
 impl Run<'_> {
-    /// Keeps one document of each cluster of near-duplicates. Writes into `folder`: `kept/` (the kept records of
-    /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place),
-    /// `report.json` and `run.json`.
+    /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
+    /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
+    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
+    /// writes the kept records to a stream, or nothing ([`DedupOutput`]).
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
-    /// run. After an error the folder holds no new results, and earlier ones are unchanged.
-    pub fn dedup(self, task: &Dedup, folder: &Path) -> Result<Outcome> {
-        self.check_folder(folder)?;
-        let folder = OutputFolder::open(folder, self.overwrite)?;
-        let mut timings = Timings::default();
-        let mut source = FileSource::open(&self, self.held_bytes, folder.partial(), &mut timings)?;
-        let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
-        timings.0.extend(found.timings.0);
-        let mut counts = found.counts;
-        source.complete(&mut counts);
-        counts.kept = timings.time("write", corpus.bytes, || {
-            write_removed(&folder, &source, &found.removed, &task.search)?;
-            let kept = write_kept(&folder, &source, corpus.rows, &found.removed)?;
-            folder.sync()?;
-            Ok::<_, Error>(kept)
-        })?;
-        if counts.documents != counts.kept + counts.removed + counts.skipped {
-            return Err(Error::Accounting {
-                documents: counts.documents,
-                kept: counts.kept,
-                removed: counts.removed,
-                skipped: counts.skipped,
-            });
+    /// run. After an error the folder holds no new results, and earlier ones are unchanged. A stream may have
+    /// received some records.
+    pub fn dedup<'o>(self, task: &Dedup, output: impl Into<DedupOutput<'o>>) -> Result<Outcome> {
+        if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
+            return Err(Conflict::KeepTwice.into());
         }
+        let target = Target::open(&self, output.into())?;
+        let held_bytes = match (&target, task.search.verification) {
+            // Nothing is read again.
+            (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
+            _ => self.held_bytes,
+        };
+        let mut timings = Timings::default();
+        let temporary = target.temporary();
+        let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
+        target.check(&source)?;
+        let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
+        timings.0.extend(found.timings.0.iter().cloned());
+        let mut counts = found.counts.clone();
+        source.complete(&mut counts);
+        let is_kept = || kept_rows(corpus.rows, &found.removed);
+        let folder = match target {
+            Target::Folder(folder) => {
+                counts.kept = timings.time("write", corpus.bytes, || {
+                    write_tables(&folder, &source, corpus.rows, &found.removed, &task.search)?;
+                    let kept = write_kept(&folder, &source, &is_kept())?;
+                    folder.sync()?;
+                    Ok::<_, Error>(kept)
+                })?;
+                Some(folder)
+            }
+            Target::Stream(target, _) => {
+                counts.kept = timings.time("write", corpus.bytes, || {
+                    stream_kept(target, &source, &is_kept())
+                })?;
+                None
+            }
+            Target::Nowhere(_) => {
+                counts.kept = is_kept().into_iter().filter(|kept| *kept).count() as u64;
+                None
+            }
+        };
+        check_sum(&counts)?;
         self.warn_of_oddities(&counts);
-        let sizes = cluster_sizes(&found.removed);
-        let kept = counts.kept;
-        let mut report = source.report("dedup", counts, Some(&task.search));
-        report.keep = Some(task.keep.name());
-        report.cluster = Some(task.clustering.name());
-        report.max_bucket = Some(task.max_bucket);
-        report.expected_precision = found.expected_precision;
-        report.cluster_sizes = histogram(&sizes, kept);
-        report.largest_clusters = largest(&source.places, &sizes);
-        create_json(&folder, REPORT, &report)?;
+        let report = self.report(&source, counts, task, &found);
         let elapsed_s = timings.complete(self.start);
-        let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
-        create_json(&folder, RUN_RECORD, &record)?;
-        // Last chance to stop the run.
-        advance(
-            self.progress,
-            source.bytes_to_read_again(),
-            kept,
-            corpus.bytes,
-        )?;
-        folder.commit()?;
+        if let Some(folder) = folder {
+            create_json(&folder, REPORT, &report)?;
+            let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
+            create_json(&folder, RUN_RECORD, &record)?;
+            // Last chance to stop the run.
+            advance(
+                self.progress,
+                source.bytes_to_read_again(),
+                report.counts.kept,
+                corpus.bytes,
+            )?;
+            folder.commit()?;
+        }
         Ok(Outcome {
             report,
             timings,
             elapsed_s,
         })
     }
+
+    /// Makes the report of a deduplication.
+    fn report(
+        &self,
+        source: &FileSource<'_>,
+        counts: Counts,
+        task: &Dedup,
+        found: &Deduplication,
+    ) -> Report {
+        let sizes = cluster_sizes(&found.removed);
+        let kept = counts.kept;
+        let mut report = source.report("dedup", counts, Some(&task.search));
+        report.keep = Some(task.keep.name());
+        report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
+        report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
+        report.cluster = Some(task.clustering.name());
+        report.max_bucket = Some(task.max_bucket);
+        report.expected_precision = found.expected_precision;
+        report.cluster_sizes = histogram(&sizes, kept);
+        report.largest_clusters = largest(&source.places, &sizes);
+        report
+    }
+}
+
+/// Refuses counts that do not add up.
+fn check_sum(counts: &Counts) -> Result<()> {
+    if counts.documents == counts.kept + counts.removed + counts.skipped {
+        return Ok(());
+    }
+    Err(Error::Accounting {
+        documents: counts.documents,
+        kept: counts.kept,
+        removed: counts.removed,
+        skipped: counts.skipped,
+    })
+}
+
+/// Marks the kept documents, by row.
+fn kept_rows(rows: u32, removed: &[Removed]) -> Vec<bool> {
+    let mut is_kept = vec![true; rows as usize];
+    for removed in removed {
+        is_kept[removed.row as usize] = false;
+    }
+    is_kept
 }
 
 fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
@@ -85,90 +143,38 @@ fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Res
     write_json(&mut file, value).map_err(Error::io("write", path))
 }
 
-fn write_removed(
+/// Writes the removed documents, and the cluster of every document.
+fn write_tables(
     folder: &OutputFolder,
     source: &FileSource<'_>,
+    documents: u32,
     removed: &[Removed],
     search: &Search,
 ) -> Result<()> {
     let places = &source.places;
-    let (file, path) = folder.create("removed.jsonl")?;
-    let mut lines = JsonLines::new(file, path);
-    for (done, removed) in (0u64..).zip(removed) {
-        let (id, kept_id) = (places.raw_id(removed.row), places.raw_id(removed.kept));
-        let via_id = removed.via.map(|(via, _)| places.raw_id(via));
-        let (file, row) = places.place(removed.row);
-        let (kept_file, kept_row) = places.place(removed.kept);
-        lines.write(&RemovedLine {
-            id: &id,
-            file,
-            row,
-            kept_id: &kept_id,
-            kept_file,
-            kept_row,
-            similarity: removed.similarity,
-            found_by: removed.found_by.name(),
-            via_id: via_id.as_deref(),
-            via_similarity: removed.via.map(|(_, similarity)| similarity),
-        })?;
+    // Progress still shows the stage `compare`, at its end.
+    let look = || advance(source.run.progress, search.banding.bands() as u64, 0, 0);
+    let rows = removed.iter().map(|removed| RemovedDocument {
+        row: removed.row,
+        kept: removed.kept,
+        similarity: removed.similarity,
+        found_by: removed.found_by.name(),
+        via: removed.via,
+    });
+    let stoppable = (0u64..).zip(rows.clone()).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
-            // Progress still shows the stage `compare`, at its end.
-            advance(source.run.progress, search.banding.bands() as u64, 0, 0)?;
+            look()?;
         }
+        Ok(removed)
+    });
+    let (file, path) = folder.create("clusters.parquet")?;
+    let ids = write_clusters(rows, places, documents, (file, &path), look)?;
+    let format = source.run.removed_format;
+    let (file, path) = folder.create(format.file_name())?;
+    match format {
+        RemovedFormat::JsonLines => write_removed_lines(stoppable, places, file, &path),
+        RemovedFormat::Parquet => write_removed_table(stoppable, places, ids, file, &path),
     }
-    lines.finish()
-}
-
-/// Reads the inputs again and writes the kept records of each under its name, in its format and compression.
-/// Returns the number of documents written. Writes no empty file, because a run refuses empty inputs.
-fn write_kept(
-    folder: &OutputFolder,
-    source: &FileSource<'_>,
-    rows: u32,
-    removed: &[Removed],
-) -> Result<u64> {
-    let mut is_kept = vec![true; rows as usize];
-    for removed in removed {
-        is_kept[removed.row as usize] = false;
-    }
-    let kept_folder = folder.partial().join("kept");
-    std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let mut written = 0;
-    let mut table = None;
-    let mut current: Option<KeptFile> = None;
-    source.read_again("write", Columns::All, |part| {
-        match part {
-            Part::Table(form) => table = Some(form),
-            Part::Chunk(chunk, rows) => {
-                let keeps: Vec<bool> = rows
-                    .iter()
-                    .map(|row| row.is_some_and(|row| is_kept[row as usize]))
-                    .collect();
-                let kept = keeps.iter().filter(|kept| **kept).count() as u64;
-                if kept > 0 {
-                    let input = &source.files[chunk.file];
-                    let target = match &mut current {
-                        Some(target) => target,
-                        None => {
-                            let name = format!("kept/{}", input.relative);
-                            let (file, path) = folder.create(&name)?;
-                            current.insert(KeptFile::new(file, path, input, table.take())?)
-                        }
-                    };
-                    target.write(&chunk, keeps)?;
-                    written += kept;
-                }
-            }
-            Part::End => {
-                table = None;
-                if let Some(target) = current.take() {
-                    target.finish()?;
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(written)
 }
 
 /// The number of clusters of each size.

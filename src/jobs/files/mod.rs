@@ -2,11 +2,15 @@
 
 mod dedup;
 
+mod kept;
+
 pub(crate) mod machine;
 
 mod outcome;
 
 mod pairs;
+
+mod preference;
 
 mod run;
 
@@ -18,6 +22,7 @@ mod signatures;
 
 mod source;
 
+pub use kept::DedupOutput;
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
 pub use run::Run;

@@ -1,15 +1,17 @@
 //! Finds all similar pairs of documents in files.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::outcome::Outcome;
-use super::run::Run;
+use super::run::{Run, check_compression_level};
 use super::source::FileSource;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::io::{
-    OutputFile, PairsFormat, Places, Report, folder_of, write_pairs_table, write_pairs_text,
+    Compression, ForEachPair, FrameWriter, OutputFile, PairsFormat, Places, Report, folder_of,
+    with_suffix, write_json, write_pairs_table, write_pairs_text,
 };
 use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
 use crate::jobs::search::{Candidates, Verification};
@@ -17,7 +19,8 @@ use crate::progress::{Progress, Timings, advance};
 
 /// The output of pairs.
 pub enum PairsOutput<'a> {
-    /// A file, in the format of its extension ([`PairsFormat::of_path`]).
+    /// A file, in the format of its extension ([`PairsFormat::of_path`]). The report of the run is written
+    /// beside it; its name is that of the file with `.report.json` at the end.
     File(&'a Path),
     /// A stream of JSON Lines.
     Stream {
@@ -26,7 +29,15 @@ pub enum PairsOutput<'a> {
         /// A folder for temporary files. The run deletes them.
         temporary: &'a Path,
     },
+    /// Nowhere: the run only returns its outcome.
+    Nowhere {
+        /// A folder for temporary files. The run deletes them.
+        temporary: &'a Path,
+    },
 }
+
+/// The ending of the report beside a file of pairs: `pairs.jsonl.report.json`.
+const REPORT: &str = ".report.json";
 
 impl std::fmt::Debug for PairsOutput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -36,6 +47,9 @@ impl std::fmt::Debug for PairsOutput<'_> {
                 .debug_struct("Stream")
                 .field("temporary", temporary)
                 .finish_non_exhaustive(),
+            PairsOutput::Nowhere { temporary } => {
+                f.debug_tuple("Nowhere").field(temporary).finish()
+            }
         }
     }
 }
@@ -44,8 +58,8 @@ impl PairsOutput<'_> {
     /// All file names that writing may use.
     pub(super) fn names(&self) -> Vec<PathBuf> {
         match self {
-            PairsOutput::File(path) => OutputFile::names(path),
-            PairsOutput::Stream { .. } => Vec::new(),
+            PairsOutput::File(path) => OutputFile::names(path, REPORT),
+            PairsOutput::Stream { .. } | PairsOutput::Nowhere { .. } => Vec::new(),
         }
     }
 
@@ -53,7 +67,9 @@ impl PairsOutput<'_> {
     fn temporary(&self) -> PathBuf {
         match self {
             PairsOutput::File(path) => folder_of(path).to_owned(),
-            PairsOutput::Stream { temporary, .. } => temporary.to_path_buf(),
+            PairsOutput::Stream { temporary, .. } | PairsOutput::Nowhere { temporary } => {
+                temporary.to_path_buf()
+            }
         }
     }
 }
@@ -69,7 +85,7 @@ impl Run<'_> {
     pub fn pairs(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
         let search = &task.search;
         self.check_outputs(&output.names())?;
-        let target = Target::open(&mut output, self.overwrite)?;
+        let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
         let held_bytes = match search.verification {
             Verification::Exact => self.held_bytes,
             Verification::None | Verification::Signature => 0,
@@ -89,6 +105,7 @@ impl Run<'_> {
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(search));
         describe(&mut report, task, &found);
+        target.commit(&report, self.progress)?;
         let mut timings = found.timings;
         let elapsed_s = timings.complete(self.start);
         Ok(Outcome {
@@ -115,37 +132,61 @@ pub(super) struct Target<'a> {
 
 enum TargetForm<'a> {
     Stream(&'a mut (dyn Write + Send)),
-    File {
-        output: OutputFile,
-        file: std::fs::File,
-        format: PairsFormat,
-        path: &'a Path,
-    },
+    Nowhere,
+    File(Box<FileTarget>),
+}
+
+/// A file of pairs under its temporary name, and the report beside it.
+struct FileTarget {
+    output: OutputFile,
+    file: File,
+    format: PairsFormat,
+    compression: Compression,
+    level: Option<u32>,
+    path: PathBuf,
+    report: OutputFile,
+    report_file: File,
 }
 
 impl<'a> Target<'a> {
     /// Opens the output, a file under its temporary name.
-    pub(super) fn open(output: &'a mut PairsOutput<'_>, overwrite: bool) -> Result<Self> {
+    pub(super) fn open(
+        output: &'a mut PairsOutput<'_>,
+        overwrite: bool,
+        level: Option<u32>,
+    ) -> Result<Self> {
         let temporary = output.temporary();
         let form = match output {
-            PairsOutput::Stream { target, .. } => TargetForm::Stream(&mut **target),
+            PairsOutput::Stream { target, .. } => {
+                check_compression_level(level, std::iter::empty())?;
+                TargetForm::Stream(&mut **target)
+            }
+            PairsOutput::Nowhere { .. } => TargetForm::Nowhere,
             PairsOutput::File(path) => {
-                let format = PairsFormat::of_path(path)?;
+                let (format, compression) = PairsFormat::with_compression(path)?;
+                check_compression_level(level, std::iter::once(compression))?;
                 let (output, file) = OutputFile::create(path, overwrite)?;
-                TargetForm::File {
+                // A report without pairs is left from an interrupted run, so overwrite it.
+                let (report, report_file) =
+                    OutputFile::create(&with_suffix(path, REPORT), overwrite || !path.exists())?;
+                TargetForm::File(Box::new(FileTarget {
                     output,
                     file,
                     format,
-                    path,
-                }
+                    compression,
+                    level,
+                    path: path.to_path_buf(),
+                    report,
+                    report_file,
+                }))
             }
         };
         Ok(Target { temporary, form })
     }
 
-    /// Writes all pairs of a search.
+    /// Compares the candidates of a search and writes all pairs. A file keeps its temporary name.
     pub(super) fn write(
-        self,
+        &mut self,
         pairs: &PairSearch<'_>,
         places: &Places,
         progress: &dyn Progress,
@@ -160,27 +201,49 @@ impl<'a> Target<'a> {
             streamed.set(of_all);
             Ok(())
         };
-        match self.form {
+        match &mut self.form {
+            TargetForm::Nowhere => for_each(&mut |_, _, _| Ok(()))?,
             TargetForm::Stream(target) => {
                 let format = PairsFormat::JsonLines;
                 write_pairs_text(&for_each, places, format, target, Path::new("-"))?;
             }
-            TargetForm::File {
-                output,
-                file,
-                format,
-                path,
-            } => {
-                if format == PairsFormat::Parquet {
-                    write_pairs_table(&for_each, places, documents, file, path)?;
-                } else {
-                    write_pairs_text(&for_each, places, format, file, path)?;
-                }
-                // Last chance to stop the run.
-                advance(progress, streamed.get().documents(), 0, 0)?;
-                output.commit()?;
-            }
+            TargetForm::File(target) => target.write(&for_each, places, documents)?,
         }
         Ok(streamed.get())
+    }
+
+    /// Writes the report beside a file of pairs, and gives both their final names.
+    pub(super) fn commit(self, report: &Report, progress: &dyn Progress) -> Result<()> {
+        let TargetForm::File(target) = self.form else {
+            return Ok(());
+        };
+        let mut target = *target;
+        let written = write_json(&mut target.report_file, report);
+        written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
+        // Last chance to stop the run.
+        advance(progress, report.counts.similar_pairs, 0, 0)?;
+        // The report comes last, so that no report describes the pairs of another run.
+        target.report.remove_earlier()?;
+        target.output.commit()?;
+        target.report.commit()
+    }
+}
+
+impl FileTarget {
+    fn write(
+        &mut self,
+        for_each_pair: ForEachPair<'_>,
+        places: &Places,
+        documents: u32,
+    ) -> Result<()> {
+        let path = &self.path;
+        let failed = || Error::io("write", path);
+        let file = self.file.try_clone().map_err(failed())?;
+        if self.format == PairsFormat::Parquet {
+            return write_pairs_table(for_each_pair, places, documents, file, path);
+        }
+        let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
+        write_pairs_text(for_each_pair, places, self.format, &mut frames, path)?;
+        frames.finish().map_err(failed())
     }
 }

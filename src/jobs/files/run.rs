@@ -1,12 +1,16 @@
 //! The options of a run over files.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::outcome::warn_of_repeated_ids;
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::io::{Fields, Inputs, OnBadRecord, Parameters, SearchParameters};
+use crate::error::{Error, Result};
+use crate::io::{
+    Compression, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters, RemovedFormat,
+    SearchParameters,
+};
 use crate::jobs::search::Search;
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
@@ -38,6 +42,11 @@ pub struct Run<'a> {
     pub(super) batch_bytes: usize,
     pub(super) held_bytes: u64,
     pub(super) overwrite: bool,
+    pub(super) limit: Option<NonZeroU64>,
+    pub(super) keep_by: Option<KeepBy>,
+    pub(super) prefer_source: Globs,
+    pub(super) removed_format: RemovedFormat,
+    pub(super) compression_level: Option<u32>,
     pub(super) progress: &'a dyn Progress,
     pub(super) command: Vec<String>,
     pub(super) start: Instant,
@@ -65,6 +74,11 @@ impl<'a> Run<'a> {
             batch_bytes: 16 << 20,
             held_bytes: 128 << 20,
             overwrite: false,
+            limit: None,
+            keep_by: None,
+            prefer_source: Globs::default(),
+            removed_format: RemovedFormat::default(),
+            compression_level: None,
             progress: &Silent,
             command: Vec::new(),
             start: Instant::now(),
@@ -107,6 +121,55 @@ impl<'a> Run<'a> {
     /// Whether to replace the results of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         Run { overwrite, ..self }
+    }
+
+    /// Reads only the first `records` records of the inputs, in order, bad ones included.
+    pub fn limit(self, records: NonZeroU64) -> Self {
+        Run {
+            limit: Some(records),
+            ..self
+        }
+    }
+
+    /// [`Run::dedup`] keeps the document of each cluster with the largest or smallest value of a field. A value
+    /// that is absent, null or empty comes last. Ties go to the first document.
+    ///
+    /// All values are compared in one way: as numbers if each is a number or a string that holds one, exactly;
+    /// else as instants if each is a date or a date with a time (RFC 3339; UTC without an offset); else as
+    /// strings, byte by byte. While it reads, a run holds the text of each value and 8 bytes, then 8 bytes per
+    /// document.
+    pub fn keep_by(self, keep_by: KeepBy) -> Self {
+        Run {
+            keep_by: Some(keep_by),
+            ..self
+        }
+    }
+
+    /// [`Run::dedup`] keeps documents of files that match the first pattern rather than others, then those of
+    /// files that match the second, and so on. Among documents of equal preference, [`Run::keep_by`] and
+    /// [`Dedup::keep`](crate::jobs::Dedup::keep) decide. Patterns match the names of files in reports.
+    pub fn prefer_source(self, prefer_source: Globs) -> Self {
+        Run {
+            prefer_source,
+            ..self
+        }
+    }
+
+    /// The format of the file of removed documents; default [`RemovedFormat::JsonLines`].
+    pub fn removed_format(self, removed_format: RemovedFormat) -> Self {
+        Run {
+            removed_format,
+            ..self
+        }
+    }
+
+    /// The level of compressed kept files and pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip (default 6).
+    /// Parquet files keep the codec of their input.
+    pub fn compression_level(self, level: u32) -> Self {
+        Run {
+            compression_level: Some(level),
+            ..self
+        }
     }
 
     /// The receiver of progress, which can stop the run; default [`Silent`].
@@ -155,6 +218,7 @@ impl<'a> Run<'a> {
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content_names(),
             id_field: self.fields.id.to_string(),
+            limit: self.limit.map(NonZeroU64::get),
             search: search.map(|search| search_parameters(search, scheme.num_perm())),
         }
     }
@@ -180,4 +244,27 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
         verify: search.verification.name().to_owned(),
         recall_at_threshold: search.detection(num_perm).probability(search.threshold),
     }
+}
+
+/// Refuses a compression level for outputs that do not have it, or if no output is compressed.
+pub(super) fn check_compression_level(
+    level: Option<u32>,
+    outputs: impl Iterator<Item = Compression>,
+) -> Result<()> {
+    let Some(level) = level else {
+        return Ok(());
+    };
+    let mut is_used = false;
+    for compression in outputs.filter(|compression| *compression != Compression::None) {
+        compression.check_level(level)?;
+        is_used = true;
+    }
+    if is_used {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "`compression_level`",
+        value: level.to_string(),
+        expected: "no level: no output is gzip or zstd compressed".to_owned(),
+    })
 }

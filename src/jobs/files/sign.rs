@@ -27,7 +27,7 @@ impl Run<'_> {
     /// run. After an error there is no new output file, and an earlier one is unchanged.
     pub fn sign(self, output: &Path) -> Result<Outcome> {
         let format = SignaturesFormat::of_path(output)?;
-        self.check_outputs(&OutputFile::names(output))?;
+        self.check_outputs(&OutputFile::names(output, ".json"))?;
         let (target, file) = OutputFile::create(output, self.overwrite)?;
         let scheme = self.engine.scheme();
         let width = scheme.family().slot_width();

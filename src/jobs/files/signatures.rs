@@ -118,6 +118,7 @@ impl SignatureFile {
 pub struct SignatureRun<'a> {
     signatures: SignatureFile,
     overwrite: bool,
+    compression_level: Option<u32>,
     progress: &'a dyn Progress,
     start: Instant,
 }
@@ -136,6 +137,7 @@ impl<'a> SignatureRun<'a> {
         SignatureRun {
             signatures,
             overwrite: false,
+            compression_level: None,
             progress: &Silent,
             start: Instant::now(),
         }
@@ -149,6 +151,14 @@ impl<'a> SignatureRun<'a> {
     /// Whether to replace the output of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         SignatureRun { overwrite, ..self }
+    }
+
+    /// The level of compressed pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip (default 6).
+    pub fn compression_level(self, level: u32) -> Self {
+        SignatureRun {
+            compression_level: Some(level),
+            ..self
+        }
     }
 
     /// The receiver of progress, which can stop the run; default [`Silent`].
@@ -167,6 +177,7 @@ impl<'a> SignatureRun<'a> {
         let SignatureRun {
             signatures,
             overwrite,
+            compression_level,
             progress,
             start,
         } = self;
@@ -174,7 +185,7 @@ impl<'a> SignatureRun<'a> {
             return Err(Conflict::ExactWithoutDocuments.into());
         }
         signatures.check_not_overwritten_by(&output.names())?;
-        let target = Target::open(&mut output, overwrite)?;
+        let mut target = Target::open(&mut output, overwrite, compression_level)?;
         let scheme = signatures.scheme();
         let num_perm = scheme.num_perm();
         let mut banded = search.banded(num_perm);
@@ -199,6 +210,7 @@ impl<'a> SignatureRun<'a> {
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
         describe(&mut report, task, &found);
+        target.commit(&report, progress)?;
         let mut timings = found.timings;
         let elapsed_s = timings.complete(start);
         Ok(Outcome {

@@ -1,18 +1,20 @@
 //! Documents from files, as a source for the first pass.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::Receiver;
 
+use super::preference::classes;
 use super::run::Run;
 use crate::documents::DocumentBatch;
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading, Record,
-    Report, Skipped, SourceFile, WithoutId, read_all,
+    Chunk, Columns, Event, FieldValues, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading,
+    Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Pieces};
@@ -29,6 +31,8 @@ pub(super) struct FileSource<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) files: Vec<InputFile>,
     pub(super) places: Places,
+    /// The class of each document in the order of preference.
+    classes: Option<Vec<u64>>,
     held_bytes: u64,
     temporary: PathBuf,
 }
@@ -54,6 +58,7 @@ impl<'a> FileSource<'a> {
             run,
             files: files?,
             places: Places::default(),
+            classes: None,
             held_bytes,
             temporary,
         })
@@ -66,6 +71,8 @@ impl<'a> FileSource<'a> {
             columns,
             batch_bytes: self.run.batch_bytes,
             temporary: Some(&self.temporary),
+            keep_by: self.run.keep_by.as_ref().map(|by| &by.field),
+            limit: self.run.limit.map(NonZeroU64::get),
         }
     }
 
@@ -129,6 +136,7 @@ impl Source for FileSource<'_> {
         let mut chunks = Chunks {
             source: self,
             places,
+            values: FieldValues::default(),
             ended: Vec::new(),
         };
         read_all(
@@ -136,17 +144,23 @@ impl Source for FileSource<'_> {
             &self.reading(Columns::Needed),
             |events, consumed| chunks.feed(&mut pass, &events, consumed),
         )?;
-        let mut places = chunks.places;
+        let (mut places, values) = (chunks.places, chunks.values);
         let corpus = pass.finish(times);
         places.fill_first_rows(corpus.rows);
         places.count_repeated_ids(self.run.unique_ids)?;
         self.warn_of_empty_files(&places.empty_files);
+        self.classes = classes(self.run, &places, corpus.rows, values)?;
         self.places = places;
         Ok(corpus)
     }
 
     fn id_bytes(&self) -> u64 {
-        self.places.id_bytes()
+        let classes = self.classes.as_ref().map_or(0, Vec::len);
+        self.places.id_bytes() + 8 * classes as u64
+    }
+
+    fn classes(&self) -> Option<&[u64]> {
+        self.classes.as_deref()
     }
 
     fn read_exact_sets(
@@ -165,6 +179,8 @@ impl Source for FileSource<'_> {
 struct Chunks<'a> {
     source: &'a FileSource<'a>,
     places: Places,
+    /// The values of the field of [`Run::keep_by`].
+    values: FieldValues,
     /// Files that ended, with their last chunk in this batch or an earlier one.
     ended: Vec<(usize, Fingerprint)>,
 }
@@ -236,6 +252,8 @@ impl Chunks<'_> {
 struct ChunkRecords {
     file: usize,
     records: Vec<Record>,
+    /// The values of the field of [`Run::keep_by`], one per document.
+    values: std::result::Result<FieldValues, Unordered>,
 }
 
 impl Pieces for Chunks<'_> {
@@ -247,16 +265,28 @@ impl Pieces for Chunks<'_> {
         chunk: Arc<Chunk>,
         documents: &mut DocumentBatch,
     ) -> Result<(ChunkRecords, usize)> {
+        let run = self.source.run;
+        let records = chunk.parse(&run.fields, |_| true, documents);
+        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
+        let values = match &run.keep_by {
+            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
+            None => Ok(FieldValues::default()),
+        };
         let records = ChunkRecords {
             file: chunk.file,
-            records: chunk.parse(&self.source.run.fields, |_| true, documents),
+            records,
+            values,
         };
         // Unless held, the chunk is freed here.
         Ok((records, chunk.bytes()))
     }
 
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
-        let ChunkRecords { file, records } = records;
+        let ChunkRecords {
+            file,
+            records,
+            values,
+        } = records;
         let mut next_row = first_row;
         let places = &mut self.places;
         let of_file = &mut places.files[file];
@@ -296,6 +326,15 @@ impl Pieces for Chunks<'_> {
                 }
             }
         }
+        let values = values.map_err(|unordered| {
+            let line = unordered.line.map(|line| format!("line {line}: "));
+            Error::Input {
+                path: self.source.files[file].named.clone(),
+                problem: line.unwrap_or_default() + &unordered.problem,
+                remedy: "choose another field for `keep_by`".to_owned(),
+            }
+        })?;
+        self.values.append(&values);
         Ok(())
     }
 

@@ -1,0 +1,27 @@
+//! `simgpu completions`.
+
+use std::io::Write;
+
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use crate::Cli;
+
+/// Print the completions of a shell
+///
+/// Write them where the shell looks for them, for example:
+///
+/// simgpu completions bash > ~/.local/share/bash-completion/completions/simgpu
+#[derive(Args, Debug)]
+pub(crate) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    // `generate` panics if a write fails, so it writes to memory.
+    let mut script = Vec::new();
+    generate(arguments.shell, &mut Cli::command(), "simgpu", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Arguments about outputs, which `dedup` and `pairs` share.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use simgpu::jobs::Outcome;
+
+use crate::Usage;
+use crate::streams::is_stream;
+use crate::terminal::Lines;
+
+/// What a run writes, and where.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArguments {
+    /// Replace the results of an earlier run
+    #[arg(long)]
+    overwrite: bool,
+
+    /// Level of compressed outputs: 1 to 22 for zstd, 0 to 9 for gzip [default: 3 for zstd, 6 for gzip]
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    compression_level: Option<u32>,
+
+    /// Do everything but write files; print the summary
+    #[arg(long, help_heading = "Output")]
+    dry_run: bool,
+
+    /// Print the report to stdout, the same bytes as in the file
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    report: Option<ReportArgument>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ReportArgument {
+    /// JSON
+    Json,
+}
+
+/// Where the results go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Destination<'a> {
+    /// A file or folder.
+    Path(&'a Path),
+    Stdout,
+    Nowhere,
+}
+
+impl OutputArguments {
+    pub(crate) fn overwrite(&self) -> bool {
+        self.overwrite
+    }
+
+    pub(crate) fn compression_level(&self) -> Option<u32> {
+        self.compression_level
+    }
+
+    /// Where to write, if --output is `output`.
+    pub(crate) fn destination<'a>(
+        &self,
+        output: Option<&'a PathBuf>,
+    ) -> anyhow::Result<Destination<'a>> {
+        match output {
+            _ if self.dry_run => Ok(Destination::Nowhere),
+            None => Err(Usage::error("no output; pass --output, or --dry-run")),
+            Some(output) if !is_stream(output) => Ok(Destination::Path(output)),
+            Some(_) if self.report.is_some() => Err(Usage::error(
+                "--report and --output - would both write to stdout; name an output file or folder, or omit --report",
+            )),
+            Some(_) => Ok(Destination::Stdout),
+        }
+    }
+
+    /// Prints the report, if --report asks for it.
+    pub(crate) fn print_report(&self, outcome: &Outcome) -> anyhow::Result<()> {
+        if let Some(ReportArgument::Json) = self.report {
+            let mut bytes = Vec::new();
+            outcome.report.write_json(&mut bytes)?;
+            io::stdout().write_all(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Destination<'_> {
+    /// Adds a line that says where the results are.
+    pub(crate) fn summarise(&self, lines: &mut Lines) {
+        match self {
+            Destination::Path(path) => lines.row("written to", path.display().to_string()),
+            Destination::Stdout => lines.row("written to", "stdout"),
+            Destination::Nowhere => lines.row("written", "nothing (--dry-run)"),
+        }
+    }
+}
+
+/// Adds a line about --limit.
+pub(crate) fn summarise_limit(lines: &mut Lines, outcome: &Outcome) {
+    if let Some(limit) = outcome.report.parameters.limit {
+        let limit = indicatif::HumanCount(limit);
+        lines.row("limit", format!("the first {limit} records only"));
+    }
+}

@@ -1,0 +1,193 @@
+//! docs/output.md documents exactly the fields that are written.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::outputs::read_parquet;
+use crate::support::{Place, edited, lines_of, parse_lines, text};
+
+type Names = BTreeSet<String>;
+
+/// The page, read as tables of fields.
+struct Page(String);
+
+impl Page {
+    fn read() -> Self {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/output.md");
+        Page(std::fs::read_to_string(path).unwrap())
+    }
+
+    /// The rows of the table under a heading; of several, of the one after the line `label`.
+    #[track_caller]
+    fn rows(&self, heading: &str, label: &str) -> Vec<&str> {
+        let lines = self.0.lines().skip_while(|line| *line != heading).skip(1);
+        let section = lines.take_while(|line| !line.starts_with('#'));
+        let rows: Vec<&str> = section
+            .skip_while(|line| !line.starts_with(label))
+            .skip_while(|line| !line.starts_with('|'))
+            .take_while(|line| line.starts_with('|'))
+            .skip(2)
+            .collect();
+        assert!(!rows.is_empty(), "no table under {heading:?}, {label:?}");
+        rows
+    }
+
+    /// The documented fields: the names in the first column.
+    #[track_caller]
+    fn fields(&self, heading: &str, label: &str) -> Names {
+        let rows = self.rows(heading, label).into_iter();
+        rows.flat_map(|row| names_in(row.split('|').nth(1).unwrap()))
+            .collect()
+    }
+
+    /// The names in the whole row of a field, without the field.
+    #[track_caller]
+    fn inner(&self, heading: &str, field: &str) -> Names {
+        let start = format!("| `{field}` |");
+        let mut rows = self.rows(heading, "").into_iter();
+        let row = rows.find(|row| row.starts_with(&start)).unwrap();
+        names_in(&row[start.len()..]).collect()
+    }
+}
+
+/// The names of fields in back quotes.
+fn names_in(text: &str) -> impl Iterator<Item = String> {
+    let is_name = |text: &&str| {
+        let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        !text.is_empty() && text.chars().all(is_letter)
+    };
+    let quoted = text.split('`').skip(1).step_by(2);
+    quoted.filter(is_name).map(str::to_owned)
+}
+
+fn keys(value: &Value) -> Names {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+/// The keys of all objects in an array.
+fn keys_of_all(values: &[Value]) -> Names {
+    values.iter().flat_map(keys).collect()
+}
+
+fn columns(place: &Place, name: &str) -> Names {
+    let (table, _) = read_parquet(place, name);
+    let schema = table.schema();
+    schema
+        .fields()
+        .iter()
+        .map(|field| field.name().clone())
+        .collect()
+}
+
+/// Inputs that make every field appear: duplicates, a chain, a bad record and an empty file.
+fn corpus() -> Place {
+    let place = Place::new();
+    let one = text(1, 100);
+    let near = edited(&one, 1, 1);
+    let texts = [&one, &one, &near, &text(2, 100)];
+    let records = texts.map(|text| json!({"text": text, "score": 1}));
+    let bad = b"{}\n".to_vec();
+    place.write("docs/a.jsonl", [lines_of(records), bad].concat());
+    place.write("docs/b.jsonl", "");
+    place
+}
+
+const OPTIONS: &str = "docs --on-bad-record skip --limit 100 --quiet";
+
+const REPORT: &str = "### report.json";
+
+/// Everything that a report holds is documented, and the reverse for `expected`.
+fn check_report(page: &Page, report: &Value, expected: &Names) {
+    assert_eq!(&keys(report), expected);
+    let counts = page.fields(REPORT, "`counts`:");
+    assert_eq!(keys(&report["counts"]), counts);
+    let parameters = page.fields(REPORT, "`parameters`:");
+    let is_search = report["command"] != "sign";
+    let written = keys(&report["parameters"]);
+    if is_search {
+        assert_eq!(written, parameters);
+    } else {
+        assert!(written.is_subset(&parameters), "{written:?}");
+    }
+    let skipped = report["skipped"].as_array().unwrap();
+    assert_eq!(keys_of_all(skipped), page.inner(REPORT, "skipped"));
+}
+
+#[test]
+fn every_field_of_a_deduplication_is_documented() {
+    let (page, place) = (Page::read(), corpus());
+    let dedup = "--cluster connected --keep-by score --prefer-source a*";
+    for format in ["jsonl", "parquet"] {
+        let command = format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format}");
+        place.run(&command).succeeded();
+    }
+    let removed = page.fields("### removed.jsonl or removed.parquet", "");
+    assert_eq!(
+        keys_of_all(&parse_lines(&place.read("jsonl/removed.jsonl"))),
+        removed
+    );
+    assert_eq!(columns(&place, "parquet/removed.parquet"), removed);
+    let clusters = page.fields("### clusters.parquet", "");
+    assert_eq!(columns(&place, "jsonl/clusters.parquet"), clusters);
+
+    let report: Value = serde_json::from_slice(&place.read("jsonl/report.json")).unwrap();
+    check_report(&page, &report, &page.fields(REPORT, ""));
+    let largest = keys_of_all(report["largest_clusters"].as_array().unwrap());
+    assert_eq!(largest, page.inner(REPORT, "largest_clusters"));
+
+    let run: Value = serde_json::from_slice(&place.read("jsonl/run.json")).unwrap();
+    assert_eq!(keys(&run), page.fields("### run.json", ""));
+    assert_eq!(keys(&run["machine"]), page.inner("### run.json", "machine"));
+    let stages = keys_of_all(run["stages"].as_array().unwrap());
+    assert_eq!(stages, page.inner("### run.json", "stages"));
+}
+
+#[test]
+fn every_field_of_pairs_is_documented() {
+    let (page, place) = (Page::read(), corpus());
+    for name in ["p.jsonl", "p.csv", "p.parquet"] {
+        place.run(&format!("pairs {OPTIONS} -o {name}")).succeeded();
+    }
+    let fields = page.fields("## pairs", "");
+    assert_eq!(keys_of_all(&parse_lines(&place.read("p.jsonl"))), fields);
+    assert_eq!(columns(&place, "p.parquet"), fields);
+    let csv = String::from_utf8(place.read("p.csv")).unwrap();
+    let header = csv.lines().next().unwrap().split(',').map(str::to_owned);
+    assert_eq!(header.collect::<Names>(), fields);
+    let report: Value = serde_json::from_slice(&place.read("p.jsonl.report.json")).unwrap();
+    let mut expected = page.fields(REPORT, "");
+    for of_dedup in [
+        "keep",
+        "keep_by",
+        "prefer_source",
+        "cluster",
+        "cluster_sizes",
+        "largest_clusters",
+    ] {
+        assert!(expected.remove(of_dedup), "{of_dedup}");
+    }
+    check_report(&page, &report, &expected);
+}
+
+#[test]
+fn every_field_of_signatures_is_documented() {
+    let (page, place) = (Page::read(), corpus());
+    place.run(&format!("sign {OPTIONS} -o s.npy")).succeeded();
+    let description: Value = serde_json::from_slice(&place.read("s.npy.json")).unwrap();
+    let mut expected: Names = [
+        "simgpu_report",
+        "command",
+        "counts",
+        "parameters",
+        "skipped",
+    ]
+    .map(str::to_owned)
+    .into();
+    expected.insert("empty_files".to_owned());
+    assert!(expected.is_subset(&page.fields(REPORT, "")));
+    expected.extend(page.fields("## sign", "The **description**"));
+    check_report(&page, &description, &expected);
+    let files = keys_of_all(description["files"].as_array().unwrap());
+    assert_eq!(files, page.inner("## sign", "files"));
+}

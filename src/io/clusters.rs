@@ -1,0 +1,64 @@
+//! Writes `clusters.parquet`: the cluster of every document.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::BooleanArray;
+use arrow_schema::{DataType, Field};
+
+use super::places::Places;
+use super::removed::RemovedDocument;
+use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
+use crate::error::Result;
+
+/// Writes one row per document, in input order: `id`, `file`, `row`, `cluster` (the number of the kept document
+/// among all documents), `kept`, and `similarity` to the kept document.
+///
+/// `removed` ascends by row. `advance` is called after each batch of rows; it may stop the run.
+pub(crate) fn write_clusters(
+    removed: impl Iterator<Item = RemovedDocument>,
+    places: &Places,
+    documents: u32,
+    target: (File, &Path),
+    advance: impl Fn() -> Result<()>,
+) -> Result<IdColumn> {
+    const BATCH: usize = 1 << 16;
+    let (file, path) = target;
+    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let columns = vec![
+        ids.field("id"),
+        Field::new("file", DataType::Utf8, false),
+        Field::new("row", DataType::UInt64, false),
+        Field::new("cluster", DataType::UInt64, false),
+        Field::new("kept", DataType::Boolean, false),
+        Field::new("similarity", DataType::Float64, true),
+    ];
+    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
+    let mut removed = removed.peekable();
+    for first in (0..documents).step_by(BATCH) {
+        let rows = || (first..documents).take(BATCH);
+        let removals: Vec<Option<RemovedDocument>> = rows()
+            .map(|row| removed.next_if(|removed| removed.row == row))
+            .collect();
+        let cluster =
+            |(row, removal): (u32, &Option<RemovedDocument>)| removal.map_or(row, |r| r.kept);
+        let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
+        let columns = vec![
+            ids.array(rows().map(|row| places.id(row))),
+            strings(rows().map(|row| places.place(row).0)),
+            u64s(rows().map(|row| places.place(row).1)),
+            u64s(rows().zip(&removals).map(cluster).map(u64::from)),
+            Arc::new(is_kept),
+            f64s(
+                removals
+                    .iter()
+                    .map(|removal| removal.and_then(|r| r.similarity)),
+            ),
+        ];
+        table.write(columns).map_err(unwritable(path))?;
+        advance()?;
+    }
+    table.finish().map_err(unwritable(path))?;
+    Ok(ids)
+}

@@ -1,0 +1,137 @@
+//! Writes the removed documents: `removed.jsonl` or `removed.parquet`.
+
+use std::fs::File;
+use std::path::Path;
+
+use arrow_schema::{DataType, Field};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::kept::JsonLines;
+use super::places::Places;
+use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
+use crate::error::Result;
+
+/// The format of the file of removed documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RemovedFormat {
+    /// `removed.jsonl`: one JSON object per document.
+    #[default]
+    JsonLines,
+    /// `removed.parquet`: one row per document.
+    Parquet,
+}
+
+impl RemovedFormat {
+    /// The name of the file.
+    pub(crate) fn file_name(self) -> &'static str {
+        match self {
+            RemovedFormat::JsonLines => "removed.jsonl",
+            RemovedFormat::Parquet => "removed.parquet",
+        }
+    }
+}
+
+/// A removed document, by row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RemovedDocument {
+    pub(crate) row: u32,
+    pub(crate) kept: u32,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) found_by: &'static str,
+    pub(crate) via: Option<(u32, Option<f64>)>,
+}
+
+/// A line of `removed.jsonl`.
+#[derive(Serialize)]
+struct RemovedLine<'a> {
+    id: &'a RawValue,
+    file: &'a str,
+    row: u64,
+    kept_id: &'a RawValue,
+    kept_file: &'a str,
+    kept_row: u64,
+    similarity: Option<f64>,
+    found_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via_id: Option<&'a RawValue>,
+    /// Absent if there is no neighbour; null if its similarity was not computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via_similarity: Option<Option<f64>>,
+}
+
+/// Writes `removed.jsonl`.
+pub(crate) fn write_removed_lines(
+    removed: impl Iterator<Item = Result<RemovedDocument>>,
+    places: &Places,
+    file: File,
+    path: &Path,
+) -> Result<()> {
+    let mut lines = JsonLines::new(file, path.to_owned());
+    for removed in removed {
+        let removed = removed?;
+        let (id, kept_id) = (places.raw_id(removed.row), places.raw_id(removed.kept));
+        let via_id = removed.via.map(|(via, _)| places.raw_id(via));
+        let (file, row) = places.place(removed.row);
+        let (kept_file, kept_row) = places.place(removed.kept);
+        lines.write(&RemovedLine {
+            id: &id,
+            file,
+            row,
+            kept_id: &kept_id,
+            kept_file,
+            kept_row,
+            similarity: removed.similarity,
+            found_by: removed.found_by,
+            via_id: via_id.as_deref(),
+            via_similarity: removed.via.map(|(_, similarity)| similarity),
+        })?;
+    }
+    lines.finish()
+}
+
+/// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
+pub(crate) fn write_removed_table(
+    mut removed: impl Iterator<Item = Result<RemovedDocument>>,
+    places: &Places,
+    ids: IdColumn,
+    file: File,
+    path: &Path,
+) -> Result<()> {
+    const BATCH: usize = 1 << 16;
+    let columns = vec![
+        ids.field("id"),
+        Field::new("file", DataType::Utf8, false),
+        Field::new("row", DataType::UInt64, false),
+        ids.field("kept_id"),
+        Field::new("kept_file", DataType::Utf8, false),
+        Field::new("kept_row", DataType::UInt64, false),
+        Field::new("similarity", DataType::Float64, true),
+        Field::new("found_by", DataType::Utf8, false),
+        ids.field("via_id").with_nullable(true),
+        Field::new("via_similarity", DataType::Float64, true),
+    ];
+    let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
+    loop {
+        let batch: Vec<RemovedDocument> = removed.by_ref().take(BATCH).collect::<Result<_>>()?;
+        if batch.is_empty() {
+            return table.finish().map_err(unwritable(path));
+        }
+        let rows = || batch.iter().map(|removed| removed.row);
+        let kept = || batch.iter().map(|removed| removed.kept);
+        let via = || batch.iter().map(|removed| removed.via);
+        let columns = vec![
+            ids.array(rows().map(|row| places.id(row))),
+            strings(rows().map(|row| places.place(row).0)),
+            u64s(rows().map(|row| places.place(row).1)),
+            ids.array(kept().map(|row| places.id(row))),
+            strings(kept().map(|row| places.place(row).0)),
+            u64s(kept().map(|row| places.place(row).1)),
+            f64s(batch.iter().map(|removed| removed.similarity)),
+            strings(batch.iter().map(|removed| removed.found_by)),
+            ids.array_of_options(via().map(|via| Some(places.id(via?.0)))),
+            f64s(via().map(|via| via?.1)),
+        ];
+        table.write(columns).map_err(unwritable(path))?;
+    }
+}

@@ -1,0 +1,466 @@
+//! The values of the field that decides which document of a cluster is kept, and their order.
+
+use std::cmp::Ordering;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    Float64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat};
+use rayon::prelude::*;
+
+use super::chunk::{Chunk, Contents};
+use super::columns::{Column, column};
+use super::fields::FieldPath;
+use super::jsonl;
+use super::places::Ids;
+
+/// The field whose value decides which document of a cluster is kept.
+///
+/// ```
+/// use simgpu::io::KeepBy;
+///
+/// let newest = KeepBy::new("meta.date");
+/// let shortest = KeepBy::new("length:asc");
+/// assert!(!newest.smallest && shortest.smallest);
+/// assert_eq!(shortest.to_string(), "length:asc");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepBy {
+    /// The field.
+    pub field: FieldPath,
+    /// Whether the smallest value is kept; otherwise the largest.
+    pub smallest: bool,
+}
+
+impl KeepBy {
+    /// Parses `FIELD`, `FIELD:desc` (the largest value is kept) or `FIELD:asc` (the smallest). `FIELD` is a
+    /// dotted path ([`FieldPath::new`]).
+    pub fn new(text: &str) -> Self {
+        let (field, smallest) = match (text.strip_suffix(":asc"), text.strip_suffix(":desc")) {
+            (Some(field), _) => (field, true),
+            (None, Some(field)) => (field, false),
+            (None, None) => (text, false),
+        };
+        KeepBy {
+            field: FieldPath::new(field),
+            smallest,
+        }
+    }
+}
+
+impl std::fmt::Display for KeepBy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let order = if self.smallest { "asc" } else { "desc" };
+        write!(f, "{}:{order}", self.field)
+    }
+}
+
+/// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
+#[derive(Debug, Default)]
+pub(crate) struct FieldValues(Ids);
+
+/// A value that cannot be ordered, and where it is.
+#[derive(Debug)]
+pub(crate) struct Unordered {
+    /// Its line, from 1, in JSON Lines.
+    pub(crate) line: Option<u64>,
+    pub(crate) problem: String,
+}
+
+impl FieldValues {
+    /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
+    pub(crate) fn of_chunk(
+        chunk: &Chunk,
+        field: &FieldPath,
+        is_good: impl Fn(usize) -> bool,
+    ) -> Result<Self, Unordered> {
+        let mut values = FieldValues::default();
+        match &chunk.contents {
+            Contents::Lines {
+                bytes,
+                first_number,
+            } => {
+                let lines = jsonl::lines(bytes, *first_number).enumerate();
+                for (_, line) in lines.filter(|(i, _)| is_good(*i)) {
+                    match jsonl::text_of_field(line.record, field) {
+                        Ok(text) => values.0.push(&text.unwrap_or_default()),
+                        Err(problem) => {
+                            let line = Some(line.number);
+                            return Err(Unordered { line, problem });
+                        }
+                    }
+                }
+            }
+            Contents::Records(records) => {
+                for (i, text) in records.texts_of_field(field) {
+                    if is_good(i) {
+                        let text = text.map_err(|(line, problem)| Unordered {
+                            line: Some(line),
+                            problem,
+                        })?;
+                        values.0.push(&text.unwrap_or_default());
+                    }
+                }
+            }
+            Contents::Rows { rows, .. } => values.push_rows(rows, field, is_good)?,
+            // A text file has no fields.
+            Contents::Text(_) if is_good(0) => values.0.push(""),
+            Contents::Text(_) => {}
+        }
+        Ok(values)
+    }
+
+    fn push_rows(
+        &mut self,
+        rows: &RecordBatch,
+        field: &FieldPath,
+        is_good: impl Fn(usize) -> bool,
+    ) -> Result<(), Unordered> {
+        let column = column(rows, field);
+        let column = column.filter(|column| *column.data_type() != DataType::Null);
+        let column = column.map(Column::of);
+        for row in (0..rows.num_rows()).filter(|row| is_good(*row)) {
+            let value = column.as_ref().filter(|column| column.place(row).is_some());
+            match value.map(|column| (column, text_at(column, row))) {
+                None => self.0.push(""),
+                Some((_, Some(text))) => self.0.push(&text),
+                Some((column, None)) => {
+                    let problem = format!(
+                        "column {:?} holds {}, not numbers, dates or strings",
+                        field.to_string(),
+                        column.rows.data_type()
+                    );
+                    return Err(Unordered {
+                        line: None,
+                        problem,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends the values of the next documents.
+    pub(crate) fn append(&mut self, values: &FieldValues) {
+        (0..values.0.len()).for_each(|row| self.0.push(values.0.get(row)));
+    }
+
+    /// The place of each value in the order in which documents are kept, from 0, by row. Equal values share a
+    /// place, and absent ones have the last.
+    ///
+    /// All values are compared in one way: as numbers if each is a number; else as dates if each is a date or a
+    /// date with a time; else as strings, byte by byte.
+    pub(crate) fn places(&self, smallest: bool) -> ValueOrder {
+        let order = |kind, places| ValueOrder { kind, places };
+        // Integers are numbers in less memory.
+        if let Some(places) = self.places_by(smallest, |text| text.parse::<i64>().ok()) {
+            return order(ValueKind::Numbers, places);
+        }
+        if let Some(places) = self.places_by(smallest, Decimal::parse) {
+            return order(ValueKind::Numbers, places);
+        }
+        if let Some(places) = self.places_by(smallest, instant) {
+            return order(ValueKind::Dates, places);
+        }
+        let is_typed = |text: &str| Decimal::parse(text).is_some() || instant(text).is_some();
+        let kind = if self.present().any(is_typed) {
+            ValueKind::Mixed
+        } else {
+            ValueKind::Strings
+        };
+        order(kind, self.places_by(smallest, Some).unwrap_or_default())
+    }
+
+    /// The values that are not absent.
+    fn present(&self) -> impl Iterator<Item = &str> {
+        let texts = (0..self.0.len()).map(|row| self.0.get(row));
+        texts.filter(|text| !text.is_empty())
+    }
+
+    /// The places by this key; `None` if a value has no key.
+    fn places_by<'a, K: Ord + Send>(
+        &'a self,
+        smallest: bool,
+        key: impl Fn(&'a str) -> Option<K> + Sync,
+    ) -> Option<Vec<u32>> {
+        let rows = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let mut keyed: Vec<(K, u32)> = (0..rows)
+            .into_par_iter()
+            .map(|row| (self.0.get(row as usize), row))
+            .filter(|(text, _)| !text.is_empty())
+            .map(|(text, row)| Some((key(text)?, row)))
+            .collect::<Option<_>>()?;
+        keyed.par_sort_unstable();
+        let mut places = vec![u32::MAX; self.0.len()];
+        let mut place = |(place, equal): (u32, &[(K, u32)])| {
+            for (_, row) in equal {
+                places[*row as usize] = place;
+            }
+        };
+        let groups = keyed.chunk_by(|a, b| a.0 == b.0);
+        if smallest {
+            (0..).zip(groups).for_each(&mut place);
+        } else {
+            (0..).zip(groups.rev()).for_each(&mut place);
+        }
+        Some(places)
+    }
+
+    /// Whether no document has a value.
+    pub(crate) fn is_all_absent(&self) -> bool {
+        self.present().next().is_none()
+    }
+}
+
+/// The order of the values of a field.
+#[derive(Debug)]
+pub(crate) struct ValueOrder {
+    pub(crate) kind: ValueKind,
+    /// The place of each value, by row.
+    pub(crate) places: Vec<u32>,
+}
+
+/// How values were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Numbers,
+    Dates,
+    Strings,
+    /// As strings, although some are numbers or dates.
+    Mixed,
+}
+
+/// The text of a value in a table; `None` if its type has no order.
+fn text_at(column: &Column, row: usize) -> Option<String> {
+    if let Some(integer) = column.integer(row) {
+        return Some(integer);
+    }
+    if let Some(text) = column.text(row) {
+        return text.ok().map(str::to_owned);
+    }
+    let column = &column.rows;
+    let float = |value: f64, text: String| {
+        if value.is_nan() { String::new() } else { text }
+    };
+    Some(match column.data_type() {
+        DataType::Float32 => {
+            let value = column.as_primitive::<Float32Type>().value(row);
+            float(value.into(), value.to_string())
+        }
+        DataType::Float64 => {
+            let value = column.as_primitive::<Float64Type>().value(row);
+            float(value, value.to_string())
+        }
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),
+        DataType::Decimal256(..) => column.as_primitive::<Decimal256Type>().value_as_string(row),
+        DataType::Date32 => date_at::<Date32Type>(column, row)?,
+        DataType::Date64 => date_at::<Date64Type>(column, row)?,
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => date_at::<TimestampSecondType>(column, row)?,
+            TimeUnit::Millisecond => date_at::<TimestampMillisecondType>(column, row)?,
+            TimeUnit::Microsecond => date_at::<TimestampMicrosecondType>(column, row)?,
+            TimeUnit::Nanosecond => date_at::<TimestampNanosecondType>(column, row)?,
+        },
+        _ => return None,
+    })
+}
+
+fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
+where
+    i64: From<T::Native>,
+{
+    let date = column.as_primitive::<T>().value_as_datetime(row)?;
+    Some(date.and_utc().to_rfc3339_opts(SecondsFormat::Nanos, true))
+}
+
+/// The seconds and nanoseconds since 1970 of a date, or of a date and a time (RFC 3339). Without an offset, the
+/// time is UTC; without a time, it is midnight.
+fn instant(text: &str) -> Option<(i64, u32)> {
+    let of = |seconds, nanoseconds| Some((seconds, nanoseconds));
+    if let Ok(date) = DateTime::parse_from_rfc3339(text) {
+        return of(date.timestamp(), date.timestamp_subsec_nanos());
+    }
+    let date = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f"]
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
+    let date = match date {
+        Some(date) => date,
+        None => NaiveDate::parse_from_str(text, "%Y-%m-%d")
+            .ok()?
+            .and_hms_opt(0, 0, 0)?,
+    };
+    let date = date.and_utc();
+    of(date.timestamp(), date.timestamp_subsec_nanos())
+}
+
+/// A decimal number of any size, compared exactly.
+#[derive(Debug, PartialEq, Eq)]
+struct Decimal {
+    /// -1, 0 or 1.
+    sign: i8,
+    /// The number is 0.d1d2d3... times ten to the power of this.
+    exponent: i64,
+    /// The digits without leading and trailing zeros; empty for zero.
+    digits: Vec<u8>,
+}
+
+impl Decimal {
+    fn parse(text: &str) -> Option<Self> {
+        let (is_negative, magnitude) = match text.as_bytes() {
+            [b'-', ..] => (true, &text[1..]),
+            [b'+', ..] => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let sign = if is_negative { -1 } else { 1 };
+        if magnitude == "inf" {
+            return Some(Decimal {
+                sign,
+                exponent: i64::MAX,
+                digits: vec![b'1'],
+            });
+        }
+        let (mantissa, power) = match magnitude.split_once(['e', 'E']) {
+            Some((mantissa, power)) => (mantissa, power_of_ten(power)?),
+            None => (magnitude, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() + fraction.len() == 0 || !are_digits(whole) || !are_digits(fraction) {
+            return None;
+        }
+        let digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
+        let zeros = digits.iter().take_while(|digit| **digit == b'0').count();
+        let end = digits.iter().rposition(|digit| *digit != b'0');
+        let Some(end) = end else {
+            return Some(Decimal {
+                sign: 0,
+                exponent: 0,
+                digits: Vec::new(),
+            });
+        };
+        let signed = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+        Some(Decimal {
+            sign,
+            exponent: (signed(whole.len()) - signed(zeros)).saturating_add(power),
+            digits: digits[zeros..=end].to_vec(),
+        })
+    }
+}
+
+/// An exponent; one that is out of range becomes the largest or smallest that leaves room for more digits.
+fn power_of_ten(text: &str) -> Option<i64> {
+    const LIMIT: i64 = i64::MAX / 2;
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let out_of_range = if text.starts_with('-') { -LIMIT } else { LIMIT };
+    let power = text.parse().unwrap_or(out_of_range);
+    Some(power.clamp(-LIMIT, LIMIT))
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.sign.cmp(&other.sign).then_with(|| {
+            let by_exponent = self.exponent.cmp(&other.exponent);
+            let by_magnitude = by_exponent.then_with(|| self.digits.cmp(&other.digits));
+            if self.sign < 0 {
+                by_magnitude.reverse()
+            } else {
+                by_magnitude
+            }
+        })
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(values: &[&str], smallest: bool) -> (ValueKind, Vec<u32>) {
+        let mut column = FieldValues::default();
+        values.iter().for_each(|value| column.0.push(value));
+        let order = column.places(smallest);
+        (order.kind, order.places)
+    }
+
+    #[test]
+    fn numbers_of_any_size_compare_exactly() {
+        let ascending = [
+            "-inf",
+            "-1e400",
+            "-9007199254740993",
+            "-9007199254740992",
+            "-0.5",
+            "0",
+            "1e-400",
+            "0.1",
+            "0.10000000000000000001",
+            "9007199254740992",
+            "9007199254740993.0",
+            "18446744073709551615",
+            "18446744073709551616",
+            "1e99999999999999999999",
+            "inf",
+        ];
+        let (kind, found) = places(&ascending, true);
+        assert_eq!(kind, ValueKind::Numbers);
+        assert_eq!(found, (0..15).collect::<Vec<_>>());
+        let equal = ["100", "1e2", "+100.00", "0.01e4"];
+        assert_eq!(places(&equal, true).1, [0; 4]);
+        assert_eq!(places(&["-0", "0.0", "0e5"], true).1, [0; 3]);
+        for text in ["", ".", "-", "1e", "1e+", "0x1", "1 ", "1.2.3", "٣"] {
+            assert_eq!(Decimal::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_largest_is_first_and_absent_values_last() {
+        let last = u32::MAX;
+        assert_eq!(places(&["3", "", "9", "3"], false).1, [1, last, 0, 1]);
+        assert_eq!(places(&["3", "", "9", "3"], true).1, [0, last, 1, 0]);
+        assert_eq!(places(&["", ""], false).1, [last, last]);
+    }
+
+    #[test]
+    fn dates_compare_as_instants() {
+        let ascending = [
+            "2024-01-01",
+            "2024-01-01T02:00:00+01:00",
+            "2024-01-01 01:30:00",
+            "2024-01-01T01:30:00.000000001Z",
+        ];
+        let (kind, found) = places(&ascending, true);
+        assert_eq!((kind, found), (ValueKind::Dates, vec![0, 1, 2, 3]));
+        let equal = [
+            "2024-01-01T00:00:00Z",
+            "2024-01-01",
+            "2023-12-31T23:00:00-01:00",
+        ];
+        assert_eq!(places(&equal, true).1, [0; 3]);
+    }
+
+    #[test]
+    fn other_columns_compare_as_strings() {
+        assert_eq!(
+            places(&["b", "a", "ä"], true),
+            (ValueKind::Strings, vec![1, 0, 2])
+        );
+        assert_eq!(
+            places(&["10", "9", "a"], true),
+            (ValueKind::Mixed, vec![0, 1, 2])
+        );
+    }
+}
