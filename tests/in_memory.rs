@@ -156,7 +156,10 @@ fn memory_and_files_give_one_result() {
             },
             ..Pairs::new(search)
         };
-        let mut each = |pair| Ok(of_texts.push(pair));
+        let mut each = |pair| {
+            of_texts.push(pair);
+            Ok(())
+        };
         let found = pairs(&texts, &engine, &task, &Silent, &mut each).unwrap();
         let output = folder.path().join("pairs.jsonl");
         let run = Run::new(&engine, &inputs).overwrite(true);

@@ -6,7 +6,6 @@ use std::path::{Component, Path, PathBuf};
 
 use super::format::{is_hidden, is_marker};
 use super::globs::FileFilter;
-use super::input::Naming;
 use crate::error::{Error, Result};
 
 /// The files found so far.
@@ -46,10 +45,10 @@ fn is_left_out(name: &OsStr, hidden: bool) -> bool {
 }
 
 impl Found {
-    pub(super) fn new(naming: &Naming) -> Self {
+    pub(super) fn new(hidden: bool, filter: FileFilter) -> Self {
         Found {
-            hidden: naming.hidden,
-            filter: naming.filter.clone(),
+            hidden,
+            filter,
             ..Found::default()
         }
     }

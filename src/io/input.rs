@@ -154,7 +154,7 @@ impl Inputs {
     /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter cannot separate fields, or no input is
     /// CSV or TSV; [`Error::Input`] if the filter accepts no file of a folder or glob.
     pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
-        let mut found = Found::new(&naming);
+        let mut found = Found::new(naming.hidden, naming.filter.clone());
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {

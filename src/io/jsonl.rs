@@ -381,7 +381,7 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
 pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
     let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
     match field(record, path)? {
-        None => Ok(None),
+        None | Some("null") => Ok(None),
         Some(raw) if raw.starts_with('"') => Ok(Some(decode(raw)?.into_owned())),
         Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
             "field {:?} is {}, not a number, a date or a string",

@@ -249,7 +249,7 @@ mod tests {
         for (spread, which) in spreads.into_iter().zip(0u64..) {
             let mut compared = vec![0; 129];
             let (mut reported, mut similar) = (0.0, 0.0);
-            for seed in 0..20_000 {
+            for seed in 0..100_000 {
                 let similarity = spread(random(seed << 2 | which));
                 let (is_candidate, matches) = draw(banding, similarity, seed);
                 if is_candidate {

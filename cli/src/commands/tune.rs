@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use clap::Args;
+use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 
 use crate::arguments::{num_perm_range, scheme_of};
@@ -83,11 +84,25 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
     writeln!(page)?;
     writeln!(
         page,
-        "Bytes are those of the band keys; a signature has {}, or {} in 64-bit schemes.",
-        4 * num_perm,
-        8 * num_perm
+        "Bytes are those of the band keys; --verify signature adds {num_perm}.",
     )?;
     let shown = tuning.requested.as_ref().unwrap_or(&tuning.default);
+    let found = |verification| {
+        let search = Search {
+            threshold,
+            banding: shown.banding,
+            verification,
+        };
+        percent(search.detection(num_perm).probability(threshold))
+    };
+    writeln!(
+        page,
+        "Of pairs at {threshold}, {} x {} finds {} with --verify exact, and {} with --verify signature.",
+        shown.banding.bands(),
+        shown.banding.rows(),
+        found(Verification::Exact),
+        found(Verification::Signature)
+    )?;
     write_curve(page, &shown.banding, threshold)?;
     writeln!(
         page,

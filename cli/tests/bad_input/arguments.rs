@@ -34,7 +34,7 @@ fn a_threshold_outside_0_to_1_is_refused() {
 fn more_band_rows_than_permutations_are_refused() {
     usage_error(
         "--bands 20 --rows 10",
-        &["bands x rows is 20 x 10", "128 permutations"],
+        &["bands x rows is 20 x 10", "at most 128"],
     );
     usage_error(
         "--bands 9 --rows 8 --num-perm 64",

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
 use simgpu::jobs::{Dedup, Run, Search, Verification};
+use simgpu::pipeline::{Shingling, Unit};
 use simgpu::progress::Progress;
 
 use crate::refusals::leaves_no_output;
@@ -36,7 +37,11 @@ fn dedup_meddled(
     stage: &'static str,
     meddle: &(dyn Fn() + Sync),
 ) -> String {
-    let engine = Engine::builder().build().unwrap();
+    // The exact sets of words are held from the first pass; those of bytes are read again.
+    let engine = Engine::builder()
+        .shingling(Shingling::of(Unit::Bytes))
+        .build()
+        .unwrap();
     let inputs = Inputs::find(&[input.to_owned()], None).unwrap();
     let progress = Meddler {
         stage,

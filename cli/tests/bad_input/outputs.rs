@@ -65,7 +65,13 @@ fn overwrite_drops_files_of_fewer_inputs() {
     std::fs::remove_dir_all(place.path("docs/sub")).unwrap();
     place.run("dedup docs -o out --overwrite").succeeded();
     let names: Vec<String> = files_in(&place.path("out")).into_keys().collect();
-    let expected = ["kept/a.jsonl", "removed.jsonl", "report.json", "run.json"];
+    let expected = [
+        "clusters.parquet",
+        "kept/a.jsonl",
+        "removed.jsonl",
+        "report.json",
+        "run.json",
+    ];
     assert_eq!(names, expected);
 }
 

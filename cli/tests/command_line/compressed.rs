@@ -13,7 +13,9 @@ fn the_ending_compresses_pairs() {
         ("pairs.csv.gz", &[0x1F, 0x8B]),
         ("pairs.CSV.ZST", &[0x28, 0xB5, 0x2F, 0xFD]),
     ] {
-        place.run(&format!("pairs in.jsonl -o {name}")).succeeded();
+        place
+            .run(&format!("pairs in.jsonl -o {name} --verify signature"))
+            .succeeded();
         let bytes = place.read(name);
         assert!(bytes.starts_with(start), "{name}");
         let plain = if name.to_lowercase().contains("csv") {

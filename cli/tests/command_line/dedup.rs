@@ -29,7 +29,7 @@ fn the_report_states_every_parameter() {
         ("threshold", json!(0.8)),
         ("bands", json!(16)),
         ("rows", json!(8)),
-        ("verify", json!("signature")),
+        ("verify", json!("exact")),
     ] {
         assert_eq!(parameters[name], value, "{name}");
     }
@@ -60,7 +60,7 @@ fn stage_times_add_up_to_the_total() {
         .collect();
     assert_eq!(
         names,
-        ["copy", "read", "compare", "cluster", "write", "other"]
+        ["copy", "read", "bucket", "compare", "write", "other"]
     );
     let sum: f64 = whole.filter_map(|stage| stage["elapsed_s"].as_f64()).sum();
     let total = record["elapsed_s"].as_f64().unwrap();

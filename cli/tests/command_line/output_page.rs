@@ -86,7 +86,9 @@ fn corpus() -> Place {
     let one = text(1, 100);
     let near = edited(&one, 1, 1);
     let texts = [&one, &one, &near, &text(2, 100)];
-    let records = texts.map(|text| json!({"text": text, "score": 1}));
+    let mut records = texts.map(|text| json!({"text": text, "score": 1}));
+    // The others lack an id.
+    records[0]["id"] = json!("first");
     let bad = b"{}\n".to_vec();
     place.write("docs/a.jsonl", [lines_of(records), bad].concat());
     place.write("docs/b.jsonl", "");
@@ -132,7 +134,13 @@ fn every_field_of_a_deduplication_is_documented() {
     assert_eq!(columns(&place, "jsonl/clusters.parquet"), clusters);
 
     let report: Value = serde_json::from_slice(&place.read("jsonl/report.json")).unwrap();
-    check_report(&page, &report, &page.fields(REPORT, ""));
+    let mut expected = page.fields(REPORT, "");
+    for of_pairs in ["identical", "max_pairs", "complete"] {
+        assert!(expected.remove(of_pairs), "{of_pairs}");
+    }
+    check_report(&page, &report, &expected);
+    let missing = keys(&report["missing_ids"]);
+    assert_eq!(missing, page.inner(REPORT, "missing_ids"));
     let largest = keys_of_all(report["largest_clusters"].as_array().unwrap());
     assert_eq!(largest, page.inner(REPORT, "largest_clusters"));
 
@@ -162,6 +170,7 @@ fn every_field_of_pairs_is_documented() {
         "keep_by",
         "prefer_source",
         "cluster",
+        "max_bucket",
         "cluster_sizes",
         "largest_clusters",
     ] {

@@ -19,9 +19,10 @@ fn related_texts() -> [String; 5] {
     ]
 }
 
-/// Their pairs: with one edit in the middle, two texts share 91 of 101 shingles.
+/// Their pairs: with one edit in the middle, two texts share 91 of 101 shingles. Identical texts take the place of
+/// the first of them.
 fn expected_pairs() -> Vec<(u64, u64, f64)> {
-    vec![(0, 1, 91.0 / 101.0), (0, 3, 1.0), (1, 3, 91.0 / 101.0)]
+    vec![(0, 3, 1.0), (0, 1, 91.0 / 101.0), (1, 3, 91.0 / 101.0)]
 }
 
 const PAIR_COLUMNS: [&str; 7] = [
@@ -126,11 +127,15 @@ fn identical_documents_share_their_pairs() {
     for a in 0..5 {
         expected.extend((a + 1..5).map(|b| (a, b, similarity_of(a, b))));
     }
-    let found: Vec<_> = place
+    let mut found: Vec<_> = place
         .pairs("in.jsonl --verify exact --bands 64 --rows 2")
         .iter()
         .map(pair_of)
         .collect();
+    // Identical documents take the place of the first of them.
+    let firsts = |(a, b, _): &(u64, u64, f64)| ((a % 2).min(b % 2), (a % 2).max(b % 2));
+    assert!(found.is_sorted_by_key(firsts), "{found:?}");
+    found.sort_by_key(|(a, b, _)| (*a, *b));
     assert_eq!(found, expected);
 }
 

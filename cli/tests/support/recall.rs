@@ -1,9 +1,10 @@
 //! Recall and precision of `simgpu pairs`, against the exact pairs.
 //!
 //! A pair of similarity s becomes a candidate with probability 1 - (1 - s^r)^b, over the draws of the
-//! permutations (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.4.2), and exact
-//! verification then keeps it. The expected recall over all true pairs is the mean of those probabilities, even
-//! where pairs depend on each other. Its standard error is estimated from the seeds.
+//! permutations (Leskovec, Rajaraman, Ullman, *Mining of Massive Datasets*, 3.4.2). Exact verification then keeps
+//! it; verification by signature keeps it if its estimate reaches the threshold (`Detection`). The expected recall
+//! over all true pairs is the mean of those probabilities, even where pairs depend on each other. Its standard error
+//! is estimated from the seeds.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -13,8 +14,11 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
+use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, ErrorWeights};
+use simgpu::scheme::Scheme;
 
 use super::truth::TruePair;
 
@@ -32,7 +36,14 @@ pub(crate) struct Task<'a> {
     pub(crate) threshold: f64,
     /// All true pairs, by ascending rows.
     pub(crate) truth: &'a [TruePair],
+    pub(crate) verification: Verification,
 }
+
+/// Pairs that lie less than this above the threshold are also judged by themselves.
+const NEAR: f64 = 0.02;
+
+/// How far the stated precision may lie off.
+const PRECISION_TOLERANCE: f64 = 0.03;
 
 /// The pairs found, over seeds.
 #[derive(Clone, Debug)]
@@ -43,6 +54,11 @@ pub(crate) struct Recall {
     pub(crate) expected: f64,
     /// True pairs found, per seed.
     pub(crate) found: Vec<u64>,
+    /// The precision that each run states, and the one that it has.
+    pub(crate) precisions: Vec<(f64, f64)>,
+    /// The same of the pairs near the threshold alone.
+    pub(crate) near: Option<Box<Recall>>,
+    verification: Verification,
     /// False or repeated pairs, over all seeds.
     pub(crate) false_pairs: u64,
     /// True pairs with a wrong similarity, over all seeds.
@@ -63,29 +79,55 @@ impl Recall {
             command.arg("--output").arg(&output);
             command.args(["--threshold", &task.threshold.to_string()]);
             command.args(["--seed", &seed.to_string()]);
-            command.args(["--verify", "exact", "--overwrite", "--quiet"]);
+            command.args(["--verify", task.verification.name()]);
+            command.args(["--overwrite", "--quiet"]);
             let status = command.status()?;
             if !status.success() {
                 bail!("{command:?} failed with {status}");
             }
-            recall.compare(task.truth, &output)?;
+            recall.compare(task, &output)?;
         }
         Ok(recall)
     }
 
     fn expected(task: Task<'_>, seeds: u32) -> anyhow::Result<Self> {
         let banding = Banding::for_threshold(task.threshold, NUM_PERM, ErrorWeights::VERIFIED)?;
-        let chances = || {
-            let pairs = task.truth.iter();
-            pairs.map(|pair| s_curve(pair.similarity, banding.bands(), banding.rows()))
+        let near: Vec<TruePair> = task
+            .truth
+            .iter()
+            .filter(|pair| pair.similarity < task.threshold + NEAR)
+            .copied()
+            .collect();
+        let mut recall = Recall::of(task.truth, task, banding, seeds)?;
+        recall.near = Some(Box::new(Recall::of(&near, task, banding, seeds)?));
+        Ok(recall)
+    }
+
+    fn of(
+        truth: &[TruePair],
+        task: Task<'_>,
+        banding: Banding,
+        seeds: u32,
+    ) -> anyhow::Result<Self> {
+        let mut search = Search::new(task.threshold, &Scheme::default())?;
+        search.verification = task.verification;
+        let detection = search.detection(NUM_PERM);
+        let chance = |pair: &TruePair| match task.verification {
+            Verification::Exact => s_curve(pair.similarity, banding.bands(), banding.rows()),
+            _ => detection.probability(pair.similarity),
         };
-        let count = task.truth.len().max(1) as f64;
-        let variance = chances().map(|chance| chance * (1.0 - chance)).sum::<f64>();
+        let chances: Vec<f64> = truth.iter().map(chance).collect();
+        let count = truth.len().max(1) as f64;
+        let variance = chances.iter().map(|chance| chance * (1.0 - chance));
+        let variance = variance.sum::<f64>();
         Ok(Recall {
             banding,
-            true_pairs: task.truth.len(),
-            expected: chances().sum::<f64>() / count,
+            true_pairs: truth.len(),
+            expected: chances.iter().sum::<f64>() / count,
             found: Vec::new(),
+            precisions: Vec::new(),
+            near: None,
+            verification: task.verification,
             false_pairs: 0,
             wrong_similarities: 0,
             independent_error: variance.sqrt() / count / f64::from(seeds).sqrt(),
@@ -93,7 +135,8 @@ impl Recall {
     }
 
     /// Looks up every pair that one seed reported.
-    fn compare(&mut self, truth: &[TruePair], output: &Path) -> anyhow::Result<()> {
+    fn compare(&mut self, task: Task<'_>, output: &Path) -> anyhow::Result<()> {
+        let truth = task.truth;
         #[derive(Deserialize)]
         struct Line<'a> {
             row_a: u32,
@@ -102,23 +145,39 @@ impl Recall {
             #[serde(borrow)]
             similarity: &'a RawValue,
         }
-        let mut found = 0;
+        let (mut found, mut near, mut reported) = (0, 0, 0u64);
         let mut seen = HashSet::new();
         for line in BufReader::new(File::open(output)?).lines() {
             let line = line?;
+            reported += 1;
             let pair: Line<'_> = serde_json::from_str(&line).with_context(|| line.clone())?;
             let rows = (pair.row_a, pair.row_b);
             let at = truth.binary_search_by_key(&rows, |pair| (pair.lo, pair.hi));
             match at {
                 Ok(at) if seen.insert(rows) => {
                     let similarity: f64 = pair.similarity.get().parse()?;
-                    self.wrong_similarities += u64::from(similarity != truth[at].similarity);
+                    let is_exact = self.verification == Verification::Exact;
+                    self.wrong_similarities +=
+                        u64::from(is_exact && similarity != truth[at].similarity);
                     found += 1;
+                    near += u64::from(truth[at].similarity < task.threshold + NEAR);
                 }
                 _ => self.false_pairs += 1,
             }
         }
         self.found.push(found);
+        if let Some(of_near) = &mut self.near {
+            of_near.found.push(near);
+        }
+        let report = std::fs::read(format!("{}.report.json", output.display()))?;
+        let report: Value = serde_json::from_slice(&report)?;
+        if let Some(stated) = report["expected_precision"].as_f64() {
+            // Identical documents are true without an estimate.
+            let identical = truth.iter().filter(|pair| pair.similarity == 1.0).count() as u64;
+            let estimated = |pairs: u64| pairs.saturating_sub(identical) as f64;
+            let measured = estimated(found) / estimated(reported).max(1.0);
+            self.precisions.push((stated, measured));
+        }
         Ok(())
     }
 
@@ -171,7 +230,20 @@ impl Recall {
 
     /// The fault, if there is one.
     pub(crate) fn fault(&self) -> Option<String> {
-        if self.false_pairs > 0 || self.wrong_similarities > 0 {
+        if let Some(near) = &self.near
+            && near.true_pairs > 0
+            && let Some(fault) = near.recall_fault()
+        {
+            return Some(format!("near the threshold: {fault}"));
+        }
+        let (stated, measured) = self.mean_precisions();
+        if (stated - measured).abs() > PRECISION_TOLERANCE {
+            return Some(format!(
+                "a stated precision of {stated:.4}, and {measured:.4}"
+            ));
+        }
+        let is_exact = self.verification == Verification::Exact;
+        if is_exact && (self.false_pairs > 0 || self.wrong_similarities > 0) {
             return Some(format!(
                 "{} false pairs, a precision of {:.6}, and {} wrong similarities",
                 self.false_pairs,
@@ -179,6 +251,17 @@ impl Recall {
                 self.wrong_similarities
             ));
         }
+        self.recall_fault()
+    }
+
+    /// The precision that the runs state, and the one that they have, on average.
+    pub(crate) fn mean_precisions(&self) -> (f64, f64) {
+        let seeds = self.precisions.len().max(1) as f64;
+        let sum = |of: fn(&(f64, f64)) -> f64| self.precisions.iter().map(of).sum::<f64>() / seeds;
+        (sum(|both| both.0), sum(|both| both.1))
+    }
+
+    fn recall_fault(&self) -> Option<String> {
         let difference = self.difference();
         let is_off = difference.is_nan() || difference.abs() > TOLERANCE;
         is_off.then(|| {
