@@ -25,8 +25,9 @@ use crate::error::{Error, Result};
 /// ```
 pub trait Progress: Sync {
     /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`,
-    /// `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up to `total`: bytes
-    /// for files, documents for documents in memory, bands for `compare`, pairs for `write` in a search for pairs.
+    /// `bucket`, `read again`, `compare`, `tables` (of removed documents and clusters) or `write`. The `done` of
+    /// [`Progress::advance`] counts up to `total`: bytes for files, documents for documents in memory and in
+    /// `compare` and `tables`, bands for `bucket` and for `compare` with connected components.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }

@@ -15,7 +15,7 @@ use crate::io::{
     Report, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::jobs::dedup::{Dedup, Deduplication, Removed, cluster_sizes, find_removals};
-use crate::jobs::search::{Search, Verification};
+use crate::jobs::search::Verification;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
@@ -51,7 +51,7 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
-                    write_tables(&folder, &source, corpus.rows, &found.removed, &task.search)?;
+                    write_tables(&folder, &source, corpus.rows, &found.removed)?;
                     let kept = write_kept(&folder, &source, &is_kept())?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
@@ -149,11 +149,12 @@ fn write_tables(
     source: &FileSource<'_>,
     documents: u32,
     removed: &[Removed],
-    search: &Search,
 ) -> Result<()> {
     let places = &source.places;
-    // Progress still shows the stage `compare`, at its end.
-    let look = || advance(source.run.progress, search.banding.bands() as u64, 0, 0);
+    let progress = source.run.progress;
+    progress.begin("tables", u64::from(documents));
+    let look = || advance(progress, u64::from(documents), 0, 0);
+    look()?;
     let rows = removed.iter().map(|removed| RemovedDocument {
         row: removed.row,
         kept: removed.kept,
