@@ -125,8 +125,9 @@ impl FoundBy {
 /// ```
 ///
 /// # Errors
-/// [`Error::Conflict`] if the engine takes tokens and the documents are texts, or the reverse;
-/// [`Error::TooManyDocuments`] for more than 2^32 - 2 documents; [`Error::Stopped`] if `progress` stops the run.
+/// [`Error::Conflict`](crate::Error::Conflict) if the engine takes tokens and the documents are texts, or the reverse;
+/// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for more than 2^32 - 2 documents;
+/// [`Error::Stopped`](crate::Error::Stopped) if `progress` stops the run.
 pub fn dedup<D: Documents + ?Sized>(
     documents: &D,
     engine: &Engine,
