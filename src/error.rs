@@ -443,7 +443,7 @@ pub enum Unsupported {
         reason: String,
     },
     /// A device failed while it computed.
-    #[error("{device}: {reason}")]
+    #[error("{device}: {reason}; choose another `device`, or `backend=simd`")]
     DeviceFailed {
         /// The name of the device.
         device: String,

@@ -142,16 +142,17 @@ pub struct Counts {
     pub identical: u64,
     /// Documents without a shingle, which are always kept.
     pub without_shingles: u64,
-    /// Documents that share their id with another document.
+    /// Documents whose id is that of an earlier document.
     pub repeated_ids: u64,
     /// Pairs compared.
     pub candidate_pairs: u64,
     /// Similar pairs. A deduplication counts identical documents as one document; a search for pairs counts each
     /// of them.
     pub similar_pairs: u64,
-    /// Buckets with more than `max_bucket` documents.
+    /// Buckets in which `max_bucket` ended the comparisons: with greedy clustering, those with more than `max_bucket`
+    /// kept documents; with connected components, those in which pairs were left out.
     pub large_buckets: u64,
-    /// Upper bound on the pairs not compared because their buckets are too large.
+    /// Upper bound on the pairs not compared because of `max_bucket` or, in a search for pairs, of `max_pairs`.
     pub omitted_pairs: u64,
     /// Clusters of two or more documents; one document of each is kept.
     pub clusters: u64,

@@ -50,9 +50,9 @@ pub struct Deduplication {
     pub counts: Counts,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
-    /// The share of truly similar pairs to expect among the similar pairs: 1 with [`Verification::Exact`], estimated
-    /// from the estimates of all compared pairs with [`Verification::Signature`], `None` with
-    /// [`Verification::None`] or without similar pairs.
+    /// The share of truly similar pairs to expect among the similar pairs: 1 with [`Verification::Exact`]; with
+    /// [`Verification::Signature`], estimated from the estimates of all compared pairs, or `None` without similar
+    /// pairs; `None` with [`Verification::None`].
     pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
     pub timings: Timings,
@@ -79,7 +79,7 @@ pub struct Removed {
     /// How the duplicate was found.
     pub found_by: FoundBy,
     /// With [`Clustering::Connected`]: the row of the next document on a chain of similar pairs that leads to the
-    /// kept one, and the similarity of the removed document to it, if computed. `None` for other clusterings and
+    /// kept one, and the similarity of the removed document to that next document, if computed. `None` for other clusterings and
     /// for identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
@@ -218,7 +218,7 @@ fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
     };
     let buckets_end = if buckets == 1 { "" } else { "s" };
     progress.warn(&format!(
-        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` dissimilar documents; raise `max_bucket` to compare them",
+        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare them",
         grouped(pairs),
         grouped(buckets)
     ));

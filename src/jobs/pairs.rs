@@ -89,8 +89,8 @@ pub struct DocumentPair {
 
 /// Finds all similar pairs among documents in memory, and calls `each` with them.
 ///
-/// Without identical documents, pairs come in ascending order of rows. Identical documents take the place of the
-/// first of them in this order. Memory does not grow with the number of pairs.
+/// Without identical documents, pairs come in ascending order of rows. Identical documents are ordered as if each had the row of
+/// the first of them. Memory does not grow with the number of pairs.
 ///
 /// ```
 /// use simgpu::engine::Engine;

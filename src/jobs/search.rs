@@ -17,8 +17,8 @@ pub enum Verification {
     None,
     /// Estimate the similarity from two signatures, of which 8 bits are kept per slot.
     Signature,
-    /// Compute the Jaccard similarity of the shingles. Unless their shingles fit in memory, reads the documents that
-    /// share a bucket again.
+    /// Compute the Jaccard similarity of the shingles. Reads the documents that share a bucket again, unless the first
+    /// pass already hashed their shingles for this (as for words by default) and they fit in memory.
     #[default]
     Exact,
 }

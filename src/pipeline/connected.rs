@@ -111,7 +111,7 @@ impl Connected<'_> {
     /// Searches a bucket for similar pairs that connect components; `None` if there is only one.
     ///
     /// Walks through the similar documents breadth first: each document reached is compared with all that are not.
-    /// Pairs that share a bucket of an earlier band were compared there.
+    /// Pairs that share a bucket of an earlier band were compared, or left out, there.
     fn span(
         &self,
         band: usize,

@@ -80,8 +80,8 @@ impl Detection {
         let equal = similarity;
         let agree = similarity + (1.0 - similarity) * chance;
         let (bands, rows) = (self.banding.bands(), self.banding.rows());
-        // The distribution of matches in a band that does not hold the pair: all of them, without the case that all
-        // slots are equal. A slot may agree by chance and not be equal.
+        // The probability of each number of matches in a band that misses the pair: that of any band, less the case
+        // that all slots are equal. A slot may agree by chance and not be equal.
         let mut missed_band = binomial(rows, agree);
         missed_band[rows] =
             (missed_band[rows] - equal.powi(i32::try_from(rows).unwrap_or(i32::MAX))).max(0.0);
@@ -121,7 +121,8 @@ impl Detection {
         grid.reverse();
         let similar_from = grid.len();
         grid.extend(steps(1.0 - threshold).map(|up| threshold + up));
-        // All similarities from the threshold up are one if that is 1.
+        // A threshold within half a step of 1 leaves no point above it; 1 then stands for all similarities from the
+        // threshold up.
         if grid.len() == similar_from {
             grid.push(1.0);
         }

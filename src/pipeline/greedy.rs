@@ -98,7 +98,7 @@ impl Greedy<'_> {
     /// First all of them, in parallel, are compared with the kept documents of earlier blocks. What is left depends
     /// on other documents of the block only if they share a bucket. So the block falls into groups that share none,
     /// which are decided in parallel, each in order. Every document is thus compared with exactly the kept ones
-    /// before it that share a listed bucket, however the documents are cut into blocks.
+    /// before it that are listed in a bucket it shares, however the documents are cut into blocks.
     fn visit(&mut self, block: &[u32], advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
         let mut found = Vec::with_capacity(block.len());
         for batch in batches(block, |index| self.most_kept_partners(*index)) {
@@ -294,8 +294,8 @@ impl Greedy<'_> {
         Ok(decided)
     }
 
-    /// The row of a document that is kept after all documents of earlier blocks and after `kept_here`: without the
-    /// buckets in which it is not listed.
+    /// The bucket numbers of a document that is kept after all documents of earlier blocks and after `kept_here`;
+    /// [`Buckets::ALONE`] stands for each bucket in which it is not listed.
     fn listed_row(&self, index: u32, kept_here: &[u32]) -> impl Iterator<Item = u32> {
         let numbers = self.buckets.row(index).0.iter().enumerate();
         numbers.map(move |(band, bucket)| {
