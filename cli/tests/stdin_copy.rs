@@ -58,6 +58,7 @@ fn the_copy_of_stdin_has_no_name() {
         let known = [
             "out/.partial/.lock",
             "p.csv.partial",
+            "p.csv.report.json.partial",
             "s.npy.partial",
             "temporary/keep",
         ];
