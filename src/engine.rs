@@ -192,8 +192,8 @@ impl EngineBuilder {
     }
 
     /// States how many bytes of text the engine will sign in all, as far as known. With little work,
-    /// [`Backend::Auto`] chooses the CPU at once: the search for a GPU would take longer than signing. By default the amount is unknown, and [`Backend::Auto`] then
-    /// searches for a GPU. No value depends on it.
+    /// [`Backend::Auto`] chooses the CPU at once: the search for a GPU would take longer than signing. By default the
+    /// amount is unknown, and [`Backend::Auto`] then searches for a GPU. No value depends on it.
     ///
     /// ```
     /// use simgpu::engine::Engine;

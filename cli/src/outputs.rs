@@ -17,7 +17,7 @@ pub(crate) struct OutputArguments {
     #[arg(long)]
     overwrite: bool,
 
-    /// Level of compressed outputs: 1 to 22 for zstd, 0 to 9 for gzip [default: 3 for zstd, 6 for gzip]
+    /// Level of compressed outputs: 1 to 22 for zstd [default: 3], 0 to 9 for gzip and xz [6], 1 to 9 for bzip2 [9]
     #[arg(long, value_name = "N", help_heading = "Output")]
     compression_level: Option<u32>,
 

@@ -170,11 +170,11 @@ impl Chunk {
         }
     }
 
-    /// Writes the records whose number in the chunk `kept` accepts, byte for byte. Calls `before` before each.
+    /// Writes the records that `keeps` marks, byte for byte. It has one entry per record. Calls `before` before each.
     /// Lines and records of CSV end with a newline.
     pub(crate) fn write_kept<W: Write>(
         &self,
-        mut kept: impl FnMut(u64) -> bool,
+        keeps: &[bool],
         target: &mut W,
         mut before: impl FnMut(&mut W) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -191,20 +191,20 @@ impl Chunk {
                 bytes,
                 first_number,
             } => {
-                let mut lines = (0..).zip(jsonl::lines(bytes, *first_number));
-                lines.try_for_each(|(i, line)| match kept(i) {
+                let mut lines = keeps.iter().zip(jsonl::lines(bytes, *first_number));
+                lines.try_for_each(|(keeps, line)| match keeps {
                     true => write(line.whole, true),
                     false => Ok(()),
                 })
             }
             Contents::Records(records) => {
-                let mut spans = (0..).zip(&records.spans);
-                spans.try_for_each(|(i, span)| match kept(i) {
+                let mut spans = keeps.iter().zip(&records.spans);
+                spans.try_for_each(|(keeps, span)| match keeps {
                     true => write(&records.bytes[span.clone()], records.header.is_some()),
                     false => Ok(()),
                 })
             }
-            Contents::Text(bytes) if kept(0) => write(bytes, false),
+            Contents::Text(bytes) if keeps.first() == Some(&true) => write(bytes, false),
             Contents::Text(_) | Contents::Rows { .. } => Ok(()),
         }
     }

@@ -163,8 +163,9 @@ fn frames_in_flight() -> usize {
     (rayon::current_num_threads() + 1).min(AT_MOST)
 }
 
-/// Writes bytes as independent frames: zstd frames, gzip members, xz or bzip2 streams, or uncompressed. Threads compress frames while the
-/// next one fills. Frames have a fixed size and level, so the file does not depend on the number of threads.
+/// Writes bytes as independent frames: zstd frames, gzip members, xz or bzip2 streams, or uncompressed. Threads
+/// compress frames while the next one fills. Frames have a fixed size and level, so the file does not depend on the
+/// number of threads.
 #[derive(Debug)]
 pub(crate) struct FrameWriter {
     file: File,

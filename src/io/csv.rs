@@ -15,8 +15,6 @@ pub(crate) struct Header {
     /// Its bytes, with all that comes before.
     pub(super) bytes: Vec<u8>,
     delimiter: u8,
-    /// The number of columns.
-    columns: usize,
     /// The names of the columns.
     names: Vec<String>,
     /// The columns of the text and of the id.
@@ -70,7 +68,6 @@ impl Header {
         Ok(Header {
             bytes: bytes[..span.end].to_vec(),
             delimiter,
-            columns: names.len(),
             names,
             content,
             id,
@@ -108,11 +105,11 @@ impl Header {
         documents: &mut DocumentBatch,
     ) -> Result<Option<String>, String> {
         parser.read(record)?;
-        if parser.ends.len() != self.columns {
+        if parser.ends.len() != self.names.len() {
             return Err(format!(
                 "the record has {} fields, and the header {}",
                 parser.ends.len(),
-                self.columns
+                self.names.len()
             ));
         }
         let field = |column: usize, path: &FieldPath| {

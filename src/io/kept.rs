@@ -63,12 +63,8 @@ impl KeptFile {
                 table.write(rows, keeps).map_err(unwritable(&self.path))
             }
             (KeptForm::Bytes { frames, ending }, _) => {
-                let keeps = |record: u64| {
-                    let record = usize::try_from(record).ok();
-                    record.is_some_and(|record| keeps[record])
-                };
                 let [first, between, last] = chunk.around_kept();
-                let written = chunk.write_kept(keeps, frames, |frames| {
+                let written = chunk.write_kept(&keeps, frames, |frames| {
                     let before = if ending.is_some() { between } else { first };
                     ending.get_or_insert_with(|| last.to_vec());
                     frames.write_all(before)

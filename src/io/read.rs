@@ -150,8 +150,8 @@ pub(crate) fn read_all<T>(
 /// Reads all documents of the input files into memory, in order.
 ///
 /// # Errors
-/// [`Error::Input`] for inputs with a stream, which only a run reads; [`Error::BadRecord`] for the first bad record; [`Error::Input`] or [`Error::Io`] for a file that cannot be
-/// read.
+/// [`Error::Input`] for inputs with a stream, which only a run reads; [`Error::BadRecord`] for the first bad record;
+/// [`Error::Input`] or [`Error::Io`] for a file that cannot be read.
 pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
     if inputs.names_stream() {
         return Err(Error::Input {

@@ -79,8 +79,8 @@ pub struct Removed {
     /// How the duplicate was found.
     pub found_by: FoundBy,
     /// With [`Clustering::Connected`]: the row of the next document on a chain of similar pairs that leads to the
-    /// kept one, and the similarity of the removed document to that next document, if computed. `None` for other clusterings and
-    /// for identical documents.
+    /// kept one, and the similarity of the removed document to that next document, if computed. `None` for other
+    /// clusterings and for identical documents.
     pub via: Option<(u32, Option<f64>)>,
 }
 
@@ -198,7 +198,7 @@ pub(crate) fn find_removals(
     let found = Deduplication {
         removed,
         counts,
-        recall_at_threshold: search.detection(num_perm).probability(search.threshold),
+        recall_at_threshold: search.recall_at_threshold(num_perm),
         expected_precision: search.expected_precision(num_perm, observed.as_ref()),
         timings,
     };

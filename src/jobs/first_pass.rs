@@ -19,7 +19,7 @@ use crate::pipeline::{
 };
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
-use crate::store::ExactSets;
+use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
 pub(crate) trait Pieces: Sync {
@@ -51,9 +51,10 @@ pub(crate) trait Sink: Sync {
     /// Receives the next documents, in order.
     fn take(&mut self, batch: SignedBatch) -> Result<()>;
 
-    /// Receives the exact sets of documents that it took before, if it wants them.
-    fn take_sets(&mut self, sets: PieceSets) {
-        let _ = sets;
+    /// Receives the exact sets of the documents that it takes next, if it wants them. The first has the position
+    /// `first`, and the others follow.
+    fn take_sets(&mut self, first: u32, sets: PieceSets) {
+        let _ = (first, sets);
     }
 }
 
@@ -64,22 +65,22 @@ pub(crate) struct Wanted {
     pub(crate) distinct_only: bool,
     /// The banding, if the sink needs band keys only; `None` if it needs signatures.
     pub(crate) keys_alone: Option<Banding>,
-    /// Whether the sink takes exact sets, if the shingler computes them on the way.
+    /// Whether the sink takes exact sets. Only with a shingler that computes them on the way
+    /// ([`Shingler::hashes_exactly`](crate::pipeline::Shingler::hashes_exactly)).
     pub(crate) sets: bool,
 }
 
-/// Exact sets of documents: ranges of one list of hashes.
+/// Exact sets of documents: a range of one list of hashes for each.
 pub(crate) struct PieceSets {
     hashes: Vec<u64>,
-    /// The range of each document; once they are numbered, with their positions.
-    ranges: Vec<(u32, Range<usize>)>,
+    ranges: Vec<Range<usize>>,
 }
 
 impl PieceSets {
     /// Takes the sets out of a batch of 64-bit hashes.
     fn take(batch: &mut ShingleBatch) -> Self {
         let sets = batch.sets();
-        let ranges = (0..sets.len()).map(|i| (0, sets.range(i))).collect();
+        let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
         PieceSets {
             hashes: batch.take_hashes(),
             ranges,
@@ -121,9 +122,6 @@ impl SignedBatch {
         }
     }
 }
-
-/// Bytes of exact sets that are held from the first pass.
-const HELD_SETS: usize = 128 << 20;
 
 /// Collects band keys, and signatures or exact sets if verification needs them.
 #[derive(Debug)]
@@ -172,15 +170,15 @@ impl Sink for Banded {
         Ok(())
     }
 
-    fn take_sets(&mut self, sets: PieceSets) {
+    fn take_sets(&mut self, first: u32, sets: PieceSets) {
         let PieceSets { hashes, ranges } = sets;
         let bytes = size_of_val(&*hashes);
         self.sets = self
             .sets
             .take()
-            .filter(|held| held.memory_bytes() + bytes <= HELD_SETS);
+            .filter(|held| held.memory_bytes() + bytes <= SETS_IN_MEMORY);
         if let Some(held) = &mut self.sets {
-            held.insert_all(hashes, ranges.into_iter());
+            held.insert_all(hashes, (first..).zip(ranges));
         }
     }
 }
@@ -287,27 +285,21 @@ impl<'a> FirstPass<'a> {
         let (records, bytes) =
             timed_without_nested(&spent.parse_ns, || source.parse(piece, documents))?;
         let shingler = self.engine.shingler();
-        let is_exact = self.wanted.sets && shingler.hashes_exactly();
         // If exact sets are wanted, the scheme's hashes are made of them.
-        let made = if is_exact {
-            &mut *exact
+        let (made, of_exact) = if self.wanted.sets {
+            (exact, Some(shingles))
         } else {
-            &mut *shingles
+            (shingles, None)
         };
         let digests = timed_without_nested(&spent.shingle_ns, || {
             made.clear();
-            if is_exact {
+            if of_exact.is_some() {
                 // One allocation, most of which stays untouched: the sets are handed on as they are.
                 made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
             }
             shingler.shingle_with_digests(documents, scratch, made)
         });
-        timed_without_nested(&spent.sign_ns, move || {
-            let made = if is_exact {
-                &mut *exact
-            } else {
-                &mut *shingles
-            };
+        timed_without_nested(&spent.sign_ns, || {
             let mut seen = DigestSet::default();
             let mut shingled = Vec::with_capacity(digests.len());
             for (i, digest) in digests.into_iter().enumerate() {
@@ -325,12 +317,14 @@ impl<'a> FirstPass<'a> {
             }
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             made.retain(&is_signed);
-            let exact_sets = is_exact.then(|| {
-                shingles.high_halves_of(exact);
-                PieceSets::take(exact)
-            });
+            let (sets, exact_sets) = match of_exact {
+                None => (made.sets(), None),
+                Some(shingles) => {
+                    shingles.high_halves_of(made);
+                    (shingles.sets(), Some(PieceSets::take(made)))
+                }
+            };
             let signer = self.engine.signer();
-            let sets = shingles.sets();
             let signed = match self.wanted.keys_alone {
                 Some(banding) => {
                     let bands = banding.bands();
@@ -365,7 +359,7 @@ impl<'a> FirstPass<'a> {
             return Err(Error::TooManyDocuments);
         }
         self.corpus.bytes += piece.bytes as u64;
-        let mut position = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
+        let first = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
         let mut is_needed = Vec::with_capacity(signed.len());
         for document in &piece.shingled {
             let is_new = self.number_document(document);
@@ -377,11 +371,7 @@ impl<'a> FirstPass<'a> {
         if let Some(mut sets) = piece.sets {
             let mut needed = is_needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
-            for (set, _) in &mut sets.ranges {
-                *set = position;
-                position += 1;
-            }
-            self.sink.take_sets(sets);
+            self.sink.take_sets(first, sets);
         }
         add(&self.spent.number_ns, start);
         let start = Instant::now();

@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::corpus::Corpus;
-use super::observed::Observations;
 use super::search::{Candidates, Search, counts};
 use super::source::InMemory;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{Buckets, CandidateSource, SimilarPair, Similarity, similar_pairs};
+use crate::pipeline::{CandidateSource, SimilarPair, similar_pairs};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
@@ -89,8 +88,8 @@ pub struct DocumentPair {
 
 /// Finds all similar pairs among documents in memory, and calls `each` with them.
 ///
-/// Without identical documents, pairs come in ascending order of rows. Identical documents are ordered as if each had the row of
-/// the first of them. Memory does not grow with the number of pairs.
+/// Without identical documents, pairs come in ascending order of rows. Identical documents are ordered as if each had
+/// the row of the first of them. Memory does not grow with the number of pairs.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -127,11 +126,8 @@ pub fn pairs<D: Documents + ?Sized>(
 
 /// A search for the similar pairs of documents, ready to compare.
 pub(crate) struct PairSearch<'a> {
-    pub(crate) corpus: Corpus,
+    candidates: Candidates,
     task: &'a Pairs,
-    buckets: Buckets,
-    similarity: Box<dyn Similarity>,
-    observed: Option<Observations>,
     groups: Groups,
 }
 
@@ -147,20 +143,17 @@ pub(crate) struct Streamed {
 
 impl<'a> PairSearch<'a> {
     pub(crate) fn new(candidates: Candidates, task: &'a Pairs) -> Self {
-        let Candidates {
-            corpus,
-            buckets,
-            similarity,
-            observed,
-        } = candidates;
         PairSearch {
-            groups: Groups::of(&corpus),
-            corpus,
+            groups: Groups::of(&candidates.corpus),
+            candidates,
             task,
-            buckets,
-            similarity,
-            observed,
         }
+    }
+
+    /// The number of documents.
+    #[cfg(feature = "io")]
+    pub(crate) fn documents(&self) -> u32 {
+        self.candidates.corpus.rows
     }
 
     /// Calls `each` with the pairs, in the order that [`pairs`] promises. Progress shows the stage `compare`.
@@ -169,7 +162,12 @@ impl<'a> PairSearch<'a> {
         progress: &dyn Progress,
         each: &mut dyn FnMut(DocumentPair) -> Result<()>,
     ) -> Result<Streamed> {
-        progress.begin("compare", self.buckets.positions().len() as u64);
+        let Candidates {
+            buckets,
+            similarity,
+            ..
+        } = &self.candidates;
+        progress.begin("compare", buckets.positions().len() as u64);
         let mut streamed = Streamed::default();
         let mut stream = Stream {
             groups: &self.groups,
@@ -180,7 +178,7 @@ impl<'a> PairSearch<'a> {
         };
         let threshold = self.task.search.threshold;
         let mut is_ended = false;
-        similar_pairs(&self.buckets, &*self.similarity, threshold, &mut |block| {
+        similar_pairs(buckets, &**similarity, threshold, &mut |block| {
             streamed.compared += block.compared;
             for (done, pair) in (1u64..).zip(block.pairs) {
                 if stream.similar(pair)?.is_break() {
@@ -209,13 +207,19 @@ impl<'a> PairSearch<'a> {
         progress: &dyn Progress,
     ) -> PairsFound {
         let search = &self.task.search;
-        let mut counts = counts(&self.corpus);
+        let Candidates {
+            corpus,
+            buckets,
+            observed,
+            ..
+        } = &self.candidates;
+        let mut counts = counts(corpus);
         counts.candidate_pairs = streamed.compared;
         counts.similar_pairs = streamed.pairs;
         if !streamed.is_complete {
-            let documents = (0..).take(self.buckets.positions().len());
+            let documents = (0..).take(buckets.positions().len());
             let rest = documents.skip(streamed.documents);
-            let omitted = rest.map(|index| self.buckets.most_partners(index) as u64);
+            let omitted = rest.map(|index| buckets.most_partners(index) as u64);
             counts.omitted_pairs = omitted.sum::<u64>().max(1);
             progress.warn(&format!(
                 "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, raise the threshold, or pass `identical=star`",
@@ -226,8 +230,8 @@ impl<'a> PairSearch<'a> {
         PairsFound {
             counts,
             is_complete: streamed.is_complete,
-            recall_at_threshold: search.detection(num_perm).probability(search.threshold),
-            expected_precision: search.expected_precision(num_perm, self.observed.as_ref()),
+            recall_at_threshold: search.recall_at_threshold(num_perm),
+            expected_precision: search.expected_precision(num_perm, observed.as_ref()),
             timings,
         }
     }

@@ -71,6 +71,11 @@ impl Search {
         }
     }
 
+    /// The probability that a pair with a similarity equal to the threshold is found.
+    pub(crate) fn recall_at_threshold(&self, num_perm: usize) -> f64 {
+        self.detection(num_perm).probability(self.threshold)
+    }
+
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
     /// exactly, `None` if not at all.
     pub(crate) fn expected_precision(

@@ -172,12 +172,7 @@ impl CandidateSource for Buckets {
             let start = members.partition_point(|member| *member < from);
             // A pair counts in the first band whose bucket holds both.
             partners.extend(members[start..].iter().copied().filter(|other| {
-                *other != index && {
-                    let earlier = self.row(*other).0[..band].iter().zip(row.0);
-                    !earlier
-                        .into_iter()
-                        .any(|(a, b)| a == b && *a != Buckets::ALONE)
-                }
+                *other != index && row.first_shared(self.row(*other)) == Some(band)
             }));
         }
         partners.sort_unstable();

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::bucket::Buckets;
 use super::cluster::{ClusterTask, Clusters, Removal};
+use super::components::Components;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -257,43 +258,6 @@ fn move_reached(rest: &mut Vec<u32>, queue: &mut VecDeque<u32>, is_reached: impl
         }
         !is_reached
     });
-}
-
-/// Union-find over indexes. The root of a component is its least index.
-struct Components {
-    parents: Vec<u32>,
-}
-
-impl Components {
-    fn new(documents: usize) -> Self {
-        Components {
-            parents: (0..).take(documents).collect(),
-        }
-    }
-
-    fn root(&self, mut index: u32) -> u32 {
-        while self.parents[index as usize] != index {
-            index = self.parents[index as usize];
-        }
-        index
-    }
-
-    /// Unites two components. Returns whether they were different.
-    fn unite(&mut self, a: u32, b: u32) -> bool {
-        let (a, b) = (self.halve(a), self.halve(b));
-        self.parents[a.max(b) as usize] = a.min(b);
-        a != b
-    }
-
-    /// The root of a component. Halves the path to it.
-    fn halve(&mut self, mut index: u32) -> u32 {
-        while self.parents[index as usize] != index {
-            let above = self.parents[self.parents[index as usize] as usize];
-            self.parents[index as usize] = above;
-            index = above;
-        }
-        index
-    }
 }
 
 /// The neighbours of each document in the spanning forest: each edge appears on both sides.

@@ -174,8 +174,9 @@ impl Signatures {
 /// (K - 1) / S is unbiased, with a relative standard error of 1 / sqrt(K - 2) (Cohen 1997, *Size-estimation
 /// framework with applications to transitive closure and reachability*, section 3).
 ///
-/// Colliding 32-bit hashes count once: 10^8 shingles have about 1 % fewer distinct hashes. Families without a mixing step (`affine32-even` and those named after Mersenne primes) need hashes that behave like random numbers. All base hashes
-/// do.
+/// Colliding 32-bit hashes count once: 10^8 shingles have about 1 % fewer distinct hashes. Families without a mixing
+/// step (`affine32-even` and those named after Mersenne primes) need hashes that behave like random numbers. All base
+/// hashes do.
 ///
 /// ```
 /// use simgpu::backend::Backend;

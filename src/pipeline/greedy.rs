@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::bucket::{Buckets, Row};
 use super::cluster::{ClusterTask, Clusters, Removal};
+use super::components::Components;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
 
@@ -233,30 +234,21 @@ impl Greedy<'_> {
     /// The groups of two or more documents of a block that are connected by shared buckets, as ascending numbers
     /// within the block.
     fn groups(&mut self, block: &[u32]) -> Vec<Vec<usize>> {
-        let mut parents: Vec<usize> = (0..block.len()).collect();
-        fn root(parents: &mut [usize], mut at: usize) -> usize {
-            while parents[at] != at {
-                parents[at] = parents[parents[at]];
-                at = parents[at];
-            }
-            at
-        }
+        let mut components = Components::new(block.len());
         let first = self.visited;
-        for (at, index) in block.iter().enumerate() {
-            self.visited += 1;
+        for index in block {
             for (band, bucket) in self.buckets.row(*index).shared() {
                 let last = &mut self.last[band][bucket as usize];
-                let before = std::mem::replace(last, self.visited);
+                let before = std::mem::replace(last, self.visited + 1);
                 if before > first {
-                    let before = root(&mut parents, (before - first - 1) as usize);
-                    let here = root(&mut parents, at);
-                    parents[here.max(before)] = here.min(before);
+                    components.unite(before - first - 1, self.visited - first);
                 }
             }
+            self.visited += 1;
         }
         let mut members = vec![Vec::new(); block.len()];
-        for at in 0..block.len() {
-            members[root(&mut parents, at)].push(at);
+        for (at, number) in (0..block.len()).zip(0..) {
+            members[components.root(number) as usize].push(at);
         }
         members.retain(|group| group.len() > 1);
         members

@@ -34,6 +34,8 @@ mod tune;
 
 mod cluster;
 
+mod components;
+
 mod greedy;
 
 mod connected;

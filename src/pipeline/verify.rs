@@ -187,7 +187,7 @@ pub fn similar_pairs(
 
 /// Cuts items into batches of bounded weight, to be processed in parallel: at least one item each, and further ones
 /// up to a sum of a million.
-pub(crate) fn batches<'a, T>(
+pub(super) fn batches<'a, T>(
     items: &'a [T],
     weight: impl Fn(&T) -> usize + 'a,
 ) -> impl Iterator<Item = &'a [T]> {

@@ -61,6 +61,9 @@ struct Spill {
     written: usize,
 }
 
+/// Bytes of exact sets that a run holds in memory.
+pub(crate) const SETS_IN_MEMORY: usize = 128 << 20;
+
 /// Hashes in a segment that collects single sets.
 const SEGMENT: usize = 1 << 17;
 

@@ -93,11 +93,11 @@ fn a_level_that_fits_no_output_is_refused() {
         ),
         (
             "dedup in.jsonl -o out --compression-level 3",
-            "no output is gzip or zstd compressed",
+            "no output is compressed",
         ),
         (
             "dedup t.parquet -o out --compression-level 3",
-            "no output is gzip or zstd compressed",
+            "no output is compressed",
         ),
         (
             "pairs in.jsonl -o p.jsonl.gz --compression-level 12",
@@ -105,7 +105,7 @@ fn a_level_that_fits_no_output_is_refused() {
         ),
         (
             "pairs in.jsonl -o p.parquet --compression-level 3",
-            "no output is gzip",
+            "no output is compressed",
         ),
     ] {
         let run = place.run(arguments);

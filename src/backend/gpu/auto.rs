@@ -41,8 +41,8 @@ fn is_worth_a_search(updates: Option<u64>) -> bool {
     updates.is_none_or(|updates| updates >= WORTH_UPDATES)
 }
 
-/// The faster of a GPU and the CPU, for `updates` updates, if known. The CPU alone is considered if every adapter is software, or the device
-/// cannot compute the family.
+/// The faster of a GPU and the CPU, for `updates` updates, if known. The CPU alone is considered if every adapter is
+/// software, or the device cannot compute the family.
 pub(in crate::backend) fn choose(
     permutations: &Permutations,
     empty: u64,

@@ -47,12 +47,12 @@ impl Run<'_> {
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
-        let is_kept = || kept_rows(corpus.rows, &found.removed);
+        let is_kept = kept_rows(corpus.rows, &found.removed);
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
                     write_tables(&folder, &source, corpus.rows, &found.removed)?;
-                    let kept = write_kept(&folder, &source, &is_kept())?;
+                    let kept = write_kept(&folder, &source, &is_kept)?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
                 })?;
@@ -60,14 +60,11 @@ impl Run<'_> {
             }
             Target::Stream(target, _) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
-                    stream_kept(target, &source, &is_kept())
+                    stream_kept(target, &source, &is_kept)
                 })?;
                 None
             }
-            Target::Nowhere(_) => {
-                counts.kept = is_kept().into_iter().filter(|kept| *kept).count() as u64;
-                None
-            }
+            Target::Nowhere(_) => None,
         };
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);

@@ -138,7 +138,7 @@ fn for_each_kept(
 }
 
 /// Writes the kept records of each input under its name, in its format and compression. Returns the number of
-/// documents written. Writes no empty file, because a run refuses empty inputs.
+/// documents written. Writes no file without records.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
@@ -175,11 +175,7 @@ pub(super) fn stream_kept(
     let failed = || Error::io("write", "-");
     let mut target = BufWriter::with_capacity(1 << 16, target);
     let write = |chunk: &Arc<Chunk>, keeps: Vec<bool>, _: &mut Option<TableForm>| {
-        let keeps = |record: u64| {
-            let record = usize::try_from(record).ok();
-            record.is_some_and(|record| keeps[record])
-        };
-        let written = chunk.write_kept(keeps, &mut target, |_| Ok(()));
+        let written = chunk.write_kept(&keeps, &mut target, |_| Ok(()));
         written.map_err(failed())
     };
     let written = for_each_kept(source, is_kept, write, || Ok(()))?;

@@ -191,7 +191,7 @@ impl<'a> Target<'a> {
         places: &Places,
         progress: &dyn Progress,
     ) -> Result<Streamed> {
-        let documents = pairs.corpus.rows;
+        let documents = pairs.documents();
         let streamed = Cell::default();
         let for_each = |each: &mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>| {
             let of_all = pairs.for_each(progress, &mut |pair| {

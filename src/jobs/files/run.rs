@@ -163,7 +163,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The level of compressed kept files and pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip (default 6).
+    /// The level of compressed kept files and pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz (default 6),
+    /// 1 to 9 for bzip2 (default 9).
     /// Parquet files keep the codec of their input.
     pub fn compression_level(self, level: u32) -> Self {
         Run {
@@ -242,7 +243,7 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
         bands: search.banding.bands(),
         rows: search.banding.rows(),
         verify: search.verification.name().to_owned(),
-        recall_at_threshold: search.detection(num_perm).probability(search.threshold),
+        recall_at_threshold: search.recall_at_threshold(num_perm),
     }
 }
 
@@ -265,6 +266,6 @@ pub(super) fn check_compression_level(
     Err(Error::Parameter {
         name: "`compression_level`",
         value: level.to_string(),
-        expected: "no level: no output is gzip or zstd compressed".to_owned(),
+        expected: "no level: no output is compressed".to_owned(),
     })
 }

@@ -181,13 +181,12 @@ impl FileSource<'_> {
         positions: &[u32],
         sets: &mut ExactSets,
     ) -> Result<()> {
-        let position_of = |row: u32| {
-            let position = corpus.distinct.binary_search(&row).ok()?;
-            let position = u32::try_from(position).ok()?;
-            positions
-                .binary_search(&position)
-                .is_ok()
-                .then_some(position)
+        // Rows come in ascending order, as the positions do.
+        let row_of = |position: &u32| (corpus.distinct[*position as usize], *position);
+        let mut wanted = positions.iter().map(row_of).peekable();
+        let mut position_of = |row: u32| {
+            let found = wanted.next_if(|(next, _)| *next == row);
+            found.map(|(_, position)| position)
         };
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
@@ -205,7 +204,10 @@ impl FileSource<'_> {
         };
         self.read_again("read again", Columns::Needed, |part| {
             if let Part::Chunk(chunk, rows) = part {
-                let positions: Vec<_> = rows.iter().map(|row| row.and_then(position_of)).collect();
+                let positions: Vec<_> = rows
+                    .iter()
+                    .map(|row| row.and_then(&mut position_of))
+                    .collect();
                 if positions.iter().any(Option::is_some) {
                     batch_bytes += chunk.bytes();
                     batch.push((chunk, positions));

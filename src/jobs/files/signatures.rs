@@ -153,7 +153,8 @@ impl<'a> SignatureRun<'a> {
         SignatureRun { overwrite, ..self }
     }
 
-    /// The level of compressed pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip (default 6).
+    /// The level of compressed pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz (default 6), 1 to 9 for
+    /// bzip2 (default 9).
     pub fn compression_level(self, level: u32) -> Self {
         SignatureRun {
             compression_level: Some(level),

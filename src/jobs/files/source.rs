@@ -21,10 +21,7 @@ use crate::jobs::first_pass::{FirstPass, Pieces};
 use crate::jobs::search::Search;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, StageTime, Timings, advance, grouped};
-use crate::store::ExactSets;
-
-/// Bytes of exact sets held in memory. A temporary file holds the rest.
-const EXACT_SETS_IN_MEMORY: usize = 128 << 20;
+use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// The documents of a run over files.
 pub(super) struct FileSource<'a> {
@@ -169,7 +166,7 @@ impl Source for FileSource<'_> {
         engine: &Engine,
         positions: &[u32],
     ) -> Result<ExactSets> {
-        let mut sets = ExactSets::spilling(EXACT_SETS_IN_MEMORY, &self.temporary);
+        let mut sets = ExactSets::spilling(SETS_IN_MEMORY, &self.temporary);
         self.read_sets(corpus, engine, positions, &mut sets)?;
         Ok(sets)
     }
