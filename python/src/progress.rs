@@ -1,0 +1,120 @@
+//! Progress of a call, from the thread that works to the one that called.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::prelude::*;
+use simgpu::progress::Progress;
+
+/// What the working thread reports, and whether it shall stop.
+#[derive(Default)]
+pub(crate) struct Watched {
+    stop: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stage: Option<&'static str>,
+    done: u64,
+    total: u64,
+    warnings: Vec<String>,
+}
+
+impl Watched {
+    /// Lets the work end at its next report.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Watched {
+    fn begin(&self, stage: &'static str, total: u64) {
+        let mut state = self.state();
+        (state.stage, state.done, state.total) = (Some(stage), 0, total);
+    }
+
+    fn advance(&self, done: u64, _documents: u64, _bytes: u64) -> ControlFlow<()> {
+        self.state().done = done;
+        match self.stop.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn warn(&self, message: &str) {
+        self.state().warnings.push(crate::errors::spelled(message));
+    }
+}
+
+/// Shows progress to the caller: nothing, or calls of `progress(stage, done, total)`.
+#[derive(Default)]
+pub(crate) struct Display {
+    callback: Option<Py<PyAny>>,
+}
+
+impl Display {
+    /// `None` or `False`: nothing. `True`: a bar, by `simgpu._progress`. Else a callable.
+    pub(crate) fn new(progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(progress) = progress else {
+            return Ok(Display::default());
+        };
+        let callback = match progress.extract::<bool>() {
+            Ok(false) => None,
+            Ok(true) => {
+                let bars = progress.py().import("simgpu._progress")?;
+                Some(bars.getattr("Bar")?.call0()?.unbind())
+            }
+            Err(_) if progress.is_callable() => Some(progress.unbind()),
+            Err(_) => {
+                return Err(pyo3::exceptions::PyTypeError::new_err(
+                    "progress is neither a bool nor a callable; give True, False or a function of (stage, done, total)",
+                ));
+            }
+        };
+        Ok(Display { callback })
+    }
+
+    /// Calls back with the state. A return value of `False` stops the work.
+    pub(crate) fn show(&mut self, py: Python<'_>, watched: &Watched) -> PyResult<()> {
+        let Some(callback) = &self.callback else {
+            return Ok(());
+        };
+        let (stage, done, total) = {
+            let state = watched.state();
+            (state.stage, state.done, state.total)
+        };
+        if let Some(stage) = stage {
+            let answer = callback.call1(py, (stage, done, total))?;
+            if answer.extract::<bool>(py).is_ok_and(|goes_on| !goes_on) {
+                watched.stop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the last state and gives out warnings.
+    pub(crate) fn finish(&mut self, py: Python<'_>, watched: &Watched) -> PyResult<()> {
+        self.show(py, watched)?;
+        if let Some(callback) = &self.callback
+            && let Ok(close) = callback.getattr(py, "close")
+        {
+            close.call0(py)?;
+        }
+        let warnings = std::mem::take(&mut watched.state().warnings);
+        if warnings.is_empty() {
+            return Ok(());
+        }
+        let class = py.import("simgpu.errors")?.getattr("SimgpuWarning")?;
+        for warning in warnings {
+            py.import("warnings")?
+                .call_method1("warn", (warning, &class))?;
+        }
+        Ok(())
+    }
+}
