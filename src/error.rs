@@ -93,7 +93,9 @@ pub enum Error {
         remedy: String,
     },
     /// Two computations of the same value differ, because of a bug in simgpu or a fault of the machine.
-    #[error("{0}; discard the results of this machine, run `selftest`, and report its output")]
+    #[error(
+        "{0}; discard the results of this machine, run `simgpu selftest`, and report its output"
+    )]
     Disagreement(String),
     /// A file shipped with simgpu is invalid.
     #[error("{0}; this is a bug in simgpu, please report it")]
@@ -490,7 +492,7 @@ pub struct BadRecord {
     pub file: PathBuf,
     /// The number of the record in its file, from 0.
     pub row: u64,
-    /// The line on which the record starts, from 1, in formats of lines.
+    /// The line on which the record starts, from 1; `None` for Parquet, Arrow and text.
     pub line: Option<u64>,
     /// What is wrong with it.
     pub problem: String,

@@ -66,7 +66,7 @@
 //! # Deduplicate in memory
 //!
 //! [`jobs::dedup()`] takes any type that implements [`Documents`](documents::Documents), such as `Vec<String>`,
-//! and chooses the documents to keep. [`jobs::pairs()`] takes the same and finds all similar pairs.
+//! and chooses the documents to keep. [`jobs::pairs()`] takes the same and finds the similar pairs.
 //!
 //! ```
 //! use simgpu::engine::Engine;

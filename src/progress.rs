@@ -26,16 +26,17 @@ use crate::error::{Error, Result};
 pub trait Progress: Sync {
     /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`,
     /// `bucket`, `read again`, `compare`, `tables` (of removed documents and clusters) or `write`. The `done` of
-    /// [`Progress::advance`] counts up to `total`: bytes for files, documents for documents in memory and in
-    /// `compare` and `tables`, bands for `bucket` and for `compare` with connected components.
+    /// [`Progress::advance`] counts up to `total`. Its unit depends on the stage. In `copy`, `read`, `read again` and
+    /// `write`: bytes of the files, but documents if they are in memory or in a signature file. In `bucket`: bands. In
+    /// `compare`: documents, or bands with connected components. In `tables`: documents.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// Called for every piece of input and for every block of candidate pairs, always from the thread that executes
-    /// the run. `documents` and `bytes` count the documents and the bytes of text that this stage has finished, batch
-    /// by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over files, smaller
-    /// batches make these numbers rise in smaller steps.
+    /// Called repeatedly in every stage, for example after each batch of input, always from the thread that executes
+    /// the run. `documents` and `bytes` count the documents and the decompressed bytes of input that this stage has
+    /// finished, batch by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over
+    /// files, smaller batches make these numbers rise in smaller steps.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
@@ -108,8 +109,8 @@ impl Timings {
         result
     }
 
-    /// Adds the stage `other`, the time since `start` that no stage accounts for, and returns all of the time: the
-    /// stages that are not parts of others add up to it.
+    /// Adds the stage `other`, the time since `start` that no stage accounts for, and returns the total time since
+    /// `start`. The stages that are not parts of others add up to it.
     #[cfg(feature = "io")]
     pub(crate) fn complete(&mut self, start: std::time::Instant) -> f64 {
         let elapsed_s = start.elapsed().as_secs_f64();

@@ -4,10 +4,6 @@
 /// `--on-bad-record skip`.
 pub(crate) fn with_flags(message: &str) -> String {
     simgpu::error::spell(message, |name, value| {
-        // The only subcommand that messages name.
-        if name == "selftest" {
-            return "`simgpu selftest`".to_owned();
-        }
         let flag = format!("--{}", name.replace('_', "-"));
         match value {
             Some(value) => format!("{flag} {value}"),
@@ -25,7 +21,7 @@ mod tests {
         let messages = [
             ("pass `overwrite` to replace", "pass --overwrite to replace"),
             ("pass `on_bad_record=skip`", "pass --on-bad-record skip"),
-            ("run `selftest`, and", "run `simgpu selftest`, and"),
+            ("run `simgpu selftest`", "run `simgpu selftest`"),
             ("a`b: not found", "a`b: not found"),
             ("`A B` and `c`", "`A B` and --c"),
         ];

@@ -142,9 +142,11 @@ impl Places {
         id.unwrap_or_else(|_| RawValue::NULL.to_owned())
     }
 
-    /// Bytes of memory used by the ids.
-    pub(crate) fn id_bytes(&self) -> u64 {
-        self.ids.as_ref().map_or(0, Ids::bytes)
+    /// Bytes of memory used by ids and by held chunks.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        let chunks = self.held.iter().flatten();
+        let held: usize = chunks.map(|chunk| chunk.bytes()).sum();
+        held as u64 + self.ids.as_ref().map_or(0, Ids::bytes)
     }
 
     /// The first row of each file, in order.

@@ -20,8 +20,8 @@ pub struct Dedup {
     pub clustering: Clustering,
     /// Which document of a cluster is kept; default [`KeepPolicy::First`].
     pub keep: KeepPolicy,
-    /// The most documents of one bucket that a further document is compared with; default 4096. What this leaves
-    /// out is counted in [`Counts::omitted_pairs`].
+    /// The limit on comparisons in one bucket: a further document is compared with at most this many documents of it;
+    /// default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
     pub max_bucket: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct Deduplication {
     pub counts: Counts,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
-    /// The share of truly similar pairs to expect among the similar pairs: 1 with [`Verification::Exact`]; with
+    /// The share of truly similar pairs to expect among the pairs that count as similar: 1 with [`Verification::Exact`]; with
     /// [`Verification::Signature`], estimated from the estimates of all compared pairs, or `None` without similar
     /// pairs; `None` with [`Verification::None`].
     pub expected_precision: Option<f64>,
@@ -80,7 +80,7 @@ pub struct Removed {
     pub found_by: FoundBy,
     /// With [`Clustering::Connected`]: the row of the next document on a chain of similar pairs that leads to the
     /// kept one, and the similarity of the removed document to that next document, if computed. `None` for other
-    /// clusterings and for identical documents.
+    /// clusterings, and if `found_by` is [`FoundBy::Identical`].
     pub via: Option<(u32, Option<f64>)>,
 }
 
@@ -218,7 +218,7 @@ fn warn_of_omitted(progress: &dyn Progress, counts: &Counts) {
     };
     let buckets_end = if buckets == 1 { "" } else { "s" };
     progress.warn(&format!(
-        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare them",
+        "up to {} pair{pairs_end} {were} not compared, in {} bucket{buckets_end} of more than `max_bucket` documents; raise `max_bucket` to compare more",
         grouped(pairs),
         grouped(buckets)
     ));

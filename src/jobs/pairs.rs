@@ -137,7 +137,7 @@ pub(crate) struct Streamed {
     pairs: u64,
     compared: u64,
     /// The number of documents with candidates whose partners have all been compared.
-    documents: usize,
+    pub(crate) documents: usize,
     is_complete: bool,
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::pipeline::{Banding, Buckets, Detection, Similarity, SlotBits, Unverified};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
+use crate::store::ExactSets;
 
 /// The verification of candidate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub enum Verification {
     None,
     /// Estimate the similarity from two signatures, of which 8 bits are kept per slot.
     Signature,
-    /// Compute the Jaccard similarity of the shingles. Reads the documents that share a bucket again, unless the first
-    /// pass already hashed their shingles for this (as for words by default) and they fit in memory.
+    /// Compute the Jaccard similarity of the shingles. Rereads documents that share a bucket with another, unless the
+    /// first pass already hashed their shingles for this (as for words by default) and they fit in memory.
     #[default]
     Exact,
 }
@@ -104,7 +105,7 @@ impl Search {
         8 * self.banding.bands() + signature + row + length + digest
     }
 
-    /// Collects what the search needs of the signed documents.
+    /// An empty collector of what the search needs of signed documents.
     pub(crate) fn banded(&self, num_perm: usize) -> Banded {
         let packs = self.verification == Verification::Signature;
         Banded::new(self.banding, packs.then_some((num_perm, SLOT_BITS)))
@@ -138,14 +139,14 @@ impl Candidates {
         let pass = FirstPass::new(engine, progress, &mut banded);
         let corpus = source.read(pass, &mut timings.0)?;
         let per_document = search.bytes_per_document(num_perm) as u64;
-        let megabytes =
-            corpus.documents() * per_document / 1_000_000 + source.id_bytes() / 1_000_000;
+        let held = banded.sets.take();
+        let of_sets = held.as_ref().map_or(0, ExactSets::memory_bytes) as u64;
+        let bytes = corpus.documents() * per_document + of_sets + source.held_bytes();
         progress.tell(&format!(
             "read {} documents; {} MB held in memory",
             grouped(corpus.documents()),
-            grouped(megabytes)
+            grouped(bytes.div_ceil(1_000_000))
         ));
-        let held = banded.sets.take();
         let mut candidates = Candidates::of_banded(corpus, banded, progress, timings)?;
         if is_exact {
             let Candidates {

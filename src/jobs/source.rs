@@ -18,8 +18,8 @@ pub(crate) trait Source {
     /// Reads all documents and passes them to `pass`, batch by batch.
     fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
 
-    /// Bytes of memory used by ids.
-    fn id_bytes(&self) -> u64;
+    /// Bytes of memory that the source holds beyond its first reading: of ids, and of input for a second pass.
+    fn held_bytes(&self) -> u64;
 
     /// The class of each document, by row: documents of a lower class are kept first, before
     /// [`KeepPolicy`](crate::pipeline::KeepPolicy) decides. `None` if all are of one class.
@@ -60,7 +60,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         Ok(pass.finish(times))
     }
 
-    fn id_bytes(&self) -> u64 {
+    fn held_bytes(&self) -> u64 {
         0
     }
 

@@ -92,12 +92,14 @@ impl Banding {
         Ok(best.1)
     }
 
-    /// The default banding of a scheme: for a preset, that of its tool; otherwise the best one for the
-    /// threshold under [`ErrorWeights::VERIFIED`].
+    /// The default banding of a scheme. Without a preset: the best one for the threshold under
+    /// [`ErrorWeights::VERIFIED`]. For a preset: the bands and rows that its tool fixes, if the number of permutations
+    /// is the preset's; otherwise the best ones under [`ErrorWeights::EQUAL`].
     ///
     /// # Errors
     /// As [`Banding::for_threshold`].
     pub fn for_scheme(threshold: f64, scheme: &Scheme) -> Result<Self> {
+        check_threshold(threshold)?;
         let num_perm = scheme.num_perm();
         match scheme.preset() {
             None => Banding::for_threshold(threshold, num_perm, ErrorWeights::VERIFIED),
@@ -129,8 +131,8 @@ impl Banding {
         (1.0 - similarity.powf(self.rows as f64)).powf(self.bands as f64)
     }
 
-    /// The areas of false positives and of false negatives: under the S-curve below `threshold`, and over it
-    /// above `threshold`.
+    /// The area of false positives, which lies under the S-curve left of `threshold`, and the area of false negatives,
+    /// which lies over the S-curve right of `threshold`.
     ///
     /// They are the probabilities of each error for a pair of uniformly distributed similarity.
     pub fn error_areas(&self, threshold: f64) -> (f64, f64) {

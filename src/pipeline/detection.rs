@@ -103,7 +103,7 @@ impl Detection {
     /// is reported, or without estimates.
     ///
     /// The true similarities are unknown. Their most likely distribution, given the estimates, is found by
-    /// expectation and maximisation, smoothed in each step (Silverman et al. 1990), on a grid that has the threshold
+    /// expectation-maximisation, smoothed in each step (Silverman et al. 1990), on a grid that has the threshold
     /// between two of its points.
     pub fn precision(&self, threshold: f64, compared: &[u64]) -> Option<f64> {
         const STEP: f64 = 0.005;

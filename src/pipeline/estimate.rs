@@ -33,7 +33,7 @@ pub struct JaccardEstimate {
 }
 
 impl JaccardEstimate {
-    /// The estimate from `matches` equal slots of `num_perm` whole slots.
+    /// The estimate for two signatures of `num_perm` whole slots that agree in `matches` slots.
     ///
     /// # Errors
     /// [`Error::Conflict`] if `num_perm` is 0 or less than `matches`.
@@ -44,8 +44,8 @@ impl JaccardEstimate {
         Ok(JaccardEstimate::with_chance(matches, num_perm, 0.0))
     }
 
-    /// The estimate from `matches` equal slots of `num_perm` packed slots
-    /// ([`PackedSignatures`](super::PackedSignatures)).
+    /// The estimate for two signatures of `num_perm` packed slots ([`PackedSignatures`](super::PackedSignatures)) that
+    /// agree in `matches` slots.
     ///
     /// # Errors
     /// As [`JaccardEstimate::new`].

@@ -61,7 +61,9 @@ pub enum Shingles {
 /// Which consecutive words or tokens form one shingle of a given `size`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grams {
-    /// `size` of them, joined by one space. A document with fewer than `size` has one shingle, made of all of them.
+    /// `size` of them. A preset joins them by one space; without a preset, several tokens are joined with their
+    /// lengths, and `words-v1` combines the hashes of words. A document with fewer than `size` has one shingle, made of
+    /// all of them.
     #[default]
     Native,
     /// `size` of them, joined by one space. A document with fewer than `size` has no shingle.

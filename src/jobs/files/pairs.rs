@@ -100,12 +100,13 @@ impl Run<'_> {
             target.write(&pairs, &source.places, progress)
         })?;
         let num_perm = engine.signer().num_perm();
+        let compared = streamed.documents as u64;
         let mut found = pairs.found(streamed, num_perm, timings, progress);
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
         let mut report = source.report("pairs", found.counts.clone(), Some(search));
         describe(&mut report, task, &found);
-        target.commit(&report, self.progress)?;
+        target.commit(&report, self.progress, compared)?;
         let mut timings = found.timings;
         let elapsed_s = timings.complete(self.start);
         Ok(Outcome {
@@ -212,8 +213,14 @@ impl<'a> Target<'a> {
         Ok(streamed.get())
     }
 
-    /// Writes the report beside a file of pairs, and gives both their final names.
-    pub(super) fn commit(self, report: &Report, progress: &dyn Progress) -> Result<()> {
+    /// Writes the report beside a file of pairs, and gives both their final names. `compared` is the number of documents
+    /// whose comparisons are complete.
+    pub(super) fn commit(
+        self,
+        report: &Report,
+        progress: &dyn Progress,
+        compared: u64,
+    ) -> Result<()> {
         let TargetForm::File(target) = self.form else {
             return Ok(());
         };
@@ -221,7 +228,7 @@ impl<'a> Target<'a> {
         let written = write_json(&mut target.report_file, report);
         written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
         // Last chance to stop the run.
-        advance(progress, report.counts.similar_pairs, 0, 0)?;
+        advance(progress, compared, 0, 0)?;
         // The report comes last, so that no report describes the pairs of another run.
         target.report.remove_earlier()?;
         target.output.commit()?;

@@ -201,6 +201,7 @@ impl<'a> SignatureRun<'a> {
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &places, progress)
         })?;
+        let compared = streamed.documents as u64;
         let found = pairs.found(streamed, num_perm, timings, progress);
         let mut counts = found.counts.clone();
         counts.documents = places.records();
@@ -211,7 +212,7 @@ impl<'a> SignatureRun<'a> {
         report.empty_files = places.empty_files();
         report.skipped = places.skipped_records();
         describe(&mut report, task, &found);
-        target.commit(&report, progress)?;
+        target.commit(&report, progress, compared)?;
         let mut timings = found.timings;
         let elapsed_s = timings.complete(start);
         Ok(Outcome {

@@ -151,9 +151,9 @@ impl Source for FileSource<'_> {
         Ok(corpus)
     }
 
-    fn id_bytes(&self) -> u64 {
+    fn held_bytes(&self) -> u64 {
         let classes = self.classes.as_ref().map_or(0, Vec::len);
-        self.places.id_bytes() + 8 * classes as u64
+        self.places.held_bytes() + 8 * classes as u64
     }
 
     fn classes(&self) -> Option<&[u64]> {
