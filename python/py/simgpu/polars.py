@@ -1,0 +1,95 @@
+"""polars: the namespace ``simgpu`` of expressions and data frames. Importing this module registers it.
+
+Needs the package ``polars``. ::
+
+    import simgpu.polars
+
+    frame.with_columns(pl.col("text").simgpu.sign().alias("signature"))
+    frame.simgpu.dedup("text", threshold=0.8)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    import polars as pl
+except ImportError as error:
+    raise ImportError("simgpu.polars needs the package polars; pip install polars") from error
+
+from . import Signer
+from . import dedup as _dedup
+from . import pairs as _pairs
+
+__all__ = ["FrameNamespace", "SignExpression", "sign"]
+
+
+def sign(texts: pl.Expr | str, signer: Signer | None = None) -> pl.Expr:
+    """An expression with the signature of each text.
+
+    Args:
+        texts: An expression of strings, or the name of a column. A null is signed as a text without shingles.
+        signer: What signs; by default ``Signer()``.
+
+    Returns:
+        An expression of type ``Array(UInt32, num_perm)``, or ``UInt64`` for schemes with slots of 64 bits.
+    """
+    signer = signer if signer is not None else Signer()
+    expression = pl.col(texts) if isinstance(texts, str) else texts
+    slot = {"uint32": pl.UInt32, "uint64": pl.UInt64}[str(signer.scheme.dtype)]
+
+    def of_series(series: pl.Series) -> pl.Series:
+        return pl.Series(series.name, signer.sign(series).slots, dtype=signatures)
+
+    signatures = pl.Array(slot, signer.scheme.num_perm)
+    return expression.map_batches(of_series, return_dtype=signatures, is_elementwise=True)
+
+
+@pl.api.register_expr_namespace("simgpu")
+class SignExpression:
+    """``pl.col("text").simgpu``."""
+
+    def __init__(self, expression: pl.Expr):
+        self._expression = expression
+
+    def sign(self, signer: Signer | None = None) -> pl.Expr:
+        """The signature of each text: see :func:`simgpu.polars.sign`."""
+        return sign(self._expression, signer)
+
+
+@pl.api.register_dataframe_namespace("simgpu")
+class FrameNamespace:
+    """``frame.simgpu``."""
+
+    def __init__(self, frame: pl.DataFrame):
+        self._frame = frame
+
+    def dedup(self, column: str, *, mark: bool = False, **options: Any) -> pl.DataFrame:
+        """Removes near-duplicates.
+
+        Args:
+            column: The column of texts.
+            mark: Whether to keep all rows and add two columns instead: ``kept`` (bool) and ``kept_by`` (int64), the
+                row that is kept for this one (its own number if it is kept).
+            options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``.
+
+        Returns:
+            The rows that are kept, in order; with ``mark``, all rows.
+        """
+        found = _dedup(self._frame[column], **options)
+        if mark:
+            return self._frame.with_columns(
+                pl.Series("kept", found.keep), pl.Series("kept_by", found.kept_by)
+            )
+        return self._frame.filter(pl.Series(found.keep))
+
+    def pairs(self, column: str, **options: Any) -> pl.DataFrame:
+        """The similar pairs: columns ``left``, ``right`` (row numbers) and ``similarity``.
+
+        Args:
+            column: The column of texts.
+            options: The options of :func:`simgpu.pairs`, such as ``threshold=0.8``.
+        """
+        found = pl.DataFrame(_pairs(self._frame[column], **options))
+        assert isinstance(found, pl.DataFrame)
+        return found
