@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package, installs it into a new virtual environment and runs the package's tests.
+# Usage: scripts/test-python.sh [hosts]. With hosts: also installs datasets, polars, DuckDB, scikit-learn, datatrove
+# and Jupyter, and runs the tests of the adapters and of the notebook.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python=${PYTHON:-python3}
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo "the Python package needs Python 3.11 or later; install it, or name it by PYTHON" >&2
+    exit 1
+fi
+target=${CARGO_TARGET_DIR:-target}/python
+rm -rf "$target"
+mkdir -p "$target"
+"$python" -m venv "$target/venv"
+pip() {
+    "$target/venv/bin/python" -m pip --disable-pip-version-check install --quiet "$@"
+}
+pip 'maturin>=1.16,<2'
+"$target/venv/bin/maturin" build --quiet --release --locked --manifest-path python/Cargo.toml --out "$target/wheels"
+pip "$target"/wheels/simgpu-*.whl -r python/tests/requirements.txt
+if [ "${1:-}" = hosts ]; then
+    pip -r python/tests/requirements-hosts.txt
+fi
+# From another folder, so that no test finds the sources.
+tests=$PWD/python/tests
+report=$(cd "$target" && pwd)
+cd "$report" && venv/bin/python -m pytest --quiet -p no:cacheprovider --rootdir "$tests" "$tests"
