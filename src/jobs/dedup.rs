@@ -20,7 +20,8 @@ pub struct Dedup {
     pub clustering: Clustering,
     /// Which document of a cluster is kept; default [`KeepPolicy::First`].
     pub keep: KeepPolicy,
-    /// The limit on comparisons in one bucket: a further document is compared with at most this many documents of it;
+    /// The limit on comparisons in one bucket: a document is compared with at most this many
+    /// other documents of the bucket;
     /// default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
     pub max_bucket: usize,
 }

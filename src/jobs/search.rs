@@ -19,7 +19,7 @@ pub enum Verification {
     /// Estimate the similarity from two signatures, of which 8 bits are kept per slot.
     Signature,
     /// Compute the Jaccard similarity of the shingles. Rereads documents that share a bucket with another, unless the
-    /// first pass already hashed their shingles for this (as for words by default) and they fit in memory.
+    /// first pass already computed the exact sets of hashes (by default it does so for words) and the sets fit in memory.
     #[default]
     Exact,
 }

@@ -89,7 +89,7 @@ impl JaccardEstimate {
     /// The estimated standard error of [`JaccardEstimate::jaccard`]: sqrt(J (1 - J) / num_perm) for whole slots,
     /// with the estimate as J.
     ///
-    /// It is 0 if all slots agree or none. [`JaccardEstimate::interval`] is meaningful in these cases, too.
+    /// It is 0 if all slots agree or if none do. [`JaccardEstimate::interval`] is meaningful in these cases, too.
     pub fn standard_error(&self) -> f64 {
         let share = self.share();
         (share * (1.0 - share) / self.num_perm as f64).sqrt() / (1.0 - self.chance)
