@@ -10,6 +10,7 @@ shingles and signatures are computed here.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 import struct
@@ -86,7 +87,9 @@ class MinhashDedupSignature(_minhash.MinhashDedupSignature):
         host = _Host(self.word_tokenizer, self.config.norm_config)
         signer = _simgpu._DatatroveSigner(self.config, host)
         if host.knows_words and not self._agrees(signer, host):
-            logger.warning("This version of datatrove has other rules for words; using its own, slower stage.")
+            logger.warning(
+                "This version of datatrove has other rules for words; using its own, slower stage."
+            )
             return super().run(data, rank, world_size)
         with self.track_time():
             can_skip, count = self.check_can_skip_sig_writing(rank)
@@ -205,10 +208,14 @@ class _Bucket:
                 found.update(chunk)
                 length += len(chunk)
         if found.digest() != expected.digest():
-            raise self._corrupted(f"{len(records)} bytes were written, {length} bytes with another hash were read")
+            raise self._corrupted(
+                f"{len(records)} bytes were written, {length} bytes with another hash were read"
+            )
 
     def _corrupted(self, problem: str) -> InputError:
-        error = InputError(f"Corrupted minhash signature detected for {self._name}: {problem}; run the task again")
+        error = InputError(
+            f"Corrupted minhash signature detected for {self._name}: {problem}; run the task again"
+        )
         error.path, error.problem = self._path, problem
         return error
 
@@ -299,7 +306,7 @@ class _SpacyCutter:
         nlp = tokenizer.tokenizer
         if type(nlp.tokenizer) is not Tokenizer or nlp.pipe_names != ["sentencizer"]:
             return None
-        return cls(nlp, tokenizer.language)
+        return _cutter(nlp, tokenizer.language)
 
     def exceptions(self) -> tuple[bool, list[str], set[tuple[int, int]]]:
         words = {*self._nlp.tokenizer.rules, *self._left, *self._right}
@@ -316,6 +323,12 @@ class _SpacyCutter:
         first, last = before[0].text, before[-1].text
         tokens = [token.text for token in self._nlp.tokenizer(stretch)]
         return tokens, self._right.get(first, 0), self._left.get(last, 0)
+
+
+@functools.lru_cache(maxsize=8)
+def _cutter(nlp: Any, language: str) -> _SpacyCutter:
+    """The cutter of a pipeline: one per process, as making it takes about as long as signing 1,000 abstracts."""
+    return _SpacyCutter(nlp, language)
 
 
 class _Switched:

@@ -74,17 +74,30 @@ pub(super) struct Simplifier {
     options: Options,
     /// Those below 128, by code.
     ascii: Vec<Character>,
+    /// Bytes that remain as they are when lowercased, if they are not in a number.
+    unchanged_in_lower: [bool; 256],
+    /// Bytes that remain as they are after that, and are not white space.
+    unchanged_in_reduce: [bool; 256],
     others: HashMap<char, Character>,
 }
 
 impl Simplifier {
     /// A simplifier that knows the ASCII characters.
     pub(super) fn new(options: Options, ascii: Vec<Character>) -> Self {
-        Simplifier {
+        let mut simplifier = Simplifier {
             options,
             ascii,
+            unchanged_in_lower: [false; 256],
+            unchanged_in_reduce: [false; 256],
             others: HashMap::new(),
+        };
+        for (code, character) in simplifier.ascii.iter().enumerate() {
+            let is_space = u8::try_from(code).is_ok_and(|byte| is_space(byte.into()));
+            simplifier.unchanged_in_lower[code] = character.lower.is_none() && !character.is_digit;
+            simplifier.unchanged_in_reduce[code] =
+                character.decomposed.is_none() && !character.is_punctuation && !is_space;
         }
+        simplifier
     }
 
     /// Remembers Python's answer about `c`.
@@ -122,7 +135,12 @@ impl Simplifier {
     fn lower(&self, text: &str, out: &mut String, unknown: &mut Unknown) {
         out.clear();
         let mut numbers = Numbers::new(self.options.norm_numbers);
-        for c in text.chars() {
+        let mut rest = text;
+        loop {
+            if let Number::Outside = numbers.state {
+                rest = move_unchanged(rest, &self.unchanged_in_lower, out);
+            }
+            let Some(c) = next(&mut rest) else { break };
             let Some(character) = self.about(c) else {
                 unknown.add(c);
                 continue;
@@ -188,7 +206,12 @@ impl Simplifier {
         let mut reorders = false;
         // Whether a space is due before the next character that is none.
         let mut space = false;
-        for c in text.chars() {
+        let mut rest = text;
+        loop {
+            if !space {
+                rest = move_unchanged(rest, &self.unchanged_in_reduce, out);
+            }
+            let Some(c) = next(&mut rest) else { break };
             let Some(character) = self.about(c) else {
                 unknown.add(c);
                 continue;
@@ -219,6 +242,26 @@ impl Simplifier {
         trim(out);
         reorders
     }
+}
+
+/// Moves the longest start of `text` whose bytes are `unchanged` to `out`. Returns the rest.
+#[inline]
+fn move_unchanged<'a>(text: &'a str, unchanged: &[bool; 256], out: &mut String) -> &'a str {
+    let mut bytes = text.bytes();
+    let end = bytes.position(|byte| !unchanged[usize::from(byte)]);
+    // Only ASCII is unchanged, so this is a boundary of characters.
+    let (start, rest) = text.split_at(end.unwrap_or(text.len()));
+    out.push_str(start);
+    rest
+}
+
+/// Takes the first character of `text`.
+#[inline]
+fn next(text: &mut &str) -> Option<char> {
+    let mut chars = text.chars();
+    let c = chars.next();
+    *text = chars.as_str();
+    c
 }
 
 /// Python's `str.isspace` of one character.
