@@ -1,4 +1,4 @@
-"""The files of ``simgpu.datatrove`` are those of datatrove: its own stages are the reference throughout."""
+"""The files of ``simgpu.datatrove`` equal those that datatrove's own stages write."""
 
 import io
 import json
@@ -42,9 +42,10 @@ ODD_TEXTS = [
     "\u1ebf\u0301\u0323 a\u0323\u0307 \u302e\u0301 x\u302a\u302e y \U0001d15e \u0344 \u0f73",
     "한국어 텍스트 각 日本語の文章。 ไทย ภาษา हिन्दी ١٢٫٥ १२३ 𝟙𝟚.𝟛 1,234.5 6. 7,",
     "‘single’ “double” ‘s ‘So ‘ s it‘s ‘S ≠ D = D ; D \u037e D =D",
-    "don't cannot can not id im 10am 5gb 3km 5GB $100 €5 US$ 10% a.m. p.m. e.g. i.e. U.S. (e.g., :) :-( o_O",
+    "don't cannot can not id im 10am 5gb 3km 5GB $100 €5 US$ 10% a.m. p.m.",
+    "e.g. i.e. U.S. (e.g., :) :-( o_O this and that",
     "x . y d . d. Apr . e.g . : ) : D = D ' cuz ' em it 's",
-    "http://example.com/a?b=c me@example.com www.x.org C++ a-b a--b a/b 1-2 x… y... -z- e-mail,then",
+    "http://example.com/a?b=c me@example.com www.x.org C++ a-b a--b a/b 1-2 x… y... -z-",
     "friday in March, sundays of MAY; mondaytuesday junejuly WEEKDAY",
     "line\x85next\x1cfile\x1dgroup\xa0space\u2003em\u3000wide\u200bzero\u2028line\u180evowel\ufeffbom",
     "a\u0300 \u0300b \u0301 end \u0301",
@@ -116,8 +117,8 @@ def native(norm_config=None):
     return ours._simgpu._DatatroveSigner(config, host)
 
 
-def expected_words(text, norm_config, tokenizer=load_word_tokenizer("en")):
-    return tokenizer.word_tokenize(simplify_text(text, norm_config))
+def expected_words(text, norm_config):
+    return load_word_tokenizer("en").word_tokenize(simplify_text(text, norm_config))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -129,7 +130,8 @@ def test_files_equal_those_of_datatrove(tmp_path, name):
 
 
 def test_texts_that_spacy_fails_on_are_left_to_it(monkeypatch):
-    # spaCy forgets the text of this token, so that datatrove's words depend on earlier texts: nothing to compare with.
+    # spaCy forgets the text of this token: datatrove's words then depend on earlier texts, so
+    # there is nothing to compare with.
     text = "some words with IS_ALPHA and IS_ALPHAbet among them"
     monkeypatch.setattr(ours._Host, "tokenize", lambda _, text: ["left", text])
     as_it_is = TextNormConfig(lowercase=False, remove_punctuation=False)
@@ -143,7 +145,7 @@ def test_tasks_without_records_write_empty_files(tmp_path, texts):
     assert len(expected) == 14 and not any(expected.values())
 
 
-@pytest.mark.parametrize("language", ["it", "de", "el", "is", "zxx"])
+@pytest.mark.parametrize("language", ["it", "de", "el", "is", "ace_Arab"])
 def test_other_languages_have_their_words(tmp_path, language):
     texts = [
         *ODD_TEXTS,

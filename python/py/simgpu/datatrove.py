@@ -1,11 +1,12 @@
 """datatrove's MinHash deduplication with a faster first stage.
 
-Change one import, ``datatrove.pipeline.dedup.minhash`` to ``simgpu.datatrove``. :class:`MinhashDedupSignature` then
-writes the same files in a fraction of the time; the other stages are datatrove's own.
+Change one import, from ``datatrove.pipeline.dedup.minhash`` to ``simgpu.datatrove``.
+:class:`MinhashDedupSignature` then writes the same files in a fraction of the time. The other
+stages are datatrove's own.
 
-The words are those of datatrove's tokenizer. Where that is one of spaCy's rule-based tokenizers, as for English, spaCy
-is asked once per distinct word instead of once per text. For other languages, datatrove cuts every text, and only
-shingles and signatures are computed here.
+Words are those of datatrove's tokenizer. For English and other languages that spaCy cuts by
+rules, spaCy is called once per distinct word instead of once per text. For all other languages,
+datatrove's tokenizer cuts every text, and only the hashing and signing are faster.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ try:
     from datatrove.utils.word_tokenizers import SpaCyTokenizer, WordTokenizer
 except ImportError as error:
     raise ImportError(
-        f"simgpu.datatrove needs datatrove ({error}); run: pip install 'datatrove[processing]' spacy"
+        f"simgpu.datatrove needs datatrove and spaCy: {error}; "
+        "run pip install 'datatrove[processing]' spacy"
     ) from error
 
 from . import _simgpu
@@ -59,14 +61,18 @@ _CHUNK_BYTES = 1 << 20
 # Methods of datatrove's stage that decide the values. A subclass may replace them.
 _VALUE_METHODS = ("get_shingles", "get_signature", "parameters")
 # A text that uses every rule of simplify_text, to notice a datatrove with other rules.
-_PROBE = "Ünï‘s 1,234.5 «Don't» \t\n can not CANNOT 5gb ١٢٫٥ 7, friday March IT'S ½ ≠ ﬁ it‘s naïve\u3000Zoë\x85x"
+_PROBE = (
+    "Ünï‘s 1,234.5 «Don't» \t\n can not CANNOT 5gb ١٢٫٥ 7, friday March IT'S ½ ≠ ﬁ it‘s "
+    "naïve\u3000Zoë\x85x"
+)
 
 
 class MinhashDedupSignature(_minhash.MinhashDedupSignature):
-    """datatrove's first MinHash stage: computes the signature of each document and writes it to disk.
+    """datatrove's first MinHash stage: writes the signature of each document to disk.
 
-    Arguments, files and statistics are those of ``datatrove.pipeline.dedup.minhash.MinhashDedupSignature``; the files
-    are equal byte for byte. Each task works on one thread.
+    Arguments, statistics and the bytes of the files are those of
+    ``datatrove.pipeline.dedup.minhash.MinhashDedupSignature``. A task uses one thread. A subclass
+    that overrides ``get_shingles``, ``get_signature`` or ``parameters`` runs at datatrove's speed.
 
     Args:
         output_folder: where the ``.minhash.sig`` files go: a path, or an fsspec address.
@@ -106,13 +112,13 @@ class MinhashDedupSignature(_minhash.MinhashDedupSignature):
         return any(getattr(type(self), name) is not getattr(base, name) for name in _VALUE_METHODS)
 
     def _agrees(self, signer: Any, host: _Host) -> bool:
-        """Whether simgpu and the installed datatrove find the same words in a text with many special cases."""
+        """Whether the installed datatrove finds the same words in a text with special cases."""
         return signer.words(_PROBE) == host.tokenize(host.simplify(_PROBE))
 
     def _sign(
         self, data: DocumentsPipeline, signer: Any, host: _Host, buckets: list[_Bucket]
     ) -> int:
-        """Adds the records of all documents to the buckets; returns the number of documents that have one."""
+        """Adds the records of all documents to ``buckets``. Returns how many documents have one."""
         count = first = held = 0
         for texts in _batches(self._texts(data)):
             if host.knows_words:
@@ -120,7 +126,7 @@ class MinhashDedupSignature(_minhash.MinhashDedupSignature):
             else:
                 words = [host.tokenize(host.simplify(text)) for text in texts]
                 signed, records = signer.sign_words(words, first)
-            for bucket, new in zip(buckets, records):
+            for bucket, new in zip(buckets, records, strict=True):
                 bucket.add(new)
                 held += len(new)
             if held > _HELD_BYTES:
@@ -200,7 +206,7 @@ class _Bucket:
         return records
 
     def _check(self, records: bytes) -> None:
-        """Reads the file again: a torn or unsorted file would only show in a later stage."""
+        """Reads the file again: otherwise only a later stage would notice a torn file."""
         expected = hashlib.blake2b(records, digest_size=16)
         found, length = hashlib.blake2b(digest_size=16), 0
         with self._folder.open(self._path, mode="rb") as file:
@@ -221,7 +227,7 @@ class _Bucket:
 
 
 class _Host:
-    """Answers what the native signer asks about characters and words, with datatrove's and spaCy's own functions."""
+    """Answers the native signer's questions by datatrove's and spaCy's own functions."""
 
     def __init__(self, tokenizer: WordTokenizer, norm_config: _text.TextNormConfig):
         self._tokenizer = tokenizer
@@ -238,17 +244,19 @@ class _Host:
         return self._tokenizer.word_tokenize(text)
 
     def characters(self, characters: str) -> list[tuple[str, str, bool, bool, bool]]:
-        """For each character: in lowercase; decomposed without nonspacing marks; whether it is a digit; whether it is
-        punctuation; whether its decomposition keeps a mark that could be reordered."""
+        """Describes each character: lowercase; canonical decomposition without nonspacing marks;
+        is it a digit; is it punctuation; does the decomposition keep a mark that may be reordered.
+        """
         return [_about(character) for character in characters]
 
     def exceptions(self) -> tuple[bool, list[str], set[tuple[int, int]]] | None:
-        """Whether ASCII letters alone are one word; but for which; which tokens a special case has side by side.
-        ``None`` if words cannot be cut one by one."""
+        """Describes the tokenizer: are ASCII letters alone one word; the exceptions from that; the
+        numbers of tokens that some special case has side by side. ``None`` if it is not spaCy's.
+        """
         return self._cutter and self._cutter.exceptions()
 
     def cut(self, stretches: list[str]) -> list[tuple[list[str], int, int]]:
-        """For each stretch without white space: its tokens, and the numbers of its first and last token."""
+        """Cuts stretches without white space: tokens, number of the first and of the last."""
         assert self._cutter is not None
         return self._cutter.cut(stretches)
 
@@ -266,11 +274,12 @@ def _about(character: str) -> tuple[str, str, bool, bool, bool]:
 
 
 class _SpacyCutter:
-    """Cuts stretches without white space by spaCy's rule-based tokenizer, each alone.
+    """Cuts stretches without white space, each alone, by a rule-based tokenizer of spaCy.
 
-    spaCy also cuts each stretch alone, and then matches its special cases ("d." or "=D") against the tokens of the
-    whole text. Two tokens that are neighbours in a special case may meet across white space, as in "= D"; then the
-    whole text has to be cut by spaCy. So these tokens are numbered, and the pairs of neighbours listed.
+    So does spaCy with a text, but then it matches its special cases, such as "d." or "=D", against
+    the tokens of the whole text. Two tokens that are neighbours in a special case may meet across
+    white space, as in "= D"; spaCy must then cut the whole text. Therefore these tokens have
+    numbers, and their pairs are listed.
     """
 
     def __init__(self, nlp: Any, language: str):
@@ -284,7 +293,8 @@ class _SpacyCutter:
             _Switched(tokenizer.infix_finditer, ()),
         ]
         matches = (tokenizer.token_match, tokenizer.url_match)
-        # Special cases are matched against a text only if they have an affix: this tokenizer sees none while it loads.
+        # spaCy matches only special cases that have an affix. This tokenizer finds no affix while
+        # it loads them, so it never matches any: its tokens are those before matching.
         self._before_matching = Tokenizer(nlp.vocab, tokenizer.rules, *affixes, *matches)
         for affix in affixes:
             affix.is_on = True
@@ -298,7 +308,7 @@ class _SpacyCutter:
 
     @classmethod
     def of(cls, tokenizer: WordTokenizer) -> _SpacyCutter | None:
-        """A cutter that finds the words of ``tokenizer``, or ``None`` if that may look beyond white space."""
+        """The cutter for ``tokenizer``; ``None`` if a word may depend on others."""
         if type(tokenizer) is not SpaCyTokenizer or tokenizer.config is not None:
             return None
         from spacy.tokenizer import Tokenizer
@@ -327,7 +337,7 @@ class _SpacyCutter:
 
 @functools.lru_cache(maxsize=8)
 def _cutter(nlp: Any, language: str) -> _SpacyCutter:
-    """The cutter of a pipeline: one per process, as making it takes about as long as signing 1,000 abstracts."""
+    """The cutter of a pipeline, made once per process: that takes as long as 2,000 abstracts."""
     return _SpacyCutter(nlp, language)
 
 

@@ -14,6 +14,9 @@ use super::simplify::is_space;
 /// Memory for remembered stretches, in bytes of their text. All are forgotten beyond.
 const MEMORY: usize = 64 << 20;
 
+/// spaCy fails on the name of its first attribute; datatrove then removes it and tries again.
+const FAILS: &str = "IS_ALPHA";
+
 /// The tokens of one stretch.
 #[derive(Debug)]
 pub(super) struct Cut {
@@ -92,8 +95,6 @@ pub(super) struct Tokenizer {
     /// `None` for an exception that spaCy has not yet been asked about.
     known: HashMap<Box<str>, Option<Cut>>,
     known_bytes: usize,
-    /// A text with this string is left to spaCy, by way of datatrove.
-    left_to_datatrove: &'static str,
 }
 
 impl Tokenizer {
@@ -108,7 +109,6 @@ impl Tokenizer {
             edges,
             known: HashMap::new(),
             known_bytes: 0,
-            left_to_datatrove: "IS_ALPHA",
         };
         tokenizer.forget();
         tokenizer
@@ -141,8 +141,7 @@ impl Tokenizer {
         unknown: &mut HashSet<Box<str>>,
     ) -> WordsCut {
         words.clear();
-        // spaCy fails on the name of its attribute 1, and datatrove then removes it.
-        if text.contains(self.left_to_datatrove) {
+        if text.contains(FAILS) {
             return WordsCut::BySpacy;
         }
         let (mut outcome, mut last) = (WordsCut::Done, 0);
