@@ -249,6 +249,8 @@ def test_steps_pickle_by_dill(tmp_path):
     "wrong",
     [
         {"seed": -1},
+        {"n_grams": -1},
+        {"num_buckets": "many"},
         {"seed": 2**32},
         {"num_buckets": 0},
         {"hashes_per_bucket": 2**20},

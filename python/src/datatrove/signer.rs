@@ -68,7 +68,7 @@ impl DatatroveSigner {
             exceptions => Some(tokenizer(&exceptions)?),
         };
         Ok(DatatroveSigner {
-            n_grams: config.getattr("n_grams")?.extract()?,
+            n_grams: number(py, config, "n_grams")? as usize,
             simplifier: Simplifier::new(
                 options(&config.getattr("norm_config")?)?,
                 characters.into_iter().map(|(_, answer)| answer).collect(),
@@ -122,6 +122,9 @@ impl DatatroveSigner {
         mut documents: Vec<Document>,
         first: u64,
     ) -> PyResult<(usize, Vec<Bound<'py, PyBytes>>)> {
+        if let Some(tokenizer) = &mut self.tokenizer {
+            tokenizer.limit();
+        }
         loop {
             let obstacles = py.detach(|| self.sign_readable(texts, &mut documents, first));
             let obstacles = obstacles.or_raise(py)?;
@@ -155,7 +158,8 @@ impl DatatroveSigner {
                 Some(obstacle) => obstacles.push((i, obstacle)),
                 None => {
                     let shingles = self.work.words.joined_runs(self.n_grams);
-                    self.records.push(shingles, first + i as u64)?;
+                    self.records
+                        .push(shingles, first.saturating_add(i as u64))?;
                     *document = Document::Done;
                 }
             }
@@ -207,7 +211,6 @@ impl DatatroveSigner {
             let stretches: Vec<&str> = stretches.iter().map(|stretch| &**stretch).collect();
             let cuts = host.call_method1("cut", (&stretches,))?;
             let cuts: Vec<(Vec<PyBackedStr>, u32, u32)> = cuts.extract()?;
-            tokenizer.limit();
             for (stretch, (tokens, first, last)) in stretches.into_iter().zip(cuts) {
                 let tokens = tokens.join(" ").into();
                 tokenizer.learn(
@@ -297,20 +300,28 @@ fn options(config: &Bound<'_, PyAny>) -> PyResult<Options> {
 /// What datatrove's `MinhashConfig` says about records.
 fn layout(py: Python<'_>, config: &Bound<'_, PyAny>) -> PyResult<Layout> {
     let hashing = config.getattr("hash_config")?;
-    let seed = config.getattr("seed")?;
-    let Ok(seed) = seed.extract() else {
-        let message = format!("seed is {seed}; give a number from 0 to 4294967295");
-        return Err(parameter_error(py, message));
-    };
     let hash: PyBackedStr = hashing.getattr("hash_fc")?.extract()?;
     let precision: u32 = hashing.getattr("precision")?.extract()?;
-    let buckets = config.getattr("num_buckets")?.extract()?;
-    let hashes_per_bucket = config.getattr("hashes_per_bucket")?.extract()?;
+    let buckets = number(py, config, "num_buckets")?;
+    let hashes_per_bucket = number(py, config, "hashes_per_bucket")?;
+    let seed = number(py, config, "seed")?;
     let layout = Layout::new((&hash, precision), seed, (buckets, hashes_per_bucket));
     layout.ok_or_else(|| {
         let message = format!(
             "hash_config has hash_fc={:?} and precision={precision}; give \"xxhash\" or \"sha1\", and 64 or 32",
             &*hash
+        );
+        parameter_error(py, message)
+    })
+}
+
+/// A number of the configuration.
+fn number(py: Python<'_>, config: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
+    let value = config.getattr(name)?;
+    value.extract().map_err(|_| {
+        let message = format!(
+            "{name} is {value}; give a whole number from 0 to {}",
+            u32::MAX
         );
         parameter_error(py, message)
     })

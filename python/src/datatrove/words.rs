@@ -120,7 +120,7 @@ impl Tokenizer {
         self.known_bytes = 0;
     }
 
-    /// Makes room for more stretches if there are too many.
+    /// Forgets all stretches if there are too many. Not while a batch is read: its texts would be asked about for ever.
     pub(super) fn limit(&mut self) {
         if self.known_bytes > MEMORY {
             self.forget();
