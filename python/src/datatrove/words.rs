@@ -1,11 +1,12 @@
 //! Words as spaCy's rule-based tokenizer cuts them.
 //!
 //! spaCy cuts each stretch between white space alone, and then matches its special cases against the tokens of the
-//! whole text. So the tokens of a stretch are remembered ([`Tokenizer::learn`]) after spaCy was asked once. In English,
+//! whole text. So spaCy is asked once per stretch, and its answer is remembered ([`Tokenizer::learn`]). In English,
 //! ASCII letters alone are one word unless an exception says otherwise: such stretches need no answer.
 //!
-//! A special case that spans white space does not apply, but it can hide one that would apply. It can only match where
-//! two neighbouring tokens of a special case meet across white space ([`Tokenizer::edges`]). Such texts are left to spaCy.
+//! A special case that spans white space does not apply, but it can hide one that would apply. It can only match
+//! where two neighbouring tokens of a special case meet across white space (the edges of [`Tokenizer`]). Such texts
+//! are left to spaCy.
 
 use std::collections::{HashMap, HashSet};
 
