@@ -3,7 +3,6 @@
 import io
 import json
 import pathlib
-import sys
 from itertools import islice
 
 import pytest
@@ -272,7 +271,7 @@ def test_surrogates_raise_as_in_datatrove(tmp_path):
 
 @pytest.mark.parametrize("corpus", CORPORA, ids=lambda path: path.name)
 def test_words_of_corpora_equal_those_of_spacy(corpus):
-    texts = [text[:3000] for text in read(corpus, 60, 40)]
+    texts = [text[:3000] for text in read(corpus, 30, 80)]
     for norm_config in (
         TextNormConfig(),
         TextNormConfig(remove_punctuation=False, lowercase=False),
@@ -282,13 +281,12 @@ def test_words_of_corpora_equal_those_of_spacy(corpus):
             assert signer.words(text) == expected_words(text, norm_config)
 
 
-def test_every_character_is_simplified_as_in_python():
-    norm_config = TextNormConfig(remove_punctuation=False)
-    signers = [(config, native(config)) for config in (TextNormConfig(), norm_config)]
-    # Letters around each character show how white space and numbers end.
-    characters = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
-    for start in range(0, 0x3400, 64):
-        text = "".join(f"a{c}7{c}8 {c}b" for c in characters[start : start + 64])
+def test_each_character_is_simplified_as_in_python():
+    configs = [TextNormConfig(), TextNormConfig(remove_punctuation=False)]
+    signers = [(config, native(config)) for config in configs]
+    for start in range(0, 0x2200, 64):
+        # Letters and digits around each character show how white space and numbers end.
+        text = "".join(f"a{c}7{c}8 {c}b" for c in map(chr, range(start, start + 64)))
         for config, signer in signers:
             assert signer.words(text) == expected_words(text, config)
 
@@ -311,7 +309,7 @@ TEXTS = st.lists(
 NORM_CONFIGS = st.tuples(*[st.booleans()] * 7).map(lambda options: TextNormConfig(*options))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(TEXTS, st.sampled_from([TextNormConfig(), TextNormConfig(*[False] * 7)]) | NORM_CONFIGS)
 def test_words_of_any_text_equal_those_of_spacy(text, norm_config):
     assert native(norm_config).words(text) == expected_words(text, norm_config)
