@@ -1,5 +1,7 @@
 //! The extension module `simgpu._simgpu`. The Python package `simgpu` gives its parts their public names.
 
+mod datatrove;
+
 mod errors;
 
 mod pool;
@@ -10,6 +12,8 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _simgpu {
+    #[pymodule_export]
+    use super::datatrove::{DatatroveSigner, sort_records};
     #[pymodule_export]
     use super::version;
 }
