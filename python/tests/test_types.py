@@ -1,0 +1,63 @@
+"""The type annotations: the stubs agree with the module, and two checkers accept a program that uses them."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PROGRAM = """
+    import numpy as np
+    import simgpu
+    from simgpu.datasketch import MinHash, MinHashLSH
+
+    signer = simgpu.Signer("affine32", num_perm=64, shingling=simgpu.Shingling("words", 3))
+    signatures: simgpu.Signatures = signer.sign(["a rose is a rose"])
+    slots: np.ndarray = signatures.slots
+    estimate: float = signatures.estimate(0, 0)
+    found: simgpu.Deduplicated = simgpu.dedup(["a", "b"], threshold=0.9)
+    kept: np.ndarray = found.keep
+    sketch: MinHash = MinHash(num_perm=64)
+    sketch.update(b"a")
+    index = MinHashLSH(threshold=0.5, num_perm=64)
+    index.insert("key", sketch)
+    keys = index.query(sketch)
+    try:
+        simgpu.dedup_files(["in.jsonl"], "out")
+    except (simgpu.InputError, OSError) as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(PROGRAM), encoding="utf-8")
+    return path
+
+
+def run(*arguments, cwd):
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_mypy_accepts_a_program(program, tmp_path):
+    pytest.importorskip("mypy")
+    run("mypy", "--strict", program, cwd=tmp_path)
+
+
+def test_stubs_agree_with_the_module(tmp_path):
+    pytest.importorskip("mypy")
+    run("mypy.stubtest", "simgpu._simgpu", cwd=tmp_path)
+
+
+def test_pyright_accepts_a_program(program, tmp_path):
+    pytest.importorskip("pyright")
+    run("pyright", "--pythonpath", sys.executable, program, cwd=tmp_path)
