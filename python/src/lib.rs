@@ -6,10 +6,17 @@ mod pool;
 
 mod progress;
 
+mod sketch;
+
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _simgpu {
+    #[pymodule_export]
+    use super::sketch::{
+        PyBBitMinHash, PyLeanMinHash, PyMinHash, PySketches, restore_minhash, sha1_hash32,
+        sha1_hash64,
+    };
     #[pymodule_export]
     use super::version;
 }
