@@ -234,34 +234,58 @@ impl HashFunc {
         })
     }
 
-    /// Appends the hashes of tokens, read from a list or a tuple by index and else by iteration.
+    /// Appends the hashes of tokens.
     fn hash_each<H: TryFrom<u64>>(
         &self,
         tokens: &Bound<'_, PyAny>,
         hashes: &mut Vec<H>,
         hash: impl Fn(&[u8]) -> H,
     ) -> PyResult<()> {
-        let mut batch = Batch {
-            tokens: Vec::new(),
-            hashes,
-            hash,
+        // A tuple keeps its tokens alive, so that they can be borrowed: half the time per token of a list.
+        let tuple = match tokens.cast_exact::<PyList>() {
+            Ok(list) => Some(list.to_tuple()),
+            Err(_) => tokens.cast_exact::<PyTuple>().ok().cloned(),
         };
-        if let Ok(list) = tokens.cast_exact::<PyList>() {
-            batch.reserve(list.len());
-            for token in list.iter() {
-                batch.push(token, self)?;
-            }
-        } else if let Ok(tuple) = tokens.cast_exact::<PyTuple>() {
-            batch.reserve(tuple.len());
-            for token in tuple.iter() {
-                batch.push(token, self)?;
-            }
-        } else {
-            for token in tokens.try_iter()? {
-                batch.push(token?, self)?;
-            }
+        if let Some(tuple) = tuple {
+            return self.hash_borrowed(tuple.iter_borrowed(), hashes, &hash);
         }
-        batch.flush();
+        let mut tokens = tokens.try_iter()?;
+        loop {
+            let batch = tokens.by_ref().take(BATCH).collect::<PyResult<Vec<_>>>()?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.hash_borrowed(batch.iter().map(Bound::as_borrowed), hashes, &hash)?;
+        }
+    }
+
+    /// Appends the hashes of tokens, those of `bytes` in batches.
+    fn hash_borrowed<'a, 'py: 'a, H: TryFrom<u64>>(
+        &self,
+        tokens: impl ExactSizeIterator<Item = Borrowed<'a, 'py, PyAny>>,
+        hashes: &mut Vec<H>,
+        hash: &impl Fn(&[u8]) -> H,
+    ) -> PyResult<()> {
+        hashes.reserve(tokens.len());
+        let mut batch: Vec<Borrowed<'a, 'py, PyBytes>> =
+            Vec::with_capacity(tokens.len().min(BATCH));
+        for token in tokens {
+            if let Ok(bytes) = token.cast::<PyBytes>() {
+                batch.push(bytes);
+                if batch.len() == BATCH {
+                    hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
+                }
+                continue;
+            }
+            hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
+            let hash = H::try_from(self.hash_other(&token)?);
+            hashes.push(
+                hash.map_err(|_| {
+                    PyValueError::new_err("a hash function of 32 bits returned more")
+                })?,
+            );
+        }
+        hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
         Ok(())
     }
 
@@ -309,49 +333,6 @@ impl Hash {
             (Hash::Narrow(hash), Kind::Affine64) => then(Values::U64(&[hash.into()])),
             (Hash::Wide(hash), _) => then(fitted(kind, Values::U64(vec![hash]))?.view()),
         }
-    }
-}
-
-/// Tokens that wait to be hashed together.
-struct Batch<'a, 'py, H, F> {
-    tokens: Vec<Bound<'py, PyBytes>>,
-    hashes: &'a mut Vec<H>,
-    hash: F,
-}
-
-impl<'py, H: TryFrom<u64>, F: Fn(&[u8]) -> H> Batch<'_, 'py, H, F> {
-    fn reserve(&mut self, tokens: usize) {
-        self.hashes.reserve(tokens);
-        self.tokens.reserve(tokens.min(BATCH));
-    }
-
-    fn push(&mut self, token: Bound<'py, PyAny>, hashfunc: &HashFunc) -> PyResult<()> {
-        match token.cast_into::<PyBytes>() {
-            Ok(token) => {
-                self.tokens.push(token);
-                if self.tokens.len() == BATCH {
-                    self.flush();
-                }
-            }
-            Err(other) => {
-                self.flush();
-                let hash = hashfunc.hash_other(&other.into_inner())?;
-                let hash = H::try_from(hash).map_err(|_| {
-                    PyValueError::new_err("a hash function of 32 bits returned more")
-                })?;
-                self.hashes.push(hash);
-            }
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) {
-        let hashes = self
-            .tokens
-            .iter()
-            .map(|token| (self.hash)(token.as_bytes()));
-        self.hashes.extend(hashes);
-        self.tokens.clear();
     }
 }
 

@@ -170,8 +170,14 @@ impl PyMinHash {
 
     /// Lowers the slots to the values of a set of hashes.
     fn lower(&mut self, py: Python<'_>, hashes: Hashes<'_>) -> PyResult<()> {
-        let permutations = self.writer("permutations")?.permutations.clone();
-        permutations.sign(hashes, &mut self.slots).or_raise(py)
+        self.writer("permutations")?;
+        match &self.writer {
+            Some(writer) => writer
+                .permutations
+                .sign(hashes, &mut self.slots)
+                .or_raise(py),
+            None => Ok(()),
+        }
     }
 
     /// Lowers the slots to the values of a batch of tokens.
@@ -276,7 +282,6 @@ impl PyMinHash {
             (None, Some(count)) => read_count(count)?,
             (None, None) => 128,
         };
-        let seed = seed.map_or(Ok(1), read_seed)?;
         let hashfunc = HashFunc::of_argument(kind, hashfunc)?;
         if hashobj.is_some() {
             let category = py.get_type::<PyDeprecationWarning>();
@@ -291,6 +296,7 @@ impl PyMinHash {
             Some(values) => read_slots(kind, values)?,
             None => empty_slots(kind, count),
         };
+        let seed = seed.map_or(Ok(1), read_seed)?;
         let permutations = match permutations {
             Some(given) => read_permutations(kind, seed, slots.len(), given)?,
             None => Permutations::drawn(py, kind, drawable(seed)?, slots.len())?,

@@ -22,6 +22,9 @@ const REMEMBERED: usize = 16;
 /// No more permutations than this many are remembered: 1 MiB of coefficients.
 const MOST_REMEMBERED: usize = 1 << 16;
 
+/// Slots of a row on the stack.
+const ROW: usize = 256;
+
 thread_local! {
     /// The permutations drawn last, the latest first. One per thread needs no lock, which a fork could leave held.
     static CACHE: RefCell<Vec<Arc<Permutations>>> = const { RefCell::new(Vec::new()) };
@@ -151,20 +154,20 @@ impl Permutations {
             return Ok(());
         }
         match (&self.signer, hashes, slots) {
-            (Some(signer), Hashes::U32(_), Values::U32(slots)) => {
-                let mut row = vec![0; slots.len()];
-                signer.sign_set(hashes, SlotsMut::U32(&mut row))?;
-                lower(slots, row.into_iter());
-            }
-            (Some(signer), Hashes::U32(_), Values::U64(slots)) => {
-                let mut row = vec![0; slots.len()];
-                signer.sign_set(hashes, SlotsMut::U32(&mut row))?;
-                lower(slots, row.into_iter().map(u64::from));
+            (Some(signer), Hashes::U32(_), slots) => {
+                let (mut short, mut long) = ([0; ROW], Vec::new());
+                let row = row_of(slots.len(), &mut short, &mut long);
+                signer.sign_set(hashes, SlotsMut::U32(row))?;
+                match slots {
+                    Values::U32(slots) => lower(slots, row.iter().copied()),
+                    Values::U64(slots) => lower(slots, row.iter().copied().map(u64::from)),
+                }
             }
             (Some(signer), Hashes::U64(_), Values::U64(slots)) if self.kind == Kind::Affine64 => {
-                let mut row = vec![0; slots.len()];
-                signer.sign_set(hashes, SlotsMut::U64(&mut row))?;
-                lower(slots, row.into_iter());
+                let (mut short, mut long) = ([0; ROW], Vec::new());
+                let row = row_of(slots.len(), &mut short, &mut long);
+                signer.sign_set(hashes, SlotsMut::U64(row))?;
+                lower(slots, row.iter().copied());
             }
             (_, Hashes::U32(hashes), slots) => {
                 let hashes = hashes.iter().map(|hash| u64::from(*hash));
@@ -199,6 +202,15 @@ impl Permutations {
             }
         }
     }
+}
+
+/// A row of `len` slots: on the stack if it is short, which saves an allocation per update.
+fn row_of<'a, W: Word>(len: usize, short: &'a mut [W; ROW], long: &'a mut Vec<W>) -> &'a mut [W] {
+    if len <= ROW {
+        return &mut short[..len];
+    }
+    long.resize(len, W::default());
+    long
 }
 
 /// The library's signer on the CPU, if it signs with this many permutations.
