@@ -16,7 +16,10 @@ REPLACED = {
     if getattr(simgpu.datasketch, name).__module__.startswith("simgpu")
 }
 
-for module in [datasketch, *(sys.modules[name] for name in sorted(sys.modules) if name.startswith("datasketch."))]:
+for module in [
+    datasketch,
+    *(sys.modules[name] for name in sorted(sys.modules) if name.startswith("datasketch.")),
+]:
     for name, replacement in REPLACED.items():
         if hasattr(module, name):
             setattr(module, name, replacement)

@@ -31,7 +31,16 @@ REQUIRED = {
 @pytest.mark.skipif(FOLDER is None, reason="DATASKETCH_TESTS does not name datasketch's tests")
 @pytest.mark.parametrize(("file", "required"), REQUIRED.items())
 def test_suite_of_datasketch_passes(file, required):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "datasketch_in_place", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "datasketch_in_place",
+        "-p",
+        "no:cacheprovider",
+    ]
     path = os.pathsep.join([str(HERE), *sys.path])
     ran = subprocess.run(
         [*command, "--rootdir", FOLDER, str(pathlib.Path(FOLDER) / file)],

@@ -1,11 +1,15 @@
 """datasketch 2.0's sketches with equal names, values, bytes and errors, computed in Rust.
 
-Replace ``from datasketch import MinHash`` by ``from simgpu.datasketch import MinHash``. Sketches go into datasketch's
-own indexes and back (``MinHash.from_datasketch``). Other names of datasketch are those of the installed datasketch.
+Replace ``from datasketch import MinHash`` by ``from simgpu.datasketch import MinHash``. Sketches go
+into datasketch's own indexes and back (``MinHash.from_datasketch``). Other names of datasketch are
+those of the installed datasketch.
 
-Differences: ``hashvalues`` is a read-only copy, to be assigned instead of written into; a seed is an integer of 64 bits;
-sketches are never computed on a GPU; and there are at most 2**24 permutations.
+Differences: ``hashvalues`` is a read-only copy, to be assigned instead of written into; a seed is
+an integer of 64 bits; sketches are never computed on a GPU; and there are at most 2**24
+permutations.
 """
+
+# ruff: noqa: F822 (names of the installed datasketch)
 
 from importlib import import_module
 

@@ -3,6 +3,27 @@ from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import disjoint_base
+
+__all__ = [
+    "HNSW",
+    "AsyncMinHashLSH",
+    "HyperLogLog",
+    "HyperLogLogPlusPlus",
+    "LeanMinHash",
+    "MinHash",
+    "MinHashLSH",
+    "MinHashLSHBloom",
+    "MinHashLSHEnsemble",
+    "MinHashLSHForest",
+    "WeightedMinHash",
+    "WeightedMinHashGenerator",
+    "WeightedMinHashLSH",
+    "WeightedMinHashLSHForest",
+    "bBitMinHash",
+    "sha1_hash32",
+    "sha1_hash64",
+]
 
 _Scheme = Literal["affine32", "affine64", "legacy"]
 _GpuMode = Literal["disable", "detect", "always"]
@@ -24,6 +45,7 @@ class _Sketch(Protocol):
 def sha1_hash32(data: Any) -> int: ...
 def sha1_hash64(data: Any) -> int: ...
 
+@disjoint_base
 class MinHash:
     seed: int
     def __init__(
@@ -70,7 +92,7 @@ class MinHash:
     def clear(self) -> None: ...
     def copy(self) -> MinHash: ...
     def __len__(self) -> int: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
     @classmethod
     def union(cls: type[_M], *mhs: _Sketch) -> _M: ...
@@ -108,8 +130,9 @@ class LeanMinHash(MinHash):
     def __setstate__(self, buf: Any) -> None: ...
     def __hash__(self) -> int: ...  # type: ignore[override]
     @classmethod
-    def union(cls, *lmhs: _Sketch) -> LeanMinHash: ...  # type: ignore[override]
+    def union(cls, *lmhs: _Sketch) -> LeanMinHash: ...
 
+@disjoint_base
 class bBitMinHash:
     def __init__(self, minhash: _Sketch, b: int = 1, r: float = 0.0) -> None: ...
     @property
@@ -126,7 +149,7 @@ class bBitMinHash:
     def bytesize(self) -> int: ...
     def __getstate__(self) -> bytearray: ...
     def __setstate__(self, buf: Any) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
 
 # Names of the installed datasketch, which has no types.

@@ -1,6 +1,6 @@
 //! `bBitMinHash` and its pickled state.
 
-use pyo3::exceptions::{PyOverflowError, PyValueError, PyZeroDivisionError};
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
@@ -8,8 +8,9 @@ use simgpu::scheme::{Values, Word};
 
 use super::arrays::{Foreign, array_of};
 use super::buffers::Reader;
+use super::floats::{divide, power, ratio};
 use super::kind::{Kind, SlotVec};
-use super::minhash::{PyMinHash, ratio};
+use super::minhash::PyMinHash;
 
 /// Bytes of seed (i64), b (u8), r (f64) and count (i32), little-endian, with which every state begins.
 const PARAMETERS: usize = 21;
@@ -323,24 +324,4 @@ fn chance(r: f64, bits: u8) -> PyResult<f64> {
     }
     let numerator = r * power(1.0 - r, values - 1.0)?;
     divide(numerator, 1.0 - power(1.0 - r, 2.0 * f64::from(bits))?)
-}
-
-/// Python's `base ** exponent` of floats.
-fn power(base: f64, exponent: f64) -> PyResult<f64> {
-    let power = base.powf(exponent);
-    match power.is_infinite() && base.is_finite() {
-        true => Err(PyOverflowError::new_err((
-            34,
-            "Numerical result out of range",
-        ))),
-        false => Ok(power),
-    }
-}
-
-/// Python's `/` of floats.
-fn divide(dividend: f64, divisor: f64) -> PyResult<f64> {
-    match divisor == 0.0 {
-        true => Err(PyZeroDivisionError::new_err("float division by zero")),
-        false => Ok(dividend / divisor),
-    }
 }

@@ -1,85 +1,26 @@
 //! `MinHash`.
 
-use std::sync::Arc;
-
-use pyo3::exceptions::{
-    PyAttributeError, PyDeprecationWarning, PyOverflowError, PyRuntimeError, PyTypeError,
-    PyValueError, PyZeroDivisionError,
-};
+use pyo3::exceptions::{PyAttributeError, PyDeprecationWarning, PyRuntimeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString, PyTuple, PyType};
-use rayon::prelude::*;
-use simgpu::error::Error;
 use simgpu::pipeline::Scratch;
 use simgpu::scheme::{Hashes, Values};
 
-use super::arrays::{Foreign, read_coefficients, read_seed, read_slots, to_array};
+use super::arguments::{
+    check_count, drawable, mismatch, read_count, read_permutations, read_strings,
+};
+use super::arrays::{Foreign, read_seed, read_slots, to_array};
+use super::floats::{pairwise_sum, ratio};
 use super::hashfunc::HashFunc;
 use super::kind::{Kind, SlotVec, empty_slots, lower_slots};
 use super::permutations::Permutations;
+use super::state::of_foreign;
 use super::texts::TextSigner;
+use super::writer::{GpuMode, Writer};
 use crate::errors::OrRaise;
 use crate::pool;
 use crate::progress::Display;
-
-/// The most permutations: their coefficients take 256 MiB.
-const MOST_PERMUTATIONS: usize = 1 << 24;
-
-/// Texts that are signed between two looks at signals.
-const TEXTS_AT_A_TIME: usize = 1 << 10;
-
-/// The first byte of a pickled state.
-const STATE_VERSION: u8 = 1;
-
-/// Bytes of a pickled state before the slots: version, scheme, GPU mode, seed.
-const STATE_HEADER: usize = 11;
-
-/// What is known of a sketch that can be updated.
-struct Writer {
-    permutations: Arc<Permutations>,
-    hashfunc: HashFunc,
-    gpu_mode: GpuMode,
-}
-
-impl Writer {
-    fn clone_ref(&self, py: Python<'_>) -> Self {
-        Writer {
-            permutations: self.permutations.clone(),
-            hashfunc: self.hashfunc.clone_ref(py),
-            gpu_mode: self.gpu_mode,
-        }
-    }
-}
-
-/// datasketch's modes. Sketches are always computed on the CPU: one set is too little work for a GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GpuMode {
-    Disable,
-    Detect,
-    Always,
-}
-
-impl GpuMode {
-    const ALL: [GpuMode; 3] = [GpuMode::Disable, GpuMode::Detect, GpuMode::Always];
-
-    fn name(self) -> &'static str {
-        match self {
-            GpuMode::Disable => "disable",
-            GpuMode::Detect => "detect",
-            GpuMode::Always => "always",
-        }
-    }
-
-    fn of_name(name: &str) -> PyResult<Self> {
-        let known = GpuMode::ALL.into_iter().find(|mode| mode.name() == name);
-        known.ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "gpu_mode is {name:?}; give 'disable', 'detect' or 'always'"
-            ))
-        })
-    }
-}
 
 /// A MinHash sketch: estimates the Jaccard similarity of sets.
 ///
@@ -119,6 +60,16 @@ impl PyMinHash {
     /// A sketch before `__init__`.
     pub(crate) fn blank() -> Self {
         PyMinHash::lean(Kind::Affine32, 1, Values::U32(Vec::new()))
+    }
+
+    /// A sketch that can be updated.
+    pub(crate) fn with_writer(kind: Kind, seed: i64, slots: SlotVec, writer: Writer) -> Self {
+        PyMinHash {
+            kind,
+            seed,
+            slots,
+            writer: Some(writer),
+        }
     }
 
     /// A sketch that cannot be updated.
@@ -306,12 +257,7 @@ impl PyMinHash {
             hashfunc,
             gpu_mode: GpuMode::of_name(gpu_mode)?,
         };
-        *slf.try_borrow_mut()? = PyMinHash {
-            kind,
-            seed,
-            slots,
-            writer: Some(writer),
-        };
+        *slf.try_borrow_mut()? = PyMinHash::with_writer(kind, seed, slots, writer);
         Ok(())
     }
 
@@ -640,30 +586,10 @@ impl PyMinHash {
         let signer = TextSigner::new(py, template.kind, hash, permutations, shingling)?;
         let (empty, mut display) = (&template.slots, Display::new(progress)?);
         let signed = pool::run(py, threads, &mut display, |progress| {
-            progress.begin("sign", texts.len() as u64);
-            let mut signed = Vec::with_capacity(texts.len());
-            for batch in texts.chunks(TEXTS_AT_A_TIME) {
-                let rows = batch
-                    .par_iter()
-                    .map_init(Scratch::default, |scratch, text| {
-                        let mut slots = empty.clone();
-                        signer.sign(text, scratch, &mut slots).map(|()| slots)
-                    });
-                signed.append(&mut rows.collect::<simgpu::Result<Vec<SlotVec>>>()?);
-                let bytes = batch.iter().map(|text| text.len() as u64).sum();
-                let goes_on = progress.advance(signed.len() as u64, batch.len() as u64, bytes);
-                if goes_on.is_break() {
-                    return Err(Error::Stopped);
-                }
-            }
-            Ok(signed)
+            signer.sign_all(&texts, empty, progress)
         })?;
-        let sketch = |slots| PyMinHash {
-            kind: template.kind,
-            seed: template.seed,
-            slots,
-            writer: Some(writer.clone_ref(py)),
-        };
+        let (kind, seed) = (template.kind, template.seed);
+        let sketch = |slots| PyMinHash::with_writer(kind, seed, slots, writer.clone_ref(py));
         Ok(signed.into_iter().map(sketch).collect())
     }
 
@@ -717,70 +643,6 @@ impl PyMinHash {
             && left.kind == right.kind
             && left.seed == right.seed
             && left.slots == right.slots)
-    }
-
-    /// Version, scheme, GPU mode, seed and slots as bytes.
-    fn state(&self, writer: &Writer) -> Vec<u8> {
-        let mut state = Vec::with_capacity(STATE_HEADER + 8 * self.slots.len());
-        state.extend([STATE_VERSION, self.kind.code(), writer.gpu_mode as u8]);
-        state.extend(self.seed.to_le_bytes());
-        match &self.slots {
-            Values::U32(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
-            Values::U64(slots) => state.extend(slots.iter().flat_map(|slot| slot.to_le_bytes())),
-        }
-        state
-    }
-
-    /// The sketch of a state.
-    fn of_state(
-        py: Python<'_>,
-        state: &[u8],
-        hashfunc: Option<&Bound<'_, PyAny>>,
-        permutations: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let damaged = || PyValueError::new_err("the state of a pickled MinHash is damaged");
-        let (header, slots) = state
-            .split_first_chunk::<STATE_HEADER>()
-            .ok_or_else(damaged)?;
-        let [STATE_VERSION, code, mode, seed @ ..] = header else {
-            return Err(damaged());
-        };
-        let kind = match code {
-            0 => Kind::Legacy,
-            code => Kind::of_code(*code)?,
-        };
-        let gpu_mode = *GpuMode::ALL.get(usize::from(*mode)).ok_or_else(damaged)?;
-        let seed = i64::from_le_bytes(*seed);
-        let slots = match kind {
-            Kind::Affine32 => {
-                let (slots, []) = slots.as_chunks::<4>() else {
-                    return Err(damaged());
-                };
-                Values::U32(slots.iter().map(|slot| u32::from_le_bytes(*slot)).collect())
-            }
-            Kind::Legacy | Kind::Affine64 => {
-                let (slots, []) = slots.as_chunks::<8>() else {
-                    return Err(damaged());
-                };
-                Values::U64(slots.iter().map(|slot| u64::from_le_bytes(*slot)).collect())
-            }
-        };
-        let count = check_count(slots.len())?;
-        let permutations = match permutations {
-            Some(given) => read_permutations(kind, seed, count, given)?,
-            None => Permutations::drawn(py, kind, drawable(seed)?, count)?,
-        };
-        let writer = Writer {
-            permutations,
-            hashfunc: HashFunc::of_argument(kind, hashfunc)?,
-            gpu_mode,
-        };
-        Ok(PyMinHash {
-            kind,
-            seed,
-            slots,
-            writer: Some(writer),
-        })
     }
 }
 
@@ -876,151 +738,4 @@ pub(crate) fn unite(
         lower_slots(&mut union.slots, other.get());
     }
     Ok(Some(union))
-}
-
-/// The contents of a sketch of another class. Those of datasketch before 2.0 have no scheme and are legacy, and lean
-/// ones have neither permutations nor a hash function.
-fn of_foreign(sketch: &Bound<'_, PyAny>) -> PyResult<PyMinHash> {
-    let py = sketch.py();
-    let kind = match sketch.getattr_opt(intern!(py, "scheme"))? {
-        Some(scheme) => Kind::of_argument(&scheme)?,
-        None => Kind::Legacy,
-    };
-    let foreign = Foreign::new(sketch)?;
-    let (seed, slots) = (foreign.seed()?, foreign.slots(kind)?);
-    let permutations = match sketch.getattr_opt(intern!(py, "permutations"))? {
-        Some(given) => read_permutations(kind, seed, slots.len(), &given)?,
-        None => Permutations::drawn(py, kind, drawable(seed)?, slots.len())?,
-    };
-    let given = sketch.getattr_opt(intern!(py, "hashfunc"))?;
-    let hashfunc = HashFunc::of_argument(kind, given.as_ref())?;
-    let mode = sketch.getattr_opt(intern!(py, "_gpu_mode"))?;
-    let gpu_mode = match mode {
-        Some(mode) => GpuMode::of_name(&mode.extract::<String>()?)?,
-        None => GpuMode::Disable,
-    };
-    let writer = Writer {
-        permutations,
-        hashfunc: hashfunc.or_default(kind),
-        gpu_mode,
-    };
-    Ok(PyMinHash {
-        kind,
-        seed,
-        slots,
-        writer: Some(writer),
-    })
-}
-
-/// Permutations given as a pair of rows.
-fn read_permutations(
-    kind: Kind,
-    seed: i64,
-    count: usize,
-    given: &Bound<'_, PyAny>,
-) -> PyResult<Arc<Permutations>> {
-    let py = given.py();
-    if let Ok(seed) = u32::try_from(seed) {
-        let drawn = Permutations::drawn(py, kind, seed, count)?;
-        if drawn.is_array(given) {
-            return Ok(drawn);
-        }
-    }
-    let a = read_coefficients(kind, &given.get_item(0)?)?;
-    let b = read_coefficients(kind, &given.get_item(1)?)?;
-    if kind != Kind::Legacy && a.iter().any(|a| a % 2 == 0) {
-        let message = format!(
-            "all `a` permutation parameters must be odd for scheme '{}'",
-            kind.name()
-        );
-        return Err(PyValueError::new_err(message));
-    }
-    if a.len() != count || b.len() != count {
-        return Err(mismatch());
-    }
-    Permutations::given(py, kind, seed, a, b)
-}
-
-fn mismatch() -> PyErr {
-    PyValueError::new_err("Numbers of hash values and permutations mismatch")
-}
-
-/// A seed that numpy's `RandomState` takes.
-fn drawable(seed: i64) -> PyResult<u32> {
-    let drawable = u32::try_from(seed);
-    drawable.map_err(|_| PyValueError::new_err("Seed must be between 0 and 2**32 - 1"))
-}
-
-/// The argument `num_perm`.
-fn read_count(count: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let count = count.extract::<i64>().or_else(|error| {
-        // What overflows is as far out of range as this.
-        match error.is_instance_of::<PyOverflowError>(count.py()) {
-            true => Ok(if count.lt(0)? { i64::MIN } else { i64::MAX }),
-            false => Err(error),
-        }
-    })?;
-    check_count(usize::try_from(count).unwrap_or(0))
-}
-
-fn check_count(count: usize) -> PyResult<usize> {
-    match count {
-        0 => Err(PyValueError::new_err("num_perm must be positive")),
-        1..=MOST_PERMUTATIONS => Ok(count),
-        _ => Err(PyValueError::new_err(format!(
-            "Cannot have more than {MOST_PERMUTATIONS} number of permutation functions"
-        ))),
-    }
-}
-
-/// The strings of an iterable.
-fn read_strings<'py>(texts: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyString>>> {
-    if texts.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err(
-            "texts is a str; give a list of strings",
-        ));
-    }
-    let strings = texts
-        .try_iter()?
-        .map(|text| match text?.cast_into::<PyString>() {
-            Ok(text) => Ok(text),
-            Err(error) => {
-                let kind = error.into_inner().get_type().name()?;
-                Err(PyTypeError::new_err(format!(
-                    "a text is of type {kind}; give strings"
-                )))
-            }
-        });
-    strings.collect()
-}
-
-/// `part / whole`, with Python's exception for an empty whole.
-pub(crate) fn ratio(part: usize, whole: usize) -> PyResult<f64> {
-    match whole {
-        0 => Err(PyZeroDivisionError::new_err("float division by zero")),
-        _ => Ok(part as f64 / whole as f64),
-    }
-}
-
-/// The sum as numpy adds float64: in blocks of 128, eight sums per block, so that the rounding is the same.
-fn pairwise_sum(values: &[f64]) -> f64 {
-    const BLOCK: usize = 128;
-    if values.len() < 8 {
-        return values.iter().sum();
-    }
-    if values.len() > BLOCK {
-        let half = values.len() / 2;
-        let (left, right) = values.split_at(half - half % 8);
-        return pairwise_sum(left) + pairwise_sum(right);
-    }
-    let (rows, rest) = values.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for row in rows {
-        for (sum, value) in sums.iter_mut().zip(row) {
-            *sum += value;
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = sums;
-    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
-    rest.iter().fold(sum, |sum, value| sum + value)
 }

@@ -12,7 +12,15 @@ mod arrays;
 
 mod buffers;
 
+mod floats;
+
 mod texts;
+
+mod arguments;
+
+mod writer;
+
+mod state;
 
 mod minhash;
 

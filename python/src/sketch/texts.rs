@@ -4,8 +4,11 @@ use std::num::NonZeroUsize;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use simgpu::error::Error;
 use simgpu::pipeline::{Normalise, Scratch, Shingler, Shingling, StopWords, Unit};
+
+use simgpu::progress::Progress;
 
 use super::hashfunc::Native;
 use super::kind::{Kind, SlotVec};
@@ -14,6 +17,9 @@ use crate::errors::{OrRaise, parameter_error};
 
 /// Hashes of a text that are signed at a time.
 const HASHES_AT_A_TIME: usize = 1 << 16;
+
+/// Texts that are signed between two looks at signals.
+const TEXTS_AT_A_TIME: usize = 1 << 10;
 
 /// Cuts texts into shingles and signs them.
 pub(crate) struct TextSigner<'a> {
@@ -64,6 +70,32 @@ impl<'a> TextSigner<'a> {
                 }
             });
         signed
+    }
+
+    /// Lowers a copy of `slots` per text, on the threads of the current pool.
+    pub(crate) fn sign_all(
+        &self,
+        texts: &[&str],
+        slots: &SlotVec,
+        progress: &dyn Progress,
+    ) -> simgpu::Result<Vec<SlotVec>> {
+        progress.begin("sign", texts.len() as u64);
+        let mut signed = Vec::with_capacity(texts.len());
+        for batch in texts.chunks(TEXTS_AT_A_TIME) {
+            let rows = batch
+                .par_iter()
+                .map_init(Scratch::default, |scratch, text| {
+                    let mut slots = slots.clone();
+                    self.sign(text, scratch, &mut slots).map(|()| slots)
+                });
+            signed.append(&mut rows.collect::<simgpu::Result<Vec<SlotVec>>>()?);
+            let bytes = batch.iter().map(|text| text.len() as u64).sum();
+            let goes_on = progress.advance(signed.len() as u64, batch.len() as u64, bytes);
+            if goes_on.is_break() {
+                return Err(Error::Stopped);
+            }
+        }
+        Ok(signed)
     }
 }
 
