@@ -2,9 +2,9 @@
 
 python3 benches/peers/datasketch_sketches.py [--num-perm 128] [--repeats 15]
 
-Prints one line per operation: microseconds of both, the ratio, and the least ratio aimed at. Both run in turn in one
-process, and the least of all repeats counts. Needs both packages in the environment; the extension module of simgpu
-should be a release build.
+Prints one line per operation: microseconds of both, the ratio, and the least ratio aimed at. Both
+run in turn in one process, and the least of all repeats counts. Needs both packages in the
+environment; the extension module of simgpu should be a release build.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """A plugin of pytest that lets ``import datasketch`` find the classes of simgpu.datasketch.
 
-The modules of datasketch stay, with the classes that simgpu replaces: ``datasketch.minhash.MinHash`` is simgpu's.
+The modules of datasketch stay, but the classes in them are simgpu's where it has its own:
+``datasketch.minhash.MinHash`` is ``simgpu.datasketch.MinHash``.
 """
 
 import sys
@@ -8,8 +9,7 @@ import sys
 import datasketch
 import simgpu.datasketch
 
-# The classes of simgpu and the modules of datasketch that define or import them. datasketch.lsh and the others use the
-# objects that they are given, whatever their class.
+# What simgpu replaces, by name. datasketch's own indexes take sketches of any class.
 REPLACED = {
     name: getattr(simgpu.datasketch, name)
     for name in simgpu.datasketch.__all__

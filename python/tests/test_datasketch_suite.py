@@ -1,7 +1,7 @@
 """datasketch's own tests, run against simgpu.datasketch.
 
-They are not in datasketch's distributions. ``DATASKETCH_TESTS`` names the folder ``test`` of a checkout of
-github.com/ekzhu/datasketch, at commit 8d4bda1.
+They are not in datasketch's distributions. ``DATASKETCH_TESTS`` names the folder ``test`` of a
+checkout of github.com/ekzhu/datasketch, at commit 8d4bda1.
 """
 
 import os
@@ -17,7 +17,8 @@ pytest.importorskip("datasketch", minversion="2.0")
 FOLDER = os.environ.get("DATASKETCH_TESTS")
 HERE = pathlib.Path(__file__).resolve().parent
 
-# Tests that must pass per file. The others need values of datasketch 1 without `scheme=`, CuPy, or servers.
+# Tests that must pass per file. The others pass values of datasketch 1 without `scheme=`, or need
+# CuPy or servers.
 REQUIRED = {
     "test_minhash.py": 16,
     "test_lean_minhash.py": 12,

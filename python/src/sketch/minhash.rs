@@ -605,15 +605,16 @@ impl PyMinHash {
         create(cls, of_foreign(sketch)?)
     }
 
-    /// The state as ``restore_minhash`` takes it. What can be derived is left out.
+    /// Pickles the state for ``restore_minhash``, without what follows from it.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let sketch = slf.try_borrow()?;
         let writer = sketch.writer("permutations")?;
         let given = writer.hashfunc.given().map(|given| given.bind(py).clone());
-        let array = match writer.permutations.seed() {
-            Some(_) => None,
-            None => Some(writer.permutations.array(py)?),
+        // Drawn from the seed again, unless they were given or the seed was assigned later.
+        let array = match writer.permutations.seed().map(i64::from) == Some(sketch.seed) {
+            true => None,
+            false => Some(writer.permutations.array(py)?),
         };
         let class = slf.get_type();
         let class = (!class.is(PyType::new::<PyMinHash>(py))).then_some(class);
