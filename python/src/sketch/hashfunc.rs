@@ -136,6 +136,16 @@ impl Native {
     fn hash_wide(self, token: &[u8]) -> u64 {
         u64::of_bytes(self.base_hash(), token)
     }
+
+    /// Appends the hashes of a batch of tokens.
+    fn append_narrow(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u32>) {
+        hashes.extend(batch.iter().map(|token| self.hash_narrow(token.as_bytes())));
+    }
+
+    /// Appends the hashes of a batch of tokens.
+    fn append_wide(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u64>) {
+        hashes.extend(batch.iter().map(|token| self.hash_wide(token.as_bytes())));
+    }
 }
 
 /// The hash function of a sketch.
@@ -214,11 +224,15 @@ impl HashFunc {
         };
         let hashes = if native.is_narrow() {
             let mut hashes = Vec::new();
-            self.hash_each(tokens, &mut hashes, |token| native.hash_narrow(token))?;
+            self.hash_each(tokens, &mut hashes, |batch, hashes| {
+                native.append_narrow(batch, hashes)
+            })?;
             Values::U32(hashes)
         } else {
             let mut hashes = Vec::new();
-            self.hash_each(tokens, &mut hashes, |token| native.hash_wide(token))?;
+            self.hash_each(tokens, &mut hashes, |batch, hashes| {
+                native.append_wide(batch, hashes)
+            })?;
             Values::U64(hashes)
         };
         fitted(kind, hashes)
@@ -239,15 +253,15 @@ impl HashFunc {
         &self,
         tokens: &Bound<'_, PyAny>,
         hashes: &mut Vec<H>,
-        hash: impl Fn(&[u8]) -> H,
+        append: impl Fn(&[Borrowed<'_, '_, PyBytes>], &mut Vec<H>),
     ) -> PyResult<()> {
-        // A tuple keeps its tokens alive, so that they can be borrowed: half the time per token of a list.
+        // A tuple keeps its tokens alive, so that they can be borrowed, which saves two calls per token.
         let tuple = match tokens.cast_exact::<PyList>() {
             Ok(list) => Some(list.to_tuple()),
             Err(_) => tokens.cast_exact::<PyTuple>().ok().cloned(),
         };
         if let Some(tuple) = tuple {
-            return self.hash_borrowed(tuple.iter_borrowed(), hashes, &hash);
+            return self.hash_borrowed(tuple.iter_borrowed(), hashes, &append);
         }
         let mut tokens = tokens.try_iter()?;
         loop {
@@ -255,7 +269,7 @@ impl HashFunc {
             if batch.is_empty() {
                 return Ok(());
             }
-            self.hash_borrowed(batch.iter().map(Bound::as_borrowed), hashes, &hash)?;
+            self.hash_borrowed(batch.iter().map(Bound::as_borrowed), hashes, &append)?;
         }
     }
 
@@ -264,7 +278,7 @@ impl HashFunc {
         &self,
         tokens: impl ExactSizeIterator<Item = Borrowed<'a, 'py, PyAny>>,
         hashes: &mut Vec<H>,
-        hash: &impl Fn(&[u8]) -> H,
+        append: &impl Fn(&[Borrowed<'_, '_, PyBytes>], &mut Vec<H>),
     ) -> PyResult<()> {
         hashes.reserve(tokens.len());
         let mut batch: Vec<Borrowed<'a, 'py, PyBytes>> =
@@ -273,11 +287,13 @@ impl HashFunc {
             if let Ok(bytes) = token.cast::<PyBytes>() {
                 batch.push(bytes);
                 if batch.len() == BATCH {
-                    hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
+                    append(&batch, hashes);
+                    batch.clear();
                 }
                 continue;
             }
-            hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
+            append(&batch, hashes);
+            batch.clear();
             let hash = H::try_from(self.hash_other(&token)?);
             hashes.push(
                 hash.map_err(|_| {
@@ -285,7 +301,7 @@ impl HashFunc {
                 })?,
             );
         }
-        hashes.extend(batch.drain(..).map(|bytes| hash(bytes.as_bytes())));
+        append(&batch, hashes);
         Ok(())
     }
 
