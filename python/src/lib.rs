@@ -4,9 +4,13 @@ mod datatrove;
 
 mod errors;
 
+mod index;
+
 mod pool;
 
 mod progress;
+
+mod sketch;
 
 use pyo3::prelude::*;
 
@@ -14,6 +18,15 @@ use pyo3::prelude::*;
 mod _simgpu {
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
+    #[pymodule_export]
+    use super::index::{
+        MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,
+    };
+    #[pymodule_export]
+    use super::sketch::{
+        PyBBitMinHash, PyLeanMinHash, PyMinHash, PySketches, restore_minhash, sha1_hash32,
+        sha1_hash64,
+    };
     #[pymodule_export]
     use super::version;
 }

@@ -1,0 +1,34 @@
+//! The sketches of datasketch 2.0 with equal names and values: `simgpu.datasketch`.
+//!
+//! A sketch keeps its slots in Rust. Sketches of one scheme, seed and size share their permutations.
+
+mod kind;
+
+mod permutations;
+
+mod hashfunc;
+
+mod arrays;
+
+mod buffers;
+
+mod floats;
+
+mod texts;
+
+mod arguments;
+
+mod writer;
+
+mod state;
+
+mod minhash;
+
+mod lean;
+
+mod b_bit;
+
+pub(crate) use b_bit::PyBBitMinHash;
+pub(crate) use hashfunc::{sha1_hash32, sha1_hash64};
+pub(crate) use lean::PyLeanMinHash;
+pub(crate) use minhash::{PyMinHash, PySketches, restore_minhash};
