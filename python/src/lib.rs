@@ -2,6 +2,8 @@
 
 mod errors;
 
+mod index;
+
 mod pool;
 
 mod progress;
@@ -12,6 +14,11 @@ use pyo3::prelude::*;
 mod _simgpu {
     #[pymodule_export]
     use super::version;
+
+    #[pymodule_export]
+    use super::index::{
+        MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,
+    };
 }
 
 /// The version of the package.

@@ -1,0 +1,230 @@
+//! Hash tables of bands: which rows have these values in this band.
+
+use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
+
+use super::rows::Rows;
+
+/// An open-addressing table per band, all of one capacity.
+///
+/// An entry is empty, or stands for the rows with one value of the band: for a single row its number, for several
+/// rows a chain of cells. Beside a flag and the number, an entry has as many bits of the value's hash as fit into
+/// 32 bits. Those decide whether to compare the true values, so that no collision of hashes changes a result. Entries
+/// of removed rows stay until the tables are rebuilt.
+pub(crate) struct Tables {
+    values_per_band: usize,
+    /// Differs from index to index, so that nobody can prepare colliding sketches.
+    seed: u64,
+    capacity: usize,
+    number_bits: u32,
+    entries: Vec<u32>,
+    bands: Vec<Chains>,
+}
+
+/// Of one band: how many entries are taken, and the chains.
+#[derive(Default)]
+struct Chains {
+    taken: usize,
+    cells: Vec<Cell>,
+}
+
+#[derive(Clone, Copy)]
+struct Cell {
+    number: u32,
+    next: u32,
+}
+
+/// No entry, no further cell.
+const NONE: u32 = u32::MAX;
+
+impl Tables {
+    pub(crate) fn new(bands: usize, values_per_band: usize) -> Self {
+        let mut tables = Tables {
+            values_per_band,
+            seed: RandomState::new().hash_one(0),
+            capacity: 0,
+            number_bits: 0,
+            entries: Vec::new(),
+            bands: std::iter::repeat_with(Chains::default)
+                .take(bands)
+                .collect(),
+        };
+        tables.clear(0, 0);
+        tables
+    }
+
+    pub(crate) fn bands(&self) -> usize {
+        self.bands.len()
+    }
+
+    /// Where the values of a band are in a row.
+    pub(crate) fn range(&self, band: usize) -> Range<usize> {
+        band * self.values_per_band..(band + 1) * self.values_per_band
+    }
+
+    /// Enters the row `number`, whose values are `row`. It must be in `rows`, as its last.
+    pub(crate) fn insert(&mut self, rows: &Rows, number: u32, row: &[u64]) {
+        let taken = self.taken();
+        if taken < self.capacity / 8 * 7 && (number + 1) >> self.number_bits == 0 {
+            self.enter(rows, number, row);
+        } else {
+            self.rebuild(rows);
+        }
+    }
+
+    /// Enters all rows anew, with room for a fifth more.
+    pub(crate) fn rebuild(&mut self, rows: &Rows) {
+        self.clear(self.taken().min(rows.live()) + 1, rows.next_number());
+        let mut row = Vec::new();
+        for number in rows.numbers() {
+            rows.copy_to(number, &mut row);
+            if self.taken() >= self.capacity / 8 * 7 {
+                self.clear(rows.live(), rows.next_number());
+                return self.enter_all(rows);
+            }
+            self.enter(rows, number, &row);
+        }
+    }
+
+    fn enter_all(&mut self, rows: &Rows) {
+        let mut row = Vec::new();
+        for number in rows.numbers() {
+            rows.copy_to(number, &mut row);
+            self.enter(rows, number, &row);
+        }
+    }
+
+    /// Adds to `found` the rows that have `values` in `band`, which may be removed ones.
+    pub(crate) fn find(&self, rows: &Rows, band: usize, values: &[u64], found: &mut Vec<u32>) {
+        let Ok(place) = self.search(rows, band, values) else {
+            return;
+        };
+        let entry = self.entries[place];
+        if !self.is_chain(entry) {
+            return found.push(self.number(entry));
+        }
+        let mut next = self.number(entry);
+        while next != NONE {
+            let cell = self.bands[band].cells[next as usize];
+            found.push(cell.number);
+            next = cell.next;
+        }
+    }
+
+    /// Entries taken in the fullest table.
+    fn taken(&self) -> usize {
+        self.bands.iter().map(|band| band.taken).max().unwrap_or(0)
+    }
+
+    /// Empties the tables, with room for `values` distinct values per band and a fifth more, and for twice `numbers`.
+    fn clear(&mut self, values: usize, numbers: usize) {
+        self.capacity = 16 + values + values / 8 * 3;
+        self.number_bits = (2 * numbers + 32).ilog2().clamp(5, 29) + 1;
+        self.entries.clear();
+        self.entries.shrink_to(self.capacity * self.bands.len());
+        self.entries.reserve_exact(self.capacity * self.bands.len());
+        self.entries.resize(self.capacity * self.bands.len(), NONE);
+        self.bands
+            .iter_mut()
+            .for_each(|band| *band = Chains::default());
+    }
+
+    fn enter(&mut self, rows: &Rows, number: u32, row: &[u64]) {
+        for band in 0..self.bands.len() {
+            let values = &row[self.range(band)];
+            match self.search(rows, band, values) {
+                Err((place, tag)) => {
+                    self.entries[place] = tag << (self.number_bits + 1) | number;
+                    self.bands[band].taken += 1;
+                }
+                Ok(place) => self.chain(band, place, number),
+            }
+        }
+    }
+
+    /// Puts a row at the head of the rows of an entry.
+    fn chain(&mut self, band: usize, place: usize, number: u32) {
+        let entry = self.entries[place];
+        let (is_chain, first) = (self.is_chain(entry), self.number(entry));
+        let cells = &mut self.bands[band].cells;
+        let next = match is_chain {
+            true => first,
+            false => push_cell(cells, first, NONE),
+        };
+        let head = push_cell(cells, number, next);
+        let tag = entry >> self.number_bits >> 1;
+        self.entries[place] = (tag << 1 | 1) << self.number_bits | head;
+    }
+
+    /// The place of the entry for these values of the band, or else where it belongs, and the hash bits in it.
+    fn search(&self, rows: &Rows, band: usize, values: &[u64]) -> Result<usize, (usize, u32)> {
+        let hash = hash(self.seed, values);
+        let [low, high] = [hash & 0xffff_ffff, hash >> 32];
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "32 bits, of which the low ones are kept"
+        )]
+        let tag = low as u32 & (u32::MAX >> self.number_bits >> 1);
+        #[allow(clippy::cast_possible_truncation, reason = "below the capacity")]
+        let mut place = (high * self.capacity as u64 >> 32) as usize;
+        let table = &self.entries[band * self.capacity..(band + 1) * self.capacity];
+        loop {
+            let entry = table[place];
+            if entry == NONE {
+                return Err((band * self.capacity + place, tag));
+            }
+            if entry >> self.number_bits >> 1 == tag && self.stands_for(rows, band, entry, values) {
+                return Ok(band * self.capacity + place);
+            }
+            place += 1;
+            if place == self.capacity {
+                place = 0;
+            }
+        }
+    }
+
+    /// Whether the rows of an entry have these values.
+    fn stands_for(&self, rows: &Rows, band: usize, entry: u32, values: &[u64]) -> bool {
+        let number = match self.is_chain(entry) {
+            true => self.bands[band].cells[self.number(entry) as usize].number,
+            false => self.number(entry),
+        };
+        rows.values(number, self.range(band))
+            .eq(values.iter().copied())
+    }
+
+    fn is_chain(&self, entry: u32) -> bool {
+        entry >> self.number_bits & 1 == 1
+    }
+
+    /// The number of the row of an entry, or of the first cell of its chain.
+    fn number(&self, entry: u32) -> u32 {
+        entry & ((1 << self.number_bits) - 1)
+    }
+}
+
+/// Adds a cell and returns its index. A row has at most one cell per band, so that there are fewer cells than rows.
+fn push_cell(cells: &mut Vec<Cell>, number: u32, next: u32) -> u32 {
+    cells.push(Cell { number, next });
+    u32::try_from(cells.len() - 1).unwrap_or(NONE)
+}
+
+/// A hash of a few values: products of 64 bits folded, as in wyhash.
+fn hash(seed: u64, values: &[u64]) -> u64 {
+    let pairs = values
+        .chunks(2)
+        .map(|pair| (pair[0], pair.get(1).copied().unwrap_or(0)));
+    let mixed = pairs.fold(seed, |hash, (first, second)| {
+        fold(first ^ 0xa076_1d64_78bd_642f, second ^ hash)
+    });
+    fold(mixed ^ 0xe703_7ed1_a0b4_28db, seed | 1)
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "takes the halves of the product"
+)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
