@@ -125,12 +125,9 @@ impl State {
                 &looked_up
             }
         };
-        for band in 0..bands.min(contents.tables.bands()) {
-            let values = &values[contents.tables.range(band)];
-            contents
-                .tables
-                .find(&contents.rows, band, values, &mut found);
-        }
+        contents
+            .tables
+            .find(&contents.rows, values, bands, &mut found);
         self.keys.normalize(&mut found);
         found
     }
@@ -465,7 +462,7 @@ impl MinHashLsh {
             if let Some(values) = values.filter(|values| values.len() == range.len()) {
                 contents
                     .tables
-                    .find(&contents.rows, band, &values, &mut found);
+                    .find_in_band(&contents.rows, band, &values, &mut found);
             }
         }
         state.keys.normalize(&mut found);

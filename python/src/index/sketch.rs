@@ -93,8 +93,10 @@ fn read<T: Element + Copy>(
             .map_err(PyErr::from)
             .map(|array: PyReadonlyArrayDyn<'_, T>| {
                 let values = match array.as_slice() {
-                    Ok(values) => values.iter().copied().map(widened).collect(),
-                    Err(_) => array.as_array().iter().copied().map(widened).collect(),
+                    Ok(values) if array.is_c_contiguous() => {
+                        values.iter().copied().map(widened).collect()
+                    }
+                    _ => array.as_array().iter().copied().map(widened).collect(),
                 };
                 (values, size_of::<T>(), array.shape().to_vec())
             }),

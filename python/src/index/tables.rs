@@ -34,6 +34,14 @@ struct Cell {
     next: u32,
 }
 
+/// Where the search for the values of a band begins, and the entry there.
+#[derive(Clone, Copy)]
+struct Probe {
+    place: usize,
+    tag: u32,
+    entry: u32,
+}
+
 /// No entry, no further cell.
 const NONE: u32 = u32::MAX;
 
@@ -64,39 +72,71 @@ impl Tables {
 
     /// Enters the row `number`, whose values are `row`. It must be in `rows`, as its last.
     pub(crate) fn insert(&mut self, rows: &Rows, number: u32, row: &[u64]) {
-        let taken = self.taken();
-        if taken < self.capacity / 8 * 7 && (number + 1) >> self.number_bits == 0 {
-            self.enter(rows, number, row);
-        } else {
-            self.rebuild(rows);
+        if self.taken() >= self.limit() || (number + 1) >> self.number_bits != 0 {
+            return self.rebuild(rows);
+        }
+        let probes = self.probes(row, self.bands());
+        for (band, probe) in probes.into_iter().enumerate() {
+            self.enter(rows, number, band, &row[self.range(band)], probe);
         }
     }
 
-    /// Enters all rows anew, with room for a fifth more.
+    /// Enters all rows anew, with room for more.
     pub(crate) fn rebuild(&mut self, rows: &Rows) {
-        self.clear(self.taken().min(rows.live()) + 1, rows.next_number());
-        let mut row = Vec::new();
-        for number in rows.numbers() {
-            rows.copy_to(number, &mut row);
-            if self.taken() >= self.capacity / 8 * 7 {
-                self.clear(rows.live(), rows.next_number());
-                return self.enter_all(rows);
-            }
-            self.enter(rows, number, &row);
+        let expected = self.taken().min(rows.live()) + 1;
+        if !self.enter_all(rows, expected) {
+            // The tables were empty, or fewer values were distinct before.
+            self.enter_all(rows, rows.live());
         }
     }
 
-    fn enter_all(&mut self, rows: &Rows) {
-        let mut row = Vec::new();
-        for number in rows.numbers() {
-            rows.copy_to(number, &mut row);
-            self.enter(rows, number, &row);
+    /// Enters all rows, band by band, so that one table at a time is in the caches. False if a band has many more
+    /// distinct values than `expected`, for which there is no room.
+    fn enter_all(&mut self, rows: &Rows, expected: usize) -> bool {
+        self.clear(expected, rows.next_number());
+        let mut values = Vec::with_capacity(self.values_per_band);
+        for band in 0..self.bands() {
+            for number in rows.numbers() {
+                if self.bands[band].taken >= self.limit() {
+                    return false;
+                }
+                values.clear();
+                values.extend(rows.values(number, self.range(band)));
+                let probe = self.probe(band, &values);
+                self.enter(rows, number, band, &values, probe);
+            }
+        }
+        true
+    }
+
+    /// Adds to `found` the rows that agree with `row` in one of the first `bands` bands, which may be removed ones.
+    pub(crate) fn find(&self, rows: &Rows, row: &[u64], bands: usize, found: &mut Vec<u32>) {
+        let probes = self.probes(row, bands.min(self.bands()));
+        for (band, probe) in probes.into_iter().enumerate() {
+            self.find_probed(rows, band, &row[self.range(band)], probe, found);
         }
     }
 
     /// Adds to `found` the rows that have `values` in `band`, which may be removed ones.
-    pub(crate) fn find(&self, rows: &Rows, band: usize, values: &[u64], found: &mut Vec<u32>) {
-        let Ok(place) = self.search(rows, band, values) else {
+    pub(crate) fn find_in_band(
+        &self,
+        rows: &Rows,
+        band: usize,
+        values: &[u64],
+        found: &mut Vec<u32>,
+    ) {
+        self.find_probed(rows, band, values, self.probe(band, values), found);
+    }
+
+    fn find_probed(
+        &self,
+        rows: &Rows,
+        band: usize,
+        values: &[u64],
+        probe: Probe,
+        found: &mut Vec<u32>,
+    ) {
+        let Ok(place) = self.search(rows, band, values, probe) else {
             return;
         };
         let entry = self.entries[place];
@@ -111,14 +151,19 @@ impl Tables {
         }
     }
 
+    /// The most entries to take in a table.
+    fn limit(&self) -> usize {
+        self.capacity / 16 * 13
+    }
+
     /// Entries taken in the fullest table.
     fn taken(&self) -> usize {
         self.bands.iter().map(|band| band.taken).max().unwrap_or(0)
     }
 
-    /// Empties the tables, with room for `values` distinct values per band and a fifth more, and for twice `numbers`.
+    /// Empties the tables, with room for `values` distinct values per band and two fifths more, and for twice `numbers`.
     fn clear(&mut self, values: usize, numbers: usize) {
-        self.capacity = 16 + values + values / 8 * 3;
+        self.capacity = 16 + values + values / 4 * 3;
         self.number_bits = (2 * numbers + 32).ilog2().clamp(5, 29) + 1;
         self.entries.clear();
         self.entries.shrink_to(self.capacity * self.bands.len());
@@ -129,16 +174,14 @@ impl Tables {
             .for_each(|band| *band = Chains::default());
     }
 
-    fn enter(&mut self, rows: &Rows, number: u32, row: &[u64]) {
-        for band in 0..self.bands.len() {
-            let values = &row[self.range(band)];
-            match self.search(rows, band, values) {
-                Err((place, tag)) => {
-                    self.entries[place] = tag << (self.number_bits + 1) | number;
-                    self.bands[band].taken += 1;
-                }
-                Ok(place) => self.chain(band, place, number),
+    /// Enters a row in a band, of which these are its values.
+    fn enter(&mut self, rows: &Rows, number: u32, band: usize, values: &[u64], probe: Probe) {
+        match self.search(rows, band, values, probe) {
+            Err((place, tag)) => {
+                self.entries[place] = tag << (self.number_bits + 1) | number;
+                self.bands[band].taken += 1;
             }
+            Ok(place) => self.chain(band, place, number),
         }
     }
 
@@ -156,30 +199,55 @@ impl Tables {
         self.entries[place] = (tag << 1 | 1) << self.number_bits | head;
     }
 
-    /// The place of the entry for these values of the band, or else where it belongs, and the hash bits in it.
-    fn search(&self, rows: &Rows, band: usize, values: &[u64]) -> Result<usize, (usize, u32)> {
+    /// Where the searches of the first `bands` bands begin. The tables are larger than the caches: reading all first
+    /// entries before following any of them lets the processor wait for memory once.
+    fn probes(&self, row: &[u64], bands: usize) -> Vec<Probe> {
+        (0..bands)
+            .map(|band| self.probe(band, &row[self.range(band)]))
+            .collect()
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the low bits of the hash; a place is below the capacity"
+    )]
+    fn probe(&self, band: usize, values: &[u64]) -> Probe {
         let hash = hash(self.seed, values);
-        let [low, high] = [hash & 0xffff_ffff, hash >> 32];
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "32 bits, of which the low ones are kept"
-        )]
-        let tag = low as u32 & (u32::MAX >> self.number_bits >> 1);
-        #[allow(clippy::cast_possible_truncation, reason = "below the capacity")]
-        let mut place = (high * self.capacity as u64 >> 32) as usize;
-        let table = &self.entries[band * self.capacity..(band + 1) * self.capacity];
+        let place = ((hash >> 32) * self.capacity as u64 >> 32) as usize;
+        Probe {
+            place,
+            tag: hash as u32 & (u32::MAX >> self.number_bits >> 1),
+            entry: self.entries[band * self.capacity + place],
+        }
+    }
+
+    /// The place of the entry for these values of the band, or else where it belongs, and the hash bits in it.
+    fn search(
+        &self,
+        rows: &Rows,
+        band: usize,
+        values: &[u64],
+        probe: Probe,
+    ) -> Result<usize, (usize, u32)> {
+        let Probe {
+            mut place,
+            tag,
+            mut entry,
+        } = probe;
+        let start = band * self.capacity;
+        let table = &self.entries[start..start + self.capacity];
         loop {
-            let entry = table[place];
             if entry == NONE {
-                return Err((band * self.capacity + place, tag));
+                return Err((start + place, tag));
             }
             if entry >> self.number_bits >> 1 == tag && self.stands_for(rows, band, entry, values) {
-                return Ok(band * self.capacity + place);
+                return Ok(start + place);
             }
             place += 1;
             if place == self.capacity {
                 place = 0;
             }
+            entry = table[place];
         }
     }
 
@@ -209,14 +277,13 @@ fn push_cell(cells: &mut Vec<Cell>, number: u32, next: u32) -> u32 {
     u32::try_from(cells.len() - 1).unwrap_or(NONE)
 }
 
-/// A hash of a few values: products of 64 bits folded, as in wyhash.
+/// A hash of a few values: products of 64 bits folded, as in wyhash. Pairs of values of 32 bits stay whole.
 fn hash(seed: u64, values: &[u64]) -> u64 {
-    let pairs = values
-        .chunks(2)
-        .map(|pair| (pair[0], pair.get(1).copied().unwrap_or(0)));
-    let mixed = pairs.fold(seed, |hash, (first, second)| {
-        fold(first ^ 0xa076_1d64_78bd_642f, second ^ hash)
+    let pairs = values.chunks(2).map(|pair| match *pair {
+        [first, second] => first ^ second.rotate_left(32),
+        _ => pair[0],
     });
+    let mixed = pairs.fold(seed, |hash, pair| fold(pair ^ hash, 0xa076_1d64_78bd_642f));
     fold(mixed ^ 0xe703_7ed1_a0b4_28db, seed | 1)
 }
 
