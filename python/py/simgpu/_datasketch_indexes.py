@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
+import pickle
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,17 +16,16 @@ from . import _simgpu
 def _installed(name: str) -> Any:
     """A class of the installed datasketch."""
     try:
-        import datasketch
+        return getattr(importlib.import_module("datasketch"), name)
     except ImportError as error:
         raise ImportError(
             f"simgpu keeps {name} in memory only; for another storage, install datasketch"
         ) from error
-    return getattr(datasketch, name)
 
 
 def _is_elsewhere(storage_config: dict | None) -> bool:
     """Whether an index is to be kept outside of memory."""
-    return bool(storage_config) and storage_config["type"] != "dict"
+    return storage_config is not None and storage_config != {} and storage_config["type"] != "dict"
 
 
 def _check_parameters(threshold: float, num_perm: int, weights: Sequence[float]) -> None:
@@ -38,10 +40,27 @@ def _check_parameters(threshold: float, num_perm: int, weights: Sequence[float])
 
 
 _optimal_bands = functools.lru_cache(maxsize=128)(_simgpu.optimal_bands)
+_containment_bands = functools.lru_cache(maxsize=1024)(_simgpu.optimal_containment_bands)
 
 
-class _Storage:
+class _Storage(ABC):
     """A read-only view of a part of an index, with the methods of datasketch's storages."""
+
+    @abstractmethod
+    def get(self, key: Any) -> Any:
+        """The value of a key, empty if there is none."""
+
+    @abstractmethod
+    def has_key(self, key: Any) -> bool:
+        """Whether there is a key."""
+
+    @abstractmethod
+    def keys(self) -> Iterable[Any]:
+        """All keys."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """The number of keys."""
 
     def __getitem__(self, key: Any) -> Any:
         return self.get(key)
@@ -237,8 +256,6 @@ class MinHashLSH(_simgpu.MinHashLSH):
         stored = self.keys
         for key in set(keys):
             if self.prepickle:
-                import pickle
-
                 key = pickle.dumps(key)
             for band, count in zip(stored.get(key), counts):
                 count[band] += 1
@@ -392,7 +409,7 @@ class MinHashLSHForest(_simgpu.MinHashLSHForest):
 def _restored(cls: type, parameters: tuple, state: tuple) -> Any:
     """An index from its pickle."""
     native = _simgpu.MinHashLSH if issubclass(cls, MinHashLSH) else _simgpu.MinHashLSHForest
-    index = native.__new__(cls, *parameters)
+    index: Any = native.__new__(cls, *parameters)
     index._set_state(state)
     return index
 
@@ -459,12 +476,18 @@ class MinHashLSHEnsemble:
         self.threshold, self.h, self.m = threshold, num_perm, m
         self.xqs = np.exp(np.linspace(-5, 5, 10))
         self.params = np.array(
-            [_containment_bands(threshold, num_perm, m, float(xq), tuple(weights)) for xq in self.xqs],
+            [
+                _containment_bands(threshold, num_perm, m, float(xq), tuple(weights))
+                for xq in self.xqs
+            ],
             dtype=int,
         )
         rows = sorted({int(r) for _, r in self.params})
         self.indexes = [
-            {r: MinHashLSH(num_perm=num_perm, params=(num_perm // r, r), prepickle=prepickle) for r in rows}
+            {
+                r: MinHashLSH(num_perm=num_perm, params=(num_perm // r, r), prepickle=prepickle)
+                for r in rows
+            }
             for _ in range(num_part)
         ]
         self.lowers = [None] * num_part
@@ -500,12 +523,13 @@ class MinHashLSHEnsemble:
         """Chooses the ranges of sizes with the fewest expected false positives."""
         import numpy as np
 
-        sizes, counts = np.array(sorted(Counter(sizes).items())).T
-        parts = min(len(self.indexes), len(sizes))
-        ends = _simgpu.optimal_partitions(sizes.astype(float), counts.astype(float), parts)
+        table: np.ndarray = np.array(sorted(Counter(sizes).items()))
+        distinct, counts = table.T
+        parts = min(len(self.indexes), len(distinct))
+        ends = _simgpu.optimal_partitions(distinct.astype(float), counts.astype(float), parts)
         lower = 0
         for part, end in enumerate(ends):
-            self.lowers[part], self.uppers[part] = sizes[lower], sizes[end]
+            self.lowers[part], self.uppers[part] = distinct[lower], distinct[end]
             lower = end + 1
 
     def query(self, minhash: Any, size: int) -> Generator[Hashable, None, None]:
@@ -516,7 +540,7 @@ class MinHashLSHEnsemble:
             if upper is None:
                 continue
             place = np.searchsorted(self.xqs, float(upper) / float(size), side="left")
-            b, r = self.params[min(place, len(self.params) - 1)].tolist()
+            b, r = self.params[min(int(place), len(self.params) - 1)].tolist()
             yield from index[r]._query_b(minhash, b)
 
     def __contains__(self, key: Hashable) -> bool:
@@ -525,6 +549,3 @@ class MinHashLSHEnsemble:
     def is_empty(self) -> bool:
         """Whether the index holds no key."""
         return all(index.is_empty() for part in self.indexes for index in part.values())
-
-
-_containment_bands = functools.lru_cache(maxsize=1024)(_simgpu.optimal_containment_bands)

@@ -239,6 +239,6 @@ impl Keys {
         reason = "below the number of entries"
     )]
     fn home(&self, hash: u32) -> usize {
-        (u64::from(hash) * self.entries.len() as u64 >> 32) as usize
+        ((u64::from(hash) * self.entries.len() as u64) >> 32) as usize
     }
 }

@@ -87,20 +87,18 @@ fn read<T: Element + Copy>(
     widened: impl Fn(T) -> u64,
 ) -> Option<PyResult<Read>> {
     let array = array.cast::<PyArrayDyn<T>>().ok()?;
-    Some(
-        array
-            .try_readonly()
-            .map_err(PyErr::from)
-            .map(|array: PyReadonlyArrayDyn<'_, T>| {
-                let values = match array.as_slice() {
-                    Ok(values) if array.is_c_contiguous() => {
-                        values.iter().copied().map(widened).collect()
-                    }
-                    _ => array.as_array().iter().copied().map(widened).collect(),
-                };
-                (values, size_of::<T>(), array.shape().to_vec())
-            }),
-    )
+    let shape = array.shape().to_vec();
+    if array.is_c_contiguous()
+        && let Ok(values) = array.to_vec()
+    {
+        let values = values.into_iter().map(widened).collect();
+        return Some(Ok((values, size_of::<T>(), shape)));
+    }
+    let array: PyResult<PyReadonlyArrayDyn<'_, T>> = array.try_readonly().map_err(PyErr::from);
+    Some(array.map(|array| {
+        let values = array.as_array().iter().copied().map(widened).collect();
+        (values, size_of::<T>(), shape)
+    }))
 }
 
 /// The dtype of an array, or the class of what is none.

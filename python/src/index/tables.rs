@@ -77,7 +77,7 @@ impl Tables {
         }
         let probes = self.probes(row, self.bands());
         for (band, probe) in probes.into_iter().enumerate() {
-            self.enter(rows, number, band, &row[self.range(band)], probe);
+            self.enter(rows, number, band, probe);
         }
     }
 
@@ -90,20 +90,34 @@ impl Tables {
         }
     }
 
-    /// Enters all rows, band by band, so that one table at a time is in the caches. False if a band has many more
-    /// distinct values than `expected`, for which there is no room.
+    /// Enters all rows. False if a band has many more distinct values than `expected`, for which there is no room.
+    ///
+    /// Blocks of rows are hashed row by row and entered band by band, so that both rows and tables come through the
+    /// caches in few pieces.
     fn enter_all(&mut self, rows: &Rows, expected: usize) -> bool {
+        const BLOCK: usize = 1024;
         self.clear(expected, rows.next_number());
-        let mut values = Vec::with_capacity(self.values_per_band);
-        for band in 0..self.bands() {
-            for number in rows.numbers() {
-                if self.bands[band].taken >= self.limit() {
-                    return false;
+        let mut numbers = rows.numbers().peekable();
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut hashes = Vec::with_capacity(BLOCK * self.bands());
+        let mut row = Vec::new();
+        while numbers.peek().is_some() {
+            block.clear();
+            block.extend(numbers.by_ref().take(BLOCK));
+            hashes.clear();
+            for number in &block {
+                rows.copy_to(*number, &mut row);
+                let values = row.chunks(self.values_per_band);
+                hashes.extend(values.map(|values| hash(self.seed, values)));
+            }
+            for band in 0..self.bands() {
+                let hashes = hashes.iter().skip(band).step_by(self.bands());
+                for (number, hash) in block.iter().zip(hashes) {
+                    if self.bands[band].taken >= self.limit() {
+                        return false;
+                    }
+                    self.enter(rows, *number, band, self.probe(band, *hash));
                 }
-                values.clear();
-                values.extend(rows.values(number, self.range(band)));
-                let probe = self.probe(band, &values);
-                self.enter(rows, number, band, &values, probe);
             }
         }
         true
@@ -125,7 +139,8 @@ impl Tables {
         values: &[u64],
         found: &mut Vec<u32>,
     ) {
-        self.find_probed(rows, band, values, self.probe(band, values), found);
+        let probe = self.probe(band, hash(self.seed, values));
+        self.find_probed(rows, band, values, probe, found);
     }
 
     fn find_probed(
@@ -136,7 +151,8 @@ impl Tables {
         probe: Probe,
         found: &mut Vec<u32>,
     ) {
-        let Ok(place) = self.search(rows, band, values, probe) else {
+        let Ok(place) = self.search(band, probe, |other| self.has(rows, other, band, values))
+        else {
             return;
         };
         let entry = self.entries[place];
@@ -174,11 +190,12 @@ impl Tables {
             .for_each(|band| *band = Chains::default());
     }
 
-    /// Enters a row in a band, of which these are its values.
-    fn enter(&mut self, rows: &Rows, number: u32, band: usize, values: &[u64], probe: Probe) {
-        match self.search(rows, band, values, probe) {
-            Err((place, tag)) => {
-                self.entries[place] = tag << (self.number_bits + 1) | number;
+    /// Enters a row in a band, where its search begins at `probe`.
+    fn enter(&mut self, rows: &Rows, number: u32, band: usize, probe: Probe) {
+        let values = |number| rows.values(number, self.range(band));
+        match self.search(band, probe, |other| values(other).eq(values(number))) {
+            Err(place) => {
+                self.entries[place] = probe.tag << (self.number_bits + 1) | number;
                 self.bands[band].taken += 1;
             }
             Ok(place) => self.chain(band, place, number),
@@ -202,8 +219,9 @@ impl Tables {
     /// Where the searches of the first `bands` bands begin. The tables are larger than the caches: reading all first
     /// entries before following any of them lets the processor wait for memory once.
     fn probes(&self, row: &[u64], bands: usize) -> Vec<Probe> {
-        (0..bands)
-            .map(|band| self.probe(band, &row[self.range(band)]))
+        let values = row.chunks(self.values_per_band).take(bands).enumerate();
+        values
+            .map(|(band, values)| self.probe(band, hash(self.seed, values)))
             .collect()
     }
 
@@ -211,9 +229,8 @@ impl Tables {
         clippy::cast_possible_truncation,
         reason = "the low bits of the hash; a place is below the capacity"
     )]
-    fn probe(&self, band: usize, values: &[u64]) -> Probe {
-        let hash = hash(self.seed, values);
-        let place = ((hash >> 32) * self.capacity as u64 >> 32) as usize;
+    fn probe(&self, band: usize, hash: u64) -> Probe {
+        let place = (((hash >> 32) * self.capacity as u64) >> 32) as usize;
         Probe {
             place,
             tag: hash as u32 & (u32::MAX >> self.number_bits >> 1),
@@ -221,14 +238,14 @@ impl Tables {
         }
     }
 
-    /// The place of the entry for these values of the band, or else where it belongs, and the hash bits in it.
+    /// The place of the entry whose rows have the values sought, as `is_equal` tells of one of them, or else the place
+    /// where it belongs.
     fn search(
         &self,
-        rows: &Rows,
         band: usize,
-        values: &[u64],
         probe: Probe,
-    ) -> Result<usize, (usize, u32)> {
+        is_equal: impl Fn(u32) -> bool,
+    ) -> Result<usize, usize> {
         let Probe {
             mut place,
             tag,
@@ -238,9 +255,9 @@ impl Tables {
         let table = &self.entries[start..start + self.capacity];
         loop {
             if entry == NONE {
-                return Err((start + place, tag));
+                return Err(start + place);
             }
-            if entry >> self.number_bits >> 1 == tag && self.stands_for(rows, band, entry, values) {
+            if entry >> self.number_bits >> 1 == tag && is_equal(self.row_of(band, entry)) {
                 return Ok(start + place);
             }
             place += 1;
@@ -251,14 +268,18 @@ impl Tables {
         }
     }
 
-    /// Whether the rows of an entry have these values.
-    fn stands_for(&self, rows: &Rows, band: usize, entry: u32, values: &[u64]) -> bool {
-        let number = match self.is_chain(entry) {
-            true => self.bands[band].cells[self.number(entry) as usize].number,
-            false => self.number(entry),
-        };
+    /// Whether a row has these values in a band.
+    fn has(&self, rows: &Rows, number: u32, band: usize, values: &[u64]) -> bool {
         rows.values(number, self.range(band))
             .eq(values.iter().copied())
+    }
+
+    /// One of the rows of an entry.
+    fn row_of(&self, band: usize, entry: u32) -> u32 {
+        match self.is_chain(entry) {
+            true => self.bands[band].cells[self.number(entry) as usize].number,
+            false => self.number(entry),
+        }
     }
 
     fn is_chain(&self, entry: u32) -> bool {
