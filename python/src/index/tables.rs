@@ -177,14 +177,14 @@ impl Tables {
         self.bands.iter().map(|band| band.taken).max().unwrap_or(0)
     }
 
-    /// Empties the tables, with room for `values` distinct values per band and two fifths more, and for twice `numbers`.
+    /// Empties the tables, with room for `values` distinct values per band and two fifths more, and for twice
+    /// `numbers`.
     fn clear(&mut self, values: usize, numbers: usize) {
         self.capacity = 16 + values + values / 4 * 3;
         self.number_bits = (2 * numbers + 32).ilog2().clamp(5, 29) + 1;
-        self.entries.clear();
-        self.entries.shrink_to(self.capacity * self.bands.len());
-        self.entries.reserve_exact(self.capacity * self.bands.len());
-        self.entries.resize(self.capacity * self.bands.len(), NONE);
+        // Frees the old tables before it allocates.
+        self.entries = Vec::new();
+        self.entries = vec![NONE; self.capacity * self.bands.len()];
         self.bands
             .iter_mut()
             .for_each(|band| *band = Chains::default());
