@@ -1,8 +1,8 @@
-"""datasketch 2.0's sketches with equal names, values, bytes and errors, computed in Rust.
+"""datasketch 2.0's sketches and indexes with equal names, values, bytes and errors, computed in Rust.
 
 Replace ``from datasketch import MinHash`` by ``from simgpu.datasketch import MinHash``. Sketches go
-into datasketch's own indexes and back (``MinHash.from_datasketch``). Other names of datasketch are
-those of the installed datasketch.
+into datasketch's own indexes and back (``MinHash.from_datasketch``), and datasketch's sketches into
+these indexes. Other names of datasketch are those of the installed datasketch.
 
 Differences: ``hashvalues`` is a read-only copy, to be assigned instead of written into; a seed is
 an integer of 64 bits; sketches are never computed on a GPU; and there are at most 2**24
@@ -13,7 +13,27 @@ permutations.
 
 from importlib import import_module
 
+from ._datasketch_indexes import (
+    MinHashLSH,
+    MinHashLSHDeletionSession,
+    MinHashLSHEnsemble,
+    MinHashLSHForest,
+    MinHashLSHInsertionSession,
+)
 from ._simgpu import LeanMinHash, MinHash, bBitMinHash, sha1_hash32, sha1_hash64
+
+for _class in (
+    MinHashLSH,
+    MinHashLSHDeletionSession,
+    MinHashLSHEnsemble,
+    MinHashLSHForest,
+    MinHashLSHInsertionSession,
+):
+    _class.__module__ = __name__  # where pickles find it
+del _class
+
+WeightedMinHashLSH = MinHashLSH
+WeightedMinHashLSHForest = MinHashLSHForest
 
 __all__ = [
     "HNSW",

@@ -5,6 +5,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
+from ._datasketch_indexes import MinHashLSH as MinHashLSH
+from ._datasketch_indexes import MinHashLSHEnsemble as MinHashLSHEnsemble
+from ._datasketch_indexes import MinHashLSHForest as MinHashLSHForest
+
+WeightedMinHashLSH = MinHashLSH
+WeightedMinHashLSHForest = MinHashLSHForest
+
 __all__ = [
     "HNSW",
     "AsyncMinHashLSH",
@@ -154,14 +161,9 @@ class bBitMinHash:
 
 # Names of the installed datasketch, which has no types.
 HNSW: Any
-AsyncMinHashLSH: Any
-HyperLogLog: Any
+AsyncHyperLogLog: Any
 HyperLogLogPlusPlus: Any
-MinHashLSH: Any
 MinHashLSHBloom: Any
-MinHashLSHEnsemble: Any
-MinHashLSHForest: Any
 WeightedMinHash: Any
 WeightedMinHashGenerator: Any
-WeightedMinHashLSH: Any
-WeightedMinHashLSHForest: Any
+WeightedWeighted

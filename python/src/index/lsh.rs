@@ -1,0 +1,849 @@
+//! `MinHashLSH`: candidates of a sketch by equal bands.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use pyo3::PyTraverseError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::gc::PyVisit;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+
+use super::keys::{Keys, Sought};
+use super::rows::Rows;
+use super::sketch::{Layout, Sketch, matrix_of, scheme_of, sketch_of};
+use super::tables::Tables;
+use super::{
+    Keyed, band_bytes, check_layout, check_room, checked_scheme, locate, lock, swapped_bytes,
+    values_of_bytes,
+};
+
+/// Sketches between two looks for signals.
+const SIGNALS: usize = 1024;
+
+/// The native part of `simgpu.datasketch.MinHashLSH`: sketches in memory, found by equal bands.
+#[pyclass(
+    name = "MinHashLSH",
+    module = "simgpu._simgpu",
+    frozen,
+    subclass,
+    weakref
+)]
+pub(crate) struct MinHashLsh {
+    num_perm: usize,
+    bands: usize,
+    rows: usize,
+    prepickle: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    keys: Keys,
+    /// `None` until the first insert.
+    contents: Option<Contents>,
+    scheme: Option<String>,
+    hashfunc: Option<Py<PyAny>>,
+    /// The results of `hashfunc`: a row holds their indexes.
+    names: Names,
+    /// The queries of `add_to_query_buffer`.
+    buffered: Vec<Row>,
+    buffer_size: i64,
+}
+
+/// Numbered rows, and tables of their bands. A row's number is that of its key.
+struct Contents {
+    layout: Layout,
+    rows: Rows,
+    tables: Tables,
+}
+
+/// Bands of a sketch: their slots, or what `hashfunc` made of each band.
+enum Row {
+    Slots(Vec<u64>, Layout),
+    Hashed(Vec<Vec<u8>>),
+}
+
+/// Numbers byte strings.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<Vec<u8>, u64>,
+    names: Vec<Vec<u8>>,
+}
+
+/// Indexes of names, one per band.
+const OF_NAMES: Layout = Layout {
+    value_bytes: 8,
+    values_per_slot: 1,
+};
+
+/// A name that no row has.
+const NO_NAME: u64 = u64::MAX;
+
+impl Names {
+    fn number(&mut self, name: Vec<u8>) -> u64 {
+        let names = &mut self.names;
+        *self.numbers.entry(name).or_insert_with_key(|name| {
+            names.push(name.clone());
+            names.len() as u64 - 1
+        })
+    }
+}
+
+impl Keyed for State {
+    fn keys(&self) -> &Keys {
+        &self.keys
+    }
+}
+
+impl State {
+    fn new(hashfunc: Option<Py<PyAny>>) -> Self {
+        State {
+            keys: Keys::default(),
+            contents: None,
+            scheme: None,
+            hashfunc,
+            names: Names::default(),
+            buffered: Vec::new(),
+            buffer_size: 50_000,
+        }
+    }
+
+    /// The numbers of the keys that share one of the first `bands` bands with a row, in order.
+    fn candidates(&self, row: &Row, bands: usize) -> Vec<u32> {
+        let mut found = Vec::new();
+        let Some(contents) = &self.contents else {
+            return found;
+        };
+        let looked_up;
+        let values = match row {
+            Row::Slots(values, layout) if *layout == contents.layout => values,
+            Row::Slots(..) => return found,
+            Row::Hashed(names) => {
+                let number = |name| self.names.numbers.get(name).copied().unwrap_or(NO_NAME);
+                looked_up = names.iter().map(number).collect();
+                &looked_up
+            }
+        };
+        contents
+            .tables
+            .find(&contents.rows, values, bands, &mut found);
+        self.keys.normalize(&mut found);
+        found
+    }
+
+    fn objects(&self, py: Python<'_>, numbers: &[u32]) -> Vec<Py<PyAny>> {
+        numbers
+            .iter()
+            .filter_map(|number| self.keys.get(py, *number))
+            .collect()
+    }
+
+    /// The bytes of a band of a row.
+    fn bytes_of_band(&self, number: u32, band: usize) -> Vec<u8> {
+        let Some(contents) = &self.contents else {
+            return Vec::new();
+        };
+        let mut values = contents.rows.values(number, contents.tables.range(band));
+        if self.hashfunc.is_none() {
+            return swapped_bytes(values, contents.layout);
+        }
+        let name = values.next().and_then(|name| usize::try_from(name).ok());
+        name.and_then(|name| self.names.names.get(name))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The bytes of all bands of a key, in the order in which they were inserted.
+    fn bytes_of_key(&self, first: u32, bands: usize) -> Vec<Vec<u8>> {
+        let numbers = self.keys.numbers_of(first);
+        numbers
+            .flat_map(|number| (0..bands).map(move |band| (number, band)))
+            .map(|(number, band)| self.bytes_of_band(number, band))
+            .collect()
+    }
+
+    /// Forgets removed rows when there are many.
+    fn compact_if_worthwhile(&mut self) {
+        let Some(contents) = &mut self.contents else {
+            return;
+        };
+        if contents.rows.live() == 0 {
+            self.contents = None;
+            self.names = Names::default();
+            self.keys = Keys::default();
+        } else if contents.rows.wants_compaction() {
+            contents.compact();
+            self.keys.compact();
+        }
+    }
+}
+
+impl Contents {
+    fn compact(&mut self) {
+        self.rows.compact();
+        self.tables.rebuild(&self.rows);
+    }
+}
+
+#[pymethods]
+impl MinHashLsh {
+    #[new]
+    #[pyo3(signature = (num_perm, bands, rows, prepickle, hashfunc))]
+    fn new(
+        num_perm: usize,
+        bands: usize,
+        rows: usize,
+        prepickle: bool,
+        hashfunc: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        if bands == 0 || rows == 0 || bands.saturating_mul(rows) > num_perm {
+            return Err(PyValueError::new_err(format!(
+                "params are {bands} bands of {rows} rows; give at least one each, and a product of at most num_perm, \
+                 {num_perm}"
+            )));
+        }
+        Ok(MinHashLsh {
+            num_perm,
+            bands,
+            rows,
+            prepickle,
+            state: Mutex::new(State::new(hashfunc)),
+        })
+    }
+
+    /// The number of bands.
+    #[getter]
+    fn b(&self) -> usize {
+        self.bands
+    }
+
+    /// The number of slots per band.
+    #[getter]
+    fn r(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of slots of a sketch.
+    #[getter]
+    fn h(&self) -> usize {
+        self.num_perm
+    }
+
+    /// Whether keys are pickled before they are inserted.
+    #[getter]
+    fn prepickle(&self) -> bool {
+        self.prepickle
+    }
+
+    /// The function from the bytes of a band to those that are compared, if any.
+    #[getter]
+    fn hashfunc(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let state = lock(py, &self.state);
+        state
+            .hashfunc
+            .as_ref()
+            .map(|hashfunc| hashfunc.clone_ref(py))
+    }
+
+    /// The first and the last slot, exclusive, of each band.
+    #[getter]
+    fn hashranges(&self) -> Vec<(usize, usize)> {
+        let range = |band| (band * self.rows, (band + 1) * self.rows);
+        (0..self.bands).map(range).collect()
+    }
+
+    /// Has no effect: for compatibility with datasketch, where it is a number of statements to a database.
+    #[getter]
+    fn buffer_size(&self, py: Python<'_>) -> i64 {
+        lock(py, &self.state).buffer_size
+    }
+
+    #[setter]
+    fn set_buffer_size(&self, py: Python<'_>, value: i64) {
+        lock(py, &self.state).buffer_size = value;
+    }
+
+    #[getter]
+    fn _minhash_scheme(&self, py: Python<'_>) -> Option<String> {
+        lock(py, &self.state).scheme.clone()
+    }
+
+    /// Inserts a key with its sketch.
+    ///
+    /// Raises ValueError if the key exists (unless ``check_duplication`` is false, which adds the sketch to those of
+    /// the key), or if the sketch has another length, scheme or kind of slots than those of the index.
+    #[pyo3(signature = (key, minhash, check_duplication = true))]
+    fn insert(
+        &self,
+        key: Bound<'_, PyAny>,
+        minhash: &Bound<'_, PyAny>,
+        check_duplication: bool,
+    ) -> PyResult<()> {
+        let py = key.py();
+        let sketch = self.read(minhash)?;
+        self.learn_scheme(py, sketch.scheme.clone())?;
+        let row = self.row(py, sketch.values, sketch.layout)?;
+        self.insert_row(key, row, check_duplication)
+    }
+
+    /// Inserts many keys with their sketches: a sequence of sketches, an array of shape (n, num_perm) of uint32 or
+    /// uint64, or an object with such an array as ``slots``.
+    ///
+    /// Raises as ``insert`` does; the keys before the one that raises are inserted.
+    #[pyo3(signature = (keys, minhashes, check_duplication = true))]
+    fn insert_many(
+        &self,
+        keys: &Bound<'_, PyAny>,
+        minhashes: &Bound<'_, PyAny>,
+        check_duplication: bool,
+    ) -> PyResult<()> {
+        let py = keys.py();
+        let keys = keys.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+        let batch = self.batch(minhashes)?;
+        if keys.len() != batch.len() {
+            return Err(PyValueError::new_err(format!(
+                "there are {} keys and {} sketches; give one sketch per key",
+                keys.len(),
+                batch.len()
+            )));
+        }
+        for (index, key) in keys.into_iter().enumerate() {
+            let row = self.row_of_batch(py, &batch, index)?;
+            self.insert_row(key, row, check_duplication)?;
+        }
+        Ok(())
+    }
+
+    /// The keys that share a band with a sketch, as a list in the order of their insertion.
+    fn query<'py>(&self, minhash: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = minhash.py();
+        let row = self.row_to_look_up(minhash)?;
+        self.found(py, &row, self.bands)
+    }
+
+    /// A list of the results of ``query`` for many sketches, given as to ``insert_many``.
+    fn query_many<'py>(&self, minhashes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let py = minhashes.py();
+        let batch = self.batch(minhashes)?;
+        let results = PyList::empty(py);
+        for index in 0..batch.len() {
+            let row = self.row_of_batch(py, &batch, index)?;
+            results.append(self.found(py, &row, self.bands)?)?;
+        }
+        Ok(results)
+    }
+
+    /// The keys that share one of the first ``b`` bands with a sketch.
+    fn _query_b<'py>(&self, minhash: &Bound<'py, PyAny>, b: usize) -> PyResult<Bound<'py, PyList>> {
+        let row = self.row_to_look_up(minhash)?;
+        if b > self.bands {
+            return Err(PyValueError::new_err(
+                "b must be less or equal to the number of hash tables",
+            ));
+        }
+        self.found(minhash.py(), &row, b)
+    }
+
+    /// Remembers a query for ``collect_query_buffer``.
+    fn add_to_query_buffer(&self, minhash: &Bound<'_, PyAny>) -> PyResult<()> {
+        let row = self.row_to_look_up(minhash)?;
+        lock(minhash.py(), &self.state).buffered.push(row);
+        Ok(())
+    }
+
+    /// The keys that all remembered queries find, as a list in the order of their insertion; forgets the queries.
+    fn collect_query_buffer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let mut state = lock(py, &self.state);
+        let buffered = std::mem::take(&mut state.buffered);
+        let results = buffered.iter().map(|row| state.candidates(row, self.bands));
+        let common = results.reduce(|mut common, result| {
+            common.retain(|number| result.binary_search(number).is_ok());
+            common
+        });
+        let keys = state.objects(py, &common.unwrap_or_default());
+        drop(state);
+        self.list(py, keys)
+    }
+
+    /// Removes a key with all its sketches. Raises ValueError if there is none.
+    fn remove(&self, key: Bound<'_, PyAny>) -> PyResult<()> {
+        let py = key.py();
+        let mut sought = Sought::new(self.stored(key)?)?;
+        let (mut state, first) = locate(py, &self.state, &mut sought)?;
+        let Some(first) = first else {
+            return Err(PyValueError::new_err("The given key does not exist"));
+        };
+        if let State {
+            contents: Some(contents),
+            keys,
+            ..
+        } = &mut *state
+        {
+            keys.numbers_of(first)
+                .for_each(|number| contents.rows.remove(number));
+        }
+        let removed = state.keys.remove(first);
+        state.compact_if_worthwhile();
+        drop(state);
+        drop(removed);
+        Ok(())
+    }
+
+    fn __contains__(&self, key: Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = key.py();
+        let mut sought = Sought::new(self.stored(key)?)?;
+        Ok(locate(py, &self.state, &mut sought)?.1.is_some())
+    }
+
+    /// Whether the index holds no key.
+    fn is_empty(&self, py: Python<'_>) -> bool {
+        lock(py, &self.state).contents.is_none()
+    }
+
+    /// Inserts the keys of another index with equal parameters.
+    fn _merge(slf: &Bound<'_, Self>, other: &Bound<'_, Self>, check_overlap: bool) -> PyResult<()> {
+        let (py, this, other) = (slf.py(), slf.get(), other.get());
+        let other_scheme = lock(py, &other.state).scheme.clone();
+        if check_overlap {
+            for key in other.stored_keys(py) {
+                if this.number_of(key.into_bound(py))?.is_some() {
+                    return Err(PyValueError::new_err(
+                        "The keys are overlapping, duplicate key exists.",
+                    ));
+                }
+            }
+        }
+        this.learn_scheme(py, other_scheme)?;
+        for (key, row) in other.entries(py) {
+            this.insert_stored(key.into_bound(py), row, false)?;
+        }
+        Ok(())
+    }
+
+    /// The number of keys in each bucket of a band, by the bytes of the band.
+    fn _counts<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
+        let counts = PyDict::new(py);
+        for (bytes, keys) in self.buckets(py, band) {
+            counts.set_item(PyBytes::new(py, &bytes), keys.len())?;
+        }
+        Ok(counts)
+    }
+
+    /// The keys in each bucket of a band, by the bytes of the band.
+    fn _buckets<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
+        let buckets = PyDict::new(py);
+        for (bytes, keys) in self.buckets(py, band) {
+            let state = lock(py, &self.state);
+            let keys = state.objects(py, &keys);
+            drop(state);
+            buckets.set_item(PyBytes::new(py, &bytes), PyList::new(py, keys)?)?;
+        }
+        Ok(buckets)
+    }
+
+    /// The keys in one bucket of a band.
+    fn _bucket<'py>(
+        &self,
+        py: Python<'py>,
+        band: usize,
+        bytes: &[u8],
+    ) -> PyResult<Bound<'py, PyList>> {
+        let state = lock(py, &self.state);
+        let mut found = Vec::new();
+        if let Some(contents) = &state.contents
+            && band < self.bands
+        {
+            let values = match state.hashfunc {
+                None => values_of_bytes(bytes, contents.layout),
+                Some(_) => state.names.numbers.get(bytes).map(|number| vec![*number]),
+            };
+            let range = contents.tables.range(band);
+            if let Some(values) = values.filter(|values| values.len() == range.len()) {
+                contents
+                    .tables
+                    .find_in_band(&contents.rows, band, &values, &mut found);
+            }
+        }
+        state.keys.normalize(&mut found);
+        let keys = state.objects(py, &found);
+        drop(state);
+        PyList::new(py, keys)
+    }
+
+    /// The bytes of the bands of a key as it is stored; `None` if there is none.
+    fn _bands_of<'py>(&self, key: Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyBytes>>>> {
+        let py = key.py();
+        let mut sought = Sought::new(key)?;
+        let (state, first) = locate(py, &self.state, &mut sought)?;
+        let bands = first.map(|first| state.bytes_of_key(first, self.bands));
+        drop(state);
+        Ok(bands.map(|bands| band_bytes(py, bands.into_iter())))
+    }
+
+    /// The keys as they are stored, in the order of their insertion.
+    fn _stored_keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        PyList::new(py, self.stored_keys(py))
+    }
+
+    /// The number of keys.
+    fn _key_count(&self, py: Python<'_>) -> usize {
+        lock(py, &self.state).keys.len()
+    }
+
+    /// Everything but the parameters, for pickles: scheme, buffer size, keys, names, layout, widths and words.
+    fn _state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let mut state = lock(py, &self.state);
+        let state = &mut *state;
+        if let Some(contents) = &mut state.contents
+            && contents.rows.live() < contents.rows.next_number()
+        {
+            contents.compact();
+            state.keys.compact();
+        }
+        let (scheme, buffer_size) = (state.scheme.clone(), state.buffer_size);
+        let keys = state.keys.objects(py);
+        let names = state.names.names.clone();
+        let layout = state
+            .contents
+            .as_ref()
+            .map_or(OF_NAMES, |contents| contents.layout);
+        let rows = state
+            .contents
+            .as_ref()
+            .map(|contents| contents.rows.to_bytes());
+        let (widths, words) = rows.unwrap_or_default();
+        let names: Vec<_> = names.iter().map(|name| PyBytes::new(py, name)).collect();
+        (
+            scheme,
+            buffer_size,
+            PyList::new(py, keys)?,
+            names,
+            (layout.value_bytes, layout.values_per_slot),
+            PyBytes::new(py, &widths),
+            PyBytes::new(py, &words),
+        )
+            .into_pyobject(py)
+    }
+
+    /// Takes on what `_state` returned. The index must be empty.
+    fn _set_state(&self, py: Python<'_>, state: Pickled<'_>) -> PyResult<()> {
+        let (scheme, buffer_size, keys, names, layout, widths, words) = state;
+        let layout = Layout {
+            value_bytes: layout.0,
+            values_per_slot: layout.1,
+        };
+        let refused =
+            || PyValueError::new_err("the pickle of the index is damaged; write it again");
+        let is_hashed = lock(py, &self.state).hashfunc.is_some();
+        if !matches!(layout.value_bytes, 4 | 8) || layout.values_per_slot > 1 << 20 {
+            return Err(refused());
+        }
+        let tables = self.tables(layout, is_hashed);
+        let rows = Rows::from_bytes(tables.range(0).len() * self.bands, &widths, &words)
+            .filter(|rows| rows.next_number() == keys.len())
+            .ok_or_else(refused)?;
+        let mut sought: Vec<_> = keys.iter().map(Sought::new).collect::<PyResult<_>>()?;
+        for sought in &mut sought {
+            let (mut state, first) = locate(py, &self.state, sought)?;
+            state.keys.push(sought, first);
+        }
+        let mut state = lock(py, &self.state);
+        (state.scheme, state.buffer_size) = (scheme, buffer_size);
+        for name in names {
+            state.names.number(name);
+        }
+        if rows.live() > 0 {
+            let mut contents = Contents {
+                layout,
+                rows,
+                tables,
+            };
+            contents.tables.rebuild(&contents.rows);
+            state.contents = Some(contents);
+        }
+        Ok(())
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // A locked index is in use, so its keys are no garbage.
+        match self.state.try_lock() {
+            Ok(state) => {
+                visit.call(&state.hashfunc)?;
+                state.keys.traverse(&visit)
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        let cleared = std::mem::replace(&mut *state, State::new(None));
+        drop(state);
+        drop(cleared);
+    }
+}
+
+/// What `_state` returns.
+type Pickled<'py> = (
+    Option<String>,
+    i64,
+    Bound<'py, PyList>,
+    Vec<Vec<u8>>,
+    (usize, usize),
+    Vec<u8>,
+    Vec<u8>,
+);
+
+/// Many sketches.
+enum Batch<'py> {
+    Array {
+        values: Vec<u64>,
+        layout: Layout,
+        count: usize,
+    },
+    Sketches(Vec<Bound<'py, PyAny>>),
+}
+
+impl Batch<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Batch::Array { count, .. } => *count,
+            Batch::Sketches(sketches) => sketches.len(),
+        }
+    }
+}
+
+impl MinHashLsh {
+    /// Reads a sketch of the length of the index.
+    fn read(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Sketch> {
+        let length = minhash.len()?;
+        self.check_length(length)?;
+        let sketch = sketch_of(minhash)?;
+        if sketch.values.len() != length * sketch.layout.values_per_slot {
+            return Err(PyValueError::new_err(
+                "hashvalues has another length than the sketch; give an array with an entry per slot",
+            ));
+        }
+        Ok(sketch)
+    }
+
+    fn check_length(&self, length: usize) -> PyResult<()> {
+        if length == self.num_perm {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "Expecting minhash with length {}, got {length}",
+            self.num_perm
+        )))
+    }
+
+    /// Refuses another scheme than that of the index, or remembers the first one.
+    fn learn_scheme(&self, py: Python<'_>, scheme: Option<String>) -> PyResult<()> {
+        let mut state = lock(py, &self.state);
+        let learned = checked_scheme(state.scheme.as_deref(), scheme)?;
+        state.scheme = learned;
+        Ok(())
+    }
+
+    /// Cuts the slots of a sketch to those in bands, and calls `hashfunc`.
+    fn row(&self, py: Python<'_>, mut values: Vec<u64>, layout: Layout) -> PyResult<Row> {
+        let per_band = self.rows * layout.values_per_slot;
+        values.truncate(self.bands * per_band);
+        let hashfunc = match &lock(py, &self.state).hashfunc {
+            None => return Ok(Row::Slots(values, layout)),
+            Some(hashfunc) => hashfunc.clone_ref(py),
+        };
+        let hashed = |band: &[u64]| {
+            let bytes = swapped_bytes(band.iter().copied(), layout);
+            let hashed = hashfunc.bind(py).call1((PyBytes::new(py, &bytes),))?;
+            hashed
+                .cast::<PyBytes>()
+                .map(|bytes| bytes.as_bytes().to_vec())
+                .map_err(|_| {
+                    PyTypeError::new_err(
+                        "hashfunc did not return bytes; give a function from bytes to bytes",
+                    )
+                })
+        };
+        values
+            .chunks(per_band)
+            .map(hashed)
+            .collect::<PyResult<_>>()
+            .map(Row::Hashed)
+    }
+
+    fn row_to_look_up(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Row> {
+        let py = minhash.py();
+        let sketch = self.read(minhash)?;
+        checked_scheme(lock(py, &self.state).scheme.as_deref(), sketch.scheme)?;
+        self.row(py, sketch.values, sketch.layout)
+    }
+
+    /// Reads many sketches, whose schemes must fit the index.
+    fn batch<'py>(&self, minhashes: &Bound<'py, PyAny>) -> PyResult<Batch<'py>> {
+        let py = minhashes.py();
+        let slots = minhashes.getattr_opt(intern!(py, "slots"))?;
+        let is_array = slots.is_some() || minhashes.hasattr(intern!(py, "__array_interface__"))?;
+        if !is_array {
+            let sketches = minhashes.try_iter()?.collect::<PyResult<_>>()?;
+            return Ok(Batch::Sketches(sketches));
+        }
+        self.learn_scheme(py, scheme_of(minhashes)?)?;
+        let (values, layout, shape) = matrix_of(slots.as_ref().unwrap_or(minhashes), 2)?;
+        self.check_length(shape[1])?;
+        Ok(Batch::Array {
+            values,
+            layout,
+            count: shape[0],
+        })
+    }
+
+    /// Reads a sketch of a batch, and looks for signals now and then.
+    fn row_of_batch(&self, py: Python<'_>, batch: &Batch<'_>, index: usize) -> PyResult<Row> {
+        if index.is_multiple_of(SIGNALS) {
+            py.check_signals()?;
+        }
+        match batch {
+            Batch::Array { values, layout, .. } => {
+                let width = self.num_perm * layout.values_per_slot;
+                self.row(
+                    py,
+                    values[index * width..(index + 1) * width].to_vec(),
+                    *layout,
+                )
+            }
+            Batch::Sketches(sketches) => {
+                let sketch = self.read(&sketches[index])?;
+                self.learn_scheme(py, sketch.scheme)?;
+                self.row(py, sketch.values, sketch.layout)
+            }
+        }
+    }
+
+    /// A key as it is stored.
+    fn stored<'py>(&self, key: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if !self.prepickle {
+            return Ok(key);
+        }
+        let py = key.py();
+        py.import(intern!(py, "pickle"))?
+            .call_method1(intern!(py, "dumps"), (key,))
+    }
+
+    fn insert_row(&self, key: Bound<'_, PyAny>, row: Row, check: bool) -> PyResult<()> {
+        self.insert_stored(self.stored(key)?, row, check)
+    }
+
+    /// Inserts a key as it is stored.
+    fn insert_stored(&self, key: Bound<'_, PyAny>, row: Row, check: bool) -> PyResult<()> {
+        let py = key.py();
+        let mut sought = Sought::new(key)?;
+        let (mut state, first) = locate(py, &self.state, &mut sought)?;
+        if check && first.is_some() {
+            return Err(PyValueError::new_err("The given key already exists"));
+        }
+        let state = &mut *state;
+        let (values, layout) = match row {
+            Row::Slots(values, layout) => (values, layout),
+            Row::Hashed(names) => {
+                let numbers = names.into_iter().map(|name| state.names.number(name));
+                (numbers.collect(), OF_NAMES)
+            }
+        };
+        let is_hashed = state.hashfunc.is_some();
+        let contents = state.contents.get_or_insert_with(|| Contents {
+            layout,
+            rows: Rows::new(values.len()),
+            tables: self.tables(layout, is_hashed),
+        });
+        check_layout(contents.layout, layout)?;
+        check_room(&contents.rows)?;
+        let number = contents.rows.push(&values);
+        contents.tables.insert(&contents.rows, number, &values);
+        state.keys.push(&sought, first);
+        Ok(())
+    }
+
+    fn tables(&self, layout: Layout, is_hashed: bool) -> Tables {
+        let values_per_band = match is_hashed {
+            true => 1,
+            false => self.rows * layout.values_per_slot,
+        };
+        Tables::new(self.bands, values_per_band)
+    }
+
+    fn found<'py>(&self, py: Python<'py>, row: &Row, bands: usize) -> PyResult<Bound<'py, PyList>> {
+        let state = lock(py, &self.state);
+        let keys = state.objects(py, &state.candidates(row, bands));
+        drop(state);
+        self.list(py, keys)
+    }
+
+    /// A list of keys as the caller gave them.
+    fn list<'py>(&self, py: Python<'py>, keys: Vec<Py<PyAny>>) -> PyResult<Bound<'py, PyList>> {
+        if !self.prepickle {
+            return PyList::new(py, keys);
+        }
+        let loads = py
+            .import(intern!(py, "pickle"))?
+            .getattr(intern!(py, "loads"))?;
+        let keys = keys.into_iter().map(|key| loads.call1((key,)));
+        PyList::new(py, keys.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The number of a key as it is stored.
+    fn number_of(&self, key: Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        let py = key.py();
+        Ok(locate(py, &self.state, &mut Sought::new(key)?)?.1)
+    }
+
+    fn stored_keys(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        let state = lock(py, &self.state);
+        let firsts: Vec<u32> = state.keys.firsts().collect();
+        state.objects(py, &firsts)
+    }
+
+    /// All keys as they are stored, with their rows.
+    fn entries(&self, py: Python<'_>) -> Vec<(Py<PyAny>, Row)> {
+        let state = lock(py, &self.state);
+        let Some(contents) = &state.contents else {
+            return Vec::new();
+        };
+        let entry = |number| {
+            let key = state.keys.get(py, number)?;
+            if state.hashfunc.is_some() {
+                let bands = (0..self.bands).map(|band| state.bytes_of_band(number, band));
+                return Some((key, Row::Hashed(bands.collect())));
+            }
+            let mut values = Vec::new();
+            contents.rows.copy_to(number, &mut values);
+            Some((key, Row::Slots(values, contents.layout)))
+        };
+        contents.rows.numbers().filter_map(entry).collect()
+    }
+
+    /// The buckets of a band in the order of their first keys: the bytes of the band and the numbers of the keys.
+    fn buckets(&self, py: Python<'_>, band: usize) -> Vec<(Vec<u8>, Vec<u32>)> {
+        let state = lock(py, &self.state);
+        let Some(contents) = state.contents.as_ref().filter(|_| band < self.bands) else {
+            return Vec::new();
+        };
+        let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut buckets: Vec<(Vec<u8>, Vec<u32>)> = Vec::new();
+        for number in contents.rows.numbers() {
+            let bytes = state.bytes_of_band(number, band);
+            let place = *places.entry(bytes).or_insert_with_key(|bytes| {
+                buckets.push((bytes.clone(), Vec::new()));
+                buckets.len() - 1
+            });
+            buckets[place].1.push(number);
+        }
+        buckets
+            .iter_mut()
+            .for_each(|(_, keys)| state.keys.normalize(keys));
+        buckets
+    }
+}
