@@ -29,11 +29,6 @@ mod _simgpu {
     };
     #[pymodule_export]
     use super::version;
-
-    #[pymodule_export]
-    use super::index::{
-        MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,
-    };
 }
 
 /// The version of the package.
