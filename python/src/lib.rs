@@ -2,14 +2,42 @@
 
 mod errors;
 
+mod progress;
+
 mod pool;
 
-mod progress;
+mod arrow;
+
+mod texts;
+
+mod hashes;
+
+mod scheme;
+
+mod engines;
+
+mod signatures;
+
+mod signer;
+
+mod table;
+
+mod memory;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _simgpu {
+    #[pymodule_export]
+    use super::memory::{dedup_in_memory, pairs_in_memory};
+    #[pymodule_export]
+    use super::scheme::{PyScheme, PyShingling};
+    #[pymodule_export]
+    use super::signatures::PySignatures;
+    #[pymodule_export]
+    use super::signer::PySigner;
+    #[pymodule_export]
+    use super::table::{PyTable, table_of};
     #[pymodule_export]
     use super::version;
 }
