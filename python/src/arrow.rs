@@ -49,10 +49,8 @@ pub(crate) fn import(data: &Bound<'_, PyAny>, column: Option<&str>) -> PyResult<
         _ => chunks,
     };
     checked(py, || {
-        let arrays = chunks.arrays.iter();
-        arrays
-            .map(|array| array.to_data().validate_full())
-            .collect()
+        let mut arrays = chunks.arrays.iter();
+        arrays.try_for_each(|array| array.to_data().validate_full())
     })?;
     Ok(Some(chunks))
 }

@@ -35,7 +35,7 @@ use crate::texts::{Column, Tokens};
 /// What a search needs, from the keywords of Python.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct Settings<'py> {
+pub(crate) struct Settings<'py> {
     scheme: Bound<'py, PyAny>,
     num_perm: Option<i64>,
     seed: Option<i64>,

@@ -24,7 +24,7 @@ use crate::errors::{OrRaise, parameter_error};
 ///
 /// Raises:
 ///     ParameterError: The name is unknown, or a number is out of range.
-#[pyclass(frozen, module = "simgpu", name = "Scheme", skip_from_py_object)]
+#[pyclass(frozen, module = "simgpu", name = "Scheme")]
 #[derive(Clone)]
 pub(crate) struct PyScheme(pub(crate) Scheme);
 
@@ -88,7 +88,7 @@ impl PyScheme {
         parts.into_pyobject(py)?.hash()
     }
 
-    fn __repr__(&self) -> String {
+    pub(crate) fn __repr__(&self) -> String {
         format!(
             "Scheme({:?}, num_perm={}, seed={})",
             self.0.to_string(),
@@ -168,7 +168,7 @@ pub(crate) fn scheme_of(
 ///
 /// Raises:
 ///     ParameterError: A name is unknown, a number is out of range, or arguments contradict each other.
-#[pyclass(frozen, module = "simgpu", name = "Shingling", skip_from_py_object)]
+#[pyclass(frozen, module = "simgpu", name = "Shingling")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyShingling {
     unit: Unit,
@@ -267,7 +267,7 @@ impl PyShingling {
         self.parts(py)?.hash()
     }
 
-    fn __repr__(&self) -> String {
+    pub(crate) fn __repr__(&self) -> String {
         let mut shown = format!("Shingling({:?}", self.unit.to_string());
         if let Some(size) = self.size {
             shown += &format!(", size={size}");
@@ -408,6 +408,7 @@ fn unit_of(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResul
 
 /// The words, sorted.
 fn read_stop_words(words: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let py = words.py();
     if words.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err(
             "stop_words is a str; give a list of words, such as text.split()",

@@ -428,7 +428,7 @@ impl PySigner {
     ) -> PyResult<PySignatures> {
         let mut display = Display::new(progress)?;
         let engine = engines.for_bytes(py, bytes as u64)?;
-        let mut signed = |slots: SlotsMut<'_>| {
+        let signed = |slots: SlotsMut<'_>| {
             if bytes < INLINE_BYTES && !has_device(&engine) {
                 let run = Run {
                     engine: &engine,

@@ -361,7 +361,7 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    fn value(&self, index: usize) -> &[u8] {
+    fn value(&self, index: usize) -> &'a [u8] {
         match self {
             Bytes::Slices(slices) => slices[index],
             Bytes::Utf8(array) => array.value(index).as_bytes(),
