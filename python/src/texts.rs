@@ -7,8 +7,8 @@ use std::ops::Range;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
-    StringViewArray,
+    AnyDictionaryArray, Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray,
 };
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyImportError, PyTypeError, PyUnicodeEncodeError};
@@ -284,7 +284,7 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
             let dictionary = array.as_any_dictionary();
             let mut values = Vec::with_capacity(dictionary.values().len());
             push_texts(dictionary.values(), &mut values)?;
-            let keys = dictionary.normalized_keys();
+            let keys = keys_of(dictionary);
             let of_row = keys
                 .iter()
                 .enumerate()
@@ -330,6 +330,14 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
     Ok(())
 }
 
+/// The index of each row into the values of a dictionary; any number for a null.
+fn keys_of(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
+    match dictionary.values().is_empty() {
+        true => vec![0; dictionary.len()],
+        false => dictionary.normalized_keys(),
+    }
+}
+
 /// Strings or binaries, by index.
 enum Bytes<'a> {
     Slices(Vec<&'a [u8]>),
@@ -355,7 +363,7 @@ impl<'a> Bytes<'a> {
             DataType::Dictionary(..) => {
                 let dictionary = array.as_any_dictionary();
                 let values = Bytes::of(dictionary.values())?;
-                Bytes::Dictionary(dictionary.normalized_keys(), Box::new(values))
+                Bytes::Dictionary(keys_of(dictionary), Box::new(values))
             }
             _ => return None,
         })

@@ -69,11 +69,24 @@ def test_hashes_have_the_published_signatures():
         np.testing.assert_array_equal(signer.sign_hashes(values, offsets).slots, expected)
 
 
+PRESETS = {
+    "datasketch-legacy": "datasketch-legacy",
+    "datasketch affine32": "datasketch",
+    "datasketch affine64": "datasketch64",
+    "datatrove xxhash precision 64": "datatrove",
+    "datatrove xxhash precision 32": "datatrove32",
+    "datatrove sha1 precision 64": "datatrove",
+    "rensa 0.5 R-MinHash": "rensa",
+}
+HASHES = {"datatrove sha1 precision 64": "sha1-64"}
+
+
 def test_tokens_have_the_signatures_of_the_tools():
     published = vectors("peer_signatures")
     for scheme in published["schemes"]:
         numbers = {"num_perm": scheme["num_perm"], "seed": scheme["seed"]}
-        signer = Signer(scheme["name"], **numbers, shingling=Shingling("tokens", 1))
+        shingling = Shingling("tokens", 1, hash=HASHES.get(scheme["name"]))
+        signer = Signer(PRESETS[scheme["name"]], **numbers, shingling=shingling)
         got = signer.sign_tokens(published["documents"]).slots
         expected = [[int(slot) for slot in row] for row in scheme["signatures"]]
         np.testing.assert_array_equal(got, np.array(expected, dtype=np.uint64))
@@ -84,7 +97,7 @@ def test_texts_have_the_signatures_of_text_dedup():
     for case in published["cases"]:
         shingling = Shingling("pieces", case["size"])
         signer = Signer("text-dedup", num_perm=case["num_perm"], shingling=shingling)
-        got = signer.sign(published["texts"]).slots
+        got = signer.sign(published["texts"][: len(case["signatures"])]).slots
         # simgpu leaves texts of fewer than five pieces without shingles; text-dedup drops them first.
         signed = (got != signer.scheme.empty).any(axis=1)
         assert signed.sum() > len(signed) / 2
