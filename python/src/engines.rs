@@ -122,7 +122,8 @@ pub(crate) fn has_device(engine: &Engine) -> bool {
 
 fn forked(backend: Backend) -> String {
     format!(
-        "this process was forked from one that opened a GPU, which does not survive a fork; start it by spawn or forkserver, or give backend=\"simd\" instead of {:?}",
+        "this process was forked from one that opened a GPU, which does not survive a fork; start it by spawn or \
+         forkserver, or give backend=\"simd\" instead of {:?}",
         backend.to_string()
     )
 }

@@ -76,7 +76,8 @@ impl<'py> HashSets<'py> {
         }
         let dtype = values.dtype();
         Err(PyTypeError::new_err(format!(
-            "values have type {dtype}; give hashes of type uint32 or uint64, such as numpy.asarray(values, dtype=numpy.uint32)"
+            "values have type {dtype}; give hashes of type uint32 or uint64, such as \
+             numpy.asarray(values, dtype=numpy.uint32)"
         )))
     }
 

@@ -218,6 +218,7 @@ impl PySignatures {
         page.call_method1("signatures", (slf,))
     }
 
+    #[allow(clippy::type_complexity, reason = "a function and its arguments")]
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, PyScheme))> {

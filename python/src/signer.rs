@@ -68,7 +68,8 @@ pub(crate) struct PySigner {
 impl PySigner {
     #[new]
     #[pyo3(signature = (scheme=None, *, num_perm=None, seed=None, shingling=None, backend="auto", threads=None),
-        text_signature = "(scheme=\"affine32\", *, num_perm=None, seed=None, shingling=None, backend=\"auto\", threads=None)")]
+        text_signature = "(scheme=\"affine32\", *, num_perm=None, seed=None, shingling=None, backend=\"auto\", \
+            threads=None)")]
     fn new(
         py: Python<'_>,
         scheme: Option<&Bound<'_, PyAny>>,

@@ -11,7 +11,16 @@ import pytest
 ROOT = Path(__file__).parents[2]
 COMMAND = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "simgpu"
 
-EDGES = ["", " ", "a", "one two three four", "naïve Straße 日本語 テキスト 👩‍🔬 x²", "a\0b", "?!?!", "\n\ttab\n"]
+EDGES = [
+    "",
+    " ",
+    "a",
+    "one two three four",
+    "naïve Straße 日本語 テキスト 👩‍🔬 x²",
+    "a\0b",
+    "?!?!",
+    "\n\ttab\n",
+]
 
 
 def corpus(documents, seed=1):

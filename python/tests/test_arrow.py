@@ -45,7 +45,9 @@ def test_columns_of_every_kind(data):
     expected = signed(texts)
     assert SIGNER.sign(column) == expected
     assert SIGNER.sign(pa.table({"text": column})) == expected
-    assert SIGNER.sign(pa.table({"id": range(len(texts)), "text": column}), column="text") == expected
+    assert (
+        SIGNER.sign(pa.table({"id": range(len(texts)), "text": column}), column="text") == expected
+    )
     start = data.draw(st.integers(0, len(texts)))
     length = data.draw(st.integers(0, len(texts)))
     assert SIGNER.sign(column.slice(start, length)) == signed(texts[start : start + length])
@@ -93,7 +95,7 @@ def test_other_types_and_columns_are_refused():
     with pytest.raises(TypeError, match="column=, one of a, b"):
         SIGNER.sign(table)
     for other in [table, table.to_pydict()]:
-        with pytest.raises(simgpu.ParameterError, match="'c'|\"c\""):
+        with pytest.raises(simgpu.ParameterError, match="no column"):
             SIGNER.sign(other, column="c")
     with pytest.raises(TypeError, match="lists"):
         SIGNER.sign(["x"], column="a")
@@ -189,19 +191,28 @@ def test_pandas_and_polars_columns():
     for kind in [object, "string", "str"]:
         series = pd.Series(texts, dtype=kind)
         assert SIGNER.sign(series) == expected
-        assert SIGNER.sign(pd.DataFrame({"id": range(4), "text": series}), column="text") == expected
+        assert (
+            SIGNER.sign(pd.DataFrame({"id": range(4), "text": series}), column="text") == expected
+        )
     pl = pytest.importorskip("polars")
     for kind in [pl.String, pl.Categorical]:
         series = pl.Series("text", texts, dtype=kind)
         assert SIGNER.sign(series) == expected
-        assert SIGNER.sign(pl.DataFrame({"id": range(4), "text": series}), column="text") == expected
+        assert (
+            SIGNER.sign(pl.DataFrame({"id": range(4), "text": series}), column="text") == expected
+        )
     signatures = pl.Series(expected)
-    assert signatures.dtype == pl.Array(pl.UInt32, 128) and Signatures.from_arrow(signatures, "affine32") == expected
+    assert (
+        signatures.dtype == pl.Array(pl.UInt32, 128)
+        and Signatures.from_arrow(signatures, "affine32") == expected
+    )
 
 
 def test_duckdb_relations_and_datasets():
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.sql("select 'word ' || range as text, range as id from range(5000) order by id")
+    relation = duckdb.sql(
+        "select 'word ' || range as text, range as id from range(5000) order by id"
+    )
     expected = signed([f"word {number}" for number in range(5000)])
     assert SIGNER.sign(relation, column="text") == expected
     datasets = pytest.importorskip("datasets")

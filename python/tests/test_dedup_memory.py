@@ -27,10 +27,19 @@ def deduplicated_by_command(tmp_path, *options):
     [
         ({}, []),
         ({"threshold": 0.5, "cluster": "connected"}, ["-t", "0.5", "--cluster", "connected"]),
-        ({"keep": "longest", "verify": "signature"}, ["--keep", "longest", "--verify", "signature"]),
-        ({"verify": "none", "bands": 20, "rows": 5}, ["--verify", "none", "--bands", "20", "--rows", "5"]),
+        (
+            {"keep": "longest", "verify": "signature"},
+            ["--keep", "longest", "--verify", "signature"],
+        ),
+        (
+            {"verify": "none", "bands": 20, "rows": 5},
+            ["--verify", "none", "--bands", "20", "--rows", "5"],
+        ),
         ({"scheme": "datatrove", "threads": 2}, ["--scheme", "datatrove"]),
-        ({"shingling": "chars", "num_perm": 64, "seed": 5}, ["--unit", "chars", "--num-perm", "64", "--seed", "5"]),
+        (
+            {"shingling": "chars", "num_perm": 64, "seed": 5},
+            ["--unit", "chars", "--num-perm", "64", "--seed", "5"],
+        ),
     ],
 )
 def test_results_are_those_of_the_command_line(tmp_path, arguments, options):
@@ -81,7 +90,9 @@ def test_the_result_filters_what_it_was_made_of():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"text": TEXTS, "n": range(len(TEXTS))})
     assert found.apply(frame)["text"].tolist() == expected == found.apply(frame["text"]).tolist()
-    assert dedup(frame, column="text", id="n").removed["id"].tolist() == found.removed["row"].tolist()
+    assert (
+        dedup(frame, column="text", id="n").removed["id"].tolist() == found.removed["row"].tolist()
+    )
     pl = pytest.importorskip("polars")
     assert found.apply(pl.DataFrame({"text": TEXTS}))["text"].to_list() == expected
     assert found.apply(pl.Series(TEXTS)).to_list() == expected

@@ -34,7 +34,14 @@ def test_schemes_are_values():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"name": "md5"}, {"num_perm": 0}, {"num_perm": -1}, {"num_perm": 16385}, {"seed": -1}, {"seed": 2**32}],
+    [
+        {"name": "md5"},
+        {"num_perm": 0},
+        {"num_perm": -1},
+        {"num_perm": 16385},
+        {"seed": -1},
+        {"seed": 2**32},
+    ],
 )
 def test_bad_schemes_say_what_to_do(arguments):
     with pytest.raises(simgpu.ParameterError, match="; (give|choose)"):

@@ -44,7 +44,14 @@ def test_indexing_is_that_of_the_matrix():
     np.testing.assert_array_equal(signatures[-1], slots[-1])
     np.testing.assert_array_equal(np.stack(list(signatures)), slots)
     mask = np.arange(60) % 3 == 0
-    for index in [slice(5, 20), slice(None, None, -2), slice(50, 1000), [3, 1, 3], mask, slice(9, 2)]:
+    for index in [
+        slice(5, 20),
+        slice(None, None, -2),
+        slice(50, 1000),
+        [3, 1, 3],
+        mask,
+        slice(9, 2),
+    ]:
         part = signatures[index]
         assert isinstance(part, Signatures) and part.scheme == signatures.scheme
         np.testing.assert_array_equal(part.slots, slots[index])
@@ -166,7 +173,13 @@ def test_arrays_become_signatures():
     assert Signatures.from_array(slots[:, :16], "affine32").num_perm == 16
     with pytest.raises(simgpu.ParameterError, match="slots"):
         Signatures.from_array(slots[:, :16], Scheme())
-    for bad in [slots.astype(np.int64), slots.astype(np.uint64), slots[0], slots.astype(">u4"), "a"]:
+    for bad in [
+        slots.astype(np.int64),
+        slots.astype(np.uint64),
+        slots[0],
+        slots.astype(">u4"),
+        "a",
+    ]:
         with pytest.raises((TypeError, ValueError)):
             Signatures.from_array(bad, "affine32")
 
@@ -178,7 +191,10 @@ def test_files_of_signatures(tmp_path, name):
     signatures.save(path)
     assert Signatures.load(path) == signatures
     np.testing.assert_array_equal(np.load(path), signatures.slots)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["signatures.npy", "signatures.npy.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "signatures.npy",
+        "signatures.npy.json",
+    ]
     with pytest.raises(simgpu.OutputError):
         signatures.save(tmp_path / "signatures.bin")
     with pytest.raises(OSError):

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from corpora import COMMAND, corpus, run_command, vectors, write_records
+from corpora import corpus, run_command, vectors, write_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -365,7 +365,24 @@ assert os.waitpid(child, 0)[1] == 0
     assert finished.returncode == 0, finished.stderr
 
 
-def test_the_command_is_there():
-    """Reports a missing command as a failure where tests shall not skip."""
-    if os.environ.get("SIMGPU_REQUIRE_COMMAND"):
-        assert COMMAND.exists()
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_ctrl_c_ends_a_batch():
+    code = """
+import os, signal, threading, time, simgpu
+texts = ["word%d " % row * 20_000 for row in range(5000)]
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        simgpu.Signer().sign(texts)
+except KeyboardInterrupt:
+    os._exit(7)
+"""
+    assert run_python(code).returncode == 7
+
+
+def test_devices_that_are_missing_are_said_to_be():
+    try:
+        Signer(backend="gpu").sign(["a"])
+    except simgpu.UnsupportedError as error:
+        assert "unsupported" in str(error)
+    assert isinstance(Signer(backend="gpu"), Signer)

@@ -8,9 +8,7 @@ def scheme(name, num_perm, seed):
     return Scheme(name, num_perm=num_perm, seed=seed)
 
 
-def shingling(
-    unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name
-):
+def shingling(unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name):
     """Makes a shingling."""
     return Shingling(
         unit,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import InputError, OutputError
 
 if TYPE_CHECKING:
-    from ._simgpu import Signatures
+    from ._simgpu import Scheme, Signatures
 
 
 def save(signatures: Signatures, path: Path) -> None:
@@ -41,7 +42,9 @@ def load(cls: type[Signatures], path: Path) -> Signatures:
     if path.suffix in (".parquet", ".pq"):
         return _load_table(cls, path)
     if path.suffix != ".npy":
-        raise _input_error(path, "unknown file extension", "choose a .npy or .parquet file of signatures")
+        raise _input_error(
+            path, "unknown file extension", "choose a .npy or .parquet file of signatures"
+        )
     return _load_matrix(cls, path)
 
 
@@ -51,7 +54,9 @@ def _load_matrix(cls: type[Signatures], path: Path) -> Signatures:
     try:
         slots = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
-        raise _input_error(path, f"no NumPy matrix ({error})", "choose a file of signatures") from None
+        raise _input_error(
+            path, f"no NumPy matrix ({error})", "choose a file of signatures"
+        ) from None
     try:
         described = json.loads(_description(path).read_bytes())
     except FileNotFoundError:
@@ -60,24 +65,28 @@ def _load_matrix(cls: type[Signatures], path: Path) -> Signatures:
         raise _input_error(path, problem, remedy) from None
     except ValueError:
         raise _input_error(_description(path), "not JSON", "write the signatures again") from None
-    return _made(cls, cls.from_array, slots, _parameters(path, described), path)
+    return _made(cls.from_array, slots, _parameters(path, described), path)
 
 
 def _load_table(cls: type[Signatures], path: Path) -> Signatures:
     try:
         import pyarrow.parquet as pq
     except ImportError:
-        raise ImportError("reading Parquet files of signatures needs pyarrow; pip install pyarrow") from None
+        raise ImportError(
+            "reading Parquet files of signatures needs pyarrow; pip install pyarrow"
+        ) from None
     try:
         table = pq.read_table(path, columns=["signature"])
         described = json.loads((table.schema.metadata or {})[b"simgpu.parameters"])
     except (KeyError, ValueError) as error:
         problem = f"no file of signatures ({error})"
         raise _input_error(path, problem, "choose a file that simgpu sign wrote") from None
-    return _made(cls, cls.from_arrow, table["signature"], described, path)
+    return _made(cls.from_arrow, table["signature"], described, path)
 
 
-def _made(cls: type[Signatures], make: Any, slots: Any, parameters: Any, path: Path) -> Signatures:
+def _made(
+    make: Callable[[Any, Scheme], Signatures], slots: Any, parameters: Any, path: Path
+) -> Signatures:
     from ._simgpu import Scheme
 
     try:
