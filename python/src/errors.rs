@@ -49,6 +49,20 @@ pub(crate) fn parameter_error(py: Python<'_>, message: impl Into<String>) -> PyE
     raise(py, "ParameterError", message.into(), |_| Ok(()))
 }
 
+/// An `InputError` about the document at `row`.
+pub(crate) fn input_error(py: Python<'_>, row: usize, problem: &str, remedy: &str) -> PyErr {
+    let message = format!("row {row}: {problem}; {remedy}");
+    raise(py, "InputError", message, |exception| {
+        exception.setattr("row", row)?;
+        exception.setattr("problem", problem)
+    })
+}
+
+/// An `UnsupportedError` with this message.
+pub(crate) fn unsupported_error(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "UnsupportedError", message.to_owned(), |_| Ok(()))
+}
+
 /// A `DefectError` for a panic of the library.
 pub(crate) fn of_panic(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {

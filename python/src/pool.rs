@@ -122,7 +122,7 @@ fn default_threads(py: Python<'_>) -> PyResult<usize> {
 }
 
 /// Refuses no threads, and more than a few per core.
-fn checked(py: Python<'_>, threads: usize) -> PyResult<usize> {
+pub(crate) fn checked(py: Python<'_>, threads: usize) -> PyResult<usize> {
     let most = cores().saturating_mul(THREADS_PER_CORE);
     if (1..=most).contains(&threads) {
         return Ok(threads);

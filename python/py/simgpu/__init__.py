@@ -1,5 +1,7 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
+from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
 from ._simgpu import version as _version
 from .errors import (
     DefectError,
@@ -15,12 +17,21 @@ from .errors import (
 __version__ = _version()
 
 __all__ = [
+    "Deduplicated",
     "DefectError",
     "Error",
     "InputError",
     "OutputError",
     "ParameterError",
+    "Scheme",
+    "Shingling",
+    "Signatures",
+    "Signer",
     "SimgpuWarning",
+    "SimilarPairs",
     "StoppedError",
+    "Table",
     "UnsupportedError",
+    "dedup",
+    "pairs",
 ]

@@ -1,5 +1,9 @@
 """The exceptions of simgpu. Each is also one of Python's own kinds; errors of files are plain ``OSError``."""
 
+from __future__ import annotations
+
+import os
+
 
 class Error(Exception):
     """Base class of the errors that simgpu raises."""
@@ -15,17 +19,17 @@ class InputError(Error, ValueError):
     ``path``, ``row`` (from 0), ``line`` (from 1) and ``problem`` tell where and why, as far as known, else ``None``.
     """
 
-    path = None
-    row = None
-    line = None
-    problem = None
+    path: str | os.PathLike[str] | None = None
+    row: int | None = None
+    line: int | None = None
+    problem: str | None = None
 
 
 class OutputError(Error, OSError):
     """An output cannot be written: ``path`` and ``problem`` tell which and why."""
 
-    path = None
-    problem = None
+    path: str | os.PathLike[str] | None = None
+    problem: str | None = None
 
 
 class UnsupportedError(Error, RuntimeError):

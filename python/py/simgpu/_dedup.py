@@ -1,0 +1,320 @@
+"""Deduplication, and similar pairs, of what is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from . import _simgpu
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ._simgpu import Scheme, Shingling, Table
+
+    Progress = bool | Callable[[str, int, int], object] | None
+
+
+class Deduplicated:
+    """Which documents are kept, and which of them for each removed one."""
+
+    keep: NDArray[np.bool_]
+    """Whether each document is kept."""
+
+    kept_by: NDArray[np.int64]
+    """The row of the document kept for each document: its own row where it is kept."""
+
+    removed: Table
+    """The removed documents: row, kept (a row), similarity, found_by; with ids, also id and kept_id."""
+
+    counts: dict[str, int]
+    """The counts of documents and pairs, as in the report of ``simgpu dedup``."""
+
+    recall: float
+    """The probability that a pair with a similarity equal to the threshold is found."""
+
+    expected_precision: float | None
+    """The share of truly similar pairs to expect among the pairs found; ``None`` if not verified."""
+
+    report: dict[str, Any]
+    """Parameters, counts, cluster sizes, and the seconds of each stage."""
+
+    def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
+        self.keep = parts["keep"]
+        self.kept_by = parts["kept_by"]
+        self.removed = parts["removed"]
+        self.counts = parts["counts"]
+        self.recall = parts["recall"]
+        self.expected_precision = parts["expected_precision"]
+        self.report = _report("dedup", parts, options)
+        self.report["cluster_sizes"] = self._cluster_sizes()
+
+    @property
+    def clusters(self) -> list[NDArray[np.int64]]:
+        """The rows of each cluster of two or more documents, the kept one first, by ascending kept row."""
+        import numpy as np
+
+        removed = np.flatnonzero(~self.keep)
+        by_kept = removed[np.argsort(self.kept_by[removed], kind="stable")]
+        kept, starts = np.unique(self.kept_by[by_kept], return_index=True)
+        members = np.split(by_kept, starts[1:]) if len(kept) else []
+        return [np.concatenate(([row], rows)) for row, rows in zip(kept, members, strict=True)]
+
+    def _cluster_sizes(self) -> dict[int, int]:
+        import numpy as np
+
+        _, sizes = np.unique(self.kept_by, return_counts=True)
+        known, clusters = np.unique(sizes, return_counts=True)
+        return dict(zip(known.tolist(), clusters.tolist(), strict=True))
+
+    def apply(self, data: Any) -> Any:
+        """Returns the kept rows of ``data``, which has one row per document.
+
+        Args:
+            data: A list, a tuple, a numpy array, a pandas, polars or pyarrow object, or a datasets.Dataset. The result
+                is of the same type.
+
+        Raises:
+            ParameterError: The number of rows differs.
+            TypeError: The type is unknown.
+        """
+        import numpy as np
+
+        package = type(data).__module__.partition(".")[0]
+        if package not in _FILTERS and not isinstance(data, (list, tuple, np.ndarray)):
+            raise TypeError(
+                f"cannot filter a {type(data).__name__}; give a list, a numpy array, a pandas, polars or pyarrow "
+                "object, or a datasets.Dataset"
+            )
+        if len(data) != len(self.keep):
+            raise _parameter_error(
+                f"{len(data)} rows, but {len(self.keep)} documents were compared; give those documents"
+            )
+        if isinstance(data, (list, tuple)):
+            return type(data)(row for row, is_kept in zip(data, self.keep, strict=True) if is_kept)
+        return _FILTERS[package](data, self.keep)
+
+    def __len__(self) -> int:
+        return len(self.keep)
+
+    def __repr__(self) -> str:
+        kept, documents = self.counts["kept"], self.counts["documents"]
+        return f"<Deduplicated: {kept} of {documents} documents kept>"
+
+    def _repr_html_(self) -> str:
+        from . import _repr
+
+        return _repr.deduplicated(self)
+
+
+class SimilarPairs:
+    """The similar pairs of documents: a table of left, right (rows) and similarity; with ids, also of their ids.
+
+    It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
+    """
+
+    table: Table
+    """The pairs."""
+
+    incomplete: bool
+    """Whether the search ended at ``max_pairs``."""
+
+    counts: dict[str, int]
+    """The counts of documents and pairs, as in the report of ``simgpu pairs``."""
+
+    recall: float
+    """The probability that a pair with a similarity equal to the threshold is found."""
+
+    expected_precision: float | None
+    """The share of truly similar pairs to expect among the pairs found; ``None`` if not verified."""
+
+    report: dict[str, Any]
+    """Parameters, counts, and the seconds of each stage."""
+
+    def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
+        self.table = parts["table"]
+        self.incomplete = not parts["complete"]
+        self.counts = parts["counts"]
+        self.recall = parts["recall"]
+        self.expected_precision = parts["expected_precision"]
+        self.report = _report("pairs", parts, options)
+        self.report["complete"] = parts["complete"]
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self.table.column_names
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.table[name]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The pairs, as dicts."""
+        return self.table.to_pylist()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        ending = " (incomplete)" if self.incomplete else ""
+        return f"<SimilarPairs: {len(self)} pairs of {self.counts['documents']} documents{ending}>"
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+def dedup(
+    data: Any,
+    *,
+    column: str | None = None,
+    id: Any = None,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    verify: str = "exact",
+    cluster: str = "greedy",
+    keep: str = "first",
+    max_bucket: int = 4096,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Deduplicated:
+    """Finds near-duplicates in a table or a list, and says which document is kept for which.
+
+    Args:
+        data: What :meth:`Signer.sign` takes or, with ``shingling="tokens"``, what :meth:`Signer.sign_tokens` takes.
+        column: The column of a table.
+        id: The ids of the documents: a column of ``data``, or a sequence of int or str. They are in ``removed``.
+        threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
+        scheme: A Scheme or its name.
+        num_perm: Number of permutations, instead of the scheme's.
+        seed: Seed of the permutations, instead of the scheme's.
+        shingling: A Shingling or the name of its unit; by default the scheme's.
+        bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
+        rows: Slots per band, with ``bands``.
+        verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``.
+        cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
+            of each set that chains of similar pairs connect.
+        keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
+        max_bucket: The most documents of one bucket that a further document is compared with.
+        backend: Where signatures are computed; never changes a result.
+        threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, or one per core that this process may use.
+        progress: True draws a bar; a function gets (stage, done, total) and stops the work if it returns False.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range, or arguments contradict each other.
+        TypeError: The documents are of another type.
+        InputError: A document cannot be read; ``row`` says which.
+        StoppedError: The progress function stopped the work.
+    """
+    settings = {
+        "scheme": scheme,
+        "num_perm": num_perm,
+        "seed": seed,
+        "shingling": shingling,
+        "threshold": threshold,
+        "bands": bands,
+        "rows": rows,
+        "verify": verify,
+        "backend": backend,
+        "threads": threads,
+        "progress": progress,
+    }
+    parts = _simgpu.dedup_in_memory(data, column, id, settings, cluster, keep, max_bucket)
+    return Deduplicated(parts, {"keep": keep, "cluster": cluster, "max_bucket": max_bucket})
+
+
+def pairs(
+    data: Any,
+    *,
+    column: str | None = None,
+    id: Any = None,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    verify: str = "exact",
+    identical: str = "all",
+    max_pairs: int = 1_000_000_000,
+    backend: str = "auto",
+    threads: int | None = None,
+    progress: Progress = None,
+) -> SimilarPairs:
+    """Finds all similar pairs of the documents in a table or a list.
+
+    Args:
+        identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them (``"star"``).
+        max_pairs: The search ends after so many pairs, with a warning. Each takes 24 bytes.
+
+    The other arguments, and the errors, are those of :func:`dedup`.
+    """
+    settings = {
+        "scheme": scheme,
+        "num_perm": num_perm,
+        "seed": seed,
+        "shingling": shingling,
+        "threshold": threshold,
+        "bands": bands,
+        "rows": rows,
+        "verify": verify,
+        "backend": backend,
+        "threads": threads,
+        "progress": progress,
+    }
+    parts = _simgpu.pairs_in_memory(data, column, id, settings, identical, max_pairs)
+    return SimilarPairs(parts, {"identical": identical, "max_pairs": max_pairs})
+
+
+def _report(command: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    parameters = {**parts["parameters"], "recall_at_threshold": parts["recall"]}
+    report = {"command": command, "counts": parts["counts"], "parameters": parameters, **options}
+    if parts["expected_precision"] is not None:
+        report["expected_precision"] = parts["expected_precision"]
+    report["stages"] = parts["stages"]
+    return report
+
+
+def _parameter_error(message: str) -> Exception:
+    from .errors import ParameterError
+
+    return ParameterError(message)
+
+
+def _filter_pyarrow(data: Any, keep: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return data.filter(pa.array(keep))
+
+
+def _filter_polars(data: Any, keep: NDArray[np.bool_]) -> Any:
+    import polars as pl
+
+    return data.filter(pl.Series(keep))
+
+
+def _filter_pandas(data: Any, keep: NDArray[np.bool_]) -> Any:
+    return data[keep]
+
+
+def _select_rows(data: Any, keep: NDArray[np.bool_]) -> Any:
+    return data.select(keep.nonzero()[0])
+
+
+_FILTERS: dict[str, Callable[[Any, Any], Any]] = {
+    "numpy": _filter_pandas,
+    "pandas": _filter_pandas,
+    "polars": _filter_polars,
+    "pyarrow": _filter_pyarrow,
+    "datasets": _select_rows,
+}

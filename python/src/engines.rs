@@ -1,0 +1,129 @@
+//! Opens the engines that sign: one for the CPU at once, one with a GPU when there is enough to sign.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use simgpu::backend::{Backend, Hardware};
+use simgpu::engine::{Engine, EngineBuilder};
+use simgpu::simd::Isa;
+
+use crate::errors::{OrRaise, unsupported_error};
+
+/// With less text than this, `auto` never looks for a GPU.
+const DEVICE_FROM_BYTES: u64 = 16 << 20;
+
+/// `auto` chooses anew for a batch that is larger than the one it chose for by this factor.
+const CHOOSE_AGAIN: u64 = 4;
+
+/// The process that opened a device first; 0 if none did. A forked child cannot use what its parent opened, nor open
+/// a device of its own: drivers do not survive a fork.
+static DEVICE_PROCESS: AtomicU32 = AtomicU32::new(0);
+
+/// The engines of one scheme and shingling.
+pub(crate) struct Engines {
+    backend: Backend,
+    builder: EngineBuilder,
+    /// The engine for small batches, on the CPU; that of all batches unless the backend may be a GPU.
+    small: Arc<Engine>,
+    /// The engine for large batches, once chosen. Locked only while the interpreter is attached, and never for long, so
+    /// that no fork happens meanwhile.
+    large: Mutex<Option<Chosen>>,
+}
+
+#[derive(Clone)]
+struct Chosen {
+    process: u32,
+    bytes: u64,
+    engine: Arc<Engine>,
+}
+
+impl Engines {
+    /// Checks the settings. Opens no device.
+    pub(crate) fn new(py: Python<'_>, builder: EngineBuilder, backend: Backend) -> PyResult<Self> {
+        let builder = match backend {
+            // The reference shingles without vector instructions, too.
+            Backend::Scalar => builder.hardware(Hardware {
+                isa: Isa::named("portable").or_raise(py)?,
+                ..Hardware::default()
+            }),
+            _ => builder,
+        };
+        let on_cpu = match backend {
+            Backend::Scalar => Backend::Scalar,
+            _ => Backend::Simd,
+        };
+        let small = builder.clone().backend(on_cpu).build().or_raise(py)?;
+        Ok(Engines {
+            backend,
+            builder: builder.backend(backend),
+            small: Arc::new(small),
+            large: Mutex::new(None),
+        })
+    }
+
+    /// An engine on the CPU.
+    pub(crate) fn on_cpu(&self) -> &Arc<Engine> {
+        &self.small
+    }
+
+    /// The engine for a batch of so many bytes of text.
+    pub(crate) fn for_bytes(&self, py: Python<'_>, bytes: u64) -> PyResult<Arc<Engine>> {
+        let process = std::process::id();
+        let is_named = match self.backend {
+            Backend::Gpu | Backend::Hybrid => true,
+            Backend::Auto if bytes >= DEVICE_FROM_BYTES => false,
+            _ => return Ok(self.small.clone()),
+        };
+        let opener = DEVICE_PROCESS.load(Ordering::Acquire);
+        if opener != 0 && opener != process {
+            return match is_named {
+                true => Err(unsupported_error(py, &forked(self.backend))),
+                false => Ok(self.small.clone()),
+            };
+        }
+        let chosen = self.chosen().clone();
+        if let Some(chosen) = chosen
+            && chosen.process == process
+            && (is_named || bytes / CHOOSE_AGAIN <= chosen.bytes || chosen.has_device())
+        {
+            return Ok(chosen.engine);
+        }
+        let builder = self.builder.clone().work_bytes(bytes);
+        let engine = Arc::new(py.detach(|| builder.build()).or_raise(py)?);
+        let chosen = Chosen {
+            process,
+            bytes,
+            engine: engine.clone(),
+        };
+        if chosen.has_device() {
+            DEVICE_PROCESS.store(process, Ordering::Release);
+        }
+        *self.chosen() = Some(chosen);
+        Ok(engine)
+    }
+
+    fn chosen(&self) -> std::sync::MutexGuard<'_, Option<Chosen>> {
+        self.large.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Chosen {
+    fn has_device(&self) -> bool {
+        has_device(&self.engine)
+    }
+}
+
+/// Whether an engine signs on a device.
+pub(crate) fn has_device(engine: &Engine) -> bool {
+    let description = engine.signer().describe();
+    !description.starts_with("simd") && !description.starts_with("scalar")
+}
+
+fn forked(backend: Backend) -> String {
+    format!(
+        "this process was forked from one that opened a GPU, which does not survive a fork; start it by spawn or \
+         forkserver, or give backend=\"simd\" instead of {:?}",
+        backend.to_string()
+    )
+}

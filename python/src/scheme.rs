@@ -1,0 +1,433 @@
+//! Schemes and shingling as Python objects.
+
+use std::num::NonZeroUsize;
+
+use numpy::PyArrayDescr;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use simgpu::Error;
+use simgpu::pipeline::{Normalise, Shingling, StopWords, Unit};
+use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, Width};
+
+use crate::errors::{OrRaise, parameter_error};
+
+/// What a signature value is: a family of permutations, or a preset with the values of another tool.
+///
+/// Only signatures of equal schemes can be compared. Schemes are immutable and hashable.
+///
+/// Args:
+///     name: One of ``Scheme.names()``.
+///     num_perm: Number of permutations, which is the number of slots of a signature, from 1 to 16384. By default
+///         128, or the preset's.
+///     seed: Seed of the permutations, a 32-bit number. By default 1, or the preset's.
+///
+/// Raises:
+///     ParameterError: The name is unknown, or a number is out of range.
+#[pyclass(frozen, module = "simgpu", name = "Scheme")]
+#[derive(Clone)]
+pub(crate) struct PyScheme(pub(crate) Scheme);
+
+#[pymethods]
+impl PyScheme {
+    #[new]
+    #[pyo3(signature = (name="affine32", *, num_perm=None, seed=None))]
+    fn new(py: Python<'_>, name: &str, num_perm: Option<i64>, seed: Option<i64>) -> PyResult<Self> {
+        let scheme = Scheme::named(name).or_raise(py)?;
+        adjusted(py, scheme, num_perm, seed).map(PyScheme)
+    }
+
+    /// The names of all schemes.
+    #[staticmethod]
+    fn names() -> Vec<&'static str> {
+        Scheme::names().collect()
+    }
+
+    /// The name.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// Number of permutations, which is the number of slots of a signature.
+    #[getter]
+    fn num_perm(&self) -> usize {
+        self.0.num_perm()
+    }
+
+    /// Seed of the permutations.
+    #[getter]
+    fn seed(&self) -> u32 {
+        self.0.seed()
+    }
+
+    /// The numpy type of a slot: uint32 or uint64.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
+        match self.0.family().slot_width() {
+            Width::U32 => numpy::dtype::<u32>(py),
+            Width::U64 => numpy::dtype::<u64>(py),
+        }
+    }
+
+    /// The value of every slot of the empty set.
+    #[getter]
+    fn empty(&self) -> u64 {
+        self.0.empty_slot()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<PyScheme>()
+            .is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        let scheme = &self.0;
+        let parts = (scheme.to_string(), scheme.num_perm(), scheme.seed());
+        parts.into_pyobject(py)?.hash()
+    }
+
+    pub(crate) fn __repr__(&self) -> String {
+        format!(
+            "Scheme({:?}, num_perm={}, seed={})",
+            self.0.to_string(),
+            self.0.num_perm(),
+            self.0.seed()
+        )
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (String, usize, u32))> {
+        let make = py.import("simgpu._restore")?.getattr("scheme")?;
+        let scheme = &self.0;
+        Ok((make, (scheme.to_string(), scheme.num_perm(), scheme.seed())))
+    }
+}
+
+/// The scheme with other numbers, where given.
+fn adjusted(
+    py: Python<'_>,
+    mut scheme: Scheme,
+    num_perm: Option<i64>,
+    seed: Option<i64>,
+) -> PyResult<Scheme> {
+    if let Some(num_perm) = num_perm {
+        let known = u32::try_from(num_perm).ok();
+        let changed = known.and_then(|num_perm| scheme.with_num_perm(num_perm).ok());
+        scheme = changed.ok_or_else(|| {
+            let message = format!("num_perm is {num_perm}; give a number from 1 to {MAX_NUM_PERM}");
+            parameter_error(py, message)
+        })?;
+    }
+    if let Some(seed) = seed {
+        let seed = u32::try_from(seed).map_err(|_| {
+            let message = format!("seed is {seed}; give a number from 0 to {}", u32::MAX);
+            parameter_error(py, message)
+        })?;
+        scheme = scheme.with_seed(seed);
+    }
+    Ok(scheme)
+}
+
+/// The scheme that an argument names or is, with other numbers where given.
+pub(crate) fn scheme_of(
+    scheme: &Bound<'_, PyAny>,
+    num_perm: Option<i64>,
+    seed: Option<i64>,
+) -> PyResult<Scheme> {
+    let py = scheme.py();
+    let named = if let Ok(scheme) = scheme.cast::<PyScheme>() {
+        scheme.get().0.clone()
+    } else if let Ok(name) = scheme.extract::<&str>() {
+        Scheme::named(name).or_raise(py)?
+    } else {
+        let kind = scheme.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "scheme is of type {kind}; give a Scheme or its name"
+        )));
+    };
+    adjusted(py, named, num_perm, seed)
+}
+
+/// How a document becomes a set of shingles.
+///
+/// Immutable and hashable. What is not given is the scheme's: a preset has its own sizes for its own unit.
+///
+/// Args:
+///     unit: ``"words"``, ``"bytes"``, ``"chars"``, ``"stopwords"``, ``"pieces"`` (strings between characters other
+///         than letters, numbers and underscores) or ``"tokens"`` (documents are lists of tokens).
+///     size: Units per shingle. By default 5 words or pieces, 9 bytes or characters, 1 token, or the scheme's.
+///     lowercase: Lowercase texts first.
+///     strip_punctuation: Delete punctuation first.
+///     keep_whitespace: Keep runs of whitespace; by default each becomes one space.
+///     stop_words: The words that begin shingles of the unit ``"stopwords"``. By default English ones.
+///     hash: The base hash of shingles. By default ``"words-v1"`` for words, murmur3 for other units, or the scheme's.
+///
+/// Raises:
+///     ParameterError: A name is unknown, a number is out of range, or arguments contradict each other.
+#[pyclass(frozen, module = "simgpu", name = "Shingling")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct PyShingling {
+    unit: Unit,
+    size: Option<NonZeroUsize>,
+    normalise: Normalise,
+    /// The stop words given, sorted; `None` for the English ones.
+    stop_words: Option<Vec<String>>,
+    hash: Option<BaseHash>,
+}
+
+#[pymethods]
+impl PyShingling {
+    #[new]
+    #[pyo3(signature = (unit="words", size=None, *, lowercase=false, strip_punctuation=false, keep_whitespace=false,
+        stop_words=None, hash=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn new(
+        py: Python<'_>,
+        unit: &str,
+        size: Option<i64>,
+        lowercase: bool,
+        strip_punctuation: bool,
+        keep_whitespace: bool,
+        stop_words: Option<&Bound<'_, PyAny>>,
+        hash: Option<&str>,
+    ) -> PyResult<Self> {
+        let stop_words = stop_words.map(read_stop_words).transpose()?;
+        let unit = unit_of(py, unit, stop_words.as_deref())?;
+        let size = size.map(|size| read_size(py, size)).transpose()?;
+        if let Some(size) = size {
+            Shingling::of(unit.clone()).with_size(size).or_raise(py)?;
+        }
+        Ok(PyShingling {
+            unit,
+            size,
+            normalise: Normalise {
+                lowercase,
+                strip_punctuation,
+                keep_whitespace,
+            },
+            stop_words,
+            hash: hash.map(str::parse).transpose().or_raise(py)?,
+        })
+    }
+
+    /// The unit.
+    #[getter]
+    fn unit(&self) -> String {
+        self.unit.to_string()
+    }
+
+    /// Units per shingle; ``None`` for the default.
+    #[getter]
+    fn size(&self) -> Option<usize> {
+        self.size.map(NonZeroUsize::get)
+    }
+
+    /// Whether texts are lowercased.
+    #[getter]
+    fn lowercase(&self) -> bool {
+        self.normalise.lowercase
+    }
+
+    /// Whether punctuation is deleted.
+    #[getter]
+    fn strip_punctuation(&self) -> bool {
+        self.normalise.strip_punctuation
+    }
+
+    /// Whether runs of whitespace are kept.
+    #[getter]
+    fn keep_whitespace(&self) -> bool {
+        self.normalise.keep_whitespace
+    }
+
+    /// The stop words given, sorted; ``None`` for the English ones.
+    #[getter]
+    fn stop_words<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let words = self.stop_words.as_ref();
+        words.map(|words| PyTuple::new(py, words)).transpose()
+    }
+
+    /// The name of the base hash; ``None`` for the default.
+    #[getter]
+    fn hash(&self) -> Option<String> {
+        self.hash.map(|hash| hash.to_string())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other
+            .cast::<PyShingling>()
+            .is_ok_and(|other| other.get() == self)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.parts(py)?.hash()
+    }
+
+    pub(crate) fn __repr__(&self) -> String {
+        let mut shown = format!("Shingling({:?}", self.unit.to_string());
+        if let Some(size) = self.size {
+            shown += &format!(", size={size}");
+        }
+        let normalise = self.normalise;
+        for (name, is_set) in [
+            ("lowercase", normalise.lowercase),
+            ("strip_punctuation", normalise.strip_punctuation),
+            ("keep_whitespace", normalise.keep_whitespace),
+        ] {
+            if is_set {
+                shown += &format!(", {name}=True");
+            }
+        }
+        if let Some(words) = &self.stop_words {
+            shown += &format!(", stop_words={words:?}");
+        }
+        if let Some(hash) = self.hash {
+            shown += &format!(", hash={:?}", hash.to_string());
+        }
+        shown + ")"
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let make = py.import("simgpu._restore")?.getattr("shingling")?;
+        Ok((make, self.parts(py)?))
+    }
+}
+
+impl PyShingling {
+    /// The arguments that make an equal object, in order.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let normalise = self.normalise;
+        (
+            self.unit(),
+            self.size(),
+            normalise.lowercase,
+            normalise.strip_punctuation,
+            normalise.keep_whitespace,
+            self.stop_words(py)?,
+            self.hash(),
+        )
+            .into_pyobject(py)
+    }
+
+    /// The shingling that an argument is or names; `None` for the scheme's.
+    pub(crate) fn of_argument(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Self>> {
+        let Some(argument) = argument else {
+            return Ok(None);
+        };
+        if let Ok(shingling) = argument.cast::<PyShingling>() {
+            return Ok(Some(shingling.get().clone()));
+        }
+        let Ok(unit) = argument.extract::<&str>() else {
+            let kind = argument.get_type().name()?;
+            return Err(PyTypeError::new_err(format!(
+                "shingling is of type {kind}; give a Shingling or the name of a unit"
+            )));
+        };
+        let unit = unit_of(argument.py(), unit, None)?;
+        Ok(Some(PyShingling::of_unit(unit)))
+    }
+
+    /// Shingles of a unit, with the defaults of the scheme.
+    pub(crate) fn of_unit(unit: Unit) -> Self {
+        PyShingling {
+            unit,
+            size: None,
+            normalise: Normalise::default(),
+            stop_words: None,
+            hash: None,
+        }
+    }
+
+    /// The same shingling with everything that the scheme decides filled in.
+    pub(crate) fn completed(&self, resolved: &Shingling, hash: BaseHash) -> Self {
+        // The hashes that only presets use have no name, so that nobody can ask for them.
+        let is_named = BaseHash::names().any(|name| name == hash.to_string());
+        PyShingling {
+            unit: resolved.unit.clone(),
+            size: resolved.unit.takes_size().then_some(resolved.size),
+            normalise: resolved.normalise,
+            stop_words: self.stop_words.clone(),
+            hash: is_named.then_some(hash),
+        }
+    }
+
+    /// The base hash, if given.
+    pub(crate) fn base_hash(&self) -> Option<BaseHash> {
+        self.hash
+    }
+
+    /// The library's shingling: what is not given is the scheme's, as on the command line.
+    pub(crate) fn resolve(&self, scheme: &Scheme) -> simgpu::Result<Shingling> {
+        let mut shingling = Shingling::for_scheme(scheme, Some(self.unit.clone()));
+        if let Some(size) = self.size {
+            shingling = shingling.with_size(size)?;
+        }
+        let (own, default) = (self.normalise, shingling.normalise);
+        shingling.normalise = Normalise {
+            lowercase: own.lowercase || default.lowercase,
+            strip_punctuation: own.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: own.keep_whitespace || default.keep_whitespace,
+        };
+        Ok(shingling)
+    }
+}
+
+/// The unit of this name.
+fn unit_of(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResult<Unit> {
+    let of_words = |words: &[String]| words.iter().map(String::as_str).collect();
+    let stop_words_of = |words: Option<&[String]>| words.map_or_else(StopWords::english, of_words);
+    let units = [
+        Unit::Words,
+        Unit::Bytes,
+        Unit::Chars,
+        Unit::StopWords(stop_words_of(stop_words)),
+        Unit::Pieces,
+        Unit::Tokens,
+    ];
+    let known = units.each_ref().map(Unit::to_string).join(", ");
+    let unit = units.into_iter().find(|unit| unit.to_string() == name);
+    let unit = unit.ok_or_else(|| Error::UnknownName {
+        what: "unit",
+        name: name.to_owned(),
+        known,
+    });
+    let unit = unit.or_raise(py)?;
+    if stop_words.is_some() && !matches!(unit, Unit::StopWords(_)) {
+        let message = "stop_words needs unit=\"stopwords\"; give that unit, or omit stop_words";
+        return Err(parameter_error(py, message));
+    }
+    Ok(unit)
+}
+
+/// The words, sorted.
+fn read_stop_words(words: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let py = words.py();
+    if words.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err(
+            "stop_words is a str; give a list of words, such as text.split()",
+        ));
+    }
+    let words = words.try_iter()?.map(|word| word?.extract::<String>());
+    let mut words: Vec<String> = words.collect::<PyResult<_>>()?;
+    words.sort_unstable();
+    words.dedup();
+    if words.is_empty() {
+        return Err(parameter_error(
+            py,
+            "stop_words is empty; give at least one word",
+        ));
+    }
+    Ok(words)
+}
+
+fn read_size(py: Python<'_>, size: i64) -> PyResult<NonZeroUsize> {
+    let known = usize::try_from(size).ok().and_then(NonZeroUsize::new);
+    known.ok_or_else(|| parameter_error(py, format!("size is {size}; give a number from 1 on")))
+}

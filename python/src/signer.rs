@@ -1,0 +1,656 @@
+//! Signs what Python gives: texts, lists of tokens, sets of hashes.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use numpy::PyUntypedArrayMethods;
+use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use simgpu::backend::Backend;
+use simgpu::documents::{Documents, TextBatch};
+use simgpu::engine::Engine;
+use simgpu::error::Conflict;
+use simgpu::pipeline::{Banding, ShingleSets, SignaturesMut, Unit, band_key};
+use simgpu::progress::{Progress, Silent, advance};
+use simgpu::scheme::{Hashes, Scheme, SlotVec, SlotsMut, Values, Width};
+
+use crate::engines::{Engines, has_device};
+use crate::errors::OrRaise;
+use crate::hashes::HashSets;
+use crate::pool;
+use crate::progress::Display;
+use crate::scheme::{PyScheme, PyShingling, scheme_of};
+use crate::signatures::{PySignatures, SlotBuffer, array_of};
+use crate::texts::{Column, Tokens};
+
+/// With less text than this, starting the pool would take longer than signing.
+const INLINE_BYTES: usize = 64 << 10;
+
+/// The work of a row beside its text, in bytes of text.
+const PER_ROW: usize = 16;
+
+/// Bytes of text between two looks at whether to stop: some 40 ms on one core.
+const PIECE_BYTES: usize = 8 << 20;
+
+/// Documents of tokens that one thread takes at a time.
+const TOKEN_ROWS: usize = 256;
+
+/// Computes MinHash signatures.
+///
+/// One signer serves any number of threads. It opens no thread and no device before its first batch, and is pickled as
+/// its arguments.
+///
+/// Args:
+///     scheme: A Scheme or its name.
+///     num_perm: Number of permutations, instead of the scheme's.
+///     seed: Seed of the permutations, instead of the scheme's.
+///     shingling: A Shingling or the name of its unit. By default the scheme's: five words, or those of the preset.
+///     backend: ``"auto"``, ``"scalar"``, ``"simd"``, ``"gpu"`` or ``"hybrid"``. Never changes a value.
+///     threads: Number of threads for a batch; by default ``SIMGPU_NUM_THREADS``, or one per core that this process
+///         may use. Batches of less than 64 KiB run on the calling thread.
+///
+/// Raises:
+///     ParameterError: An argument is unknown or out of range, or the shingling does not fit the scheme.
+#[pyclass(frozen, module = "simgpu", name = "Signer")]
+pub(crate) struct PySigner {
+    scheme: Scheme,
+    shingling: Option<PyShingling>,
+    backend: Backend,
+    threads: Option<usize>,
+    engines: Engines,
+    /// The engines for lists of tokens, if the shingling leaves the unit open.
+    for_tokens: OnceLock<Engines>,
+}
+
+#[pymethods]
+impl PySigner {
+    #[new]
+    #[pyo3(signature = (scheme=None, *, num_perm=None, seed=None, shingling=None, backend="auto", threads=None),
+        text_signature = "(scheme=\"affine32\", *, num_perm=None, seed=None, shingling=None, backend=\"auto\", \
+            threads=None)")]
+    fn new(
+        py: Python<'_>,
+        scheme: Option<&Bound<'_, PyAny>>,
+        num_perm: Option<i64>,
+        seed: Option<i64>,
+        shingling: Option<&Bound<'_, PyAny>>,
+        backend: &str,
+        threads: Option<usize>,
+    ) -> PyResult<Self> {
+        let default = "affine32".into_pyobject(py)?.into_any();
+        let scheme = scheme_of(scheme.unwrap_or(&default), num_perm, seed)?;
+        let shingling = PyShingling::of_argument(shingling)?;
+        let backend: Backend = backend.parse().or_raise(py)?;
+        if let Some(threads) = threads {
+            pool::checked(py, threads)?;
+        }
+        let engines = open(py, &scheme, shingling.as_ref(), backend)?;
+        Ok(PySigner {
+            scheme,
+            shingling,
+            backend,
+            threads,
+            engines,
+            for_tokens: OnceLock::new(),
+        })
+    }
+
+    /// The scheme.
+    #[getter]
+    fn scheme(&self) -> PyScheme {
+        PyScheme(self.scheme.clone())
+    }
+
+    /// The shingling, with what the scheme decides filled in.
+    #[getter]
+    fn shingling(&self) -> PyShingling {
+        let shingler = self.engines.on_cpu().shingler();
+        let unit = shingler.shingling().unit.clone();
+        let given = self.shingling.clone();
+        let given = given.unwrap_or_else(|| PyShingling::of_unit(unit));
+        given.completed(shingler.shingling(), shingler.hash())
+    }
+
+    /// The name of the backend.
+    #[getter]
+    fn backend(&self) -> String {
+        self.backend.to_string()
+    }
+
+    /// The number of threads; ``None`` for the default.
+    #[getter]
+    fn threads(&self) -> Option<usize> {
+        self.threads
+    }
+
+    /// Signs texts.
+    ///
+    /// Args:
+    ///     texts: A list or iterator of str, a numpy array, a Series, an Arrow array, or a table. Memory of Arrow
+    ///         columns is read where it lies. None and nulls have no shingles.
+    ///     column: The column of a table.
+    ///     out: A C-contiguous array of shape (documents, num_perm) and of the scheme's dtype to write to.
+    ///     progress: True draws a bar; a function gets (stage, done, total) and stops the work if it returns False.
+    ///
+    /// Returns:
+    ///     The signatures, one row per text. With ``out``, they share its memory.
+    ///
+    /// Raises:
+    ///     TypeError: The texts are no collection of str.
+    ///     InputError: A text is not valid UTF-8; ``row`` says which.
+    #[pyo3(signature = (texts, *, column=None, out=None, progress=None))]
+    fn sign<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        column: Option<&str>,
+        out: Option<&Bound<'py, PyAny>>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<PySignatures> {
+        let py = texts.py();
+        if self.engines.on_cpu().takes_tokens() {
+            return Err(Conflict::TextsForTokens.into()).or_raise(py);
+        }
+        let column = Column::new(texts, column)?;
+        let texts = column.texts()?;
+        let bytes = texts.iter().map(|text| PER_ROW + text.len()).sum();
+        let target = Target::new(&self.scheme, texts.len(), out)?;
+        self.run(py, &self.engines, bytes, target, progress, |run| {
+            sign_texts(run, &texts)
+        })
+    }
+
+    /// Signs documents given as lists of tokens.
+    ///
+    /// Args:
+    ///     documents: A list of lists of str or bytes, or an Arrow column or Series of lists of strings or binaries.
+    ///         None and nulls have no shingles. Tokens are never normalised.
+    ///     column: The column of a table.
+    ///     out: As of :meth:`sign`.
+    ///     progress: As of :meth:`sign`.
+    ///
+    /// Returns:
+    ///     The signatures, one row per document.
+    ///
+    /// Raises:
+    ///     TypeError: The documents are no collection of lists of tokens.
+    ///     ParameterError: The signer was made for another unit than tokens.
+    #[pyo3(signature = (documents, *, column=None, out=None, progress=None))]
+    fn sign_tokens<'py>(
+        &self,
+        documents: &Bound<'py, PyAny>,
+        column: Option<&str>,
+        out: Option<&Bound<'py, PyAny>>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<PySignatures> {
+        let py = documents.py();
+        let engines = self.engines_for_tokens(py)?;
+        let column = Column::new(documents, column)?;
+        let mut lists = Vec::new();
+        let tokens = column.tokens(&mut lists)?;
+        let bytes = (0..tokens.len())
+            .map(|row| PER_ROW + tokens.bytes(row))
+            .sum();
+        let target = Target::new(&self.scheme, tokens.len(), out)?;
+        self.run(py, engines, bytes, target, progress, |run| {
+            sign_tokens(run, &tokens)
+        })
+    }
+
+    /// Signs sets of hashes.
+    ///
+    /// Schemes that do not mix hashes, such as ``mersenne61``, need hashes that behave like random numbers.
+    ///
+    /// Args:
+    ///     values: An array of uint32 or uint64, as wide as the scheme's hashes, with ``offsets``: set i is
+    ///         ``values[offsets[i]:offsets[i + 1]]``. Or, without ``offsets``: an array of two dimensions, whose rows
+    ///         are the sets; an Arrow column of lists of uint32 or uint64; or a SciPy CSR matrix, whose rows are sets
+    ///         of column numbers.
+    ///     offsets: Ascending int32, int64 or uint64, one more than there are sets.
+    ///     column: The column of a table.
+    ///     out: As of :meth:`sign`.
+    ///     progress: As of :meth:`sign`.
+    ///
+    /// Returns:
+    ///     The signatures, one row per set.
+    ///
+    /// Raises:
+    ///     TypeError: The values are signed, or not as wide as the scheme's hashes. They are never converted.
+    ///     ParameterError: The offsets do not ascend, or exceed the values.
+    #[pyo3(signature = (values, offsets=None, *, column=None, out=None, progress=None))]
+    fn sign_hashes<'py>(
+        &self,
+        values: &Bound<'py, PyAny>,
+        offsets: Option<&Bound<'py, PyAny>>,
+        column: Option<&str>,
+        out: Option<&Bound<'py, PyAny>>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<PySignatures> {
+        let py = values.py();
+        let held = HashSets::new(values, offsets, column, self.scheme.family().hash_width())?;
+        let sets = held.sets(&self.scheme)?;
+        let count: usize = sets.iter().map(|sets| sets.offsets.len() - 1).sum();
+        let of_sets =
+            |sets: &crate::texts::Sets<'_>| sets.offsets[sets.offsets.len() - 1] - sets.offsets[0];
+        let bytes = PER_ROW * count + 8 * sets.iter().map(of_sets).sum::<usize>();
+        let target = Target::new(&self.scheme, count, out)?;
+        self.run(py, &self.engines, bytes, target, progress, |run| {
+            sign_sets(run, &sets)
+        })
+    }
+
+    /// The band keys of texts, for a shuffle elsewhere: documents that share a key in one band are candidates.
+    ///
+    /// A text without shingles has the keys of the empty set; leave such texts out of a shuffle.
+    ///
+    /// Args:
+    ///     texts: As of :meth:`sign`.
+    ///     bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
+    ///     rows: Slots per band, with ``bands``.
+    ///     threshold: Similarity for which bands and rows are chosen.
+    ///     column: The column of a table.
+    ///     progress: As of :meth:`sign`.
+    ///
+    /// Returns:
+    ///     An array of shape (documents, bands), of type uint64.
+    #[pyo3(signature = (texts, bands=None, rows=None, threshold=0.8, *, column=None, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn band_keys<'py>(
+        &self,
+        texts: &Bound<'py, PyAny>,
+        bands: Option<usize>,
+        rows: Option<usize>,
+        threshold: f64,
+        column: Option<&str>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let py = texts.py();
+        let banding = banding_of(py, bands, rows, threshold, &self.scheme)?;
+        let signatures = self.sign(texts, column, None, progress)?;
+        let count = signatures.rows();
+        let slots = signatures.view();
+        let num_perm = self.scheme.num_perm();
+        let of_row = |row: usize| {
+            (0..).zip(0..banding.bands()).map(move |(band, first)| {
+                let start = row * num_perm + first * banding.rows();
+                band_key(band, slots.range(start..start + banding.rows()))
+            })
+        };
+        let keys: Vec<u64> = py.detach(|| (0..count).flat_map(of_row).collect());
+        array_of(py, (count, banding.bands()), keys)
+    }
+
+    fn __repr__(&self) -> String {
+        let mut shown = format!("Signer({}", PyScheme(self.scheme.clone()).__repr__());
+        if let Some(shingling) = &self.shingling {
+            shown += &format!(", shingling={}", shingling.__repr__());
+        }
+        if self.backend != Backend::Auto {
+            shown += &format!(", backend={:?}", self.backend());
+        }
+        if let Some(threads) = self.threads {
+            shown += &format!(", threads={threads}");
+        }
+        shown + ")"
+    }
+
+    #[allow(clippy::type_complexity, reason = "the arguments of the constructor")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (PyScheme, Option<PyShingling>, String, Option<usize>),
+    )> {
+        let make = py.import("simgpu._restore")?.getattr("signer")?;
+        let scheme = PyScheme(self.scheme.clone());
+        let arguments = (scheme, self.shingling.clone(), self.backend(), self.threads);
+        Ok((make, arguments))
+    }
+}
+
+/// Engines for a scheme; `None` means the shingling of the scheme.
+pub(crate) fn open(
+    py: Python<'_>,
+    scheme: &Scheme,
+    shingling: Option<&PyShingling>,
+    backend: Backend,
+) -> PyResult<Engines> {
+    let mut builder = Engine::builder().scheme(scheme.clone());
+    if let Some(shingling) = shingling {
+        builder = builder.shingling(shingling.resolve(scheme).or_raise(py)?);
+        if let Some(hash) = shingling.base_hash() {
+            builder = builder.hash(hash);
+        }
+    }
+    Engines::new(py, builder, backend)
+}
+
+/// The banding that arguments name, or the best for the threshold.
+pub(crate) fn banding_of(
+    py: Python<'_>,
+    bands: Option<usize>,
+    rows: Option<usize>,
+    threshold: f64,
+    scheme: &Scheme,
+) -> PyResult<Banding> {
+    let banding = match (bands, rows) {
+        (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
+        (None, None) => Banding::for_scheme(threshold, scheme),
+        _ => {
+            let message = "bands and rows belong together; give both, or neither";
+            return Err(crate::errors::parameter_error(py, message));
+        }
+    };
+    banding.or_raise(py)
+}
+
+/// Where signatures are written.
+enum Target<'py> {
+    /// To new memory.
+    New(SlotVec),
+    /// To the caller's array.
+    Narrow(Bound<'py, PyArray2<u32>>),
+    /// To the caller's array.
+    Wide(Bound<'py, PyArray2<u64>>),
+}
+
+impl<'py> Target<'py> {
+    fn new(scheme: &Scheme, rows: usize, out: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
+        let width = scheme.family().slot_width();
+        let num_perm = scheme.num_perm();
+        let Some(out) = out else {
+            let len = rows.saturating_mul(num_perm);
+            // Zeroed memory of the system is not touched before it is written.
+            return Ok(Target::New(match width {
+                Width::U32 => Values::U32(vec![0; len]),
+                Width::U64 => Values::U64(vec![0; len]),
+            }));
+        };
+        let wrong = || {
+            let bits = 8 * width.bytes();
+            PyTypeError::new_err(format!(
+                "out does not fit; give a C-contiguous array of shape ({rows}, {num_perm}) and type uint{bits}"
+            ))
+        };
+        let fits = |array: &Bound<'py, numpy::PyUntypedArray>| {
+            array.shape() == [rows, num_perm] && array.is_c_contiguous()
+        };
+        match width {
+            Width::U32 => match out.cast::<PyArray2<u32>>() {
+                Ok(array) if fits(array.as_untyped()) => Ok(Target::Narrow(array.clone())),
+                _ => Err(wrong()),
+            },
+            Width::U64 => match out.cast::<PyArray2<u64>>() {
+                Ok(array) if fits(array.as_untyped()) => Ok(Target::Wide(array.clone())),
+                _ => Err(wrong()),
+            },
+        }
+    }
+}
+
+/// A batch that is being signed.
+struct Run<'a> {
+    engine: &'a Engine,
+    slots: SlotsMut<'a>,
+    progress: &'a dyn Progress,
+    /// Whether to use no thread but the calling one.
+    is_inline: bool,
+}
+
+impl PySigner {
+    fn engines_for_tokens(&self, py: Python<'_>) -> PyResult<&Engines> {
+        if self.shingling.is_some() {
+            let engine = self.engines.on_cpu();
+            if engine.takes_tokens() {
+                return Ok(&self.engines);
+            }
+            let unit = engine.shingler().shingling().unit.to_string();
+            return Err(Conflict::TokensForTexts { unit }.into()).or_raise(py);
+        }
+        if let Some(engines) = self.for_tokens.get() {
+            return Ok(engines);
+        }
+        let shingling = PyShingling::of_unit(Unit::Tokens);
+        let engines = open(py, &self.scheme, Some(&shingling), self.backend)?;
+        Ok(self.for_tokens.get_or_init(|| engines))
+    }
+
+    /// Signs a batch of about so many bytes into `target`.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        engines: &Engines,
+        bytes: usize,
+        target: Target<'py>,
+        progress: Option<Bound<'py, PyAny>>,
+        sign: impl FnOnce(Run<'_>) -> simgpu::Result<()> + Send,
+    ) -> PyResult<PySignatures> {
+        let mut display = Display::new(progress)?;
+        let engine = engines.for_bytes(py, bytes as u64)?;
+        let signed = |slots: SlotsMut<'_>| {
+            if bytes < INLINE_BYTES && !has_device(&engine) {
+                let run = Run {
+                    engine: &engine,
+                    slots,
+                    progress: &Silent,
+                    is_inline: true,
+                };
+                return sign(run).or_raise(py);
+            }
+            pool::run(py, self.threads, &mut display, |progress| {
+                sign(Run {
+                    engine: &engine,
+                    slots,
+                    progress,
+                    is_inline: false,
+                })
+            })
+        };
+        let scheme = self.scheme.clone();
+        let slots = match target {
+            Target::New(mut slots) => {
+                signed(match &mut slots {
+                    Values::U32(slots) => SlotsMut::U32(slots),
+                    Values::U64(slots) => SlotsMut::U64(slots),
+                })?;
+                SlotBuffer::of_vec(slots)
+            }
+            Target::Narrow(array) => {
+                signed(SlotsMut::U32(written(&array)?.as_slice_mut()?))?;
+                SlotBuffer::of_narrow(&array)?
+            }
+            Target::Wide(array) => {
+                signed(SlotsMut::U64(written(&array)?.as_slice_mut()?))?;
+                SlotBuffer::of_wide(&array)?
+            }
+        };
+        Ok(PySignatures::new(scheme, slots))
+    }
+}
+
+/// Borrows an array to write to.
+fn written<'py, T: numpy::Element>(
+    array: &Bound<'py, PyArray2<T>>,
+) -> PyResult<PyReadwriteArray2<'py, T>> {
+    array.try_readwrite().map_err(|error| {
+        PyTypeError::new_err(format!("cannot write to out: {error}; give another array"))
+    })
+}
+
+/// The first `len` slots, and the others.
+fn split(slots: SlotsMut<'_>, len: usize) -> (SlotsMut<'_>, SlotsMut<'_>) {
+    match slots {
+        SlotsMut::U32(slots) => {
+            let (first, rest) = slots.split_at_mut(len);
+            (SlotsMut::U32(first), SlotsMut::U32(rest))
+        }
+        SlotsMut::U64(slots) => {
+            let (first, rest) = slots.split_at_mut(len);
+            (SlotsMut::U64(first), SlotsMut::U64(rest))
+        }
+    }
+}
+
+/// Cuts rows into pieces of about [`PIECE_BYTES`].
+fn pieces(rows: usize, bytes: impl Fn(usize) -> usize) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let first = start;
+        let mut piece = 0;
+        while start < rows && piece < PIECE_BYTES {
+            piece += bytes(start);
+            start += 1;
+        }
+        (first < start).then_some(first..start)
+    })
+}
+
+impl<'a> Run<'a> {
+    /// Calls `sign` with piece after piece of the rows and with their slots.
+    fn for_each_piece(
+        self,
+        pieces: impl Iterator<Item = Range<usize>>,
+        rows: usize,
+        mut sign: impl FnMut(Range<usize>, SlotsMut<'_>) -> simgpu::Result<()>,
+    ) -> simgpu::Result<()> {
+        let num_perm = self.engine.scheme().num_perm();
+        self.progress.begin("sign", rows as u64);
+        let mut rest = self.slots;
+        for piece in pieces {
+            let (own, others) = split(rest, piece.len() * num_perm);
+            rest = others;
+            let end = piece.end as u64;
+            sign(piece, own)?;
+            for notice in self.engine.signer().notices() {
+                self.progress.warn(&notice);
+            }
+            advance(self.progress, end, end, 0)?;
+        }
+        Ok(())
+    }
+}
+
+fn sign_texts(run: Run<'_>, texts: &[&str]) -> simgpu::Result<()> {
+    let engine = run.engine;
+    if run.is_inline {
+        return sign_here(engine, texts, 0..texts.len(), run.slots);
+    }
+    let pieces = pieces(texts.len(), |row| texts[row].len());
+    run.for_each_piece(pieces, texts.len(), |piece, slots| {
+        let batch: TextBatch = texts[piece].iter().copied().collect();
+        let rows = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
+        engine.signer().sign_texts(&batch, engine.shingler(), rows)
+    })
+}
+
+fn sign_tokens(run: Run<'_>, tokens: &Tokens<'_>) -> simgpu::Result<()> {
+    let engine = run.engine;
+    if run.is_inline {
+        return sign_here(engine, tokens, 0..tokens.len(), run.slots);
+    }
+    let num_perm = engine.scheme().num_perm();
+    let pieces = pieces(tokens.len(), |row| tokens.bytes(row));
+    run.for_each_piece(pieces, tokens.len(), |piece, slots| {
+        if has_device(engine) {
+            let mut batch = tokens.empty_batch();
+            piece.for_each(|row| tokens.append_to(row, &mut batch));
+            let shingles = engine.shingler().shingle_documents(&batch);
+            let rows = SignaturesMut::new(num_perm, slots)?;
+            return engine.signer().sign_sets(&shingles.sets(), rows);
+        }
+        let sign = |(part, slots): (usize, SlotsMut<'_>)| {
+            let start = piece.start + part * TOKEN_ROWS;
+            let end = piece.end.min(start + TOKEN_ROWS);
+            sign_here(engine, tokens, start..end, slots)
+        };
+        match slots {
+            SlotsMut::U32(slots) => {
+                let parts = slots.par_chunks_mut(TOKEN_ROWS * num_perm).enumerate();
+                parts.try_for_each(|(part, slots)| sign((part, SlotsMut::U32(slots))))
+            }
+            SlotsMut::U64(slots) => {
+                let parts = slots.par_chunks_mut(TOKEN_ROWS * num_perm).enumerate();
+                parts.try_for_each(|(part, slots)| sign((part, SlotsMut::U64(slots))))
+            }
+        }
+    })
+}
+
+/// Signs documents on this thread alone.
+fn sign_here<D: Documents + ?Sized>(
+    engine: &Engine,
+    documents: &D,
+    rows: Range<usize>,
+    slots: SlotsMut<'_>,
+) -> simgpu::Result<()> {
+    let mut batch = documents.empty_batch();
+    rows.for_each(|row| documents.append_to(row, &mut batch));
+    let shingles = engine.shingler().shingle_documents(&batch);
+    let sets = shingles.sets();
+    let ranges = (0..sets.len()).map(|i| sets.range(i));
+    sign_each(engine, sets.hashes(), ranges, slots)
+}
+
+/// Signs sets, one after the other, on this thread alone.
+fn sign_each(
+    engine: &Engine,
+    hashes: Hashes<'_>,
+    sets: impl Iterator<Item = Range<usize>>,
+    slots: SlotsMut<'_>,
+) -> simgpu::Result<()> {
+    let num_perm = engine.scheme().num_perm();
+    let mut rest = slots;
+    for set in sets {
+        let (own, others) = split(rest, num_perm);
+        rest = others;
+        engine.signer().sign_set(hashes.range(set), own)?;
+    }
+    Ok(())
+}
+
+fn sign_sets(run: Run<'_>, all: &[crate::texts::Sets<'_>]) -> simgpu::Result<()> {
+    let Run {
+        engine,
+        slots,
+        progress,
+        is_inline,
+    } = run;
+    let num_perm = engine.scheme().num_perm();
+    let mut rest = slots;
+    for sets in all {
+        let count = sets.offsets.len() - 1;
+        let (own, others) = split(rest, count * num_perm);
+        rest = others;
+        let ranges = |sets: Range<usize>, offsets: &[usize]| -> Vec<Range<usize>> {
+            sets.map(|i| offsets[i]..offsets[i + 1]).collect()
+        };
+        if is_inline {
+            let ranges = ranges(0..count, &sets.offsets).into_iter();
+            sign_each(engine, sets.hashes, ranges, own)?;
+            continue;
+        }
+        let run = Run {
+            engine,
+            slots: own,
+            progress,
+            is_inline,
+        };
+        let bytes = |i: usize| 8 * (sets.offsets[i + 1] - sets.offsets[i]);
+        run.for_each_piece(pieces(count, bytes), count, |piece, slots| {
+            let first = sets.offsets[piece.start];
+            let hashes = sets.hashes.range(first..sets.offsets[piece.end]);
+            let offsets = &sets.offsets[piece.start..=piece.end];
+            let offsets: Vec<i64> = offsets
+                .iter()
+                .map(|offset| (offset - first) as i64)
+                .collect();
+            let rows = SignaturesMut::new(num_perm, slots)?;
+            engine
+                .signer()
+                .sign_sets(&ShingleSets::new(hashes, &offsets)?, rows)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,169 @@
+//! Small tables of results.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use numpy::PyArray1;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList};
+
+use crate::arrow::{export_stream, of_arrow};
+
+/// A table of results, for Arrow and numpy.
+///
+/// pyarrow, polars, pandas and DuckDB take it without a copy, as in ``polars.DataFrame(table)`` or
+/// ``pyarrow.table(table)``. ``table[name]`` is a column as a numpy array.
+#[pyclass(frozen, module = "simgpu", name = "Table")]
+pub(crate) struct PyTable(RecordBatch);
+
+impl PyTable {
+    /// A table of these columns.
+    pub(crate) fn new(columns: Vec<(&str, ArrayRef)>) -> PyResult<Self> {
+        let fields = columns.iter().map(|(name, column)| {
+            let may_be_null = column.null_count() > 0 || *name == "similarity";
+            Field::new(*name, column.data_type().clone(), may_be_null)
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let table = RecordBatch::try_new(schema, columns);
+        Ok(PyTable(table.map_err(of_arrow)?))
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        let schema = self.0.schema();
+        let fields = schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// A column as a numpy array: int64, float64 with NaN for nulls, or object for strings.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let column = self.0.column_by_name(name).ok_or_else(|| {
+            let names = self.column_names().join(", ");
+            PyKeyError::new_err(format!("no column {name:?}; give one of {names}"))
+        })?;
+        match column.data_type() {
+            DataType::Int64 if column.null_count() == 0 => {
+                let values = column.as_primitive::<Int64Type>().values();
+                Ok(PyArray1::from_slice(py, values).into_any())
+            }
+            DataType::Float64 => {
+                let values = column.as_primitive::<Float64Type>().iter();
+                let values = values.map(|value| value.unwrap_or(f64::NAN));
+                Ok(PyArray1::from_iter(py, values).into_any())
+            }
+            _ => {
+                let options = PyDict::new(py);
+                options.set_item("dtype", "object")?;
+                let numpy = py.import("numpy")?;
+                let values = values_of(py, column)?;
+                numpy.call_method("array", (values,), Some(&options))
+            }
+        }
+    }
+
+    /// The rows, as dicts.
+    fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let rows: Vec<_> = (0..self.0.num_rows()).map(|_| PyDict::new(py)).collect();
+        for (name, column) in self.column_names().iter().zip(self.0.columns()) {
+            for (row, value) in rows.iter().zip(values_of(py, column)?) {
+                row.set_item(name, value)?;
+            }
+        }
+        PyList::new(py, rows)
+    }
+
+    /// The table as a stream of Arrow batches.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A producer may ignore the request.
+        let _ = requested_schema;
+        export_stream(py, &self.0)
+    }
+
+    fn __repr__(&self) -> String {
+        let (rows, names) = (self.0.num_rows(), self.column_names().join(", "));
+        format!("<Table of {rows} rows: {names}>")
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let page = slf.py().import("simgpu._repr")?;
+        page.call_method1("table", (slf,))
+    }
+
+    #[allow(clippy::type_complexity, reason = "the argument of the function")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Vec<(String, String, Vec<Bound<'py, PyAny>>)>,),
+    )> {
+        let make = py.import("simgpu._simgpu")?.getattr("table_of")?;
+        let names = self.column_names().into_iter();
+        let columns = names.zip(self.0.columns()).map(|(name, column)| {
+            let kind = column.data_type().to_string();
+            Ok((name, kind, values_of(py, column)?))
+        });
+        Ok((make, (columns.collect::<PyResult<_>>()?,)))
+    }
+}
+
+/// A table of columns, each with its name, its type and its values: what pickles hold.
+#[pyfunction]
+pub(crate) fn table_of(columns: Vec<(String, String, Vec<Bound<'_, PyAny>>)>) -> PyResult<PyTable> {
+    let columns = columns.iter().map(|(name, kind, values)| {
+        let values = values.iter();
+        let column: ArrayRef = match kind.as_str() {
+            "Int64" => Arc::new(Int64Array::from(extracted::<i64>(values)?)),
+            "Float64" => Arc::new(Float64Array::from(extracted::<f64>(values)?)),
+            _ => Arc::new(StringArray::from(extracted::<String>(values)?)),
+        };
+        Ok((name.as_str(), column))
+    });
+    PyTable::new(columns.collect::<PyResult<_>>()?)
+}
+
+fn extracted<'a, 'py: 'a, T: for<'b> FromPyObject<'b, 'py>>(
+    values: impl Iterator<Item = &'a Bound<'py, PyAny>>,
+) -> PyResult<Vec<Option<T>>> {
+    let values = values.map(|value| value.extract::<Option<T>>().map_err(Into::into));
+    values.collect()
+}
+
+/// The values of a column of integers, numbers or strings, as Python objects.
+fn values_of<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    match column.data_type() {
+        DataType::Int64 => objects(py, column.as_primitive::<Int64Type>().iter()),
+        DataType::Float64 => objects(py, column.as_primitive::<Float64Type>().iter()),
+        _ => objects(py, column.as_string::<i32>().iter()),
+    }
+}
+
+fn objects<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<T>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    values
+        .map(|value| {
+            let object = value.into_pyobject(py);
+            object.map_err(Into::into)
+        })
+        .collect()
+}

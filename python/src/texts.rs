@@ -1,0 +1,579 @@
+//! Documents as Python gives them: what is taken in, and what borrows it.
+//!
+//! A [`Column`] keeps the memory of documents alive. Texts, tokens and hashes are borrowed from it where they lie.
+
+use std::ops::Range;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::{
+    AnyDictionaryArray, Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray,
+};
+use arrow_schema::DataType;
+use pyo3::exceptions::{PyImportError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
+};
+use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
+use simgpu::scheme::Hashes;
+
+use crate::arrow::{Chunks, import};
+use crate::errors::{input_error, parameter_error};
+
+/// Documents, one per row.
+pub(crate) enum Column<'py> {
+    /// Python objects. A tuple, because a list can change while it is read.
+    Objects(Bound<'py, PyTuple>),
+    /// An Arrow column.
+    Arrow(Chunks),
+}
+
+impl<'py> Column<'py> {
+    /// The documents of `data`, or of a column of it.
+    pub(crate) fn new(data: &Bound<'py, PyAny>, column: Option<&str>) -> PyResult<Self> {
+        refuse_single(data)?;
+        let selected = match column {
+            Some(column) => Some(select(data, column)?),
+            None => as_table(data)?,
+        };
+        let data = selected.as_ref().unwrap_or(data);
+        let imported = match import(data, column) {
+            // Pandas needs pyarrow for its Arrow interface.
+            Err(error) if error.is_instance_of::<PyImportError>(data.py()) => None,
+            imported => imported?,
+        };
+        match imported {
+            Some(chunks) => Ok(Column::Arrow(chunks)),
+            None => snapshot(data).map(Column::Objects),
+        }
+    }
+
+    /// The texts. A row that is null has the empty text, which has no shingle.
+    pub(crate) fn texts(&self) -> PyResult<Vec<&str>> {
+        match self {
+            Column::Objects(objects) => {
+                let texts = objects.iter_borrowed().enumerate();
+                texts.map(|(row, text)| text_of(text, row)).collect()
+            }
+            Column::Arrow(chunks) => {
+                let mut texts = Vec::with_capacity(rows(chunks));
+                for array in &chunks.arrays {
+                    push_texts(array, &mut texts)?;
+                }
+                Ok(texts)
+            }
+        }
+    }
+
+    /// The lists of tokens, whose snapshots go to `lists`. A row that is null has no token.
+    pub(crate) fn tokens<'a>(
+        &'a self,
+        lists: &'a mut Vec<Bound<'py, PyTuple>>,
+    ) -> PyResult<Tokens<'a>> {
+        match self {
+            Column::Objects(objects) => {
+                for (row, tokens) in objects.iter_borrowed().enumerate() {
+                    lists.push(list_of_tokens(tokens, row)?);
+                }
+                Tokens::of_lists(lists)
+            }
+            Column::Arrow(chunks) => Tokens::of_arrow(chunks),
+        }
+    }
+
+    /// The sets of hashes of an Arrow column of lists; `None` for Python objects.
+    pub(crate) fn hashes(&self) -> PyResult<Option<Vec<Sets<'_>>>> {
+        let Column::Arrow(chunks) = self else {
+            return Ok(None);
+        };
+        let mut sets = Vec::new();
+        for array in &chunks.arrays {
+            push_sets(array, &mut sets)?;
+        }
+        Ok(Some(sets))
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Column::Objects(objects) => objects.len(),
+            Column::Arrow(chunks) => rows(chunks),
+        }
+    }
+}
+
+fn rows(chunks: &Chunks) -> usize {
+    chunks.arrays.iter().map(|array| array.len()).sum()
+}
+
+/// Refuses what would be read as a sequence of characters, of bytes or of keys, or in no order.
+fn refuse_single(data: &Bound<'_, PyAny>) -> PyResult<()> {
+    let remedy = if data.is_instance_of::<PyString>() {
+        "a list of str, such as [text]"
+    } else if data.is_instance_of::<PyBytes>() || data.is_instance_of::<PyByteArray>() {
+        "a list of str, such as [data.decode()]"
+    } else if data.is_instance_of::<PySet>() || data.is_instance_of::<PyFrozenSet>() {
+        "a list, because rows need an order"
+    } else {
+        return Ok(());
+    };
+    let kind = data.get_type().name()?;
+    Err(PyTypeError::new_err(format!(
+        "documents are of type {kind}; give {remedy}"
+    )))
+}
+
+/// Whether the class of an object is from this package.
+fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
+    let module = data.get_type().module();
+    module.is_ok_and(|module| {
+        let name = module.to_string_lossy();
+        name.split('.').next() == Some(package)
+    })
+}
+
+/// The Arrow table of a `datasets.Dataset`, which has no Arrow interface of its own.
+fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if data.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(
+            "documents are a dict; give column= too, or one of its columns",
+        ));
+    }
+    if !is_from(data, "datasets") || !data.hasattr("with_format")? {
+        return Ok(None);
+    }
+    let dataset = data.call_method1("with_format", ("arrow",))?;
+    let everything = pyo3::types::PySlice::full(data.py());
+    dataset.get_item(everything).map(Some)
+}
+
+/// The column of a table. Objects that only have an Arrow interface are returned whole: [`import`] selects.
+fn select<'py>(data: &Bound<'py, PyAny>, column: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = data.py();
+    if data.is_instance_of::<PyList>() || data.is_instance_of::<PyTuple>() {
+        return Err(PyTypeError::new_err(
+            "column applies to tables, not to lists; give the list of the column's values, and omit column",
+        ));
+    }
+    let table = as_table_for(data)?;
+    let data = table.as_ref().unwrap_or(data);
+    let is_mapping = data.hasattr("__getitem__")?;
+    if !is_mapping {
+        return Ok(data.clone());
+    }
+    data.get_item(column).map_err(|error| {
+        let is_missing = error.is_instance_of::<pyo3::exceptions::PyLookupError>(py);
+        if !is_missing && !data.hasattr("__arrow_c_stream__").unwrap_or(false) {
+            return error;
+        }
+        let message = format!("no column {column:?} ({error}); give the name of a column");
+        parameter_error(py, message)
+    })
+}
+
+/// [`as_table`] where a column is given, so that a dict will do.
+fn as_table_for<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match data.is_instance_of::<PyDict>() {
+        true => Ok(None),
+        false => as_table(data),
+    }
+}
+
+/// The items of a sequence or an iterator.
+fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+    if let Ok(items) = data.cast::<PyTuple>() {
+        return Ok(items.clone());
+    }
+    if let Ok(items) = data.cast::<PyList>() {
+        return Ok(items.to_tuple());
+    }
+    let py = data.py();
+    let items = if is_from(data, "pandas") && data.hasattr("to_numpy")? {
+        // Whatever stands for a missing value becomes None.
+        let options = PyDict::new(py);
+        options.set_item("dtype", "object")?;
+        options.set_item("na_value", py.None())?;
+        let objects = data.call_method("to_numpy", (), Some(&options))?;
+        objects.call_method0("tolist")?
+    } else if is_from(data, "numpy") && data.hasattr("tolist")? {
+        data.call_method0("tolist")?
+    } else {
+        data.clone()
+    };
+    let items = items.try_iter().map_err(|_| {
+        let kind = data.get_type().name();
+        let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+        PyTypeError::new_err(format!(
+            "documents are of type {kind}; give a list, a Series, an Arrow array, or a table and column="
+        ))
+    })?;
+    let items: Vec<_> = items.collect::<PyResult<_>>()?;
+    PyTuple::new(py, items)
+}
+
+/// Whether an object stands for a missing value: None, or NaN.
+fn is_missing(object: Borrowed<'_, '_, PyAny>) -> bool {
+    object.is_none() || object.cast::<PyFloat>().is_ok_and(|x| x.value().is_nan())
+}
+
+/// The text of an object.
+fn text_of<'a>(object: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a str> {
+    if is_missing(object) {
+        return Ok("");
+    }
+    object
+        .extract::<&str>()
+        .map_err(|error| no_text(object, row, &error, "a str"))
+}
+
+/// The error of an object that is no text.
+fn no_text(object: Borrowed<'_, '_, PyAny>, row: usize, error: &PyErr, wanted: &str) -> PyErr {
+    let py = object.py();
+    if error.is_instance_of::<PyUnicodeEncodeError>(py) {
+        let remedy = "replace it, for example by text.encode(errors=\"replace\").decode()";
+        return input_error(
+            py,
+            row,
+            "half of a surrogate pair, which UTF-8 cannot hold",
+            remedy,
+        );
+    }
+    let kind = object.get_type().name();
+    let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+    PyTypeError::new_err(format!("row {row} is of type {kind}; give {wanted}"))
+}
+
+/// A snapshot of a list of tokens.
+fn list_of_tokens<'py>(
+    tokens: Borrowed<'_, 'py, PyAny>,
+    row: usize,
+) -> PyResult<Bound<'py, PyTuple>> {
+    if is_missing(tokens) {
+        return Ok(PyTuple::empty(tokens.py()));
+    }
+    if tokens.is_instance_of::<PyString>() || tokens.is_instance_of::<PyBytes>() {
+        let kind = tokens.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "row {row} is of type {kind}; give a list of tokens, such as text.split()"
+        )));
+    }
+    snapshot(&tokens.to_owned()).map_err(|_| {
+        let message = format!("row {row} is no list of tokens; give a list of str or bytes");
+        PyTypeError::new_err(message)
+    })
+}
+
+/// The bytes of a token.
+fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
+    if let Ok(bytes) = token.extract::<&[u8]>() {
+        return Ok(bytes);
+    }
+    let text = token.extract::<&str>();
+    text.map(str::as_bytes)
+        .map_err(|error| no_text(token, row, &error, "tokens of type str or bytes"))
+}
+
+/// Appends the texts of an Arrow array.
+fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()> {
+    let first = texts.len();
+    match array.data_type() {
+        DataType::Null => texts.resize(first + array.len(), ""),
+        DataType::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let mut values = Vec::with_capacity(dictionary.values().len());
+            push_texts(dictionary.values(), &mut values)?;
+            let keys = keys_of(dictionary);
+            let of_row = keys
+                .iter()
+                .enumerate()
+                .map(|(row, key)| match array.is_null(row) {
+                    true => "",
+                    false => values[*key],
+                });
+            texts.extend(of_row);
+        }
+        DataType::Utf8 => {
+            let values = array.as_string::<i32>().iter();
+            texts.extend(values.map(Option::unwrap_or_default));
+        }
+        DataType::LargeUtf8 => {
+            let values = array.as_string::<i64>().iter();
+            texts.extend(values.map(Option::unwrap_or_default));
+        }
+        DataType::Utf8View => {
+            let values = array.as_string_view().iter();
+            texts.extend(values.map(Option::unwrap_or_default));
+        }
+        data_type => {
+            let Some(bytes) = Bytes::of(array) else {
+                return Err(PyTypeError::new_err(format!(
+                    "documents have the Arrow type {data_type}; give strings"
+                )));
+            };
+            for row in 0..array.len() {
+                let bytes: &[u8] = match array.is_null(row) {
+                    true => b"",
+                    false => bytes.value(row),
+                };
+                let text = std::str::from_utf8(bytes).map_err(|_| {
+                    let row = first + row;
+                    Python::attach(|py| {
+                        input_error(py, row, "binary data that is not UTF-8", "give valid UTF-8")
+                    })
+                })?;
+                texts.push(text);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The index of each row into the values of a dictionary; any number for a null.
+fn keys_of(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
+    match dictionary.values().is_empty() {
+        true => vec![0; dictionary.len()],
+        false => dictionary.normalized_keys(),
+    }
+}
+
+/// Strings or binaries, by index.
+enum Bytes<'a> {
+    Slices(Vec<&'a [u8]>),
+    Utf8(&'a StringArray),
+    LargeUtf8(&'a LargeStringArray),
+    Utf8View(&'a StringViewArray),
+    Binary(&'a BinaryArray),
+    LargeBinary(&'a LargeBinaryArray),
+    BinaryView(&'a BinaryViewArray),
+    Dictionary(Vec<usize>, Box<Bytes<'a>>),
+}
+
+impl<'a> Bytes<'a> {
+    /// The values of an array of strings or binaries; `None` if it is of another type.
+    fn of(array: &'a ArrayRef) -> Option<Self> {
+        Some(match array.data_type() {
+            DataType::Utf8 => Bytes::Utf8(array.as_string()),
+            DataType::LargeUtf8 => Bytes::LargeUtf8(array.as_string()),
+            DataType::Utf8View => Bytes::Utf8View(array.as_string_view()),
+            DataType::Binary => Bytes::Binary(array.as_binary()),
+            DataType::LargeBinary => Bytes::LargeBinary(array.as_binary()),
+            DataType::BinaryView => Bytes::BinaryView(array.as_binary_view()),
+            DataType::Dictionary(..) => {
+                let dictionary = array.as_any_dictionary();
+                let values = Bytes::of(dictionary.values())?;
+                Bytes::Dictionary(keys_of(dictionary), Box::new(values))
+            }
+            _ => return None,
+        })
+    }
+
+    fn value(&self, index: usize) -> &'a [u8] {
+        match self {
+            Bytes::Slices(slices) => slices[index],
+            Bytes::Utf8(array) => array.value(index).as_bytes(),
+            Bytes::LargeUtf8(array) => array.value(index).as_bytes(),
+            Bytes::Utf8View(array) => array.value(index).as_bytes(),
+            Bytes::Binary(array) => array.value(index),
+            Bytes::LargeBinary(array) => array.value(index),
+            Bytes::BinaryView(array) => array.value(index),
+            Bytes::Dictionary(keys, values) => values.value(keys[index]),
+        }
+    }
+}
+
+/// Lists of tokens, borrowed.
+pub(crate) struct Tokens<'a> {
+    chunks: Vec<TokenChunk<'a>>,
+    /// The first row of each chunk, then the number of rows.
+    starts: Vec<usize>,
+}
+
+struct TokenChunk<'a> {
+    /// The tokens of each row.
+    rows: Vec<Range<usize>>,
+    tokens: Bytes<'a>,
+}
+
+impl<'a> Tokens<'a> {
+    fn new(chunks: Vec<TokenChunk<'a>>) -> Self {
+        let mut starts = vec![0];
+        let mut end = 0;
+        for chunk in &chunks {
+            end += chunk.rows.len();
+            starts.push(end);
+        }
+        Tokens { chunks, starts }
+    }
+
+    fn of_lists(lists: &'a [Bound<'_, PyTuple>]) -> PyResult<Self> {
+        let mut tokens = Vec::new();
+        let mut rows = Vec::with_capacity(lists.len());
+        for (row, list) in lists.iter().enumerate() {
+            let start = tokens.len();
+            for token in list.iter_borrowed() {
+                tokens.push(token_of(token, row)?);
+            }
+            rows.push(start..tokens.len());
+        }
+        let tokens = Bytes::Slices(tokens);
+        Ok(Tokens::new(vec![TokenChunk { rows, tokens }]))
+    }
+
+    fn of_arrow(chunks: &'a Chunks) -> PyResult<Self> {
+        let mut first = 0;
+        let mut of_chunk = |array: &'a ArrayRef| {
+            let wrong = || {
+                PyTypeError::new_err(format!(
+                    "documents have the Arrow type {}; give lists of strings or binaries",
+                    array.data_type()
+                ))
+            };
+            let (rows, values) = lists_of(array).ok_or_else(wrong)?;
+            refuse_nulls(&rows, values, first, "a token that is null")?;
+            first += rows.len();
+            let tokens = match values.data_type() {
+                // Such lists are empty or null.
+                DataType::Null => Bytes::Slices(Vec::new()),
+                _ => Bytes::of(values).ok_or_else(wrong)?,
+            };
+            Ok(TokenChunk { rows, tokens })
+        };
+        let arrays = chunks.arrays.iter();
+        let chunks = arrays.map(&mut of_chunk).collect::<PyResult<_>>()?;
+        Ok(Tokens::new(chunks))
+    }
+
+    /// The bytes of all tokens of a document.
+    pub(crate) fn bytes(&self, row: usize) -> usize {
+        self.of_row(row).map(<[u8]>::len).sum()
+    }
+
+    fn of_row(&self, row: usize) -> impl Iterator<Item = &[u8]> {
+        let chunk = self.starts.partition_point(|start| *start <= row) - 1;
+        let tokens = &self.chunks[chunk];
+        let range = tokens.rows[row - self.starts[chunk]].clone();
+        range.map(|index| tokens.tokens.value(index))
+    }
+}
+
+impl Documents for Tokens<'_> {
+    fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    fn empty_batch(&self) -> DocumentBatch {
+        DocumentBatch::Tokens(TokenBatch::default())
+    }
+
+    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
+        if let DocumentBatch::Tokens(batch) = batch {
+            self.of_row(row).for_each(|token| batch.push_token(token));
+            batch.finish_document();
+        }
+    }
+}
+
+/// Consecutive sets of hashes, borrowed: set i is `offsets[i]..offsets[i + 1]` of `hashes`.
+pub(crate) struct Sets<'a> {
+    pub(crate) hashes: Hashes<'a>,
+    pub(crate) offsets: Vec<usize>,
+}
+
+/// Appends the sets of an Arrow array of lists of hashes.
+fn push_sets<'a>(array: &'a ArrayRef, sets: &mut Vec<Sets<'a>>) -> PyResult<()> {
+    let wrong = || {
+        PyTypeError::new_err(format!(
+            "documents have the Arrow type {}; give lists of uint32 or uint64",
+            array.data_type()
+        ))
+    };
+    let (rows, values) = lists_of(array).ok_or_else(wrong)?;
+    let hashes = match values.data_type() {
+        DataType::UInt32 => Hashes::U32(values.as_primitive::<UInt32Type>().values()),
+        DataType::UInt64 => Hashes::U64(values.as_primitive::<UInt64Type>().values()),
+        _ => return Err(wrong()),
+    };
+    let first = sets.iter().map(|sets| sets.offsets.len() - 1).sum();
+    refuse_nulls(&rows, values, first, "a hash that is null")?;
+    let mut offsets: Vec<usize> = Vec::with_capacity(rows.len() + 1);
+    for row in rows {
+        match offsets.last() {
+            Some(end) if *end == row.start => {}
+            // Values that no row has, as those of a null may be, end a run of sets.
+            Some(_) => {
+                let offsets = std::mem::replace(&mut offsets, vec![row.start]);
+                sets.push(Sets { hashes, offsets });
+            }
+            None => offsets.push(row.start),
+        }
+        offsets.push(row.end);
+    }
+    if !offsets.is_empty() {
+        sets.push(Sets { hashes, offsets });
+    }
+    Ok(())
+}
+
+/// The range of each row in the values of an array of lists, and the values. A null has an empty range, after that of
+/// the row before it.
+fn lists_of(array: &ArrayRef) -> Option<(Vec<Range<usize>>, &ArrayRef)> {
+    let offset = |offset: i64| usize::try_from(offset).unwrap_or(0);
+    let (ranges, values): (Vec<Range<usize>>, _) = match array.data_type() {
+        DataType::List(_) => {
+            let lists = array.as_list::<i32>();
+            let bounds = lists.value_offsets().windows(2);
+            let of_row = |bound: &[i32]| offset(bound[0].into())..offset(bound[1].into());
+            (bounds.map(of_row).collect(), lists.values())
+        }
+        DataType::LargeList(_) => {
+            let lists = array.as_list::<i64>();
+            let bounds = lists.value_offsets().windows(2);
+            let of_row = |bound: &[i64]| offset(bound[0])..offset(bound[1]);
+            (bounds.map(of_row).collect(), lists.values())
+        }
+        DataType::FixedSizeList(_, size) => {
+            let lists = array.as_fixed_size_list();
+            let size = offset((*size).into());
+            let rows = 0..lists.len();
+            (
+                rows.map(|row| row * size..(row + 1) * size).collect(),
+                lists.values(),
+            )
+        }
+        _ => return None,
+    };
+    if array.null_count() == 0 {
+        return Some((ranges, values));
+    }
+    let mut end = ranges.first().map_or(0, |range| range.start);
+    let ranges = ranges.into_iter().enumerate().map(|(row, range)| {
+        let range = match array.is_null(row) {
+            true => end..end,
+            false => range,
+        };
+        end = range.end;
+        range
+    });
+    Some((ranges.collect(), values))
+}
+
+/// Refuses lists with null items. `first` is the row of the first list.
+fn refuse_nulls(
+    rows: &[Range<usize>],
+    values: &ArrayRef,
+    first: usize,
+    problem: &str,
+) -> PyResult<()> {
+    if values.null_count() == 0 {
+        return Ok(());
+    }
+    let has_null = |range: &Range<usize>| range.clone().any(|index| values.is_null(index));
+    match rows.iter().position(has_null) {
+        None => Ok(()),
+        Some(row) => Err(Python::attach(|py| {
+            input_error(py, first + row, problem, "leave it out")
+        })),
+    }
+}

@@ -1,0 +1,206 @@
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from corpora import corpus, run_command
+
+import simgpu
+from simgpu import dedup, pairs
+
+TEXTS = corpus(200, seed=3) + corpus(30, seed=3)
+
+
+def deduplicated_by_command(tmp_path, *options):
+    records = tmp_path / "in.jsonl"
+    lines = (json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(TEXTS))
+    records.write_text("".join(lines), encoding="utf-8")
+    run_command("dedup", records, "-o", tmp_path / "out", "--quiet", *options)
+    removed = (tmp_path / "out" / "removed.jsonl").read_text().splitlines()
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    return [json.loads(line) for line in removed], report
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ({}, []),
+        ({"threshold": 0.5, "cluster": "connected"}, ["-t", "0.5", "--cluster", "connected"]),
+        (
+            {"keep": "longest", "verify": "signature"},
+            ["--keep", "longest", "--verify", "signature"],
+        ),
+        (
+            {"verify": "none", "bands": 20, "rows": 5},
+            ["--verify", "none", "--bands", "20", "--rows", "5"],
+        ),
+        ({"scheme": "datatrove", "threads": 2}, ["--scheme", "datatrove"]),
+        (
+            {"shingling": "chars", "num_perm": 64, "seed": 5},
+            ["--unit", "chars", "--num-perm", "64", "--seed", "5"],
+        ),
+    ],
+)
+def test_results_are_those_of_the_command_line(tmp_path, arguments, options):
+    expected, report = deduplicated_by_command(tmp_path, *options)
+    found = dedup(TEXTS, id=list(range(len(TEXTS))), **arguments)
+    got = found.removed.to_pylist()
+    assert len(got) > 20
+    for row, other in zip(got, expected, strict=True):
+        assert (row["row"], row["kept"]) == (other["id"], other["kept_id"])
+        assert (row["id"], row["kept_id"]) == (other["id"], other["kept_id"])
+        assert (row["similarity"], row["found_by"]) == (other["similarity"], other["found_by"])
+    counts = {name: count for name, count in report["counts"].items() if name in found.counts}
+    assert {**found.counts, "bytes": 0} == {**counts, "bytes": 0}
+    for name, value in found.report["parameters"].items():
+        assert report["parameters"][name] == value, name
+    sizes = {int(size): count for size, count in report["cluster_sizes"].items()}
+    assert found.report["cluster_sizes"] == sizes
+    assert found.recall == report["parameters"]["recall_at_threshold"]
+    assert found.expected_precision == report.get("expected_precision")
+
+
+def test_arrays_and_clusters_say_the_same():
+    found = dedup(TEXTS)
+    rows = np.arange(len(TEXTS))
+    np.testing.assert_array_equal(found.keep, found.kept_by == rows)
+    np.testing.assert_array_equal(found.removed["row"], rows[~found.keep])
+    np.testing.assert_array_equal(found.removed["kept"], found.kept_by[~found.keep])
+    assert found.keep[found.kept_by].all() and len(found) == len(TEXTS)
+    clusters = found.clusters
+    assert len(clusters) == found.counts["clusters"]
+    for cluster in clusters:
+        assert len(cluster) > 1 and (found.kept_by[cluster] == cluster[0]).all()
+    assert sum(map(len, clusters)) - len(clusters) == found.counts["removed"]
+    assert dedup([]).clusters == [] and dedup(["a"]).clusters == []
+    with pytest.raises(ValueError):
+        found.keep[0] = False
+
+
+def test_the_result_filters_what_it_was_made_of():
+    found = dedup(TEXTS)
+    expected = [text for text, kept in zip(TEXTS, found.keep, strict=True) if kept]
+    assert found.apply(TEXTS) == expected and found.apply(tuple(TEXTS)) == tuple(expected)
+    assert found.apply(np.array(TEXTS)).tolist() == expected
+    with pytest.raises(simgpu.ParameterError, match="rows"):
+        found.apply(TEXTS[1:])
+    with pytest.raises(TypeError):
+        found.apply("text")
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"text": TEXTS, "n": range(len(TEXTS))})
+    assert found.apply(frame)["text"].tolist() == expected == found.apply(frame["text"]).tolist()
+    assert (
+        dedup(frame, column="text", id="n").removed["id"].tolist() == found.removed["row"].tolist()
+    )
+    pl = pytest.importorskip("polars")
+    assert found.apply(pl.DataFrame({"text": TEXTS}))["text"].to_list() == expected
+    assert found.apply(pl.Series(TEXTS)).to_list() == expected
+    pa = pytest.importorskip("pyarrow")
+    assert found.apply(pa.table({"text": TEXTS}))["text"].to_pylist() == expected
+    assert found.apply(pa.array(TEXTS)).to_pylist() == expected
+    datasets = pytest.importorskip("datasets")
+    dataset = datasets.Dataset.from_dict({"text": TEXTS})
+    assert list(found.apply(dataset)["text"]) == expected
+    assert (dedup(dataset, column="text").keep == found.keep).all()
+
+
+def test_ids_are_numbers_or_strings():
+    names = [f"doc-{row}" for row in range(len(TEXTS))]
+    removed = dedup(TEXTS, id=names).removed
+    assert removed["id"].tolist() == [names[row] for row in removed["row"]]
+    assert removed["kept_id"].tolist() == [names[row] for row in removed["kept"]]
+    for bad in [names[1:], [None] * len(TEXTS), [1.5] * len(TEXTS)]:
+        with pytest.raises((TypeError, ValueError)):
+            dedup(TEXTS, id=bad)
+
+
+def jaccard(a, b):
+    return len(a & b) / len(a | b)
+
+
+def test_pairs_of_tokens_have_exact_similarities():
+    rng = np.random.default_rng(2)
+    documents = [[f"t{x}" for x in rng.integers(0, 40, 12)] for _ in range(150)]
+    found = pairs(documents, shingling="tokens", threshold=0.3, bands=64, rows=2)
+    sets = [set(document) for document in documents]
+    truth = {
+        (i, j): jaccard(sets[i], sets[j])
+        for j in range(len(sets))
+        for i in range(j)
+        if jaccard(sets[i], sets[j]) >= 0.3
+    }
+    got = {(row["left"], row["right"]): row["similarity"] for row in found.to_pylist()}
+    assert set(got) <= set(truth) and len(got) > 0.9 * len(truth) > 30
+    for pair, similarity in got.items():
+        assert similarity == pytest.approx(truth[pair])
+    assert not found.incomplete and found.recall > 0.99
+
+
+def test_a_search_that_ends_early_warns():
+    with pytest.warns(simgpu.SimgpuWarning, match="max_pairs"):
+        found = pairs(["a b c d e f"] * 10, max_pairs=5)
+    assert found.incomplete and len(found) == 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(pairs(["a b c d e f"] * 10)) == 45
+        assert len(pairs(["a b c d e f"] * 10, identical="star")) == 9
+
+
+def test_tables_go_to_arrow():
+    pa = pytest.importorskip("pyarrow")
+    pl = pytest.importorskip("polars")
+    found = dedup(TEXTS, verify="none", id=[f"{row}" for row in range(len(TEXTS))])
+    removed = found.removed
+    table = pa.table(removed)
+    assert table.column_names == removed.column_names
+    assert table.column_names == ["row", "kept", "similarity", "found_by", "id", "kept_id"]
+    assert table.to_pylist() == removed.to_pylist() == pl.DataFrame(removed).to_dicts()
+    assert np.isnan(removed["similarity"][removed["found_by"] == "none"]).all()
+    same = pickle.loads(pickle.dumps(removed))
+    assert same.to_pylist() == removed.to_pylist() and pa.table(same).schema == table.schema
+    assert pa.table(pairs(TEXTS)).column_names == ["left", "right", "similarity"]
+    with pytest.raises(KeyError, match="found_by"):
+        removed["nothing"]
+
+
+def test_results_are_pickled_and_shown():
+    found = dedup(TEXTS)
+    same = pickle.loads(pickle.dumps(found))
+    assert (same.kept_by == found.kept_by).all() and same.report == found.report
+    assert "documents kept" in repr(found) and "<table>" in found._repr_html_()
+    assert "<table>" in found.removed._repr_html_() and "<table>" in pairs(TEXTS)._repr_html_()
+    assert "&lt;" in dedup(["a"] * 2, id=["<b>", "<i>"]).removed._repr_html_()
+
+
+def test_progress_stops_a_search():
+    seen = []
+    dedup(TEXTS, progress=lambda *state: seen.append(state))
+    assert seen and all(done <= total for _, done, total in seen)
+    with pytest.raises(simgpu.StoppedError):
+        dedup(["word " * 3000 + str(row) for row in range(3000)], progress=lambda *state: False)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"threshold": 0},
+        {"threshold": 1.5},
+        {"threshold": float("nan")},
+        {"scheme": "md5"},
+        {"verify": "maybe"},
+        {"cluster": "star"},
+        {"keep": "last"},
+        {"max_bucket": 0},
+        {"bands": 4},
+        {"bands": 400, "rows": 400},
+        {"backend": "tpu"},
+        {"threads": 0},
+        {"shingling": "lines"},
+    ],
+)
+def test_bad_arguments_are_refused(arguments):
+    with pytest.raises(simgpu.ParameterError):
+        dedup(TEXTS, **arguments)
+    with pytest.raises(TypeError):
+        dedup("text")
