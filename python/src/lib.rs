@@ -2,16 +2,41 @@
 
 mod errors;
 
+mod progress;
+
 mod pool;
 
-mod progress;
+mod options;
+
+mod files;
+
+mod tools;
+
+mod command;
 
 use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _simgpu {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::version;
+
+    #[pymodule_export]
+    use super::command::command;
+
+    #[pymodule_export]
+    use super::files::{dedup_files, pairs_files, pairs_signatures, sign_files};
+
+    #[pymodule_export]
+    use super::tools::{compare, devices, selftest, tune};
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        simgpu_cli::environment::silence_reader();
+        Ok(())
+    }
 }
 
 /// The version of the package.

@@ -1,6 +1,9 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
+from ._files import dedup_files, pairs_files, pairs_signatures, sign_files
+from ._report import Comparison, Device, Report, Selftest, Tuning
 from ._simgpu import version as _version
+from ._tools import compare, devices, selftest, tune
 from .errors import (
     DefectError,
     Error,
@@ -15,12 +18,25 @@ from .errors import (
 __version__ = _version()
 
 __all__ = [
+    "Comparison",
     "DefectError",
+    "Device",
     "Error",
     "InputError",
     "OutputError",
     "ParameterError",
+    "Report",
+    "Selftest",
     "SimgpuWarning",
     "StoppedError",
+    "Tuning",
     "UnsupportedError",
+    "compare",
+    "dedup_files",
+    "devices",
+    "pairs_files",
+    "pairs_signatures",
+    "selftest",
+    "sign_files",
+    "tune",
 ]
