@@ -17,18 +17,18 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Io { path, cause, .. } => of_system(&path, &cause, message),
         Error::BadRecord(record) => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", record.file)?;
+            exception.setattr("path", record.file.as_os_str())?;
             exception.setattr("row", record.row)?;
             exception.setattr("line", record.line)?;
             exception.setattr("problem", record.problem)
         }),
         Error::Input { path, .. } if !path.exists() => of_number(NOT_FOUND, &path, message),
         Error::Input { path, problem, .. } => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", path)?;
+            exception.setattr("path", path.as_os_str())?;
             exception.setattr("problem", problem)
         }),
         Error::InputChanged { path } => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", path)
+            exception.setattr("path", path.as_os_str())
         }),
         Error::RepeatedId { .. } | Error::TooManyDocuments => {
             raise(py, "InputError", message, |_| Ok(()))
@@ -38,7 +38,7 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
             of_number(EXISTS, &path, message)
         }
         Error::Output { path, problem, .. } => raise(py, "OutputError", message, |exception| {
-            exception.setattr("path", path)?;
+            exception.setattr("path", path.as_os_str())?;
             exception.setattr("problem", problem)
         }),
         Error::Unsupported(_) => raise(py, "UnsupportedError", message, |_| Ok(())),
@@ -53,6 +53,11 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
 /// A `ParameterError` with this message.
 pub(crate) fn parameter_error(py: Python<'_>, message: impl Into<String>) -> PyErr {
     raise(py, "ParameterError", message.into(), |_| Ok(()))
+}
+
+/// An `UnsupportedError` with this message.
+pub(crate) fn unsupported_error(py: Python<'_>, message: &str) -> PyErr {
+    raise(py, "UnsupportedError", message.to_owned(), |_| Ok(()))
 }
 
 /// A `DefectError` with this message.
@@ -140,7 +145,8 @@ const EXISTS: i32 = 17;
 
 /// The subclass of `OSError` that Python has for an error number.
 fn of_number(number: i32, path: &std::path::Path, message: String) -> PyErr {
-    PyOSError::new_err((number, message, path.to_owned()))
+    // As a str: a path would import pathlib, which can fail.
+    PyOSError::new_err((number, message, path.as_os_str().to_owned()))
 }
 
 /// The subclass of `OSError` that fits the error of the system, with the file name.

@@ -134,9 +134,6 @@ fn run_pairs<'py>(
     arguments: &pairs::Arguments,
 ) -> PyResult<Bound<'py, PyAny>> {
     let outcome = run(options, |caller| arguments.execute(caller))?;
-    if let Some(warning) = pairs::incomplete(&outcome) {
-        warn(py, &warning)?;
-    }
     let summary = arguments
         .summary(&outcome)
         .map_err(|error| of_run(py, error))?;

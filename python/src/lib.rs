@@ -6,6 +6,8 @@ mod progress;
 
 mod pool;
 
+mod gpu;
+
 mod options;
 
 mod files;
@@ -33,9 +35,9 @@ mod _simgpu {
     use super::tools::{compare, devices, selftest, tune};
 
     #[pymodule_init]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         simgpu_cli::environment::silence_reader();
-        Ok(())
+        super::gpu::watch_forks(module)
     }
 }
 

@@ -15,6 +15,7 @@ use simgpu_cli::arguments::{
 use simgpu_cli::outputs::OutputArguments;
 
 use crate::errors::{OrRaise, parameter_error};
+use crate::gpu;
 
 /// The options of a call. Python functions pass all of theirs, with their defaults.
 pub(crate) struct Options<'py>(pub(crate) Bound<'py, PyDict>);
@@ -171,7 +172,10 @@ impl<'py> Options<'py> {
     /// Where signatures are computed.
     pub(crate) fn machine(&self) -> PyResult<BackendArguments> {
         Ok(BackendArguments {
-            backend: self.required("backend", "the name of a backend, as a str")?,
+            backend: gpu::backend(
+                self.py(),
+                self.required("backend", "the name of a backend, as a str")?,
+            )?,
             isa: self.optional("isa", "the name of an instruction set, as a str")?,
             #[cfg(feature = "gpu")]
             device: self.optional("device", "the number of a device, as in devices()")?,

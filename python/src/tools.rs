@@ -106,6 +106,7 @@ pub(crate) fn compare<'py>(
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyAny>>> {
     use simgpu_cli::commands::devices::{page as device_page, schemes};
 
+    crate::gpu::check(py)?;
     let adapters = py.detach(simgpu::backend::gpu::adapters);
     let device = |adapter: &simgpu::backend::gpu::Adapter| {
         let data = PyDict::new(py);

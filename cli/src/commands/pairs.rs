@@ -222,8 +222,8 @@ pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<(
     }
 }
 
-/// What is missing if the search ended before all pairs were written. Parameters are in back quotes.
-pub fn incomplete(outcome: &Outcome) -> Option<String> {
+/// What is wrong if the search ended before all pairs were written.
+fn incomplete(outcome: &Outcome) -> Option<String> {
     (outcome.report.complete == Some(false)).then(|| {
         format!(
             "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, raise `threshold`, or pass `identical=star`",
