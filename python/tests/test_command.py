@@ -26,7 +26,9 @@ def test_exit_codes_and_streams_are_those_of_the_command(tmp_path):
     assert (unknown.returncode, unknown.stdout) == (2, "") and "--colour" in unknown.stderr
     usage = run("compare", "a", "b", "--unit", "tokens")
     assert usage.returncode == 2
-    assert usage.stderr.startswith("simgpu: compare reads texts, not tokens; choose another --unit\n")
+    assert usage.stderr.startswith(
+        "simgpu: compare reads texts, not tokens; choose another --unit\n"
+    )
     failure = run("dedup", "missing.jsonl", "--output", "out", cwd=tmp_path)
     assert failure.returncode == 1
     assert failure.stderr.endswith("missing.jsonl: no such file or folder; check the name\n")
@@ -81,7 +83,9 @@ def test_a_signal_stops_the_command_with_one_line(tmp_path, number, code, word):
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_an_interrupt_before_any_run_ends_the_process():
     """Commands that do not listen die of the signal, as every program does."""
-    process = subprocess.Popen([*SIMGPU, "compare", "-", "x"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*SIMGPU, "compare", "-", "x"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=30) == -signal.SIGINT

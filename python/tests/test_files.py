@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
 import simgpu
 
 WORDS = [f"w{number}" for number in range(400)]
@@ -58,7 +57,17 @@ def files_below(folder):
         ({}, []),
         (
             {"unit": "bytes", "size": 7, "lowercase": True, "scheme": "mersenne61", "seed": 5},
-            ["--unit", "bytes", "--size", "7", "--lowercase", "--scheme", "mersenne61", "--seed", "5"],
+            [
+                "--unit",
+                "bytes",
+                "--size",
+                "7",
+                "--lowercase",
+                "--scheme",
+                "mersenne61",
+                "--seed",
+                "5",
+            ],
         ),
         (
             {"verify": "signature", "bands": 32, "rows": 4, "cluster": "connected", "limit": 200},
@@ -103,10 +112,18 @@ def test_pairs_and_signatures_equal_those_of_the_command(corpus, tmp_path):
 
 
 def test_defaults_are_those_of_the_command(tmp_path):
-    for function, name in [(simgpu.dedup_files, "dedup"), (simgpu.pairs_files, "pairs"), (simgpu.sign_files, "sign")]:
+    for function, name in [
+        (simgpu.dedup_files, "dedup"),
+        (simgpu.pairs_files, "pairs"),
+        (simgpu.sign_files, "sign"),
+    ]:
         page = command(name, "--help", cwd=tmp_path).stdout
         stated = dict(
-            re.findall(r"--([a-z-]+)(?: <[^>]*>)?\n(?:(?!\n\n|--[a-z]).)*?\[default: ([^\] ;]+)\]", page, re.S)
+            re.findall(
+                r"--([a-z-]+)(?: <[^>]*>)?\n(?:(?!\n\n|--[a-z]).)*?\[default: ([^\] ;]+)\]",
+                page,
+                re.S,
+            )
         )
         parameters = inspect.signature(function).parameters
         known = [flag for flag in stated if flag.replace("-", "_") in parameters]
@@ -121,7 +138,11 @@ def test_defaults_are_those_of_the_command(tmp_path):
 
 def test_every_option_of_the_command_has_a_parameter(tmp_path):
     leave_out = {"quiet", "help", "report", "output", "signatures", "version", "lose-device-after"}
-    for function, name in [(simgpu.dedup_files, "dedup"), (simgpu.pairs_files, "pairs"), (simgpu.sign_files, "sign")]:
+    for function, name in [
+        (simgpu.dedup_files, "dedup"),
+        (simgpu.pairs_files, "pairs"),
+        (simgpu.sign_files, "sign"),
+    ]:
         page = command(name, "--help", cwd=tmp_path).stdout
         flags = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", page, re.M)) - leave_out
         parameters = set(inspect.signature(function).parameters)
@@ -181,7 +202,11 @@ REFUSED = [
     ({"threshold": "high"}, TypeError, "threshold is 'high'; give a number above 0"),
     ({"bands": 4}, ValueError, "bands needs rows; add rows, or omit bands"),
     ({"bands": 64, "rows": 64}, ValueError, "with a product of at most 128, the value of num_perm"),
-    ({"tokens_field": "t"}, ValueError, 'tokens_field needs unit="tokens"; add unit="tokens", or omit'),
+    (
+        {"tokens_field": "t"},
+        ValueError,
+        'tokens_field needs unit="tokens"; add unit="tokens", or omit',
+    ),
     ({"stop_words": ["a"]}, ValueError, 'stop_words needs unit="stopwords"'),
     ({"isa": "portable", "backend": "scalar"}, ValueError, "isa applies to the backend simd"),
     ({"device": 3}, ValueError, 'add backend="gpu", or omit device'),
@@ -206,7 +231,11 @@ REFUSED = [
     ({"inputs": 3}, TypeError, "inputs is 3; give a path, or several"),
     ({"output": None}, ValueError, "no output; pass output, or dry_run=True"),
     ({"unit": "stopwords", "size": 3}, ValueError, 'unit="stopwords" takes no size'),
-    ({"on_bad_record": "ignore"}, ValueError, 'unknown on_bad_record "ignore"; choose one of fail, skip'),
+    (
+        {"on_bad_record": "ignore"},
+        ValueError,
+        'unknown on_bad_record "ignore"; choose one of fail, skip',
+    ),
 ]
 
 

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-
 import simgpu
 
 
@@ -37,7 +36,9 @@ def test_compare_gives_the_figures_of_the_command(tmp_path):
     (tmp_path / "b.txt").write_text(b)
     compared = simgpu.compare(a, b, seed=3)
     theirs = json.loads(
-        command("compare", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--seed", "3", "--json")
+        command(
+            "compare", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--seed", "3", "--json"
+        )
     )
     del theirs["a"], theirs["b"]
     assert dict(compared) == theirs

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Result(Mapping):
-    """Named values, as ``result["name"]`` and ``result.name``. ``str(result)`` is what the command prints."""
+    """Named values, as ``result["name"]`` and ``result.name``. Prints as the command does."""
 
     _data: dict[str, Any]
     _text: str
@@ -47,14 +47,14 @@ class Result(Mapping):
 class Report(Result):
     """The report of a run over files.
 
-    The entries are those of ``report.json``: ``counts``, ``parameters``, ``skipped`` and others. They are equal in
-    every run with the same inputs and options. ``docs/output.md`` describes them.
+    The entries are those of ``report.json``: ``counts``, ``parameters``, ``skipped`` and others.
+    They are equal in every run with the same inputs and options. ``docs/output.md`` describes them.
     """
 
     #: Seconds that the run took.
     elapsed: float
-    #: The stages in order: ``stage``, ``elapsed_s``, ``bytes`` (of input read, decompressed), and ``is_part``, whether
-    #: the nearest earlier stage that is no part includes this one.
+    #: The stages in order: ``stage``, ``elapsed_s``, ``bytes`` (of input read, decompressed), and
+    #: ``is_part``, whether the nearest earlier stage that is no part includes this one.
     timings: list[dict[str, Any]]
 
     _summary: list[tuple[str, str]]
@@ -83,20 +83,23 @@ class Report(Result):
 class Tuning(Result):
     """Bandings for one threshold, and their effects.
 
-    ``threshold``; ``num_perm``; ``similarities``: the threshold -0.2 to +0.2, ``None`` outside of 0 to 1; ``default``,
-    ``requested`` (``None`` if none was) and ``by_weight``, a list: bandings, each a dict with ``bands``, ``rows``,
-    ``false_negative_weight``, ``candidates`` (the probability that a pair becomes a candidate, for each of the
-    similarities), ``bytes_per_document``, ``false_positive_area``, ``false_negative_area``, and ``recall``, the shares
-    of pairs at the threshold that are found with ``"exact"`` and with ``"signature"`` verification.
+    ``threshold``; ``num_perm``; ``similarities``: the threshold -0.2 to +0.2, ``None`` outside of
+    0 to 1; ``default``, ``requested`` (``None`` if none was) and ``by_weight``, a list: bandings,
+    each a dict with ``bands``, ``rows``, ``false_negative_weight``, ``candidates`` (the
+    probability that a pair becomes a candidate, for each of the similarities),
+    ``bytes_per_document``, ``false_positive_area``, ``false_negative_area``, and ``recall``, the
+    shares of pairs at the threshold that are found with ``"exact"`` and with ``"signature"``
+    verification.
     """
 
 
 class Comparison(Result):
     """The similarity of two texts.
 
-    ``jaccard`` and ``estimate`` are ``None`` if neither text has a shingle. ``interval`` is the confidence interval of
-    the similarity at ``confidence``, from the signatures alone; ``candidate_probability`` is the probability that
-    ``dedup`` and ``pairs`` compare two texts of this similarity.
+    ``jaccard`` and ``estimate`` are ``None`` if neither text has a shingle. ``interval`` is the
+    confidence interval of the similarity at ``confidence``, from the signatures alone;
+    ``candidate_probability`` is the probability that ``dedup`` and ``pairs`` compare two texts of
+    this similarity.
     """
 
 
@@ -107,6 +110,7 @@ class Device(Result):
 class Selftest(Result):
     """The checks of a self-test, all passed or not applicable.
 
-    ``checks`` is a list of dicts: ``signer`` (``None`` for values that all signers share), ``values`` (the name of the
-    group), ``outcome`` (``"passed"`` or ``"unsupported"``), ``compared`` (a number of values) and ``reason``.
+    ``checks`` is a list of dicts: ``signer`` (``None`` for values that all signers share),
+    ``values`` (the name of the group), ``outcome`` (``"passed"`` or ``"unsupported"``),
+    ``compared`` (a number of values) and ``reason``.
     """

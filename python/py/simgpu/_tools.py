@@ -1,4 +1,4 @@
-"""Tools: what bands and rows do, how similar two texts are, which devices there are, and whether all is well."""
+"""Tools: effects of bands and rows, similarity of two texts, devices, self-test."""
 
 from __future__ import annotations
 
@@ -76,10 +76,11 @@ def devices() -> list[Device]:
 def selftest(
     *, backend: Backend = "auto", isa: Isa | None = None, device: int | None = None
 ) -> Selftest:
-    """Checks that every backend computes the published signature values. Takes some seconds.
+    """Checks that every backend computes the published values. Takes some seconds.
 
     Args:
-        backend: The backend to check; ``"auto"`` checks the CPU with every instruction set, and every hardware device.
+        backend: The backend to check; ``"auto"`` checks the CPU with every instruction set, and
+            every hardware device.
         isa: The instruction set to check; by default all that this CPU has.
         device: The device of ``"gpu"`` and ``"hybrid"``.
 
