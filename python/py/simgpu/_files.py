@@ -238,7 +238,7 @@ def pairs_signatures(
     return _simgpu.pairs_signatures(locals())
 
 
-pairs_signatures.__doc__ = f"""Finds all pairs of near-duplicates in a file that ``sign_files`` wrote.
+pairs_signatures.__doc__ = f"""Finds all pairs of near-duplicates in a file of ``sign_files``.
 
 Documents with equal signatures count as identical.
 
@@ -292,4 +292,5 @@ sign_files.__doc__ = f"""Computes the MinHash signature of every document.
 Args:{_INPUT}
     output: File for the signatures, one row per document, in the order of the inputs. Its ending
         selects the format: ``.parquet``, a table of ids and signatures; ``.npy``, a matrix of
-        shape (documents, num_perm) without ids, with its parameters in ``.npy.json``.{_OPTIONS}{_RAISES}"""
+        shape (documents, num_perm) without ids, with its parameters in
+        ``.npy.json``.{_OPTIONS}{_RAISES}"""

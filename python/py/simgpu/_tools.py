@@ -68,8 +68,13 @@ def compare(
 
 
 def devices() -> list[Device]:
-    """Lists the devices that the backend ``"gpu"`` can use; empty if there are none, or if this build has no GPU
-    backend. All of them compute the same signatures."""
+    """Lists the devices that the backend ``"gpu"`` can use. All compute the same signatures.
+
+    The list is empty if there are none, or if this build has no GPU backend.
+
+    Raises:
+        UnsupportedError: This process was forked from one that had used the GPU.
+    """
     return _simgpu.devices()
 
 
