@@ -1,9 +1,12 @@
-//! Arguments that several commands share, and the settings they resolve to.
+//! Arguments that several commands share, and the settings they resolve to. The command line fills them through clap;
+//! another front end fills their fields.
 
+use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 #[cfg(feature = "gpu")]
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
@@ -11,25 +14,25 @@ use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::io::{FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
+use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme};
 use simgpu::simd::Isa;
 
-use crate::environment::command;
 use crate::streams::with_stdin;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
 /// The input files, and the fields of a record.
 #[derive(Debug, Args)]
-pub(crate) struct InputArguments {
+pub struct InputArguments {
     /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
     /// compressed by gzip, zstd, xz or bzip2; - reads stdin
     #[arg(value_name = "INPUT", required = true)]
-    inputs: Vec<PathBuf>,
+    pub inputs: Vec<PathBuf>,
 
     /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
     #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
-    format: FormatArgument,
+    pub format: FormatArgument,
 
     /// Character between two fields of CSV or TSV [default: a comma for CSV, a tab for TSV]
     #[arg(
@@ -39,11 +42,11 @@ pub(crate) struct InputArguments {
         allow_hyphen_values = true,
         help_heading = "Input"
     )]
-    delimiter: Option<u8>,
+    pub delimiter: Option<u8>,
 
     /// Include files and folders whose names start with a dot
     #[arg(long, help_heading = "Input")]
-    hidden: bool,
+    pub hidden: bool,
 
     /// Field with the text; a.b is the field b of the object a, and a\.b the field a.b. Repeat to join
     /// several fields by line breaks; fields that are missing, null or empty are left out
@@ -53,20 +56,20 @@ pub(crate) struct InputArguments {
         default_value = "text",
         help_heading = "Input"
     )]
-    text_field: Vec<String>,
+    pub text_field: Vec<String>,
 
     /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
-    tokens_field: Option<String>,
+    pub tokens_field: Option<String>,
 
     /// Field with the id, which every record must have [default: id; unless every record has
     /// one, all ids are FILE:ROW]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
-    id_field: Option<String>,
+    pub id_field: Option<String>,
 
     /// Fail if an id is missing or occurs twice
     #[arg(long, help_heading = "Input")]
-    unique_ids: bool,
+    pub unique_ids: bool,
 
     /// Response to a record that cannot be read
     #[arg(
@@ -76,23 +79,25 @@ pub(crate) struct InputArguments {
         default_value = "fail",
         help_heading = "Input"
     )]
-    on_bad_record: OnBadRecordArgument,
+    pub on_bad_record: OnBadRecordArgument,
 
     /// Read only the first N records of the inputs, in order
     #[arg(long, value_name = "N", help_heading = "Input")]
-    limit: Option<NonZeroU64>,
+    pub limit: Option<NonZeroU64>,
 
     /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    include: Vec<String>,
+    pub include: Vec<String>,
 
     /// Leave out matching files of folders and globs, even if --include matches them
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
-    exclude: Vec<String>,
+    pub exclude: Vec<String>,
 }
 
+/// The value of `--format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArgument {
+pub enum FormatArgument {
+    #[allow(missing_docs, reason = "the help of --format describes it")]
     Auto,
     /// JSON Lines (.jsonl, .ndjson, .jsonlines)
     Jsonl,
@@ -111,7 +116,10 @@ enum FormatArgument {
 }
 
 /// The byte that `--delimiter` names.
-fn delimiter(text: &str) -> Result<u8, String> {
+///
+/// # Errors
+/// The remedy, if the text is neither one character of ASCII nor `tab`.
+pub fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         _ if matches!(text, "\\t" | "tab") => Ok(b'\t'),
         [byte] if byte.is_ascii() => Ok(*byte),
@@ -119,8 +127,9 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
+/// The value of `--on-bad-record`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum OnBadRecordArgument {
+pub enum OnBadRecordArgument {
     /// Stop with an error
     Fail,
     /// Omit and count the record; dedup also lists it in report.json
@@ -152,16 +161,11 @@ impl InputArguments {
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
     }
 
-    /// The inputs as named on the command line.
-    pub(crate) fn names(&self) -> &[PathBuf] {
-        &self.inputs
-    }
-
     /// Refuses a field that the command would not read.
     fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
         if self.tokens_field.is_some() && !is_tokens {
             return Err(Usage::error(
-                "--tokens-field needs --unit tokens; add --unit tokens, or omit --tokens-field",
+                "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
             ));
         }
         Ok(())
@@ -188,7 +192,7 @@ impl InputArguments {
 
 /// Where signatures are computed.
 #[derive(Debug, Args)]
-pub(crate) struct BackendArguments {
+pub struct BackendArguments {
     /// Where to compute signatures: scalar, simd, gpu, hybrid (simd and gpu), or auto (gpu if the inputs are
     /// large and it measures faster, else simd); never changes a result
     #[arg(
@@ -197,35 +201,38 @@ pub(crate) struct BackendArguments {
         default_value = "auto",
         help_heading = "Machine"
     )]
-    backend: String,
+    pub backend: String,
 
     /// Instruction set of simd: portable, avx2, avx512, neon; never changes a result [default: the fastest
     /// that this CPU supports]
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
-    isa: Option<String>,
+    pub isa: Option<String>,
 
     /// Device of gpu and hybrid, as numbered by `simgpu devices` [default: 0]
     #[cfg(feature = "gpu")]
     #[arg(long, value_name = "N", help_heading = "Machine")]
-    device: Option<usize>,
+    pub device: Option<usize>,
 
     /// Simulate the loss of the device after N loads
     #[cfg(feature = "gpu")]
     #[arg(long, value_name = "N", hide = true)]
-    lose_device_after: Option<u32>,
+    pub lose_device_after: Option<u32>,
 }
 
 impl BackendArguments {
     /// The backend, and the hardware that computes shingles and signatures. With scalar, shingles use
     /// portable instructions.
-    pub(crate) fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
+    ///
+    /// # Errors
+    /// A usage error for unknown names, and if instruction set or device do not belong to the backend.
+    pub fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
         let backend: Backend = self.backend.parse().map_err(usage)?;
         let isa = match (&self.isa, backend) {
             (None, Backend::Scalar) => Isa::named("portable")?,
             (None, _) => Isa::best(),
             (Some(_), Backend::Scalar) => {
                 return Err(Usage::error(
-                    "--isa applies to the backend simd, not scalar; omit --isa",
+                    "`isa` applies to the backend simd, not scalar; omit `isa`",
                 ));
             }
             (Some(name), _) => Isa::named(name).map_err(usage)?,
@@ -242,7 +249,7 @@ impl BackendArguments {
     fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
         if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
             return Err(Usage::error(&format!(
-                "--device applies to the backends gpu and hybrid, not {backend}; add --backend gpu, or omit --device"
+                "`device` applies to the backends gpu and hybrid, not {backend}; add `backend=gpu`, or omit `device`"
             )));
         }
         Ok(GpuOptions {
@@ -261,40 +268,46 @@ impl BackendArguments {
     }
 
     /// Whether --isa names an instruction set.
-    pub(crate) fn names_isa(&self) -> bool {
+    pub fn names_isa(&self) -> bool {
         self.isa.is_some()
     }
 }
 
 /// How to compute signatures from documents.
 #[derive(Debug, Args)]
-pub(crate) struct SignArguments {
+pub struct SignArguments {
     /// Unit to split documents into [default: words, or the scheme's]
     #[arg(long, value_enum, help_heading = "Shingles")]
-    unit: Option<UnitArgument>,
+    pub unit: Option<UnitArgument>,
 
     /// Units per shingle; words and pieces are joined by one space, tokens so that no two lists of tokens
     /// are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
     /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", help_heading = "Shingles")]
-    size: Option<NonZeroUsize>,
+    pub size: Option<NonZeroUsize>,
 
     /// File of stop words, separated by whitespace; needs --unit stopwords [default: English stop words]
-    #[arg(long, value_name = "FILE", help_heading = "Shingles")]
-    stop_words: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_hint = ValueHint::AnyPath,
+        help_heading = "Shingles"
+    )]
+    pub stop_words: Option<StopWordsArgument>,
 
     /// Lowercase the text before shingling; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
-    lowercase: bool,
+    pub lowercase: bool,
 
     /// Delete punctuation before shingling; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
-    strip_punctuation: bool,
+    pub strip_punctuation: bool,
 
     /// Keep runs of whitespace; by default each becomes one space before shingling
     #[arg(long, help_heading = "Shingles")]
-    keep_whitespace: bool,
+    pub keep_whitespace: bool,
 
+    /// The name of a family or preset.
     #[arg(
         long,
         value_name = "NAME",
@@ -302,32 +315,50 @@ pub(crate) struct SignArguments {
         help = scheme_help(),
         help_heading = "Signatures"
     )]
-    scheme: String,
+    pub scheme: String,
 
+    /// The name of the base hash.
     #[arg(long, value_name = "NAME", help = hash_help(), help_heading = "Signatures")]
-    hash: Option<String>,
+    pub hash: Option<String>,
 
     /// Number of permutations, one per slot of a signature [default: 128, or the scheme's]
     #[arg(long, value_name = "K", value_parser = num_perm_range(), help_heading = "Signatures")]
-    num_perm: Option<u32>,
+    pub num_perm: Option<u32>,
 
     /// Seed of the permutations [default: 1, or the scheme's]
     #[arg(long, value_name = "N", help_heading = "Signatures")]
-    seed: Option<u32>,
+    pub seed: Option<u32>,
 
+    /// Where to sign.
     #[command(flatten)]
-    machine: BackendArguments,
+    pub machine: BackendArguments,
+}
+
+/// Stop words: a file of them, or the words themselves, which no option of the command line can hold.
+#[derive(Clone, Debug)]
+pub enum StopWordsArgument {
+    /// A file of words separated by whitespace.
+    File(PathBuf),
+    /// The words.
+    Words(StopWords),
+}
+
+impl From<OsString> for StopWordsArgument {
+    fn from(path: OsString) -> Self {
+        StopWordsArgument::File(path.into())
+    }
 }
 
 /// How to compute signatures from documents, with how much of the machine.
 #[derive(Debug, Args)]
-pub(crate) struct RunArguments {
+pub struct RunArguments {
+    /// How to sign.
     #[command(flatten)]
-    sign: SignArguments,
+    pub sign: SignArguments,
 
     /// Number of threads, at most 4 per core [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Machine")]
-    threads: Option<NonZeroUsize>,
+    pub threads: Option<NonZeroUsize>,
 
     /// Maximum text to process at a time, in MiB; never changes a result
     #[arg(
@@ -336,15 +367,16 @@ pub(crate) struct RunArguments {
         default_value = "16",
         help_heading = "Machine"
     )]
-    batch_mib: NonZeroUsize,
+    pub batch_mib: NonZeroUsize,
 
     /// Print errors only
     #[arg(long, short, help_heading = "Machine")]
-    quiet: bool,
+    pub quiet: bool,
 }
 
+/// The value of `--unit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum UnitArgument {
+pub enum UnitArgument {
     /// UTF-8 bytes
     Bytes,
     /// Unicode characters
@@ -386,11 +418,10 @@ fn hash_help() -> String {
 }
 
 /// The scheme of this name, with its defaults replaced where a value is passed.
-pub(crate) fn scheme_of(
-    name: &str,
-    num_perm: Option<u32>,
-    seed: Option<u32>,
-) -> anyhow::Result<Scheme> {
+///
+/// # Errors
+/// A usage error for an unknown name, or a number of permutations out of range.
+pub fn scheme_of(name: &str, num_perm: Option<u32>, seed: Option<u32>) -> anyhow::Result<Scheme> {
     let mut scheme = Scheme::named(name).map_err(usage)?;
     if let Some(num_perm) = num_perm {
         scheme = scheme.with_num_perm(num_perm).map_err(usage)?;
@@ -406,17 +437,34 @@ pub(crate) fn num_perm_range() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(simgpu::scheme::MAX_NUM_PERM))
 }
 
-/// The most threads per core that --threads accepts.
-const THREADS_PER_CORE: usize = 4;
+/// The most threads per core that a caller may ask for.
+pub const THREADS_PER_CORE: usize = 4;
 
 /// Settings of a run over files.
 pub(crate) struct RunSettings {
     pub(crate) engine: Engine,
     /// Builds the engine again once the size of the inputs is known; `None` if the backend has a name.
     builder: Option<EngineBuilder>,
-    pub(crate) threads: usize,
-    pub(crate) terminal: Terminal,
     batch_bytes: usize,
+}
+
+/// Who runs a command, and what it is told.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// Receives progress, notes and warnings, and may stop the run.
+    pub progress: &'a dyn Progress,
+    /// The command line, for `run.json`; empty if there is none.
+    pub command: &'a [String],
+    /// When the run began.
+    pub start: Instant,
+}
+
+impl std::fmt::Debug for Caller<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller")
+            .field("command", &self.command)
+            .finish_non_exhaustive()
+    }
 }
 
 impl RunArguments {
@@ -427,14 +475,15 @@ impl RunArguments {
         Ok(RunSettings {
             engine,
             builder: self.sign.machine.is_auto().then_some(builder),
-            threads: self.threads()?,
-            terminal: self.terminal(),
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
 
     /// Number of threads. More than a few per core only cost memory and time.
-    pub(crate) fn threads(&self) -> anyhow::Result<usize> {
+    ///
+    /// # Errors
+    /// A usage error if there are more.
+    pub fn threads(&self) -> anyhow::Result<usize> {
         let cores = cores();
         let threads = self.threads.map_or(cores, NonZeroUsize::get);
         check_threads(threads, cores)?;
@@ -452,12 +501,12 @@ pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
-/// Refuses more threads than [`THREADS_PER_CORE`] allows.
+/// Refuses more threads than a few per core.
 pub(crate) fn check_threads(threads: usize, cores: usize) -> anyhow::Result<()> {
     let most = cores.saturating_mul(THREADS_PER_CORE);
     if threads > most {
         return Err(Usage::error(&format!(
-            "--threads {threads} is more than {THREADS_PER_CORE} per core; pass at most {most} on this machine"
+            "`threads={threads}` is more than {THREADS_PER_CORE} per core; pass at most {most} on this machine"
         )));
     }
     Ok(())
@@ -476,7 +525,12 @@ impl RunSettings {
     }
 
     /// A run over inputs.
-    pub(crate) fn over<'a>(&'a self, arguments: &InputArguments, inputs: &'a Inputs) -> Run<'a> {
+    pub(crate) fn over<'a>(
+        &'a self,
+        arguments: &InputArguments,
+        inputs: &'a Inputs,
+        caller: &Caller<'a>,
+    ) -> Run<'a> {
         let on_bad_record = match arguments.on_bad_record {
             OnBadRecordArgument::Fail => OnBadRecord::Fail,
             OnBadRecordArgument::Skip => OnBadRecord::Skip,
@@ -490,14 +544,19 @@ impl RunSettings {
             .on_bad_record(on_bad_record)
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)
-            .progress(&self.terminal)
-            .command(command())
+            .progress(caller.progress)
+            .command(caller.command.to_vec())
+            .started(caller.start)
     }
 }
 
 impl SignArguments {
     /// The engine for a few texts.
-    pub(crate) fn resolve(&self) -> anyhow::Result<Engine> {
+    ///
+    /// # Errors
+    /// A usage error if arguments contradict each other or name something unknown; the errors of a file of stop
+    /// words; [`simgpu::Error::Unsupported`] if this machine lacks the backend.
+    pub fn resolve(&self) -> anyhow::Result<Engine> {
         open(self.builder()?.work_bytes(0))
     }
 
@@ -519,7 +578,7 @@ impl SignArguments {
     fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
         if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
             return Err(Usage::error(
-                "--stop-words needs --unit stopwords; add --unit stopwords, or omit --stop-words",
+                "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
             ));
         }
         let unit = self.unit.map(|unit| {
@@ -531,7 +590,8 @@ impl SignArguments {
                 UnitArgument::Tokens => Unit::Tokens,
                 UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
                     None => StopWords::english(),
-                    Some(path) => read_stop_words(path)?,
+                    Some(StopWordsArgument::File(path)) => read_stop_words(path)?,
+                    Some(StopWordsArgument::Words(words)) => words.clone(),
                 }),
             })
         });
@@ -561,10 +621,15 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
     let text = std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
     let stop_words: StopWords = text.split_whitespace().collect();
     if stop_words.is_empty() {
-        anyhow::bail!(
-            "{} contains no stop words; list some, separated by whitespace",
-            path.display()
-        );
+        let problem = "contains no stop words".to_owned();
+        let remedy = "list some, separated by whitespace".to_owned();
+        let path = path.to_owned();
+        return Err(simgpu::Error::Input {
+            path,
+            problem,
+            remedy,
+        }
+        .into());
     }
     Ok(stop_words)
 }
@@ -572,17 +637,17 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
 /// Runs on a pool of `threads` threads.
 pub(crate) fn on_threads<T: Send>(
     threads: usize,
-    run: impl FnOnce() -> simgpu::Result<T> + Send,
+    run: impl FnOnce() -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<T> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()?;
-    Ok(pool.install(run)?)
+    pool.install(run)
 }
 
 /// Which pairs become candidates.
 #[derive(Debug, Args)]
-pub(crate) struct BandingArguments {
+pub struct BandingArguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
     #[arg(
         long,
@@ -591,44 +656,72 @@ pub(crate) struct BandingArguments {
         default_value_t = 0.8,
         help_heading = "Search"
     )]
-    threshold: f64,
+    pub threshold: f64,
 
     /// Number of bands; needs --rows [default: chosen for the threshold, or the scheme's]
     #[arg(long, value_name = "B", requires = "rows", help_heading = "Search")]
-    bands: Option<usize>,
+    pub bands: Option<usize>,
 
     /// Slots per band; needs --bands
     #[arg(long, value_name = "R", requires = "bands", help_heading = "Search")]
-    rows: Option<usize>,
+    pub rows: Option<usize>,
 }
 
 impl BandingArguments {
     /// The threshold, and the banding for it.
-    pub(crate) fn resolve(&self, scheme: &Scheme) -> anyhow::Result<(f64, Banding)> {
+    ///
+    /// # Errors
+    /// A usage error unless threshold, bands and rows fit each other and the scheme.
+    pub fn resolve(&self, scheme: &Scheme) -> anyhow::Result<(f64, Banding)> {
         simgpu::pipeline::check_threshold(self.threshold).map_err(usage)?;
-        let banding = match (self.bands, self.rows) {
-            (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
-            _ => Banding::for_scheme(self.threshold, scheme),
+        let banding = match requested_banding(self.bands, self.rows, scheme)? {
+            Some(banding) => banding,
+            None => Banding::for_scheme(self.threshold, scheme).map_err(usage)?,
         };
-        Ok((self.threshold, banding.map_err(usage)?))
+        Ok((self.threshold, banding))
+    }
+}
+
+/// The banding that `bands` and `rows` name.
+///
+/// # Errors
+/// A usage error for one without the other, and for more slots than the scheme has.
+pub fn requested_banding(
+    bands: Option<usize>,
+    rows: Option<usize>,
+    scheme: &Scheme,
+) -> anyhow::Result<Option<Banding>> {
+    let one_of_two = |given: &str, missing: &str| {
+        let message = format!("`{given}` needs `{missing}`; add `{missing}`, or omit `{given}`");
+        Err(Usage::error(&message))
+    };
+    match (bands, rows) {
+        (Some(bands), Some(rows)) => {
+            let banding = Banding::new(bands, rows, scheme.num_perm());
+            Ok(Some(banding.map_err(usage)?))
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) => one_of_two("bands", "rows"),
+        (None, Some(_)) => one_of_two("rows", "bands"),
     }
 }
 
 /// Which pairs to search for.
 #[derive(Debug, Args)]
-pub(crate) struct SearchArguments {
+pub struct SearchArguments {
+    /// Which pairs become candidates.
     #[command(flatten)]
-    banding: BandingArguments,
+    pub banding: BandingArguments,
 
     /// How to verify candidate pairs [default: exact; signature with --signatures]
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
-    verify: Option<VerifyArgument>,
+    pub verify: Option<VerifyArgument>,
 }
 
 /// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
 /// the machine.
 #[derive(Debug, Args)]
-pub(crate) struct HoldArguments {
+pub struct HoldArguments {
     /// Maximum decompressed input to hold in memory, in MiB; larger input is read twice; never changes a
     /// result
     #[arg(
@@ -637,11 +730,12 @@ pub(crate) struct HoldArguments {
         default_value = "128",
         help_heading = "Machine"
     )]
-    hold_mib: u32,
+    pub hold_mib: u32,
 }
 
+/// The value of `--verify`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum VerifyArgument {
+pub enum VerifyArgument {
     /// Accept every candidate pair
     None,
     /// Estimate the similarity from the signatures

@@ -1,8 +1,20 @@
-//! The command line of this process.
+//! What a process that runs the command prepares first.
 
-/// The command line; invalid UTF-8 is replaced.
-pub(crate) fn command() -> Vec<String> {
-    let arguments = std::env::args_os();
-    let text = arguments.map(|argument| argument.to_string_lossy().into_owned());
-    text.collect()
+/// The variable to set in the environment, if any, so that Mesa's device selection layer is off where it has no use.
+/// Without a desktop, it prints a harmless error to stderr whenever a program lists the devices.
+pub fn mesa_variable() -> Option<(&'static str, &'static str)> {
+    let is_set = |name| std::env::var_os(name).is_some();
+    let uses = ["DISPLAY", "WAYLAND_DISPLAY", "MESA_VK_DEVICE_SELECT"];
+    let is_needed = cfg!(target_os = "linux") && !uses.into_iter().any(is_set);
+    is_needed.then_some(("NODEVICE_SELECT", "1"))
+}
+
+/// Prints no panic of the thread that reads files: the run reports it as an error about the file.
+pub fn silence_reader() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() != Some(simgpu::io::READER_THREAD) {
+            print(panic);
+        }
+    }));
 }

@@ -1,15 +1,15 @@
-//! The `simgpu` command as a library, so that other packages can ship the same command. Arguments are
-//! resolved here, once; nothing below sees a flag.
+//! The `simgpu` command as a library, so that other packages can ship the same command, and offer its runs over files
+//! under their own names. Arguments are resolved here, once; nothing below sees a flag.
 
-mod arguments;
+pub mod arguments;
 
 pub mod bench;
 
-mod commands;
+pub mod commands;
 
-mod environment;
+pub mod environment;
 
-mod outputs;
+pub mod outputs;
 
 mod parameters;
 
@@ -19,7 +19,8 @@ mod streams;
 
 mod terminal;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
+use std::io::Write;
 
 use clap::{Parser, Subcommand};
 
@@ -29,6 +30,7 @@ use commands::{
     bench as bench_command, compare, completions, dedup, man, pairs, selftest, sign, tune,
 };
 use parameters::with_flags;
+pub use terminal::Lines;
 
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
@@ -60,11 +62,18 @@ enum Command {
 
 /// Wrong usage that clap does not detect: arguments that conflict, or unknown names.
 #[derive(Debug)]
-struct Usage(String);
+pub struct Usage(String);
+
+impl Usage {
+    /// The message, with parameters in back quotes ([`simgpu::error::spell`]).
+    pub fn message(&self) -> &str {
+        &self.0
+    }
+}
 
 impl std::fmt::Display for Usage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&with_flags(&self.0))
     }
 }
 
@@ -79,17 +88,11 @@ impl Usage {
 
 /// A search that ended at its maximum number of pairs. What it found was written.
 #[derive(Debug)]
-struct Incomplete {
-    pairs: u64,
-}
+struct Incomplete(String);
 
 impl std::fmt::Display for Incomplete {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "incomplete: the search ended at --max-pairs, after {} pairs; raise --max-pairs, raise --threshold, or pass --identical star",
-            indicatif::HumanCount(self.pairs)
-        )
+        f.write_str(&with_flags(&self.0))
     }
 }
 
@@ -97,19 +100,46 @@ impl std::error::Error for Incomplete {}
 
 /// Turns an error of the library about parameters into a usage error.
 fn usage(error: simgpu::Error) -> anyhow::Error {
-    Usage::error(&with_flags(&error.to_string()))
+    Usage::error(&error.to_string())
 }
 
-/// Runs the command.
+/// Runs the command with these arguments, of which the first is its name, and returns the exit code of the process: 2
+/// for usage, 3 for an incomplete result, 130 or 143 for a signal, 1 for every other failure.
+///
+/// Call it from a process that runs nothing else: the command listens for signals, prints, and reads stdin.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let lossy = |argument: &OsString| argument.to_string_lossy().into_owned();
+    let command: Vec<String> = arguments.iter().map(lossy).collect();
+    let ran = match Cli::try_parse_from(arguments) {
+        Ok(cli) => run(cli, &command),
+        Err(error) => return print_parsing(&error),
+    };
+    // Nothing else flushes stdout if the process is not a Rust program.
+    match ran.and_then(|()| Ok(std::io::stdout().flush()?)) {
+        Ok(()) => 0,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Prints help, version, or wrong usage.
+fn print_parsing(error: &clap::Error) -> u8 {
+    // There is nowhere left to report a failure to.
+    let _ = error.print();
+    let _ = std::io::stdout().flush();
+    u8::try_from(error.exit_code()).unwrap_or(1)
+}
+
+/// Runs the command. `command` is the command line, for `run.json`.
 ///
 /// # Errors
-/// A usage error, or any failure of the command; [`fail`] prints it.
-pub fn run(cli: Cli) -> anyhow::Result<()> {
+/// A usage error, or any failure of the command.
+pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
     match cli.command {
-        Command::Dedup(arguments) => dedup::run(&arguments),
-        Command::Pairs(arguments) => pairs::run(&arguments),
-        Command::Sign(arguments) => sign::run(&arguments),
-        Command::Bench(arguments) => bench_command::run(&arguments),
+        Command::Dedup(arguments) => dedup::run(&arguments, command),
+        Command::Pairs(arguments) => pairs::run(&arguments, command),
+        Command::Sign(arguments) => sign::run(&arguments, command),
+        Command::Bench(arguments) => bench_command::run(&arguments, command),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         #[cfg(feature = "gpu")]
@@ -120,18 +150,16 @@ pub fn run(cli: Cli) -> anyhow::Result<()> {
     }
 }
 
-/// Prints the error and returns the exit code: 2 for usage, 3 for an incomplete result, 130 or 143 for a signal, 1 for
-/// everything else.
-/// A closed pipe on stdout is no error.
+/// Prints the error and returns the exit code. A closed pipe on stdout is no error.
 #[allow(clippy::print_stderr, reason = "stderr is where errors go")]
-pub fn fail(error: &anyhow::Error) -> ExitCode {
+fn fail(error: &anyhow::Error) -> u8 {
     if is_broken_pipe(error) {
-        return ExitCode::SUCCESS;
+        return 0;
     }
     let library_error = error.downcast_ref::<simgpu::Error>();
     if let (Some(simgpu::Error::Stopped), Some(signal)) = (library_error, stop::signal()) {
         eprintln!("simgpu: stopped by {signal} before the run was complete");
-        return ExitCode::from(signal.exit_code());
+        return signal.exit_code();
     }
     match library_error {
         Some(error) => eprintln!("simgpu: {}", with_flags(&error.to_string())),
@@ -139,11 +167,11 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     }
     if error.is::<Usage>() {
         eprintln!("For more information, try '--help'.");
-        ExitCode::from(2)
+        2
     } else if error.is::<Incomplete>() {
-        ExitCode::from(3)
+        3
     } else {
-        ExitCode::FAILURE
+        1
     }
 }
 

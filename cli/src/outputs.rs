@@ -12,26 +12,27 @@ use crate::terminal::Lines;
 
 /// What a run writes, and where.
 #[derive(Debug, Args)]
-pub(crate) struct OutputArguments {
+pub struct OutputArguments {
     /// Replace the results of an earlier run
     #[arg(long)]
-    overwrite: bool,
+    pub overwrite: bool,
 
     /// Level of compressed outputs: 1 to 22 for zstd [default: 3], 0 to 9 for gzip and xz [6], 1 to 9 for bzip2 [9]
     #[arg(long, value_name = "N", help_heading = "Output")]
-    compression_level: Option<u32>,
+    pub compression_level: Option<u32>,
 
     /// Do everything but write files; print the summary
     #[arg(long, help_heading = "Output")]
-    dry_run: bool,
+    pub dry_run: bool,
 
     /// Print the report to stdout, the same bytes as in the file
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    report: Option<ReportArgument>,
+    pub report: Option<ReportArgument>,
 }
 
+/// The value of `--report`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ReportArgument {
+pub enum ReportArgument {
     /// JSON
     Json,
 }
@@ -46,14 +47,6 @@ pub(crate) enum Destination<'a> {
 }
 
 impl OutputArguments {
-    pub(crate) fn overwrite(&self) -> bool {
-        self.overwrite
-    }
-
-    pub(crate) fn compression_level(&self) -> Option<u32> {
-        self.compression_level
-    }
-
     /// Where to write, if --output is `output`.
     pub(crate) fn destination<'a>(
         &self,
@@ -61,7 +54,7 @@ impl OutputArguments {
     ) -> anyhow::Result<Destination<'a>> {
         match output {
             _ if self.dry_run => Ok(Destination::Nowhere),
-            None => Err(Usage::error("no output; pass --output, or --dry-run")),
+            None => Err(Usage::error("no output; pass `output`, or `dry_run`")),
             Some(output) if !is_stream(output) => Ok(Destination::Path(output)),
             Some(_) if self.report.is_some() => Err(Usage::error(
                 "--report and --output - would both write to stdout; name an output file or folder, or omit --report",

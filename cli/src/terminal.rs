@@ -46,50 +46,9 @@ impl Terminal {
         }
     }
 
-    /// Prints the parameters of a run over documents.
-    pub(crate) fn announce(&self, engine: &Engine, search: Option<&Search>) {
-        let scheme = engine.scheme();
-        let shingle = shingle_name(engine.shingler().shingling());
-        let mut message = format!(
-            "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
-            hash = engine.shingler().hash(),
-            k = HumanCount(scheme.num_perm() as u64),
-            backend = engine.signer().describe()
-        );
-        if let Some(search) = search {
-            message.push_str(&search_parameters(scheme, search));
-        }
-        self.say(&message);
-        let splits_words = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
-        let preset = scheme.preset().filter(splits_words);
-        if let Some(preset) = preset
-            && engine.shingler().shingling().unit.is_made_of_words()
-        {
-            self.say(&format!(
-                "signatures equal those of {} only for the same tokens; pass them with --unit tokens",
-                preset.name
-            ));
-        }
-    }
-
-    /// Prints the parameters of a run over stored signatures.
-    pub(crate) fn announce_signatures(&self, signatures: &SignatureFile, search: &Search) {
-        let scheme = signatures.scheme();
-        self.say(&format!(
-            "{signatures} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
-            signatures = counted(signatures.documents(), "signature"),
-            shingles = signatures.shingles(),
-            k = HumanCount(scheme.num_perm() as u64),
-            seed = scheme.seed(),
-            search = search_parameters(scheme, search),
-        ));
-    }
-
     /// Prints a table of two columns: names and values.
-    pub(crate) fn summary(&self, fill: impl FnOnce(&mut Lines)) {
+    pub(crate) fn summary(&self, lines: &Lines) {
         self.end_stage();
-        let mut lines = Lines::default();
-        fill(&mut lines);
         let width = lines
             .0
             .iter()
@@ -174,6 +133,49 @@ impl Drop for Terminal {
     }
 }
 
+/// Tells the parameters of a run over documents.
+pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<&Search>) {
+    let scheme = engine.scheme();
+    let shingle = shingle_name(engine.shingler().shingling());
+    let mut message = format!(
+        "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
+        hash = engine.shingler().hash(),
+        k = HumanCount(scheme.num_perm() as u64),
+        backend = engine.signer().describe()
+    );
+    if let Some(search) = search {
+        message.push_str(&search_parameters(scheme, search));
+    }
+    progress.tell(&message);
+    let splits_words = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
+    let preset = scheme.preset().filter(splits_words);
+    if let Some(preset) = preset
+        && engine.shingler().shingling().unit.is_made_of_words()
+    {
+        progress.tell(&format!(
+            "signatures equal those of {} only for the same tokens; pass them with `unit=tokens`",
+            preset.name
+        ));
+    }
+}
+
+/// Tells the parameters of a run over stored signatures.
+pub(crate) fn announce_signatures(
+    progress: &dyn Progress,
+    signatures: &SignatureFile,
+    search: &Search,
+) {
+    let scheme = signatures.scheme();
+    progress.tell(&format!(
+        "{signatures} of shingles of {shingles}, {scheme} with {k} permutations and seed {seed}{search}",
+        signatures = counted(signatures.documents(), "signature"),
+        shingles = signatures.shingles(),
+        k = HumanCount(scheme.num_perm() as u64),
+        seed = scheme.seed(),
+        search = search_parameters(scheme, search),
+    ));
+}
+
 /// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     let count = |number: usize| HumanCount(number as u64);
@@ -197,8 +199,8 @@ pub(crate) fn shingle_name(shingling: &Shingling) -> String {
 }
 
 /// Lines of a summary, each with a name and a value.
-#[derive(Debug, Default)]
-pub(crate) struct Lines(Vec<(&'static str, String)>);
+#[derive(Clone, Debug, Default)]
+pub struct Lines(pub Vec<(&'static str, String)>);
 
 impl Lines {
     pub(crate) fn row(&mut self, name: &'static str, value: impl Into<String>) {

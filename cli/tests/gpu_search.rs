@@ -20,7 +20,7 @@ fn short_runs_search_for_no_gpu() {
         ["compare", &input, &input, "--num-perm", "64"],
     ] {
         let command = simgpu_cli::Cli::parse_from([&["simgpu"], &arguments[..]].concat());
-        simgpu_cli::run(command).unwrap();
+        simgpu_cli::run(command, &[]).unwrap();
         assert!(!has_searched(), "{arguments:?}");
     }
     let record = String::from_utf8(place.read("out/run.json")).unwrap();

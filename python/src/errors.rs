@@ -9,6 +9,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use simgpu::Error;
 use simgpu::error::spell;
+use simgpu_cli::Usage;
 
 /// Turns an error of the library into the Python exception that fits.
 pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
@@ -16,23 +17,28 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
     match error {
         Error::Io { path, cause, .. } => of_system(&path, &cause, message),
         Error::BadRecord(record) => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", record.file)?;
+            exception.setattr("path", record.file.as_os_str())?;
             exception.setattr("row", record.row)?;
             exception.setattr("line", record.line)?;
             exception.setattr("problem", record.problem)
         }),
+        Error::Input { path, .. } if !path.exists() => of_number(NOT_FOUND, &path, message),
         Error::Input { path, problem, .. } => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", path)?;
+            exception.setattr("path", path.as_os_str())?;
             exception.setattr("problem", problem)
         }),
         Error::InputChanged { path } => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", path)
+            exception.setattr("path", path.as_os_str())
         }),
         Error::RepeatedId { .. } | Error::TooManyDocuments => {
             raise(py, "InputError", message, |_| Ok(()))
         }
+        // Only what exists can be replaced.
+        Error::Output { path, remedy, .. } if remedy.contains("`overwrite`") => {
+            of_number(EXISTS, &path, message)
+        }
         Error::Output { path, problem, .. } => raise(py, "OutputError", message, |exception| {
-            exception.setattr("path", path)?;
+            exception.setattr("path", path.as_os_str())?;
             exception.setattr("problem", problem)
         }),
         Error::Unsupported(_) => raise(py, "UnsupportedError", message, |_| Ok(())),
@@ -63,6 +69,11 @@ pub(crate) fn unsupported_error(py: Python<'_>, message: &str) -> PyErr {
     raise(py, "UnsupportedError", message.to_owned(), |_| Ok(()))
 }
 
+/// A `DefectError` with this message.
+pub(crate) fn defect_error(py: Python<'_>, message: String) -> PyErr {
+    raise(py, "DefectError", message, |_| Ok(()))
+}
+
 /// A `DefectError` for a panic of the library.
 pub(crate) fn of_panic(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> PyErr {
     let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
@@ -70,16 +81,52 @@ pub(crate) fn of_panic(py: Python<'_>, panic: &(dyn std::any::Any + Send)) -> Py
         (None, Some(text)) => text.as_str(),
         (None, None) => "a computation failed",
     };
-    let message = format!("{text}; this is a bug in simgpu, please report it");
-    raise(py, "DefectError", message, |_| Ok(()))
+    defect_error(
+        py,
+        format!("{text}; this is a bug in simgpu, please report it"),
+    )
 }
 
-/// Messages name parameters as Python spells them: `on_bad_record="skip"`.
+/// The exception for an error of a run that the command shares.
+pub(crate) fn of_run(py: Python<'_>, error: anyhow::Error) -> PyErr {
+    let error = match error.downcast::<Error>() {
+        Ok(error) => return to_python(py, error),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<Usage>() {
+        Some(usage) => parameter_error(py, spelled(usage.message())),
+        None => defect_error(py, format!("{error:#}")),
+    }
+}
+
+/// Parameters that are true or false.
+const SWITCHES: [&str; 7] = [
+    "dry_run",
+    "hidden",
+    "keep_whitespace",
+    "lowercase",
+    "overwrite",
+    "strip_punctuation",
+    "unique_ids",
+];
+
+/// Messages name parameters as Python spells them: `on_bad_record="skip"`, `overwrite=True`.
 pub(crate) fn spelled(message: &str) -> String {
     spell(message, |name, value| match value {
+        None if name == "selftest" => "simgpu.selftest()".to_owned(),
+        None if SWITCHES.contains(&name) => format!("{name}=True"),
         None => name.to_owned(),
+        Some(number) if number.parse::<f64>().is_ok() => format!("{name}={number}"),
         Some(value) => format!("{name}={value:?}"),
     })
+}
+
+/// Gives out a warning of the library.
+pub(crate) fn warn(py: Python<'_>, message: &str) -> PyResult<()> {
+    let class = py.import("simgpu.errors")?.getattr("SimgpuWarning")?;
+    let warnings = py.import("warnings")?;
+    warnings.call_method1("warn", (spelled(message), class))?;
+    Ok(())
 }
 
 /// An exception of a class in `simgpu.errors`, with attributes.
@@ -100,16 +147,27 @@ fn raise(
     made().unwrap_or_else(|error| error)
 }
 
-/// The subclass of `OSError` that fits the error number, with the file name.
+// Error numbers that are the same on all systems.
+const NOT_FOUND: i32 = 2;
+const DENIED: i32 = 13;
+const EXISTS: i32 = 17;
+
+/// The subclass of `OSError` that Python has for an error number.
+fn of_number(number: i32, path: &std::path::Path, message: String) -> PyErr {
+    // As a str: a path would import pathlib, which can fail.
+    PyOSError::new_err((number, message, path.as_os_str().to_owned()))
+}
+
+/// The subclass of `OSError` that fits the error of the system, with the file name.
 fn of_system(path: &std::path::Path, cause: &io::Error, message: String) -> PyErr {
     let number = cause.raw_os_error().or(match cause.kind() {
-        io::ErrorKind::NotFound => Some(2),
-        io::ErrorKind::PermissionDenied => Some(13),
-        io::ErrorKind::AlreadyExists => Some(17),
+        io::ErrorKind::NotFound => Some(NOT_FOUND),
+        io::ErrorKind::PermissionDenied => Some(DENIED),
+        io::ErrorKind::AlreadyExists => Some(EXISTS),
         _ => None,
     });
     match number {
-        Some(number) => PyOSError::new_err((number, message, path.to_owned())),
+        Some(number) => of_number(number, path, message),
         None => PyOSError::new_err(message),
     }
 }

@@ -11,12 +11,10 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use simgpu::progress::Progress;
+use simgpu_cli::arguments::THREADS_PER_CORE;
 
 use crate::errors::{OrRaise, of_panic, parameter_error};
 use crate::progress::{Display, Watched};
-
-/// The most threads per core that a caller may ask for.
-const THREADS_PER_CORE: usize = 4;
 
 /// How often a caller looks for signals and shows progress.
 const WATCH: Duration = Duration::from_millis(50);

@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use simgpu::progress::Progress;
 
+use crate::errors::warn;
+
 /// What the working thread reports, and whether it shall stop.
 #[derive(Default)]
 pub(crate) struct Watched {
@@ -48,7 +50,7 @@ impl Progress for Watched {
     }
 
     fn warn(&self, message: &str) {
-        self.state().warnings.push(crate::errors::spelled(message));
+        self.state().warnings.push(message.to_owned());
     }
 }
 
@@ -107,14 +109,6 @@ impl Display {
             close.call0(py)?;
         }
         let warnings = std::mem::take(&mut watched.state().warnings);
-        if warnings.is_empty() {
-            return Ok(());
-        }
-        let class = py.import("simgpu.errors")?.getattr("SimgpuWarning")?;
-        for warning in warnings {
-            py.import("warnings")?
-                .call_method1("warn", (warning, &class))?;
-        }
-        Ok(())
+        warnings.iter().try_for_each(|message| warn(py, message))
     }
 }

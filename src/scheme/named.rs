@@ -102,7 +102,7 @@ impl Scheme {
         self.num_perm = NonZeroU32::new(num_perm)
             .filter(|n| n.get() <= MAX_NUM_PERM)
             .ok_or_else(|| Error::Parameter {
-                name: "num-perm",
+                name: "`num_perm`",
                 value: num_perm.to_string(),
                 expected: format!("a number from 1 to {MAX_NUM_PERM}"),
             })?;

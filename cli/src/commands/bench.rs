@@ -16,7 +16,6 @@ use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 
 use crate::arguments::{check_threads, cores};
-use crate::environment::command;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
@@ -150,9 +149,9 @@ struct MeasureArguments {
     quiet: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
     match &arguments.command {
-        None => measure(&arguments.measure),
+        None => measure(&arguments.measure, command),
         Some(Command::Compare { before, after }) => show_comparison(before, after),
         Some(Command::Render { folder }) => {
             let folder = ResultsFolder::read(folder)?;
@@ -226,12 +225,12 @@ fn conflict(message: &str) -> anyhow::Error {
 /// Minimum time between two renderings of summary and report.
 const RENDER_INTERVAL: Duration = Duration::from_secs(1);
 
-fn measure(arguments: &MeasureArguments) -> anyhow::Result<()> {
+fn measure(arguments: &MeasureArguments, command: &[String]) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
     let terminal = Terminal::new(arguments.quiet);
     let corpus = BenchCorpus::read(plan.input.as_deref())?;
     let mut environment = environment::environment();
-    environment["command"] = command().join(" ").into();
+    environment["command"] = command.join(" ").into();
     let path = match &arguments.results {
         Some(path) => path.clone(),
         None => unused(&Path::new("results").join(environment::folder_name(&environment))),

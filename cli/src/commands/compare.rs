@@ -61,34 +61,74 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             "only one of the two texts can be stdin; name a file for the other",
         ));
     }
-    let engine = arguments.sign.resolve()?;
-    let banding = arguments.banding.resolve(engine.scheme())?;
-    if engine.takes_tokens() {
-        return Err(Usage::error(
-            "compare reads texts, not tokens; choose another --unit",
-        ));
-    }
+    let comparer = TextComparer::new(&arguments.sign, &arguments.banding)?;
     let texts = [read_text_of(names[0])?, read_text_of(names[1])?];
-    let texts = [&*texts[0], &*texts[1]];
-    let compared = compare(texts, engine.shingler(), engine.signer())?;
-    for notice in engine.signer().notices() {
+    let name = |path: &Path| match path.display().to_string() {
+        stdin if stdin == "-" => "stdin".to_owned(),
+        path => path,
+    };
+    let report = comparer.compare(names.map(name), [&*texts[0], &*texts[1]])?;
+    for notice in comparer.notices() {
         writeln!(std::io::stderr(), "warning: {}", with_flags(&notice))?;
     }
-    let report = Report::of(names, &compared, &engine, banding)?;
-    let mut page = String::new();
-    if arguments.json {
-        page = serde_json::to_string(&report)?;
-        page.push('\n');
+    let page = if arguments.json {
+        report.json()?
     } else {
-        report.write(&mut page, &engine)?;
-    }
+        report.page()?
+    };
     std::io::stdout().write_all(page.as_bytes())?;
     Ok(())
 }
 
+/// Compares pairs of texts.
+#[derive(Debug)]
+pub struct TextComparer {
+    engine: Engine,
+    threshold: f64,
+    banding: Banding,
+}
+
+impl TextComparer {
+    /// A comparer with these arguments.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and those of [`SignArguments::resolve`].
+    pub fn new(sign: &SignArguments, banding: &BandingArguments) -> anyhow::Result<Self> {
+        let engine = sign.resolve()?;
+        let (threshold, banding) = banding.resolve(engine.scheme())?;
+        if engine.takes_tokens() {
+            return Err(Usage::error(
+                "compare reads texts, not tokens; choose another `unit`",
+            ));
+        }
+        Ok(TextComparer {
+            engine,
+            threshold,
+            banding,
+        })
+    }
+
+    /// Compares two texts, which the report calls by these names.
+    ///
+    /// # Errors
+    /// Those of [`compare`].
+    pub fn compare(&self, names: [String; 2], texts: [&str; 2]) -> anyhow::Result<Report> {
+        let engine = &self.engine;
+        let compared = compare(texts, engine.shingler(), engine.signer())?;
+        Report::of(names, &compared, engine, (self.threshold, self.banding))
+    }
+
+    /// Warnings of the signer.
+    pub fn notices(&self) -> Vec<String> {
+        self.engine.signer().notices()
+    }
+}
+
 /// The printed results. The fields are the keys of `--json`; `None` is null.
-#[derive(Serialize)]
-struct Report {
+#[derive(Debug, Serialize)]
+pub struct Report {
+    #[serde(skip)]
+    shingle: String,
     a: String,
     b: String,
     shingles_a: usize,
@@ -115,21 +155,19 @@ struct Report {
 
 impl Report {
     fn of(
-        names: [&Path; 2],
+        names: [String; 2],
         compared: &Comparison,
         engine: &Engine,
         (threshold, banding): (f64, Banding),
     ) -> anyhow::Result<Self> {
         let (scheme, shingling) = (engine.scheme(), engine.shingler().shingling());
-        let name = |path: &Path| match path.display().to_string() {
-            stdin if stdin == "-" => "stdin".to_owned(),
-            path => path,
-        };
+        let [a, b] = names;
         let estimate = compared.estimate();
         let interval = estimate.map(|estimate| estimate.interval(CONFIDENCE));
         Ok(Report {
-            a: name(names[0]),
-            b: name(names[1]),
+            shingle: crate::terminal::shingle_name(shingling),
+            a,
+            b,
             shingles_a: compared.shingles[0],
             shingles_b: compared.shingles[1],
             shared: compared.shared,
@@ -155,8 +193,28 @@ impl Report {
         })
     }
 
-    fn write(&self, page: &mut String, engine: &Engine) -> std::fmt::Result {
-        let unit = crate::terminal::shingle_name(engine.shingler().shingling());
+    /// One JSON object, as a line.
+    ///
+    /// # Errors
+    /// None that can occur: the report holds nothing that JSON lacks.
+    pub fn json(&self) -> anyhow::Result<String> {
+        let mut line = serde_json::to_string(self)?;
+        line.push('\n');
+        Ok(line)
+    }
+
+    /// One result per line.
+    ///
+    /// # Errors
+    /// None that can occur.
+    pub fn page(&self) -> Result<String, std::fmt::Error> {
+        let mut page = String::new();
+        self.write(&mut page)?;
+        Ok(page)
+    }
+
+    fn write(&self, page: &mut String) -> std::fmt::Result {
+        let unit = &self.shingle;
         let digits = self.shingles_a.max(self.shingles_b).max(self.union);
         let digits = digits.to_string().len();
         writeln!(

@@ -7,12 +7,16 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::io::{Globs, KeepBy, RemovedFormat};
-use simgpu::jobs::{Dedup, DedupOutput, Run, Verification};
+use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run, Verification};
 use simgpu::pipeline::{Clustering, KeepPolicy};
-use simgpu::progress::Progress;
+use simgpu::progress::Progress as _;
+use simgpu::scheme::Scheme;
 
-use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{
+    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads,
+};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
+use crate::terminal::Lines;
 use crate::{Usage, stop, terminal, usage};
 
 /// Keep one document of each group of near-duplicates
@@ -29,21 +33,23 @@ use crate::{Usage, stop, terminal, usage};
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub struct Arguments {
+    /// The input.
     #[command(flatten)]
-    input: InputArguments,
+    pub input: InputArguments,
 
     /// Folder for the results; - writes the kept records to stdout, and no other file, if all inputs are JSON
     /// Lines
     #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
+    /// What to write.
     #[command(flatten)]
-    outputs: OutputArguments,
+    pub outputs: OutputArguments,
 
     /// Format of the file of removed documents
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
-    removed_format: Option<RemovedFormatArgument>,
+    pub removed_format: Option<RemovedFormatArgument>,
 
     /// Which document of each cluster to keep
     #[arg(
@@ -53,7 +59,7 @@ pub(crate) struct Arguments {
         default_value = "first",
         help_heading = "Search"
     )]
-    keep: KeepArgument,
+    pub keep: KeepArgument,
 
     /// How to form clusters of near-duplicates
     #[arg(
@@ -63,12 +69,12 @@ pub(crate) struct Arguments {
         default_value = "greedy",
         help_heading = "Search"
     )]
-    cluster: ClusterArgument,
+    pub cluster: ClusterArgument,
 
     /// Keep the document with the largest value of this field (FIELD:asc: the smallest); ties go to the first.
     /// Numbers, dates (RFC 3339) and strings are compared as such; a missing value comes last
     #[arg(long, value_name = "FIELD", help_heading = "Search")]
-    keep_by: Option<String>,
+    pub keep_by: Option<String>,
 
     /// Keep documents of files that match the first pattern rather than others, then those that match the
     /// second; among the rest, --keep-by and --keep decide
@@ -78,10 +84,11 @@ pub(crate) struct Arguments {
         value_delimiter = ',',
         help_heading = "Search"
     )]
-    prefer_source: Vec<String>,
+    pub prefer_source: Vec<String>,
 
+    /// Which pairs to search for.
     #[command(flatten)]
-    search: SearchArguments,
+    pub search: SearchArguments,
 
     /// Maximum number of documents of one LSH bucket to compare a further document with; a warning counts the
     /// pairs that this leaves out
@@ -91,33 +98,38 @@ pub(crate) struct Arguments {
         default_value = "4096",
         help_heading = "Search"
     )]
-    max_bucket: NonZeroUsize,
+    pub max_bucket: NonZeroUsize,
 
+    /// How to sign, and with how much of the machine.
     #[command(flatten)]
-    run: RunArguments,
+    pub run: RunArguments,
 
+    /// How much input to hold in memory.
     #[command(flatten)]
-    hold: HoldArguments,
+    pub hold: HoldArguments,
 }
 
+/// The value of `--keep`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum KeepArgument {
+pub enum KeepArgument {
     /// The first in the order of the inputs
     First,
     /// The one with the longest text; if several are equally long, the first
     Longest,
 }
 
+/// The value of `--removed-format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum RemovedFormatArgument {
+pub enum RemovedFormatArgument {
     /// removed.jsonl
     Jsonl,
     /// removed.parquet
     Parquet,
 }
 
+/// The value of `--cluster`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum ClusterArgument {
+pub enum ClusterArgument {
     /// Remove a document only if it is similar to a kept one
     Greedy,
     /// Keep one document of each set of documents that chains of similar pairs connect
@@ -139,7 +151,7 @@ impl Arguments {
     /// Sets the options of a run that decide which documents are kept and what is written.
     fn set_output<'a>(&self, run: Run<'a>) -> anyhow::Result<Run<'a>> {
         let mut run = run
-            .overwrite(self.outputs.overwrite())
+            .overwrite(self.outputs.overwrite)
             .prefer_source(Globs::new(&self.prefer_source).map_err(usage)?)
             .removed_format(match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
@@ -151,73 +163,105 @@ impl Arguments {
             }
             run = run.keep_by(KeepBy::new(keep_by));
         }
-        if let Some(level) = self.outputs.compression_level() {
+        if let Some(level) = self.outputs.compression_level {
             run = run.compression_level(level);
         }
         Ok(run)
     }
-}
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    stop::listen()?;
-    let start = Instant::now();
-    let mut settings = arguments.run.resolve(&arguments.input)?;
-    let task = Dedup {
-        search: arguments
-            .search
-            .resolve(settings.engine.scheme(), Verification::Exact)?,
-        clustering: match arguments.cluster {
-            ClusterArgument::Greedy => Clustering::Greedy,
-            ClusterArgument::Connected => Clustering::Connected,
-        },
-        keep: match arguments.keep {
-            KeepArgument::First => KeepPolicy::First,
-            KeepArgument::Longest => KeepPolicy::Longest,
-        },
-        max_bucket: arguments.max_bucket.get(),
-    };
-    let destination = arguments.destination()?;
-    let inputs = arguments.input.find()?;
-    settings.choose_hardware(&inputs)?;
-    let terminal = &settings.terminal;
-    terminal.announce(&settings.engine, Some(&task.search));
-    let run = settings
-        .over(&arguments.input, &inputs)
-        .held_bytes(arguments.hold.held_bytes())
-        .started(start);
-    let run = arguments.set_output(run)?;
-    let outcome = on_threads(settings.threads, || {
+    fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
+        Ok(Dedup {
+            search: self.search.resolve(scheme, Verification::Exact)?,
+            clustering: match self.cluster {
+                ClusterArgument::Greedy => Clustering::Greedy,
+                ClusterArgument::Connected => Clustering::Connected,
+            },
+            keep: match self.keep {
+                KeepArgument::First => KeepPolicy::First,
+                KeepArgument::Longest => KeepPolicy::Longest,
+            },
+            max_bucket: self.max_bucket.get(),
+        })
+    }
+
+    /// Deduplicates, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::dedup`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        let mut settings = self.run.resolve(&self.input)?;
+        let task = self.task(settings.engine.scheme())?;
+        let destination = self.destination()?;
+        let inputs = self.input.find()?;
+        settings.choose_hardware(&inputs)?;
+        terminal::announce(caller.progress, &settings.engine, Some(&task.search));
+        let run = settings
+            .over(&self.input, &inputs, caller)
+            .held_bytes(self.hold.held_bytes());
+        let run = self.set_output(run)?;
         let temporary = &std::env::temp_dir();
-        match destination {
+        Ok(match destination {
             Destination::Path(folder) => run.dedup(&task, folder),
             Destination::Stdout => {
                 let target = &mut std::io::stdout();
                 run.dedup(&task, DedupOutput::Stream { target, temporary })
             }
             Destination::Nowhere => run.dedup(&task, DedupOutput::Nowhere { temporary }),
-        }
-    })?;
-    arguments.outputs.print_report(&outcome)?;
-    let counts = &outcome.report.counts;
-    terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report);
-        summarise_limit(lines, &outcome);
+        }?)
+    }
+
+    /// The lines of the summary.
+    ///
+    /// # Errors
+    /// Those of the output's name.
+    pub fn summary(&self, outcome: &Outcome) -> anyhow::Result<Lines> {
+        let counts = &outcome.report.counts;
+        let mut lines = Lines::default();
+        terminal::documents(&mut lines, &outcome.report);
+        summarise_limit(&mut lines, outcome);
         lines.row("kept", terminal::share(counts.kept, counts.documents));
         lines.row("removed", terminal::share(counts.removed, counts.documents));
-        terminal::comparisons(lines, &outcome);
+        terminal::comparisons(&mut lines, outcome);
         lines.row("clusters", terminal::clusters(counts));
-        terminal::times(lines, &outcome);
-        destination.summarise(lines);
-    });
-    if counts.largest_cluster * 100 > counts.documents {
+        terminal::times(&mut lines, outcome);
+        self.destination()?.summarise(&mut lines);
+        Ok(lines)
+    }
+
+    /// A warning if one cluster is suspiciously large.
+    ///
+    /// # Errors
+    /// Those of the output's name.
+    pub fn warning(&self, outcome: &Outcome) -> anyhow::Result<Option<String>> {
+        let counts = &outcome.report.counts;
+        if counts.largest_cluster * 100 <= counts.documents {
+            return Ok(None);
+        }
         let share = terminal::share(counts.largest_cluster, counts.documents);
-        let place = match destination {
+        let place = match self.destination()? {
             Destination::Path(_) => "in report.json ",
             Destination::Stdout | Destination::Nowhere => "",
         };
-        terminal.warn(&format!(
+        Ok(Some(format!(
             "the largest cluster has more than 1 % of all documents: {share}; check it {place}before you use the result"
-        ));
+        )))
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
+    stop::listen()?;
+    let start = Instant::now();
+    let terminal = arguments.run.terminal();
+    let caller = Caller {
+        progress: &terminal,
+        command,
+        start,
+    };
+    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
+    arguments.outputs.print_report(&outcome)?;
+    terminal.summary(&arguments.summary(&outcome)?);
+    if let Some(warning) = arguments.warning(&outcome)? {
+        terminal.warn(&warning);
     }
     Ok(())
 }

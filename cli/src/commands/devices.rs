@@ -18,13 +18,23 @@ pub(crate) fn run(_: &Arguments) -> anyhow::Result<()> {
     let adapters = adapters();
     let mut page = String::new();
     for adapter in &adapters {
-        write_adapter(&mut page, adapter)?;
+        page.push_str(&self::page(adapter)?);
     }
     if adapters.is_empty() {
         page.push_str("no device: found no driver for Vulkan, Metal or DX12; install the driver of the graphics card\n");
     }
     std::io::stdout().write_all(page.as_bytes())?;
     Ok(())
+}
+
+/// What an adapter can do, one fact per line.
+///
+/// # Errors
+/// None that can occur.
+pub fn page(adapter: &Adapter) -> Result<String, std::fmt::Error> {
+    let mut page = String::new();
+    write_adapter(&mut page, adapter)?;
+    Ok(page)
 }
 
 fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
@@ -63,16 +73,19 @@ fn write_adapter(page: &mut String, adapter: &Adapter) -> std::fmt::Result {
 
 /// The schemes that the adapter computes, and the integer width of its kernels.
 fn kernels(adapter: &Adapter) -> String {
-    let integers = adapter.integers();
-    let form = match integers {
+    let form = match adapter.integers() {
         Integers::U32 => "32-bit integers",
         Integers::U64 => "64-bit integers",
     };
+    format!("{} with {form}", schemes(adapter).join(", "))
+}
+
+/// The schemes that the adapter computes.
+pub fn schemes(adapter: &Adapter) -> Vec<String> {
     let families = Scheme::names().filter_map(|name| Scheme::named(name).ok());
     let families = families.filter(|scheme| scheme.preset().is_none());
-    let names: Vec<String> = families
-        .filter(|scheme| computes(scheme.family(), integers))
+    families
+        .filter(|scheme| computes(scheme.family(), adapter.integers()))
         .map(|scheme| scheme.to_string())
-        .collect();
-    format!("{} with {form}", names.join(", "))
+        .collect()
 }

@@ -2,21 +2,21 @@
 
 pub(crate) mod bench;
 
-pub(crate) mod compare;
+pub mod compare;
 
 pub(crate) mod completions;
 
-pub(crate) mod dedup;
+pub mod dedup;
 
 #[cfg(feature = "gpu")]
-pub(crate) mod devices;
+pub mod devices;
 
 pub(crate) mod man;
 
-pub(crate) mod pairs;
+pub mod pairs;
 
-pub(crate) mod selftest;
+pub mod selftest;
 
-pub(crate) mod sign;
+pub mod sign;
 
-pub(crate) mod tune;
+pub mod tune;

@@ -11,10 +11,12 @@ use simgpu::jobs::{
 };
 use simgpu::scheme::Scheme;
 
-use crate::arguments::{HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads};
+use crate::arguments::{
+    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads,
+};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
-use crate::terminal::{self, Terminal};
-use crate::{Incomplete, Usage, stop, usage};
+use crate::terminal::Lines;
+use crate::{Incomplete, Usage, stop, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
 const DOCUMENT_ARGUMENTS: [&str; 23] = [
@@ -49,25 +51,28 @@ const DOCUMENT_ARGUMENTS: [&str; 23] = [
 /// row_b. Rows count from 0 in each file.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
-pub(crate) struct Arguments {
+pub struct Arguments {
+    /// The input.
     #[command(flatten)]
-    input: InputArguments,
+    pub input: InputArguments,
 
     /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json;
     /// documents with equal signatures count as identical
     #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
-    signatures: Option<PathBuf>,
+    pub signatures: Option<PathBuf>,
 
     /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
     /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
     #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
+    /// What to write.
     #[command(flatten)]
-    outputs: OutputArguments,
+    pub outputs: OutputArguments,
 
+    /// Which pairs to search for.
     #[command(flatten)]
-    search: SearchArguments,
+    pub search: SearchArguments,
 
     /// Which pairs of identical documents to write
     #[arg(
@@ -77,7 +82,7 @@ pub(crate) struct Arguments {
         default_value = "all",
         help_heading = "Search"
     )]
-    identical: IdenticalArgument,
+    pub identical: IdenticalArgument,
 
     /// Stop after this many pairs, with exit code 3
     #[arg(
@@ -86,17 +91,20 @@ pub(crate) struct Arguments {
         default_value = "1000000000",
         help_heading = "Search"
     )]
-    max_pairs: NonZeroU64,
+    pub max_pairs: NonZeroU64,
 
+    /// How to sign, and with how much of the machine.
     #[command(flatten)]
-    run: RunArguments,
+    pub run: RunArguments,
 
+    /// How much input to hold in memory.
     #[command(flatten)]
-    hold: HoldArguments,
+    pub hold: HoldArguments,
 }
 
+/// The value of `--identical`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum IdenticalArgument {
+pub enum IdenticalArgument {
     /// All of them; identical documents also have the same partners
     All,
     /// Each identical document with the first of them; only this first one has other partners
@@ -119,84 +127,109 @@ impl Arguments {
             max_pairs: self.max_pairs.get(),
         })
     }
+
+    /// Finds pairs, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::jobs::Run::pairs)
+    /// and [`SignatureRun::pairs`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        if let Destination::Path(path) = self.destination()? {
+            PairsFormat::of_path(path).map_err(usage)?;
+        }
+        match &self.signatures {
+            Some(signatures) => self.execute_on_signatures(signatures, caller),
+            None => self.execute_on_documents(caller),
+        }
+    }
+
+    fn execute_on_documents(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        if self.input.inputs.is_empty() {
+            return Err(Usage::error(
+                "no input; pass documents as INPUT, or --signatures FILE",
+            ));
+        }
+        let mut settings = self.run.resolve(&self.input)?;
+        let task = self.task(settings.engine.scheme(), Verification::Exact)?;
+        let inputs = self.input.find()?;
+        settings.choose_hardware(&inputs)?;
+        terminal::announce(caller.progress, &settings.engine, Some(&task.search));
+        let mut run = settings
+            .over(&self.input, &inputs, caller)
+            .held_bytes(self.hold.held_bytes())
+            .overwrite(self.outputs.overwrite);
+        if let Some(level) = self.outputs.compression_level {
+            run = run.compression_level(level);
+        }
+        let destination = self.destination()?;
+        Ok(with_output(destination, |output| run.pairs(&task, output))?)
+    }
+
+    fn execute_on_signatures(
+        &self,
+        signatures: &Path,
+        caller: &Caller<'_>,
+    ) -> anyhow::Result<Outcome> {
+        let signatures = SignatureFile::open(signatures)?;
+        let task = self.task(signatures.scheme(), Verification::Signature)?;
+        if task.search.verification == Verification::Exact {
+            return Err(Usage::error(
+                "`verify=exact` needs documents; pass them as INPUT instead of --signatures, or use `verify=signature`",
+            ));
+        }
+        terminal::announce_signatures(caller.progress, &signatures, &task.search);
+        let mut run = SignatureRun::new(signatures)
+            .started(caller.start)
+            .overwrite(self.outputs.overwrite)
+            .progress(caller.progress);
+        if let Some(level) = self.outputs.compression_level {
+            run = run.compression_level(level);
+        }
+        let destination = self.destination()?;
+        Ok(with_output(destination, |output| run.pairs(&task, output))?)
+    }
+
+    /// The lines of the summary.
+    ///
+    /// # Errors
+    /// Those of the output's name.
+    pub fn summary(&self, outcome: &Outcome) -> anyhow::Result<Lines> {
+        let mut lines = Lines::default();
+        terminal::documents(&mut lines, &outcome.report);
+        summarise_limit(&mut lines, outcome);
+        terminal::comparisons(&mut lines, outcome);
+        terminal::times(&mut lines, outcome);
+        self.destination()?.summarise(&mut lines);
+        Ok(lines)
+    }
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    if let Destination::Path(path) = arguments.destination()? {
-        PairsFormat::of_path(path).map_err(usage)?;
-    }
-    if let Some(signatures) = &arguments.signatures {
-        return run_on_signatures(arguments, signatures, start);
-    }
-    if arguments.input.names().is_empty() {
-        return Err(Usage::error(
-            "no input; pass documents as INPUT, or --signatures FILE",
-        ));
-    }
-    let mut settings = arguments.run.resolve(&arguments.input)?;
-    let task = arguments.task(settings.engine.scheme(), Verification::Exact)?;
-    let inputs = arguments.input.find()?;
-    settings.choose_hardware(&inputs)?;
-    settings
-        .terminal
-        .announce(&settings.engine, Some(&task.search));
-    let mut run = settings
-        .over(&arguments.input, &inputs)
-        .held_bytes(arguments.hold.held_bytes())
-        .started(start)
-        .overwrite(arguments.outputs.overwrite());
-    if let Some(level) = arguments.outputs.compression_level() {
-        run = run.compression_level(level);
-    }
-    let destination = arguments.destination()?;
-    let outcome = on_threads(settings.threads, || {
-        with_output(destination, |output| run.pairs(&task, output))
-    })?;
-    summarise(&settings.terminal, &outcome, arguments)?;
-    check_complete(&outcome)
-}
-
-/// Finds pairs among stored signatures.
-fn run_on_signatures(
-    arguments: &Arguments,
-    signatures: &Path,
-    start: Instant,
-) -> anyhow::Result<()> {
-    let threads = arguments.run.threads()?;
     let terminal = arguments.run.terminal();
-    let signatures = SignatureFile::open(signatures)?;
-    let task = arguments.task(signatures.scheme(), Verification::Signature)?;
-    if task.search.verification == Verification::Exact {
-        return Err(Usage::error(
-            "--verify exact needs documents; pass them as INPUT instead of --signatures, or use --verify signature",
-        ));
+    let caller = Caller {
+        progress: &terminal,
+        command,
+        start,
+    };
+    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
+    arguments.outputs.print_report(&outcome)?;
+    terminal.summary(&arguments.summary(&outcome)?);
+    match incomplete(&outcome) {
+        Some(message) => Err(anyhow::Error::new(Incomplete(message))),
+        None => Ok(()),
     }
-    terminal.announce_signatures(&signatures, &task.search);
-    let mut run = SignatureRun::new(signatures)
-        .started(start)
-        .overwrite(arguments.outputs.overwrite())
-        .progress(&terminal);
-    if let Some(level) = arguments.outputs.compression_level() {
-        run = run.compression_level(level);
-    }
-    let destination = arguments.destination()?;
-    let outcome = on_threads(threads, || {
-        with_output(destination, |output| run.pairs(&task, output))
-    })?;
-    summarise(&terminal, &outcome, arguments)?;
-    check_complete(&outcome)
 }
 
-/// Fails if the search ended before all pairs were written.
-fn check_complete(outcome: &Outcome) -> anyhow::Result<()> {
-    match outcome.report.complete {
-        Some(false) => Err(anyhow::Error::new(Incomplete {
-            pairs: outcome.report.counts.similar_pairs,
-        })),
-        _ => Ok(()),
-    }
+/// What is wrong if the search ended before all pairs were written.
+fn incomplete(outcome: &Outcome) -> Option<String> {
+    (outcome.report.complete == Some(false)).then(|| {
+        format!(
+            "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, raise `threshold`, or pass `identical=star`",
+            indicatif::HumanCount(outcome.report.counts.similar_pairs)
+        )
+    })
 }
 
 /// Runs with the output for this destination.
@@ -213,18 +246,4 @@ fn with_output<T>(
         }),
         Destination::Nowhere => run(PairsOutput::Nowhere { temporary }),
     }
-}
-
-/// Prints the report, if asked to, and the summary.
-fn summarise(terminal: &Terminal, outcome: &Outcome, arguments: &Arguments) -> anyhow::Result<()> {
-    arguments.outputs.print_report(outcome)?;
-    let destination = arguments.destination()?;
-    terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report);
-        summarise_limit(lines, outcome);
-        terminal::comparisons(lines, outcome);
-        terminal::times(lines, outcome);
-        destination.summarise(lines);
-    });
-    Ok(())
 }

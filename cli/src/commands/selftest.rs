@@ -38,14 +38,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         gpu: hardware.gpu,
     };
     let checks = selftest.run()?;
-    let mut page = table(&checks)?;
-    let count = |is: fn(&CheckOutcome) -> bool| {
-        let checks = checks.iter().filter(|check| is(&check.outcome));
-        checks.count()
-    };
-    let failed = count(|outcome| matches!(outcome, CheckOutcome::Failed { .. }));
-    if failed == 0 {
-        let passed = count(|outcome| matches!(outcome, CheckOutcome::Passed { .. }));
+    std::io::stdout().write_all(page(&checks)?.as_bytes())?;
+    let failed = failed(&checks);
+    if failed > 0 {
+        bail!(
+            "{failed} of {} checks failed; do not use results of this machine, and please report the failed checks",
+            checks.len()
+        );
+    }
+    Ok(())
+}
+
+/// How many checks failed.
+pub fn failed(checks: &[Check]) -> usize {
+    let is_failed = |check: &&Check| matches!(check.outcome, CheckOutcome::Failed { .. });
+    checks.iter().filter(is_failed).count()
+}
+
+/// A table of the checks and, if none failed, a summary.
+///
+/// # Errors
+/// None that can occur.
+pub fn page(checks: &[Check]) -> anyhow::Result<String> {
+    let mut page = table(checks)?;
+    if failed(checks) == 0 {
+        let is_passed = |check: &&Check| matches!(check.outcome, CheckOutcome::Passed { .. });
+        let passed = checks.iter().filter(is_passed).count();
         let mut signers: Vec<&str> = checks
             .iter()
             .filter_map(|check| check.signer.as_deref())
@@ -57,14 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
             signers.join(", ")
         )?;
     }
-    std::io::stdout().write_all(page.as_bytes())?;
-    if failed > 0 {
-        bail!(
-            "{failed} of {} checks failed; do not use results of this machine, and please report the failed checks",
-            checks.len()
-        );
-    }
-    Ok(())
+    Ok(page)
 }
 
 /// The signer that computed the values, or the definition.

@@ -5,9 +5,11 @@ use std::time::Instant;
 
 use clap::Args;
 use simgpu::io::SignaturesFormat;
+use simgpu::jobs::Outcome;
 
-use crate::arguments::{InputArguments, RunArguments, on_threads};
+use crate::arguments::{Caller, InputArguments, RunArguments, on_threads};
 use crate::outputs::summarise_limit;
+use crate::terminal::Lines;
 use crate::{stop, terminal, usage};
 
 /// Compute the MinHash signature of every document
@@ -18,40 +20,60 @@ use crate::{stop, terminal, usage};
 ///
 /// .npy: a matrix of shape (documents, num_perm) without ids, with the parameters in .npy.json beside it.
 #[derive(Args, Debug)]
-pub(crate) struct Arguments {
+pub struct Arguments {
+    /// The input.
     #[command(flatten)]
-    input: InputArguments,
+    pub input: InputArguments,
 
     /// File for the signatures; its ending selects the format: .parquet or .npy
     #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    pub output: PathBuf,
 
     /// Replace the file if it exists
     #[arg(long)]
-    overwrite: bool,
+    pub overwrite: bool,
 
+    /// How to sign, and with how much of the machine.
     #[command(flatten)]
-    run: RunArguments,
+    pub run: RunArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+impl Arguments {
+    /// Signs, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::jobs::Run::sign).
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        let mut settings = self.run.resolve(&self.input)?;
+        SignaturesFormat::of_path(&self.output).map_err(usage)?;
+        let inputs = self.input.find()?;
+        settings.choose_hardware(&inputs)?;
+        terminal::announce(caller.progress, &settings.engine, None);
+        let run = settings.over(&self.input, &inputs, caller);
+        Ok(run.overwrite(self.overwrite).sign(&self.output)?)
+    }
+
+    /// The lines of the summary.
+    pub fn summary(&self, outcome: &Outcome) -> Lines {
+        let mut lines = Lines::default();
+        terminal::documents(&mut lines, &outcome.report);
+        summarise_limit(&mut lines, outcome);
+        terminal::times(&mut lines, outcome);
+        lines.row("written to", self.output.display().to_string());
+        lines
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
     stop::listen()?;
     let start = Instant::now();
-    let mut settings = arguments.run.resolve(&arguments.input)?;
-    SignaturesFormat::of_path(&arguments.output).map_err(usage)?;
-    let inputs = arguments.input.find()?;
-    settings.choose_hardware(&inputs)?;
-    settings.terminal.announce(&settings.engine, None);
-    let run = settings
-        .over(&arguments.input, &inputs)
-        .started(start)
-        .overwrite(arguments.overwrite);
-    let outcome = on_threads(settings.threads, || run.sign(&arguments.output))?;
-    settings.terminal.summary(|lines| {
-        terminal::documents(lines, &outcome.report);
-        summarise_limit(lines, &outcome);
-        terminal::times(lines, &outcome);
-        lines.row("written to", arguments.output.display().to_string());
-    });
+    let terminal = arguments.run.terminal();
+    let caller = Caller {
+        progress: &terminal,
+        command,
+        start,
+    };
+    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
+    terminal.summary(&arguments.summary(&outcome));
     Ok(())
 }

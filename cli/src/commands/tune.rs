@@ -7,7 +7,7 @@ use clap::Args;
 use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 
-use crate::arguments::{num_perm_range, scheme_of};
+use crate::arguments::{num_perm_range, requested_banding, scheme_of};
 use crate::usage;
 
 /// Show the effect of bands and rows: missed pairs, false candidates, memory, S-curve
@@ -39,17 +39,31 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let scheme = scheme_of(&arguments.scheme, arguments.num_perm, None)?;
-    let requested = match (arguments.bands, arguments.rows) {
-        (Some(bands), Some(rows)) => {
-            Some(Banding::new(bands, rows, scheme.num_perm()).map_err(usage)?)
-        }
-        _ => None,
-    };
+    let requested = requested_banding(arguments.bands, arguments.rows, &scheme)?;
     let tuning = tune(arguments.threshold, &scheme, requested).map_err(usage)?;
-    let mut page = String::new();
-    write_page(&mut page, &tuning)?;
-    std::io::stdout().write_all(page.as_bytes())?;
+    std::io::stdout().write_all(page(&tuning)?.as_bytes())?;
     Ok(())
+}
+
+/// A table of the bandings, and the S-curve.
+///
+/// # Errors
+/// None that can occur.
+pub fn page(tuning: &Tuning) -> Result<String, std::fmt::Error> {
+    let mut page = String::new();
+    write_page(&mut page, tuning)?;
+    Ok(page)
+}
+
+/// The share of pairs at the threshold that a run with this banding finds.
+pub fn recall_at_threshold(tuning: &Tuning, banding: Banding, verification: Verification) -> f64 {
+    let search = Search {
+        threshold: tuning.threshold,
+        banding,
+        verification,
+    };
+    let detection = search.detection(tuning.num_perm);
+    detection.probability(tuning.threshold)
 }
 
 fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
@@ -87,14 +101,7 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
         "Bytes are those of the band keys; --verify signature adds {num_perm}.",
     )?;
     let shown = tuning.requested.as_ref().unwrap_or(&tuning.default);
-    let found = |verification| {
-        let search = Search {
-            threshold,
-            banding: shown.banding,
-            verification,
-        };
-        percent(search.detection(num_perm).probability(threshold))
-    };
+    let found = |verification| percent(recall_at_threshold(tuning, shown.banding, verification));
     writeln!(
         page,
         "Of pairs at {threshold}, {} x {} finds {} with --verify exact, and {} with --verify signature.",

@@ -2,7 +2,10 @@
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
+from ._files import dedup_files, pairs_files, pairs_signatures, sign_files
+from ._report import Comparison, Device, Report, Selftest, Tuning
 from ._simgpu import version as _version
+from ._tools import compare, devices, selftest, tune
 from .errors import (
     DefectError,
     Error,
@@ -17,13 +20,17 @@ from .errors import (
 __version__ = _version()
 
 __all__ = [
+    "Comparison",
     "Deduplicated",
     "DefectError",
+    "Device",
     "Error",
     "InputError",
     "OutputError",
     "ParameterError",
+    "Report",
     "Scheme",
+    "Selftest",
     "Shingling",
     "Signatures",
     "Signer",
@@ -31,7 +38,16 @@ __all__ = [
     "SimilarPairs",
     "StoppedError",
     "Table",
+    "Tuning",
     "UnsupportedError",
+    "compare",
     "dedup",
+    "dedup_files",
+    "devices",
     "pairs",
+    "pairs_files",
+    "pairs_signatures",
+    "selftest",
+    "sign_files",
+    "tune",
 ]

@@ -16,7 +16,8 @@ class ParameterError(Error, ValueError):
 class InputError(Error, ValueError):
     """An input cannot be used.
 
-    ``path``, ``row`` (from 0), ``line`` (from 1) and ``problem`` tell where and why, as far as known, else ``None``.
+    ``path``, ``row`` (from 0), ``line`` (from 1) and ``problem`` tell where and why, as far as
+    known, else ``None``.
     """
 
     path: str | os.PathLike[str] | None = None

@@ -1,0 +1,97 @@
+"""Tools: effects of bands and rows, similarity of two texts, devices, self-test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from . import _simgpu
+from ._files import Backend, Isa, Path, Unit
+from ._report import Comparison, Device, Selftest, Tuning
+
+
+def tune(
+    threshold: float = 0.8,
+    *,
+    scheme: Any = "affine32",
+    num_perm: int | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+) -> Tuning:
+    """Computes the effect of bands and rows: missed pairs, false candidates, memory.
+
+    A pair of similarity s becomes a candidate with probability ``1 - (1 - s**rows)**bands``.
+
+    Args:
+        threshold: Least Jaccard similarity of near-duplicates, above 0 and up to 1.
+        scheme: Name of a scheme or preset, or a ``Scheme``.
+        num_perm: Number of permutations; by default 128, or the scheme's.
+        bands, rows: A banding to show beside the suggested ones.
+
+    Raises:
+        ParameterError: An argument is out of range or unknown.
+    """
+    return _simgpu.tune(locals())
+
+
+def compare(
+    a: str,
+    b: str,
+    *,
+    threshold: float = 0.8,
+    bands: int | None = None,
+    rows: int | None = None,
+    unit: Unit | None = None,
+    size: int | None = None,
+    stop_words: Path | Iterable[str] | None = None,
+    lowercase: bool = False,
+    strip_punctuation: bool = False,
+    keep_whitespace: bool = False,
+    hash: str | None = None,
+    shingling: Any = None,
+    scheme: Any = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    backend: Backend = "auto",
+    isa: Isa | None = None,
+    device: int | None = None,
+) -> Comparison:
+    """Compares two texts: exact similarity, estimate, shared shingles.
+
+    The options are those of ``dedup_files``.
+
+    Raises:
+        ParameterError: An argument is out of range, unknown, or contradicts another one.
+        UnsupportedError: This machine or this build lacks the backend.
+    """
+    return _simgpu.compare(locals())
+
+
+def devices() -> list[Device]:
+    """Lists the devices that the backend ``"gpu"`` can use. All compute the same signatures.
+
+    The list is empty if there are none, or if this build has no GPU backend.
+
+    Raises:
+        UnsupportedError: This process was forked from one that had used the GPU.
+    """
+    return _simgpu.devices()
+
+
+def selftest(
+    *, backend: Backend = "auto", isa: Isa | None = None, device: int | None = None
+) -> Selftest:
+    """Checks that every backend computes the published values. Takes some seconds.
+
+    Args:
+        backend: The backend to check; ``"auto"`` checks the CPU with every instruction set, and
+            every hardware device.
+        isa: The instruction set to check; by default all that this CPU has.
+        device: The device of ``"gpu"`` and ``"hybrid"``.
+
+    Raises:
+        DefectError: A check failed: do not use results of this machine, and report it.
+        ParameterError: An argument is unknown or contradicts another one.
+        UnsupportedError: This machine or this build lacks the backend.
+    """
+    return _simgpu.selftest(locals())

@@ -1,0 +1,363 @@
+//! Options of a call, by name, and the arguments of the command that they stand for.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simgpu::Error;
+use simgpu_cli::arguments::{
+    BackendArguments, BandingArguments, HoldArguments, InputArguments, RunArguments,
+    SearchArguments, SignArguments, StopWordsArgument, delimiter,
+};
+use simgpu_cli::outputs::OutputArguments;
+
+use crate::errors::{OrRaise, parameter_error};
+use crate::gpu;
+
+/// The options of a call. Python functions pass all of theirs, with their defaults.
+pub(crate) struct Options<'py>(pub(crate) Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    pub(crate) fn py(&self) -> Python<'py> {
+        self.0.py()
+    }
+
+    /// The value of an option; `None` if it was left out.
+    pub(crate) fn value(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let value = self.0.get_item(name)?;
+        Ok(value.filter(|value| !value.is_none()))
+    }
+
+    /// The value of an option. `expected` says which ones are accepted.
+    pub(crate) fn optional<T>(&self, name: &str, expected: &str) -> PyResult<Option<T>>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let Some(value) = self.value(name)? else {
+            return Ok(None);
+        };
+        match value.extract::<T>() {
+            Ok(extracted) => Ok(Some(extracted)),
+            Err(error) => Err(refused(&value, name, expected, error.into())),
+        }
+    }
+
+    /// The value of an option that is never left out.
+    pub(crate) fn required<T>(&self, name: &str, expected: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        let value = self.optional(name, expected)?;
+        value.ok_or_else(|| PyTypeError::new_err(format!("{name} is None; give {expected}")))
+    }
+
+    fn switch(&self, name: &str) -> PyResult<bool> {
+        self.required(name, "True or False")
+    }
+
+    /// A name that the command knows, too.
+    pub(crate) fn optional_choice<T: ValueEnum>(&self, name: &'static str) -> PyResult<Option<T>> {
+        let Some(chosen) = self.optional::<String>(name, "a name, as a str")? else {
+            return Ok(None);
+        };
+        let found = T::from_str(&chosen, false);
+        let found = found.map_err(|_| {
+            let variants = T::value_variants().iter();
+            let known = variants.filter_map(T::to_possible_value);
+            let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+            Error::UnknownName {
+                what: name,
+                name: chosen,
+                known: known.join(", "),
+            }
+        });
+        found.or_raise(self.py()).map(Some)
+    }
+
+    pub(crate) fn choice<T: ValueEnum>(&self, name: &'static str) -> PyResult<T> {
+        let chosen = self.optional_choice(name)?;
+        chosen.ok_or_else(|| PyTypeError::new_err(format!("{name} is None; give a name, as a str")))
+    }
+
+    /// One string, or several.
+    pub(crate) fn strings(&self, name: &str) -> PyResult<Vec<String>> {
+        let expected = "a str, or several";
+        let Some(value) = self.value(name)? else {
+            return Ok(Vec::new());
+        };
+        if value.is_instance_of::<PyString>() {
+            return Ok(vec![value.extract()?]);
+        }
+        let strings = value.try_iter().and_then(|items| {
+            let strings = items.map(|item| item?.extract::<String>());
+            strings.collect::<PyResult<_>>()
+        });
+        strings.map_err(|error| refused(&value, name, expected, error))
+    }
+
+    /// One path, or several.
+    fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
+        let expected = "a path, or several";
+        let value: Bound<'_, PyAny> = self.required(name, expected)?;
+        let paths = match value.extract::<PathBuf>() {
+            Ok(path) => vec![path],
+            Err(_) => value
+                .try_iter()
+                .and_then(|items| {
+                    let paths = items.map(|item| item?.extract::<PathBuf>());
+                    paths.collect::<PyResult<_>>()
+                })
+                .map_err(|error| refused(&value, name, expected, error))?,
+        };
+        if paths.is_empty() {
+            let message = format!("{name} is empty; give a path, or several");
+            return Err(parameter_error(self.py(), message));
+        }
+        for path in &paths {
+            self.refuse_stream(name, path)?;
+        }
+        Ok(paths)
+    }
+
+    /// A path, if there is one.
+    pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
+        let path: Option<PathBuf> = self.optional(name, "a path")?;
+        if let Some(path) = &path {
+            self.refuse_stream(name, path)?;
+        }
+        Ok(path)
+    }
+
+    /// The command's name for stdin and stdout, which belong to the Python program.
+    fn refuse_stream(&self, name: &str, path: &std::path::Path) -> PyResult<()> {
+        if path.as_os_str() != "-" {
+            return Ok(());
+        }
+        let message = format!("{name} is \"-\"; give the path of a file (\"./-\" is one)");
+        Err(parameter_error(self.py(), message))
+    }
+
+    pub(crate) fn input(&self) -> PyResult<InputArguments> {
+        let delimiter_name: Option<String> = self.optional("delimiter", "one character")?;
+        let delimiter = delimiter_name.map(|name| {
+            delimiter(&name).map_err(|remedy| {
+                let message = format!("delimiter is {name:?}; {remedy}");
+                parameter_error(self.py(), message)
+            })
+        });
+        let text_field = self.strings("text_field")?;
+        if text_field.is_empty() {
+            let message = "text_field names no field; give one, or several";
+            return Err(parameter_error(self.py(), message));
+        }
+        Ok(InputArguments {
+            inputs: self.paths("inputs")?,
+            format: self.choice("format")?,
+            delimiter: delimiter.transpose()?,
+            hidden: self.switch("hidden")?,
+            text_field,
+            tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
+            id_field: self.optional("id_field", "the name of a field, as a str")?,
+            unique_ids: self.switch("unique_ids")?,
+            on_bad_record: self.choice("on_bad_record")?,
+            limit: self.optional("limit", "a number of records, at least 1")?,
+            include: self.strings("include")?,
+            exclude: self.strings("exclude")?,
+        })
+    }
+
+    /// Where signatures are computed.
+    pub(crate) fn machine(&self) -> PyResult<BackendArguments> {
+        Ok(BackendArguments {
+            backend: gpu::backend(
+                self.py(),
+                self.required("backend", "the name of a backend, as a str")?,
+            )?,
+            isa: self.optional("isa", "the name of an instruction set, as a str")?,
+            #[cfg(feature = "gpu")]
+            device: self.optional("device", "the number of a device, as in devices()")?,
+            #[cfg(feature = "gpu")]
+            lose_device_after: None,
+        })
+    }
+
+    /// How signatures are computed. A shingling takes the place of the options of shingles, and a scheme brings its
+    /// numbers.
+    pub(crate) fn sign(&self) -> PyResult<SignArguments> {
+        let (scheme, num_perm, seed) = self.scheme()?;
+        let shingling = self.value("shingling")?;
+        let shingles = match &shingling {
+            None => self.0.as_any().clone(),
+            Some(shingling) => {
+                self.refuse_shingles()?;
+                self.shingles_of(shingling)?.into_any()
+            }
+        };
+        let shingles = Options(shingles.cast_into::<PyDict>()?);
+        Ok(SignArguments {
+            unit: shingles.optional_choice("unit")?,
+            size: shingles.optional("size", "a number of units, at least 1")?,
+            stop_words: shingles.stop_words()?,
+            lowercase: shingles.switch("lowercase")?,
+            strip_punctuation: shingles.switch("strip_punctuation")?,
+            keep_whitespace: shingles.switch("keep_whitespace")?,
+            hash: shingles.optional("hash", "the name of a hash, as a str")?,
+            scheme,
+            num_perm,
+            seed,
+            machine: self.machine()?,
+        })
+    }
+
+    /// The options of shingles that a `Shingling` holds.
+    fn shingles_of(&self, shingling: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let shingles = PyDict::new(self.py());
+        for name in SHINGLES {
+            let value = shingling.getattr(name).map_err(|_| {
+                let kind = shingling.get_type();
+                PyTypeError::new_err(format!("shingling is of {kind}; give a Shingling"))
+            })?;
+            shingles.set_item(name, value)?;
+        }
+        Ok(shingles)
+    }
+
+    /// Refuses options of shingles beside a shingling.
+    fn refuse_shingles(&self) -> PyResult<()> {
+        for name in SHINGLES {
+            if let Some(value) = self.value(name)?
+                && value.is_truthy()?
+            {
+                let message = format!("shingling and {name} are both given; omit one of them");
+                return Err(parameter_error(self.py(), message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Name, permutations and seed of the scheme.
+    pub(crate) fn scheme(&self) -> PyResult<(String, Option<u32>, Option<u32>)> {
+        let most = simgpu::scheme::MAX_NUM_PERM;
+        let num_perm = self.optional("num_perm", &format!("a number from 1 to {most}"))?;
+        let seed = self.optional("seed", &format!("a number from 0 to {}", u32::MAX))?;
+        let scheme: Bound<'_, PyAny> = self.required("scheme", "a Scheme or its name")?;
+        if let Ok(name) = scheme.extract::<String>() {
+            return Ok((name, num_perm, seed));
+        }
+        let is_scheme = |name| scheme.getattr(name);
+        match (is_scheme("name"), is_scheme("num_perm"), is_scheme("seed")) {
+            (Ok(name), Ok(own_num_perm), Ok(own_seed)) => Ok((
+                name.extract()?,
+                num_perm.or(Some(own_num_perm.extract()?)),
+                seed.or(Some(own_seed.extract()?)),
+            )),
+            _ => Err(PyTypeError::new_err(format!(
+                "scheme is of {}; give a Scheme or its name",
+                scheme.get_type()
+            ))),
+        }
+    }
+
+    /// A file of stop words, or the words.
+    fn stop_words(&self) -> PyResult<Option<StopWordsArgument>> {
+        let Some(value) = self.value("stop_words")? else {
+            return Ok(None);
+        };
+        if let Ok(path) = value.extract::<PathBuf>() {
+            return Ok(Some(StopWordsArgument::File(path)));
+        }
+        let words = self.strings("stop_words")?;
+        if words.is_empty() {
+            let message = "stop_words is empty; give some, or None for English ones";
+            return Err(parameter_error(self.py(), message));
+        }
+        let words = words.iter().map(String::as_str).collect();
+        Ok(Some(StopWordsArgument::Words(words)))
+    }
+
+    pub(crate) fn run(&self) -> PyResult<RunArguments> {
+        Ok(RunArguments {
+            sign: self.sign()?,
+            threads: None,
+            batch_mib: self.required("batch_mib", MIB)?,
+            quiet: true,
+        })
+    }
+
+    pub(crate) fn banding(&self) -> PyResult<BandingArguments> {
+        Ok(BandingArguments {
+            threshold: self.required("threshold", "a number above 0 and up to 1")?,
+            bands: self.optional("bands", "a number of bands")?,
+            rows: self.optional("rows", "a number of slots per band")?,
+        })
+    }
+
+    pub(crate) fn search(&self) -> PyResult<SearchArguments> {
+        Ok(SearchArguments {
+            banding: self.banding()?,
+            verify: Some(self.choice("verify")?),
+        })
+    }
+
+    pub(crate) fn hold(&self) -> PyResult<HoldArguments> {
+        Ok(HoldArguments {
+            hold_mib: self.required("hold_mib", "a number of MiB, at least 0")?,
+        })
+    }
+
+    pub(crate) fn outputs(&self) -> PyResult<OutputArguments> {
+        Ok(OutputArguments {
+            overwrite: self.switch("overwrite")?,
+            compression_level: self.optional("compression_level", "a level, at least 0")?,
+            dry_run: self.switch("dry_run")?,
+            report: None,
+        })
+    }
+
+    pub(crate) fn overwrite(&self) -> PyResult<bool> {
+        self.switch("overwrite")
+    }
+
+    /// A number of documents or pairs, at least 1.
+    pub(crate) fn count<T>(&self, name: &str) -> PyResult<T>
+    where
+        T: for<'a> FromPyObject<'a, 'py>,
+    {
+        self.required(name, "a number, at least 1")
+    }
+
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> PyResult<Option<usize>> {
+        let threads: Option<NonZeroUsize> = self.optional("threads", "a number, at least 1")?;
+        Ok(threads.map(NonZeroUsize::get))
+    }
+}
+
+/// The options of shingles, which a `Shingling` has as attributes.
+const SHINGLES: [&str; 7] = [
+    "unit",
+    "size",
+    "stop_words",
+    "lowercase",
+    "strip_punctuation",
+    "keep_whitespace",
+    "hash",
+];
+
+const MIB: &str = "a number of MiB, at least 1";
+
+/// What is wrong with a value: its type, or the value.
+fn refused(value: &Bound<'_, PyAny>, name: &str, expected: &str, error: PyErr) -> PyErr {
+    let py = value.py();
+    let Ok(shown) = value.repr() else {
+        return error;
+    };
+    let message = format!("{name} is {shown}; give {expected}");
+    if error.is_instance_of::<PyTypeError>(py) {
+        return PyTypeError::new_err(message);
+    }
+    parameter_error(py, message)
+}
