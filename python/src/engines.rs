@@ -1,6 +1,5 @@
 //! Opens the engines that sign: one for the CPU at once, one with a GPU when there is enough to sign.
 
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -8,17 +7,14 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::simd::Isa;
 
-use crate::errors::{OrRaise, unsupported_error};
+use crate::errors::OrRaise;
+use crate::gpu;
 
 /// With less text than this, `auto` never looks for a GPU.
 const DEVICE_FROM_BYTES: u64 = 16 << 20;
 
 /// `auto` chooses anew for a batch that is larger than the one it chose for by this factor.
 const CHOOSE_AGAIN: u64 = 4;
-
-/// The process that opened a device first; 0 if none did. A forked child cannot use what its parent opened, nor open
-/// a device of its own: drivers do not survive a fork.
-static DEVICE_PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// The engines of one scheme and shingling.
 pub(crate) struct Engines {
@@ -33,7 +29,6 @@ pub(crate) struct Engines {
 
 #[derive(Clone)]
 struct Chosen {
-    process: u32,
     bytes: u64,
     engine: Arc<Engine>,
 }
@@ -69,37 +64,29 @@ impl Engines {
 
     /// The engine for a batch of so many bytes of text.
     pub(crate) fn for_bytes(&self, py: Python<'_>, bytes: u64) -> PyResult<Arc<Engine>> {
-        let process = std::process::id();
         let is_named = match self.backend {
             Backend::Gpu | Backend::Hybrid => true,
             Backend::Auto if bytes >= DEVICE_FROM_BYTES => false,
             _ => return Ok(self.small.clone()),
         };
-        let opener = DEVICE_PROCESS.load(Ordering::Acquire);
-        if opener != 0 && opener != process {
+        if gpu::is_lost() {
             return match is_named {
-                true => Err(unsupported_error(py, &forked(self.backend))),
+                true => Err(gpu::lost(py)),
                 false => Ok(self.small.clone()),
             };
         }
         let chosen = self.chosen().clone();
         if let Some(chosen) = chosen
-            && chosen.process == process
             && (is_named || bytes / CHOOSE_AGAIN <= chosen.bytes || chosen.has_device())
         {
             return Ok(chosen.engine);
         }
         let builder = self.builder.clone().work_bytes(bytes);
         let engine = Arc::new(py.detach(|| builder.build()).or_raise(py)?);
-        let chosen = Chosen {
-            process,
+        *self.chosen() = Some(Chosen {
             bytes,
             engine: engine.clone(),
-        };
-        if chosen.has_device() {
-            DEVICE_PROCESS.store(process, Ordering::Release);
-        }
-        *self.chosen() = Some(chosen);
+        });
         Ok(engine)
     }
 
@@ -118,12 +105,4 @@ impl Chosen {
 pub(crate) fn has_device(engine: &Engine) -> bool {
     let description = engine.signer().describe();
     !description.starts_with("simd") && !description.starts_with("scalar")
-}
-
-fn forked(backend: Backend) -> String {
-    format!(
-        "this process was forked from one that opened a GPU, which does not survive a fork; start it by spawn or \
-         forkserver, or give backend=\"simd\" instead of {:?}",
-        backend.to_string()
-    )
 }

@@ -29,15 +29,25 @@ fn after_fork() {
     IS_LOST.fetch_or(simgpu::internals::has_searched(), Ordering::Relaxed);
 }
 
-/// Refuses the GPU if it was lost by a fork.
-pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
-    if !IS_LOST.load(Ordering::Relaxed) {
-        return Ok(());
-    }
-    Err(unsupported_error(
+/// Whether this process cannot use a GPU, because it was forked from one that had searched for devices.
+pub(crate) fn is_lost() -> bool {
+    IS_LOST.load(Ordering::Relaxed)
+}
+
+/// The error for a GPU that was lost by a fork.
+pub(crate) fn lost(py: Python<'_>) -> PyErr {
+    unsupported_error(
         py,
         "unsupported: this process was forked from one that had used the GPU; start processes by spawn or forkserver, or give backend=\"simd\"",
-    ))
+    )
+}
+
+/// Refuses the GPU if it was lost by a fork.
+pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
+    match is_lost() {
+        true => Err(lost(py)),
+        false => Ok(()),
+    }
 }
 
 /// The backend to use for this name: without a GPU, `auto` is `simd`.
@@ -46,7 +56,7 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
 /// `UnsupportedError` if the backend needs the GPU, and it was lost by a fork.
 pub(crate) fn backend(py: Python<'_>, name: String) -> PyResult<String> {
     match &*name {
-        "auto" if IS_LOST.load(Ordering::Relaxed) => Ok("simd".to_owned()),
+        "auto" if is_lost() => Ok("simd".to_owned()),
         "gpu" | "hybrid" => check(py).map(|()| name),
         _ => Ok(name),
     }

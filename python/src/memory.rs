@@ -27,8 +27,8 @@ use crate::engines::Engines;
 use crate::errors::{OrRaise, input_error, parameter_error};
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyShingling, scheme_of};
-use crate::signer::{banding_of, open};
+use crate::scheme::{PyShingling, banding_of, scheme_of};
+use crate::signer::open;
 use crate::table::PyTable;
 use crate::texts::{Column, Tokens};
 

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
-use simgpu::pipeline::{Normalise, Shingling, StopWords, Unit};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, Width};
 
 use crate::errors::{OrRaise, parameter_error};
@@ -430,4 +430,23 @@ fn read_stop_words(words: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 fn read_size(py: Python<'_>, size: i64) -> PyResult<NonZeroUsize> {
     let known = usize::try_from(size).ok().and_then(NonZeroUsize::new);
     known.ok_or_else(|| parameter_error(py, format!("size is {size}; give a number from 1 on")))
+}
+
+/// The banding that arguments name, or the best for the threshold.
+pub(crate) fn banding_of(
+    py: Python<'_>,
+    bands: Option<usize>,
+    rows: Option<usize>,
+    threshold: f64,
+    scheme: &Scheme,
+) -> PyResult<Banding> {
+    let banding = match (bands, rows) {
+        (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
+        (None, None) => Banding::for_scheme(threshold, scheme),
+        _ => {
+            let message = "bands and rows belong together; give both, or neither";
+            return Err(parameter_error(py, message));
+        }
+    };
+    banding.or_raise(py)
 }

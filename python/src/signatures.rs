@@ -16,14 +16,14 @@ use pyo3::types::{PyDict, PySlice, PyTuple, PyType};
 use rayon::prelude::*;
 use simgpu::Error;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Cardinality, SlotBits};
+use simgpu::pipeline::{Banding, Cardinality, SlotBits, band_key};
 use simgpu::scheme::{Scheme, SlotVec, Slots, SlotsMut, Values};
 
 use crate::arrow::{Chunks, export_array, import, of_arrow};
 use crate::errors::{OrRaise, parameter_error};
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyScheme, scheme_of};
+use crate::scheme::{PyScheme, banding_of, scheme_of};
 
 /// Shared slots. Rows are cut out of them without a copy, and they go to numpy and Arrow as they are.
 #[derive(Clone)]
@@ -351,6 +351,28 @@ impl PySignatures {
         array_of(py, (self.rows(), words), packed.or_raise(py)?)
     }
 
+    /// The band keys, for a shuffle elsewhere: documents that share a key in one band are candidates.
+    ///
+    /// A document without shingles has the keys of the empty set; leave such documents out of a shuffle.
+    ///
+    /// Args:
+    ///     bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
+    ///     rows: Slots per band, with ``bands``.
+    ///     threshold: Similarity for which bands and rows are chosen.
+    ///
+    /// Returns:
+    ///     An array of shape (documents, bands), of type uint64.
+    #[pyo3(signature = (bands=None, rows=None, threshold=0.8))]
+    fn band_keys<'py>(
+        &self,
+        py: Python<'py>,
+        bands: Option<usize>,
+        rows: Option<usize>,
+        threshold: f64,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        self.keys_of(py, banding_of(py, bands, rows, threshold, &self.scheme)?)
+    }
+
     /// Estimates the number of distinct shingles of document ``i``.
     ///
     /// Returns:
@@ -455,6 +477,23 @@ const INLINE_SLOTS: usize = 1 << 18;
 const BLOCK: usize = 256;
 
 impl PySignatures {
+    /// The band keys, of shape (documents, bands).
+    pub(crate) fn keys_of<'py>(
+        &self,
+        py: Python<'py>,
+        banding: Banding,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let (slots, num_perm) = (self.view(), self.scheme.num_perm());
+        let of_row = |row: usize| {
+            (0..).zip(0..banding.bands()).map(move |(band, first)| {
+                let start = row * num_perm + first * banding.rows();
+                band_key(band, slots.range(start..start + banding.rows()))
+            })
+        };
+        let keys: Vec<u64> = py.detach(|| (0..self.rows()).flat_map(of_row).collect());
+        array_of(py, (self.rows(), banding.bands()), keys)
+    }
+
     /// Signatures of whole rows.
     pub(crate) fn new(scheme: Scheme, slots: SlotBuffer) -> Self {
         PySignatures { scheme, slots }

@@ -12,7 +12,7 @@ use simgpu::backend::Backend;
 use simgpu::documents::{Documents, TextBatch};
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{Banding, ShingleSets, SignaturesMut, Unit, band_key};
+use simgpu::pipeline::{ShingleSets, SignaturesMut, Unit};
 use simgpu::progress::{Progress, Silent, advance};
 use simgpu::scheme::{Hashes, Scheme, SlotVec, SlotsMut, Values, Width};
 
@@ -21,8 +21,8 @@ use crate::errors::OrRaise;
 use crate::hashes::HashSets;
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyScheme, PyShingling, scheme_of};
-use crate::signatures::{PySignatures, SlotBuffer, array_of};
+use crate::scheme::{PyScheme, PyShingling, banding_of, scheme_of};
+use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Tokens};
 
 /// With less text than this, starting the pool would take longer than signing.
@@ -266,19 +266,10 @@ impl PySigner {
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let py = texts.py();
+        // Before the work, so that wrong arguments fail at once.
         let banding = banding_of(py, bands, rows, threshold, &self.scheme)?;
         let signatures = self.sign(texts, column, None, progress)?;
-        let count = signatures.rows();
-        let slots = signatures.view();
-        let num_perm = self.scheme.num_perm();
-        let of_row = |row: usize| {
-            (0..).zip(0..banding.bands()).map(move |(band, first)| {
-                let start = row * num_perm + first * banding.rows();
-                band_key(band, slots.range(start..start + banding.rows()))
-            })
-        };
-        let keys: Vec<u64> = py.detach(|| (0..count).flat_map(of_row).collect());
-        array_of(py, (count, banding.bands()), keys)
+        signatures.keys_of(py, banding)
     }
 
     fn __repr__(&self) -> String {
@@ -325,25 +316,6 @@ pub(crate) fn open(
         }
     }
     Engines::new(py, builder, backend)
-}
-
-/// The banding that arguments name, or the best for the threshold.
-pub(crate) fn banding_of(
-    py: Python<'_>,
-    bands: Option<usize>,
-    rows: Option<usize>,
-    threshold: f64,
-    scheme: &Scheme,
-) -> PyResult<Banding> {
-    let banding = match (bands, rows) {
-        (Some(bands), Some(rows)) => Banding::new(bands, rows, scheme.num_perm()),
-        (None, None) => Banding::for_scheme(threshold, scheme),
-        _ => {
-            let message = "bands and rows belong together; give both, or neither";
-            return Err(crate::errors::parameter_error(py, message));
-        }
-    };
-    banding.or_raise(py)
 }
 
 /// Where signatures are written.

@@ -22,7 +22,7 @@ def test_the_examples_of_the_readme_run(capsys):
 def test_the_readme_names_what_exists():
     import simgpu
 
-    named = re.findall(r"`simgpu\.([a-z_]+)\(", README.read_text(encoding="utf-8"))
+    named = re.findall(r"simgpu\.([a-z_]+)\(", README.read_text(encoding="utf-8"))
     assert {"dedup", "pairs", "dedup_files", "tune", "selftest"} <= set(named)
     missing = [name for name in named if not hasattr(simgpu, name)]
     assert not missing
