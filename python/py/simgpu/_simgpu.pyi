@@ -19,7 +19,40 @@ _Progress = bool | Callable[[str, int, int], object] | None
 _Unit = Literal["words", "bytes", "chars", "stopwords", "pieces", "tokens"]
 _Backend = Literal["auto", "scalar", "simd", "gpu", "hybrid"]
 
-__all__: list[str]
+__all__ = [
+    "LeanMinHash",
+    "MinHash",
+    "MinHashLSH",
+    "MinHashLSHForest",
+    "Scheme",
+    "Shingling",
+    "Signatures",
+    "Signer",
+    "Table",
+    "_DatatroveSigner",
+    "_Sketches",
+    "_sort_datatrove_records",
+    "bBitMinHash",
+    "command",
+    "compare",
+    "dedup_files",
+    "dedup_in_memory",
+    "devices",
+    "optimal_bands",
+    "optimal_containment_bands",
+    "optimal_partitions",
+    "pairs_files",
+    "pairs_in_memory",
+    "pairs_signatures",
+    "restore_minhash",
+    "selftest",
+    "sha1_hash32",
+    "sha1_hash64",
+    "sign_files",
+    "table_of",
+    "tune",
+    "version",
+]
 
 def version() -> str: ...
 
