@@ -83,19 +83,18 @@ impl Backend {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::documents::TextBatch;
     /// use simgpu::pipeline::{Shingler, Shingling, Signatures};
     /// use simgpu::scheme::Scheme;
     /// use simgpu::simd::Isa;
     ///
     /// let scheme = Scheme::default();
-    /// let texts: TextBatch = ["a rose is a rose is a rose"].into_iter().collect();
+    /// let texts = ["a rose is a rose is a rose"];
     /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
-    /// let fastest = Signatures::of_texts(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
+    /// let fastest = Signatures::of_documents(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
     /// for isa in Isa::available() {
     ///     let signer = Backend::Simd.signer_on(&scheme, *isa)?;
     ///     let shingler = shingler.clone().with_isa(*isa);
-    ///     assert_eq!(Signatures::of_texts(&*signer, &texts, &shingler)?, fastest);
+    ///     assert_eq!(Signatures::of_documents(&*signer, &texts, &shingler)?, fastest);
     /// }
     /// # Ok::<(), simgpu::Error>(())
     /// ```

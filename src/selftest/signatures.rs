@@ -121,7 +121,7 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
         let shingler = Shingler::new(shingling, &scheme, None)?;
         let texts = list(&text_dedup["texts"])?.iter();
         for (text, slots) in texts.zip(list(&case["signatures"])?) {
-            let shingles = shingler.shingle(&[string(text)?].into_iter().collect());
+            let shingles = shingler.shingle(&[string(text)?]);
             let known = SignatureCase {
                 scheme: scheme.clone(),
                 set: wide_hashes(shingles.sets().hashes()),
