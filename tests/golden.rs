@@ -312,9 +312,8 @@ fn rensa_signatures_match() {
     }
 }
 
-#[test]
-fn text_dedup_signatures_match() {
-    let golden = golden("text_dedup.json");
+/// Compares a version of text-dedup with its golden signatures of texts, by every backend.
+fn check_text_dedup(preset: &str, golden: &Value) {
     let texts = || {
         list(&golden["texts"])
             .iter()
@@ -322,8 +321,11 @@ fn text_dedup_signatures_match() {
     };
     for case in list(&golden["cases"]) {
         let num_perm = number(&case["num_perm"]);
-        let scheme = Scheme::named("text-dedup").unwrap();
-        let scheme = scheme.with_num_perm(num_perm).unwrap();
+        let mut scheme = Scheme::named(preset).unwrap();
+        scheme = scheme.with_num_perm(num_perm).unwrap();
+        if !case["seed"].is_null() {
+            scheme = scheme.with_seed(number(&case["seed"]));
+        }
         let mut shingling = Shingling::of_scheme(&scheme);
         shingling.size = number::<usize>(&case["size"]).try_into().unwrap();
         let shingler = Shingler::new(shingling, &scheme, None).unwrap();
@@ -339,6 +341,22 @@ fn text_dedup_signatures_match() {
             }
         }
     }
+}
+
+#[test]
+fn text_dedup_041_signatures_match() {
+    check_text_dedup("text-dedup-0.4.1", &golden("text_dedup_041.json"));
+}
+
+#[test]
+fn text_dedup_signatures_match() {
+    let golden = golden("text_dedup.json");
+    check_text_dedup("text-dedup", &golden);
+    let texts = || {
+        list(&golden["texts"])
+            .iter()
+            .map(|text| text.as_str().unwrap())
+    };
     let scheme = Scheme::named("text-dedup").unwrap();
     let shingler = Shingler::new(Shingling::of_scheme(&scheme), &scheme, None).unwrap();
     let sets = sets_as_u64(&shingler.shingle(&texts().collect::<Vec<_>>()));
@@ -502,6 +520,7 @@ fn presets_match_their_tools() {
         ("nemo64", 260, 42, (20, 13)),
         // Equal weights: the result of the tools' `optimal_param` at 0.8.
         ("text-dedup", 250, 42, (16, 15)),
+        ("text-dedup-0.4.1", 250, 42, (16, 15)),
         ("datasketch", 128, 1, (9, 13)),
     ] {
         let scheme = Scheme::named(name).unwrap();

@@ -193,7 +193,13 @@ fn next_word<L: Lanes>(lanes: L, w: &mut [L::U32; 16], i: usize) -> L::U32 {
 }
 
 #[inline(always)]
-fn round<L: Lanes>(lanes: L, state: [L::U32; 5], mixed: L::U32, k: u32, word: L::U32) -> [L::U32; 5] {
+fn round<L: Lanes>(
+    lanes: L,
+    state: [L::U32; 5],
+    mixed: L::U32,
+    k: u32,
+    word: L::U32,
+) -> [L::U32; 5] {
     let [a, b, c, d, e] = state;
     let constant = lanes.add(word, lanes.splat(k));
     let sum = lanes.add(lanes.add(e, mixed), constant);
@@ -221,4 +227,137 @@ fn parity<L: Lanes>(lanes: L, [_, b, c, d, _]: [L::U32; 5]) -> L::U32 {
 #[inline(always)]
 fn majority<L: Lanes>(lanes: L, [_, b, c, d, _]: [L::U32; 5]) -> L::U32 {
     lanes.xor(lanes.and(b, c), lanes.and(d, lanes.xor(b, c)))
+}
+
+#[cfg(test)]
+mod tests {
+    use ::sha1::{Digest, Sha1 as Whole};
+
+    use super::*;
+
+    /// A string of any bytes.
+    fn string(len: usize, seed: usize) -> Vec<u8> {
+        (0..len).map(|i| (i * 31 + seed * 7 + len) as u8).collect()
+    }
+
+    /// By the whole hash of the crate, padding included.
+    fn expected(strings: &[Vec<u8>]) -> Vec<u64> {
+        let first = |string: &Vec<u8>| {
+            let digest = Whole::digest(string);
+            u64::from_le_bytes(std::array::from_fn(|i| digest[i]))
+        };
+        strings.iter().map(first).collect()
+    }
+
+    fn check(strings: &[Vec<u8>]) {
+        let expected = expected(strings);
+        let low: Vec<u32> = expected.iter().map(|hash| *hash as u32).collect();
+        for isa in Isa::available() {
+            let (mut narrow, mut wide) = (Vec::new(), Vec::new());
+            sha1_32_batch(*isa, strings.iter().map(Vec::as_slice), &mut narrow);
+            sha1_64_batch(*isa, strings.iter().map(Vec::as_slice), &mut wide);
+            assert!(narrow == low && wide == expected, "{isa}");
+        }
+    }
+
+    #[test]
+    fn every_length_in_every_lane() {
+        for first in 0..LANES {
+            let strings: Vec<_> = (0..=130 + first).map(|len| string(len, first)).collect();
+            check(&strings[first..]);
+        }
+    }
+
+    #[test]
+    fn batches_of_any_size() {
+        for len in [0, 3, 6, 55, 56] {
+            for count in 0..=3 * LANES {
+                check(&(0..count).map(|seed| string(len, seed)).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Computed by Python's hashlib.
+    #[test]
+    fn digests_equal_those_of_hashlib() {
+        let strings = [
+            &b""[..],
+            b"abc",
+            b"minhash",
+            &[b'x'; 55],
+            &[b'x'; 56],
+            &[0xFF; 130],
+        ];
+        let mut hashes = Vec::new();
+        sha1_64_batch(Isa::best(), strings, &mut hashes);
+        assert_eq!(hashes, HASHLIB);
+    }
+
+    const HASHLIB: [u64; 6] = [
+        0x0D4B_6B5E_EEA3_39DA,
+        0x6A81_0647_363E_99A9,
+        0x9D39_AF24_1A5B_C520,
+        0x4724_A081_BA34_F7CE,
+        0x5299_257C_3605_1390,
+        0x6037_5D74_D707_5297,
+    ];
+}
+
+#[cfg(test)]
+mod perf {
+    use super::*;
+    #[test]
+    fn perf_sha1() {
+        let tokens: Vec<Vec<u8>> = (0..100u32)
+            .map(|i| format!("t{i:05}").into_bytes())
+            .collect();
+        let mut out = Vec::with_capacity(128);
+        for isa in Isa::available() {
+            let mut best = f64::MAX;
+            for _ in 0..400 {
+                let s = std::time::Instant::now();
+                for _ in 0..20 {
+                    out.clear();
+                    sha1_32_batch(
+                        *isa,
+                        std::hint::black_box(&tokens).iter().map(Vec::as_slice),
+                        &mut out,
+                    );
+                    std::hint::black_box(&out);
+                }
+                best = best.min(s.elapsed().as_secs_f64() / 20.0);
+            }
+            println!("lanes {isa}: {:.2} us", best * 1e6);
+        }
+        let mut best = f64::MAX;
+        for _ in 0..400 {
+            let s = std::time::Instant::now();
+            for _ in 0..20 {
+                out.clear();
+                out.extend(
+                    std::hint::black_box(&tokens)
+                        .iter()
+                        .map(|t| sha1::digest(t)[0]),
+                );
+                std::hint::black_box(&out);
+            }
+            best = best.min(s.elapsed().as_secs_f64() / 20.0);
+        }
+        println!("one block: {:.2} us", best * 1e6);
+        use ::sha1::Digest;
+        let mut best = f64::MAX;
+        for _ in 0..400 {
+            let s = std::time::Instant::now();
+            for _ in 0..20 {
+                out.clear();
+                out.extend(std::hint::black_box(&tokens).iter().map(|t| {
+                    let d = ::sha1::Sha1::digest(t);
+                    u32::from_le_bytes([d[0], d[1], d[2], d[3]])
+                }));
+                std::hint::black_box(&out);
+            }
+            best = best.min(s.elapsed().as_secs_f64() / 20.0);
+        }
+        println!("Sha1::digest: {:.2} us", best * 1e6);
+    }
 }

@@ -140,7 +140,8 @@ fn corners_of_reductions_match_the_definition() {
         let factors = factors.filter(|a| *a <= greatest && (!is_odd || a % 2 == 1));
         let addends = [0, 1, 2, 6, 7, 8, greatest - 7, greatest - 1, greatest];
         let pairs = factors.flat_map(|a| addends.map(|b| (a, b)));
-        let drawn = Permutations::of(family, pairs);
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
+        let drawn = Permutations::from_coefficients(family, &a, &b).unwrap();
         let sets = shingles(match family.hash_width() {
             Width::U32 => u32::MAX.into(),
             Width::U64 => u64::MAX,

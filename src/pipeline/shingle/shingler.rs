@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::hash::{HashesOfWords, Out, TextHash, for_each_char_window};
+use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
 use super::shingling::{Shingling, Unit};
@@ -342,9 +342,9 @@ impl Shingler {
                 if self.shingling.unit == Unit::Bytes || bytes.is_ascii() {
                     H::push_windows(self.isa, hash, bytes, size, windows, out);
                 } else {
-                    for_each_char_window(bytes, size, |window| {
-                        out.room().push(H::of_bytes(hash, window));
-                    });
+                    let mut hashes = HashesOfBytes::new(self.isa, hash, out);
+                    for_each_char_window(bytes, size, |window| hashes.push(window));
+                    hashes.finish();
                 }
             }
             Unit::Words if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly => {
@@ -426,22 +426,31 @@ impl Shingler {
             let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
                 .filter(|word| scratch.is_stop[*word])
                 .map(|word| word..word + size);
-            for span in stops {
-                let value = match hash {
-                    BaseHash::WordsV1 => {
-                        H::of_words(words_v1::shingle(words[span].iter().copied()))
-                    }
-                    _ => H::of_bytes(hash, joined.span(span)),
-                };
-                out.room().push(value);
+            if hash == BaseHash::WordsV1 {
+                for span in stops {
+                    let shingle = words_v1::shingle(words[span].iter().copied());
+                    out.room().push(H::of_words(shingle));
+                }
+            } else {
+                self.hash_each(hash, stops.map(|span| joined.span(span)), out);
             }
         } else if hash == BaseHash::WordsV1 {
             words_v1::for_each_shingle(words, size, |value| out.room().push(H::of_words(value)));
         } else {
-            for span in joined.spans(size) {
-                out.room().push(H::of_bytes(hash, span));
-            }
+            self.hash_each(hash, joined.spans(size), out);
         }
+    }
+
+    /// Appends the hashes of shingles given as bytes.
+    pub(super) fn hash_each<'a, H: TextHash>(
+        &self,
+        hash: BaseHash,
+        shingles: impl Iterator<Item = &'a [u8]>,
+        out: &mut Out<'_, H>,
+    ) {
+        let mut hashes = HashesOfBytes::new(self.isa, hash, out);
+        shingles.for_each(|shingle| hashes.push(shingle));
+        hashes.finish();
     }
 }
 
