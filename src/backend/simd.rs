@@ -258,6 +258,12 @@ mod tests {
 
     /// Signs sets of these lengths on every instruction set and by the definition.
     fn check(family: Family, num_perm: usize, lengths: &[usize]) {
+        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 9, num_perm);
+        check_permutations(&drawn, lengths);
+    }
+
+    fn check_permutations(permutations: &Permutations, lengths: &[usize]) {
+        let (family, num_perm) = (permutations.family(), permutations.num_perm());
         let mut offsets = vec![0];
         for length in lengths {
             offsets.push(offsets[offsets.len() - 1] + *length as i64);
@@ -269,15 +275,14 @@ mod tests {
             Width::U64 => Hashes::U64(&wide),
         };
         let sets = ShingleSets::new(hashes, &offsets).unwrap();
-        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 9, num_perm);
         let sign = |signer: &dyn Signer| {
             let mut signatures = Signatures::new(num_perm, family.slot_width());
             signatures.sign(signer, &sets).unwrap();
             signatures
         };
-        let expected = sign(&Scalar::new(&drawn, 7));
+        let expected = sign(&Scalar::new(permutations, 7));
         for isa in Isa::available() {
-            let actual = sign(&Simd::new(&drawn, 7, *isa));
+            let actual = sign(&Simd::new(permutations, 7, *isa));
             assert!(actual == expected, "{family:?} {isa} {num_perm}");
         }
     }
@@ -301,6 +306,26 @@ mod tests {
                 33,
                 &[0, 3, 63, 64, 65, 511, 512, 513, 700, 2049, 5000],
             );
+        }
+    }
+
+    /// Coefficients at the ends of their ranges, which no draw is likely to yield, on sets short and long.
+    #[test]
+    fn given_coefficients_equal_the_definition() {
+        for (family, greatest) in [
+            (Family::Affine32, u64::from(u32::MAX)),
+            (Family::Affine32Even, u64::from(u32::MAX)),
+            (Family::Affine64, u64::MAX),
+            (Family::Mersenne31, (1 << 31) - 2),
+            (Family::Mersenne61, (1 << 61) - 2),
+            (Family::Mersenne61Wide, (1 << 61) - 2),
+        ] {
+            let factors = [0, 1, 2, 3, greatest / 2, greatest - 1, greatest];
+            let addends = [0, 1, 7, greatest - 8, greatest];
+            let pairs = factors.iter().flat_map(|a| addends.map(|b| (*a, b)));
+            let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
+            let given = Permutations::from_coefficients(family, &a, &b).unwrap();
+            check_permutations(&given, &[0, 1, 17, 300, 2_000]);
         }
     }
 

@@ -192,3 +192,34 @@ fn ranges(family: Family, draws: Draws) -> (u64, u64, u64) {
         (Family::Mersenne61 | Family::Mersenne61Wide, _) => (1, P61 - 1, P61 - 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coefficients_that_do_not_fit_are_refused() {
+        let of = |family, a: &[u64], b: &[u64]| Permutations::from_coefficients(family, a, b);
+        for (family, greatest) in [
+            (Family::Affine32, u64::from(u32::MAX)),
+            (Family::Affine32Even, u64::from(u32::MAX)),
+            (Family::Mersenne31, P31 - 1),
+            (Family::Mersenne61, P61 - 1),
+            (Family::Mersenne61Wide, P61 - 1),
+        ] {
+            assert!(of(family, &[greatest], &[greatest]).is_ok());
+            for (a, b) in [([greatest + 1], [0]), ([1], [greatest + 1])] {
+                let message = of(family, &a, &b).unwrap_err().to_string();
+                assert!(message.contains(&greatest.to_string()), "{message}");
+            }
+        }
+        assert!(of(Family::Affine64, &[u64::MAX], &[u64::MAX]).is_ok());
+        assert!(of(Family::Affine64, &[1, 3], &[0]).is_err());
+        assert!(of(Family::Affine64, &[], &[]).is_err());
+        let many = vec![1; MAX_NUM_PERM as usize + 1];
+        assert!(of(Family::Affine64, &many, &many).is_err());
+        for family in [Family::Fast, Family::RMinHash] {
+            assert!(of(family, &[1], &[0]).is_err());
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! SHA-1 of many short byte strings, one per lane.
 //!
-//! A string of at most 55 bytes is one block. The rounds of a block wait for each other; those of the strings in
-//! other lanes do not. So lanes beat the SHA-1 instructions of a CPU: 100 strings of 6 bytes take 1.2 microseconds with
-//! AVX-512, 2.6 with AVX2 and 4.3 one by one with SHA-NI (AMD EPYC of the fourth generation).
+//! A string of at most 55 bytes is one block. The rounds of a block wait for each other, but not for those of the
+//! strings in other lanes. So lanes beat the SHA-1 instructions of a CPU: on an AMD EPYC of 2022, 100 strings of 6 bytes
+//! take 2.2 microseconds with AVX-512, 2.8 with AVX2, 4.1 with portable lanes, and 4.6 one by one with SHA-NI.
 
 use super::isa::Isa;
 use super::kernel::Kernel;
@@ -301,63 +301,4 @@ mod tests {
         0x5299_257C_3605_1390,
         0x6037_5D74_D707_5297,
     ];
-}
-
-#[cfg(test)]
-mod perf {
-    use super::*;
-    #[test]
-    fn perf_sha1() {
-        let tokens: Vec<Vec<u8>> = (0..100u32)
-            .map(|i| format!("t{i:05}").into_bytes())
-            .collect();
-        let mut out = Vec::with_capacity(128);
-        for isa in Isa::available() {
-            let mut best = f64::MAX;
-            for _ in 0..400 {
-                let s = std::time::Instant::now();
-                for _ in 0..20 {
-                    out.clear();
-                    sha1_32_batch(
-                        *isa,
-                        std::hint::black_box(&tokens).iter().map(Vec::as_slice),
-                        &mut out,
-                    );
-                    std::hint::black_box(&out);
-                }
-                best = best.min(s.elapsed().as_secs_f64() / 20.0);
-            }
-            println!("lanes {isa}: {:.2} us", best * 1e6);
-        }
-        let mut best = f64::MAX;
-        for _ in 0..400 {
-            let s = std::time::Instant::now();
-            for _ in 0..20 {
-                out.clear();
-                out.extend(
-                    std::hint::black_box(&tokens)
-                        .iter()
-                        .map(|t| sha1::digest(t)[0]),
-                );
-                std::hint::black_box(&out);
-            }
-            best = best.min(s.elapsed().as_secs_f64() / 20.0);
-        }
-        println!("one block: {:.2} us", best * 1e6);
-        use ::sha1::Digest;
-        let mut best = f64::MAX;
-        for _ in 0..400 {
-            let s = std::time::Instant::now();
-            for _ in 0..20 {
-                out.clear();
-                out.extend(std::hint::black_box(&tokens).iter().map(|t| {
-                    let d = ::sha1::Sha1::digest(t);
-                    u32::from_le_bytes([d[0], d[1], d[2], d[3]])
-                }));
-                std::hint::black_box(&out);
-            }
-            best = best.min(s.elapsed().as_secs_f64() / 20.0);
-        }
-        println!("Sha1::digest: {:.2} us", best * 1e6);
-    }
 }
