@@ -1,6 +1,7 @@
 //! Documents in memory: texts or lists of tokens.
 
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 /// Texts in one buffer, with their end offsets. Collect one from an iterator of `&str`.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +160,19 @@ impl DocumentBatch {
         }
     }
 
+    /// Appends a document, if it has the form of the batch.
+    #[cfg(feature = "io")]
+    pub(crate) fn push(&mut self, document: Document<'_>) {
+        match (self, document) {
+            (DocumentBatch::Texts(texts), Document::Text(text)) => texts.push(text),
+            (DocumentBatch::Tokens(documents), Document::Tokens(tokens)) => {
+                tokens.for_each(|token| documents.push_token(token));
+                documents.finish_document();
+            }
+            _ => {}
+        }
+    }
+
     /// Number of documents.
     pub fn len(&self) -> usize {
         match self {
@@ -171,15 +185,31 @@ impl DocumentBatch {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
 
-    /// Bytes of text, or of tokens, in document `i`.
-    ///
-    /// # Panics
-    /// If `i` is not below the number of documents.
-    pub fn bytes(&self, i: usize) -> usize {
+/// One document, borrowed from the collection that holds it.
+pub enum Document<'a> {
+    /// A text, which the shingler cuts into shingles.
+    Text(&'a str),
+    /// A list of tokens, for [`Unit::Tokens`](crate::pipeline::Unit::Tokens).
+    Tokens(Box<dyn Iterator<Item = &'a [u8]> + 'a>),
+}
+
+impl Document<'_> {
+    /// Bytes of text, or of all tokens.
+    pub fn bytes(self) -> usize {
         match self {
-            DocumentBatch::Texts(texts) => texts.get(i).len(),
-            DocumentBatch::Tokens(tokens) => tokens.tokens(i).map(<[u8]>::len).sum(),
+            Document::Text(text) => text.len(),
+            Document::Tokens(tokens) => tokens.map(<[u8]>::len).sum(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Document<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Document::Text(text) => f.debug_tuple("Text").field(text).finish(),
+            Document::Tokens(_) => f.debug_tuple("Tokens").finish_non_exhaustive(),
         }
     }
 }
@@ -188,10 +218,11 @@ impl DocumentBatch {
 /// [`jobs`](crate::jobs).
 ///
 /// Implemented for slices, arrays and vectors of strings, and for the batches of this module. Implement it for
-/// your own container, such as a column of a data frame. A run may read a document more than once.
+/// your own container, such as a column of a data frame: documents are read where they lie, and none is copied on the
+/// CPU. A run may read a document more than once.
 ///
 /// ```
-/// use simgpu::documents::{Documents, DocumentBatch, TextBatch};
+/// use simgpu::documents::{Document, Documents};
 ///
 /// /// A column of texts, back to back.
 /// struct Column {
@@ -204,10 +235,8 @@ impl DocumentBatch {
 ///         self.offsets.len() - 1
 ///     }
 ///
-///     fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-///         if let DocumentBatch::Texts(texts) = batch {
-///             texts.push(&self.text[self.offsets[row]..self.offsets[row + 1]]);
-///         }
+///     fn get(&self, row: usize) -> Document<'_> {
+///         Document::Text(&self.text[self.offsets[row]..self.offsets[row + 1]])
 ///     }
 /// }
 /// ```
@@ -220,16 +249,21 @@ pub trait Documents: Sync {
         self.len() == 0
     }
 
-    /// An empty batch of the right form: texts by default; override it for documents of tokens.
-    fn empty_batch(&self) -> DocumentBatch {
-        DocumentBatch::Texts(TextBatch::default())
-    }
-
-    /// Appends exactly one document, the one at `row`, to a batch made by [`Documents::empty_batch`].
+    /// The document at `row`. A collection holds either texts or lists of tokens.
     ///
     /// # Panics
     /// Implementations may panic if `row` is not below [`Documents::len`].
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch);
+    fn get(&self, row: usize) -> Document<'_>;
+}
+
+impl<D: Documents + ?Sized> Documents for &D {
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        (**self).get(row)
+    }
 }
 
 impl<T: AsRef<str> + Sync> Documents for [T] {
@@ -237,10 +271,8 @@ impl<T: AsRef<str> + Sync> Documents for [T] {
         self.len()
     }
 
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        if let DocumentBatch::Texts(texts) = batch {
-            texts.push(self[row].as_ref());
-        }
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Text(self[row].as_ref())
     }
 }
 
@@ -249,8 +281,8 @@ impl<T: AsRef<str> + Sync> Documents for Vec<T> {
         self.len()
     }
 
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        self.as_slice().append_to(row, batch);
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Text(self[row].as_ref())
     }
 }
 
@@ -259,8 +291,8 @@ impl<T: AsRef<str> + Sync, const N: usize> Documents for [T; N] {
         N
     }
 
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        self.as_slice().append_to(row, batch);
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Text(self[row].as_ref())
     }
 }
 
@@ -269,10 +301,8 @@ impl Documents for TextBatch {
         self.len()
     }
 
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        if let DocumentBatch::Texts(texts) = batch {
-            texts.push(self.get(row));
-        }
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Text(self.get(row))
     }
 }
 
@@ -281,16 +311,8 @@ impl Documents for TokenBatch {
         self.len()
     }
 
-    fn empty_batch(&self) -> DocumentBatch {
-        DocumentBatch::Tokens(TokenBatch::default())
-    }
-
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        if let DocumentBatch::Tokens(documents) = batch {
-            self.tokens(row)
-                .for_each(|token| documents.push_token(token));
-            documents.finish_document();
-        }
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Tokens(Box::new(self.tokens(row)))
     }
 }
 
@@ -299,18 +321,34 @@ impl Documents for DocumentBatch {
         self.len()
     }
 
-    fn empty_batch(&self) -> DocumentBatch {
+    fn get(&self, row: usize) -> Document<'_> {
         match self {
-            DocumentBatch::Texts(texts) => texts.empty_batch(),
-            DocumentBatch::Tokens(documents) => documents.empty_batch(),
+            DocumentBatch::Texts(texts) => Documents::get(texts, row),
+            DocumentBatch::Tokens(documents) => documents.get(row),
         }
     }
+}
 
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        match self {
-            DocumentBatch::Texts(texts) => texts.append_to(row, batch),
-            DocumentBatch::Tokens(documents) => documents.append_to(row, batch),
-        }
+/// Consecutive documents of a collection.
+pub(crate) struct Rows<'a> {
+    documents: &'a dyn Documents,
+    rows: Range<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// The documents at `rows`, which must be rows of the collection.
+    pub(crate) fn new(documents: &'a dyn Documents, rows: Range<usize>) -> Self {
+        Rows { documents, rows }
+    }
+}
+
+impl Documents for Rows<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        self.documents.get(self.rows.start + row)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Scheme, shingler and signer in one checked value.
 
 use crate::backend::{Backend, Hardware};
-use crate::documents::{DocumentBatch, Documents};
+use crate::documents::{Documents, Rows};
 use crate::error::{Conflict, Result};
 use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
+use crate::progress::{Progress, Silent, advance};
 use crate::scheme::{BaseHash, Scheme};
 
-/// Bytes of text per batch.
-const BATCH: usize = 16 << 20;
+/// Bytes of text that each thread signs between two calls of [`Progress::advance`]: some 5 ms.
+const BYTES_PER_THREAD: usize = 2 << 20;
 
 /// Signs documents: a scheme with a shingler and a signer that fit it.
 ///
@@ -103,46 +104,65 @@ impl Engine {
     /// [`Conflict::TextsForTokens`] or [`Conflict::TokensForTexts`] if the unit needs the other form of
     /// document, and the errors of [`Signer::sign_sets`].
     pub fn sign<D: Documents + ?Sized>(&self, documents: &D) -> Result<Signatures> {
-        let mut batch = documents.empty_batch();
-        self.check_form(&batch)?;
+        self.sign_with(documents, &Silent)
+    }
+
+    /// Signs documents as [`Engine::sign`] does, reports the stage `sign`, and can be stopped after every few
+    /// milliseconds of work. A single document is signed without a pause.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use simgpu::engine::Engine;
+    /// use simgpu::progress::Progress;
+    ///
+    /// struct Impatient;
+    ///
+    /// impl Progress for Impatient {
+    ///     fn advance(&self, _done: u64, _documents: u64, _bytes: u64) -> ControlFlow<()> {
+    ///         ControlFlow::Break(())
+    ///     }
+    /// }
+    ///
+    /// let engine = Engine::builder().build()?;
+    /// let stopped = engine.sign_with(&["a rose is a rose is a rose"], &Impatient);
+    /// assert!(matches!(stopped, Err(simgpu::Error::Stopped)));
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sign`], and [`Error::Stopped`](crate::Error::Stopped) if `progress` stops the work.
+    pub fn sign_with<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        progress: &dyn Progress,
+    ) -> Result<Signatures> {
+        let documents: &dyn Documents = &documents;
+        let total = documents.len();
+        progress.begin("sign", total as u64);
         let mut signatures = Signatures::new(self.scheme.num_perm(), self.signer.slot_width());
-        let mut bytes = 0;
-        for row in 0..documents.len() {
-            documents.append_to(row, &mut batch);
-            bytes += batch.bytes(batch.len() - 1);
-            if bytes >= BATCH || row + 1 == documents.len() {
-                self.sign_batch(&batch, &mut signatures)?;
-                batch.restart(0);
-                bytes = 0;
-            }
+        let (mut first, mut bytes) = (0, 0);
+        while first < total {
+            let (end, batch_bytes) = batch_from(documents, first);
+            let batch = Rows::new(documents, first..end);
+            let rows = signatures.push_rows(end - first);
+            self.signer.sign_documents(&batch, &self.shingler, rows)?;
+            first = end;
+            bytes += batch_bytes;
+            advance(progress, end as u64, end as u64, bytes)?;
         }
         Ok(signatures)
     }
+}
 
-    fn sign_batch(&self, batch: &DocumentBatch, signatures: &mut Signatures) -> Result<()> {
-        match batch {
-            DocumentBatch::Texts(texts) => {
-                let rows = signatures.push_rows(texts.len());
-                self.signer.sign_texts(texts, &self.shingler, rows)
-            }
-            DocumentBatch::Tokens(_) => {
-                let shingles = self.shingler.shingle_documents(batch);
-                signatures.sign(&*self.signer, &shingles.sets())
-            }
-        }
+/// The end of the batch that begins at row `first`, and its bytes.
+fn batch_from(documents: &dyn Documents, first: usize) -> (usize, u64) {
+    let enough = BYTES_PER_THREAD * rayon::current_num_threads();
+    let (mut end, mut bytes) = (first, 0);
+    while end < documents.len() && bytes < enough {
+        bytes += documents.get(end).bytes();
+        end += 1;
     }
-
-    /// Rejects texts if the unit is tokens, and lists of tokens if it is not.
-    pub(crate) fn check_form(&self, documents: &DocumentBatch) -> Result<()> {
-        match (documents, self.takes_tokens()) {
-            (DocumentBatch::Texts(_), true) => Err(Conflict::TextsForTokens.into()),
-            (DocumentBatch::Tokens(_), false) => Err(Conflict::TokensForTexts {
-                unit: self.shingler.shingling().unit.to_string(),
-            }
-            .into()),
-            _ => Ok(()),
-        }
-    }
+    (end, bytes as u64)
 }
 
 /// Builds an [`Engine`]; every setting has a default.

@@ -1,7 +1,6 @@
 //! Signing allocates nothing after a first call on the thread: it writes into the caller's memory.
 
 use simgpu::backend::Backend;
-use simgpu::documents::TextBatch;
 use simgpu::pipeline::{ShingleSets, Shingler, Shingling, SignaturesMut, Unit};
 use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64};
@@ -58,9 +57,7 @@ fn sets_are_signed_without_allocations() {
 fn texts_are_signed_without_allocations() {
     let english = "It was the best of times, it was the worst of times, it was the age of wisdom. ";
     let long = english.repeat(300);
-    let texts: TextBatch = ["", "short", english, &long, "naïve “café”, 東京 and more"]
-        .into_iter()
-        .collect();
+    let texts = ["", "short", english, &long, "naïve “café”, 東京 and more"];
     let scheme = Scheme::default();
     let signer = Backend::Simd.signer(&scheme).unwrap();
     for unit in [Unit::Words, Unit::Bytes, Unit::Chars] {
@@ -69,7 +66,9 @@ fn texts_are_signed_without_allocations() {
         let allocations = allocations_of_second_call(|| {
             let signatures =
                 SignaturesMut::new(scheme.num_perm(), SlotsMut::U32(&mut slots)).unwrap();
-            signer.sign_texts(&texts, &shingler, signatures).unwrap();
+            signer
+                .sign_documents(&texts, &shingler, signatures)
+                .unwrap();
         });
         assert_eq!(allocations, 0, "{unit}");
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use simgpu::backend::Backend;
-use simgpu::documents::{DocumentBatch, TokenBatch};
+use simgpu::documents::{Document, TokenBatch};
 use simgpu::pipeline::{
     Banding, ErrorWeights, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, Signatures,
     Signer, Unit, band_key,
@@ -107,9 +107,8 @@ fn shingle_tokens<'a>(
         }
         batch.finish_document();
     }
-    let documents = DocumentBatch::Tokens(batch);
     let mut shingles = ShingleBatch::new(shingler.width());
-    shingler.shingle_with_digests(&documents, &mut Scratch::default(), &mut shingles);
+    shingler.shingle_with_digests(&batch, &mut Scratch::default(), &mut shingles);
     shingles
 }
 
@@ -313,9 +312,8 @@ fn rensa_signatures_match() {
     }
 }
 
-#[test]
-fn text_dedup_signatures_match() {
-    let golden = golden("text_dedup.json");
+/// Compares a version of text-dedup with its golden signatures of texts, by every backend.
+fn check_text_dedup(preset: &str, golden: &Value) {
     let texts = || {
         list(&golden["texts"])
             .iter()
@@ -323,8 +321,11 @@ fn text_dedup_signatures_match() {
     };
     for case in list(&golden["cases"]) {
         let num_perm = number(&case["num_perm"]);
-        let scheme = Scheme::named("text-dedup").unwrap();
-        let scheme = scheme.with_num_perm(num_perm).unwrap();
+        let mut scheme = Scheme::named(preset).unwrap();
+        scheme = scheme.with_num_perm(num_perm).unwrap();
+        if !case["seed"].is_null() {
+            scheme = scheme.with_seed(number(&case["seed"]));
+        }
         let mut shingling = Shingling::of_scheme(&scheme);
         shingling.size = number::<usize>(&case["size"]).try_into().unwrap();
         let shingler = Shingler::new(shingling, &scheme, None).unwrap();
@@ -332,7 +333,7 @@ fn text_dedup_signatures_match() {
             .iter()
             .map(numbers::<u64>)
             .collect();
-        let shingles = shingler.shingle(&texts().take(expected.len()).collect());
+        let shingles = shingler.shingle(&texts().take(expected.len()).collect::<Vec<_>>());
         for backend in machines() {
             let actual = signatures(&scheme, backend, &shingles.sets());
             for ((actual, expected), text) in actual.iter().zip(&expected).zip(texts()) {
@@ -340,9 +341,25 @@ fn text_dedup_signatures_match() {
             }
         }
     }
+}
+
+#[test]
+fn text_dedup_041_signatures_match() {
+    check_text_dedup("text-dedup-0.4.1", &golden("text_dedup_041.json"));
+}
+
+#[test]
+fn text_dedup_signatures_match() {
+    let golden = golden("text_dedup.json");
+    check_text_dedup("text-dedup", &golden);
+    let texts = || {
+        list(&golden["texts"])
+            .iter()
+            .map(|text| text.as_str().unwrap())
+    };
     let scheme = Scheme::named("text-dedup").unwrap();
     let shingler = Shingler::new(Shingling::of_scheme(&scheme), &scheme, None).unwrap();
-    let sets = sets_as_u64(&shingler.shingle(&texts().collect()));
+    let sets = sets_as_u64(&shingler.shingle(&texts().collect::<Vec<_>>()));
     for ((set, expected), text) in sets.iter().zip(list(&golden["shingles"])).zip(texts()) {
         let shingles = list(expected)
             .iter()
@@ -392,7 +409,7 @@ fn cudf_signatures_match() {
         let texts = list(&case["inputs"])
             .iter()
             .map(|text| text.as_str().unwrap());
-        let shingles = shingler(None, &case["width_chars"]).shingle(&texts.collect());
+        let shingles = shingler(None, &case["width_chars"]).shingle(&texts.collect::<Vec<_>>());
         let coefficients: Vec<u32> = numbers(&case["params_a_equals_b"]);
         let actual = cudf_signatures(&sets_as_u64(&shingles), width, &coefficients);
         let rows = |value: &Value| -> Vec<_> { list(value).iter().map(numbers::<u64>).collect() };
@@ -400,7 +417,7 @@ fn cudf_signatures_match() {
 
         let case = &golden["cudf_minhash_py"];
         let texts = ["this is my", "favorite book", ""];
-        let shingles = shingler(None, &case["width"]).shingle(&texts.into_iter().collect());
+        let shingles = shingler(None, &case["width"]).shingle(&texts);
         let coefficients: Vec<u32> = numbers(&case["params"]);
         let actual = cudf_signatures(&sets_as_u64(&shingles), width, &coefficients);
         let bits = &expected["expected_".len()..];
@@ -435,10 +452,9 @@ fn cudf_jaccard_matches() {
         shingling.size = number::<usize>(&case[2]).try_into().unwrap();
         let shingler = Shingler::new(shingling, &scheme, None).unwrap();
         let set = |text: &Value| {
-            let documents = [text.as_str().unwrap()].into_iter().collect();
+            let text = Document::Text(text.as_str().unwrap());
             let mut set = Vec::new();
-            let documents = DocumentBatch::Texts(documents);
-            shingler.exact_set(&documents, 0, &mut Scratch::default(), &mut set);
+            shingler.exact_set(text, &mut Scratch::default(), &mut set);
             set
         };
         let (left, right) = (set(&case[0]), set(&case[1]));
@@ -462,7 +478,7 @@ fn nemo_seeds_its_hash() {
     let text = "Windows  keep their white\nspace.";
     let windows = text.as_bytes().windows(24);
     let expected = windows.map(|window| u64::from(murmur3_32(window, 1_608_637_543).max(1)));
-    let sets = sets_as_u64(&shingler.shingle(&[text].into_iter().collect()));
+    let sets = sets_as_u64(&shingler.shingle(&[text]));
     assert!(expected.eq(sets[0].iter().copied()));
 }
 
@@ -504,6 +520,7 @@ fn presets_match_their_tools() {
         ("nemo64", 260, 42, (20, 13)),
         // Equal weights: the result of the tools' `optimal_param` at 0.8.
         ("text-dedup", 250, 42, (16, 15)),
+        ("text-dedup-0.4.1", 250, 42, (16, 15)),
         ("datasketch", 128, 1, (9, 13)),
     ] {
         let scheme = Scheme::named(name).unwrap();
@@ -610,7 +627,7 @@ fn words_v1_hashes_shingles_of_a_text() {
         .windows(5)
         .map(|window| u32::of_words(words_v1::shingle(window.iter().copied())))
         .collect();
-    let shingles = shingler.shingle(&[text].into_iter().collect());
+    let shingles = shingler.shingle(&[text]);
     let Hashes::U32(actual) = shingles.sets().hashes() else {
         panic!("affine32 hashes have 32 bits");
     };

@@ -105,10 +105,10 @@ fn texts_sign_as_their_sets_do() {
             shingling.size = size.try_into().unwrap();
             let shingler = Shingler::new(shingling, &scheme, None).unwrap();
             let simd = Backend::Simd.signer(&scheme).unwrap();
-            let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
+            let expected = Signatures::of_documents(&*simd, &texts, &shingler).unwrap();
             for bounds in [Bounds::default(), tiny()] {
                 let signer = gpu(&scheme, in_form(integers, bounds));
-                let signatures = Signatures::of_texts(&*signer, &texts, &shingler).unwrap();
+                let signatures = Signatures::of_documents(&*signer, &texts, &shingler).unwrap();
                 let unit = &shingler.shingling().unit;
                 assert!(
                     signatures == expected,
@@ -213,7 +213,7 @@ fn texts_of_every_length_match() {
     let lengths: Vec<usize> = (0..70).chain(2040..2070).chain(4090..4110).collect();
     let texts = texts(&lengths);
     let simd = Backend::Simd.signer(&scheme).unwrap();
-    let expected = Signatures::of_texts(&*simd, &texts, &shingler).unwrap();
+    let expected = Signatures::of_documents(&*simd, &texts, &shingler).unwrap();
     let signer = gpu(&scheme, GpuOptions::default());
-    assert!(Signatures::of_texts(&*signer, &texts, &shingler).unwrap() == expected);
+    assert!(Signatures::of_documents(&*signer, &texts, &shingler).unwrap() == expected);
 }

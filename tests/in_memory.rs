@@ -2,6 +2,8 @@
 #![cfg(feature = "io")]
 
 use std::fs;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
@@ -12,7 +14,7 @@ use simgpu::jobs::{
     pairs,
 };
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
-use simgpu::progress::Silent;
+use simgpu::progress::{Progress, Silent};
 use simgpu::scheme::fmix64;
 
 /// Families of near-duplicates, with repeats, empty texts and short ones among them.
@@ -205,6 +207,66 @@ fn batches_of_tokens_are_documents() {
     assert_eq!(Documents::len(&tokens), 4);
     // Texts have no tokens.
     assert!(dedup(&["a"], &engine, &Dedup::new(search), &Silent).is_err());
+}
+
+/// Notes each call, and stops after some.
+#[derive(Default)]
+struct Noted {
+    begun: Mutex<Vec<(&'static str, u64)>>,
+    advanced: Mutex<Vec<[u64; 3]>>,
+    stop_after: Option<usize>,
+}
+
+impl Progress for Noted {
+    fn begin(&self, stage: &'static str, total: u64) {
+        self.begun.lock().unwrap().push((stage, total));
+    }
+
+    fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
+        let mut advanced = self.advanced.lock().unwrap();
+        advanced.push([done, documents, bytes]);
+        match self.stop_after == Some(advanced.len()) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Large documents are signed a few at a time, so that progress is seen and a stop is soon.
+#[test]
+fn work_in_memory_advances_and_stops() {
+    let texts: Vec<String> = (0..64)
+        .map(|i| format!("document {i} has words of its own, as {i} ").repeat(10_000))
+        .collect();
+    let bytes: usize = texts.iter().map(String::len).sum();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    pool.build().unwrap().install(|| {
+        let engine = Engine::builder().build().unwrap();
+        let noted = Noted::default();
+        let signatures = engine.sign_with(&texts, &noted).unwrap();
+        assert_eq!(signatures, engine.sign(&texts).unwrap());
+        assert_eq!(*noted.begun.lock().unwrap(), [("sign", 64)]);
+        let advanced = noted.advanced.into_inner().unwrap();
+        assert!(advanced.len() > 5 && advanced.is_sorted());
+        assert_eq!(advanced.last(), Some(&[64, 64, bytes as u64]));
+
+        let stop = Noted {
+            stop_after: Some(2),
+            ..Noted::default()
+        };
+        let stopped = engine.sign_with(&texts, &stop);
+        assert!(matches!(stopped, Err(simgpu::Error::Stopped)));
+        assert_eq!(stop.advanced.lock().unwrap().len(), 2);
+
+        let noted = Noted::default();
+        let mut search = Search::new(0.8, engine.scheme()).unwrap();
+        search.verification = Verification::Exact;
+        dedup(&texts, &engine, &Dedup::new(search), &noted).unwrap();
+        assert_eq!(noted.begun.lock().unwrap()[0], ("read", 64));
+        let advanced = noted.advanced.into_inner().unwrap();
+        let read = advanced.iter().take_while(|[done, ..]| *done < 64).count();
+        assert!(read > 5, "{read}");
+    });
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn shingles_of(unit: Unit, size: Option<usize>, text: &str) -> BTreeSet<u32> {
     // A hash of bytes, which `hashed` below can compute for the book's shingles.
     let hash = Some(BaseHash::Murmur3_32);
     let shingler = Shingler::new(shingling, &Scheme::default(), hash).unwrap();
-    let batch = shingler.shingle(&[text].into_iter().collect());
+    let batch = shingler.shingle(&[text]);
     let Hashes::U32(hashes) = batch.sets().hashes() else {
         panic!("affine32 hashes have 32 bits");
     };
@@ -295,7 +295,7 @@ fn section_3_3_sizes() {
         .map(|i| char::from_digit((i * i % 23 + i / 7 % 3) % 26 + 10, 36).unwrap())
         .collect();
     let shingler = Shingler::new(Shingling::of(Unit::Bytes), &Scheme::default(), None).unwrap();
-    let batch = shingler.shingle(&[&*text].into_iter().collect());
+    let batch = shingler.shingle(&[&text]);
     let bytes = 4 * batch.sets().range(0).len();
     assert!((199_000..=200_000).contains(&bytes));
     let signatures = Signatures::new(250, Width::U32);
@@ -367,7 +367,7 @@ fn section_3_4_3_combining_the_techniques() {
     let scheme = Scheme::default();
     let shingler = Shingler::new(Shingling::of(Unit::Chars), &scheme, None).unwrap();
     let signer = Backend::Auto.signer(&scheme).unwrap();
-    let signatures = Signatures::of_texts(&*signer, &texts, &shingler).unwrap();
+    let signatures = Signatures::of_documents(&*signer, &texts, &shingler).unwrap();
     let banding = Banding::for_threshold(0.7, 128, ErrorWeights::VERIFIED).unwrap();
     let mut keys = BandKeys::new(banding);
     keys.push(&signatures);

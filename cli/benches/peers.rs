@@ -187,7 +187,7 @@ impl Work {
                 match self {
                     Work::Hashed(documents) => signer.sign_sets(&documents.sets()?, signatures)?,
                     Work::Texts { texts, shingler } => {
-                        signer.sign_texts(texts, shingler, signatures)?;
+                        signer.sign_documents(texts, shingler, signatures)?;
                     }
                 }
                 Ok(start.elapsed())

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use serde_json::Value;
 use simgpu::backend::Backend;
-use simgpu::documents::{DocumentBatch, TextBatch, TokenBatch};
+use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
 use simgpu::jobs::{Dedup, Run, Search, Verification};
@@ -127,16 +127,14 @@ fn threads_sign_into_the_callers_memory() {
     let scheme = Scheme::default();
     let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
     let signer = Backend::Auto.signer(&scheme).unwrap();
-    let all: TextBatch = texts.iter().map(|text| &**text).collect();
-    let expected = Signatures::of_texts(&*signer, &all, &shingler).unwrap();
+    let expected = Signatures::of_documents(&*signer, &texts, &shingler).unwrap();
     let mut slots = vec![0; 64 * 128];
     std::thread::scope(|scope| {
         for (texts, rows) in texts.chunks(9).zip(slots.chunks_mut(9 * 128)) {
             let (signer, shingler) = (&signer, &shingler);
             scope.spawn(move || {
-                let texts = texts.iter().map(|text| &**text).collect();
                 let rows = SignaturesMut::new(128, SlotsMut::U32(rows)).unwrap();
-                signer.sign_texts(&texts, shingler, rows).unwrap();
+                signer.sign_documents(&texts, shingler, rows).unwrap();
             });
         }
     });
@@ -150,18 +148,18 @@ fn threads_sign_into_the_callers_memory() {
 fn a_token_shingler_accepts_tokens_and_refuses_texts() {
     let scheme = Scheme::named("datasketch").unwrap();
     let shingler = Shingler::new(Shingling::of(Unit::Tokens), &scheme, None).unwrap();
-    let texts: TextBatch = ["one two", ""].into_iter().collect();
+    let texts = ["one two", ""];
     let mut tokens = TokenBatch::default();
     for token in ["one", "two"] {
         tokens.push_token(token.as_bytes());
     }
     tokens.finish_document();
     tokens.finish_document();
-    let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
+    let shingles = shingler.shingle(&tokens);
     let words = ["one", "two"].map(|token| sha1_32(token.as_bytes()));
     for backend in [Backend::Scalar, Backend::Simd] {
         let signer = backend.signer(&scheme).unwrap();
-        let error = Signatures::of_texts(&*signer, &texts, &shingler).unwrap_err();
+        let error = Signatures::of_documents(&*signer, &texts, &shingler).unwrap_err();
         assert!(error.to_string().contains("; give token documents"));
         let mut signatures = Signatures::new(128, Width::U32);
         signatures.sign(&*signer, &shingles.sets()).unwrap();

@@ -7,7 +7,6 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use simgpu::backend::Backend;
-use simgpu::documents::TextBatch;
 use simgpu::pipeline::{ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
 use simgpu::scheme::Hashes;
 use simgpu::scheme::{Scheme, Width};
@@ -53,10 +52,9 @@ fuzz_target!(|case: Case| {
             let Ok(shingler) = Shingler::new(shingling, &scheme, None) else {
                 return; // A base hash that does not fit the unit.
             };
-            let texts: TextBatch = texts.iter().map(String::as_str).collect();
             Box::new(move |signer, isa| {
                 let shingler = shingler.clone().with_isa(isa);
-                Signatures::of_texts(signer, &texts, &shingler).expect("the widths agree")
+                Signatures::of_documents(signer, texts, &shingler).expect("the widths agree")
             })
         }
     };

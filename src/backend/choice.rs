@@ -14,7 +14,7 @@ use super::simd::Simd;
 use crate::error::Unsupported;
 use crate::error::{Error, Result};
 use crate::pipeline::Signer;
-use crate::scheme::Scheme;
+use crate::scheme::{Permutations, Scheme};
 use crate::simd::Isa;
 
 /// A way to compute signatures.
@@ -83,19 +83,18 @@ impl Backend {
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::documents::TextBatch;
     /// use simgpu::pipeline::{Shingler, Shingling, Signatures};
     /// use simgpu::scheme::Scheme;
     /// use simgpu::simd::Isa;
     ///
     /// let scheme = Scheme::default();
-    /// let texts: TextBatch = ["a rose is a rose is a rose"].into_iter().collect();
+    /// let texts = ["a rose is a rose is a rose"];
     /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
-    /// let fastest = Signatures::of_texts(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
+    /// let fastest = Signatures::of_documents(&*Backend::Auto.signer(&scheme)?, &texts, &shingler)?;
     /// for isa in Isa::available() {
     ///     let signer = Backend::Simd.signer_on(&scheme, *isa)?;
     ///     let shingler = shingler.clone().with_isa(*isa);
-    ///     assert_eq!(Signatures::of_texts(&*signer, &texts, &shingler)?, fastest);
+    ///     assert_eq!(Signatures::of_documents(&*signer, &texts, &shingler)?, fastest);
     /// }
     /// # Ok::<(), simgpu::Error>(())
     /// ```
@@ -121,33 +120,66 @@ impl Backend {
         self.signer_for(scheme, hardware, None)
     }
 
+    /// Opens the backend for given permutations, for example those of another tool's sketch
+    /// ([`Permutations::from_coefficients`]). The slots of the empty set are [`Family::empty_slot`].
+    ///
+    /// # Errors
+    /// As [`Backend::signer`].
+    ///
+    /// [`Family::empty_slot`]: crate::scheme::Family::empty_slot
+    pub fn signer_of(
+        self,
+        permutations: &Permutations,
+        hardware: &Hardware,
+    ) -> Result<Box<dyn Signer>> {
+        self.open(
+            permutations,
+            permutations.family().empty_slot(),
+            hardware,
+            None,
+        )
+    }
+
     /// Opens the backend for a number of updates, if known. Only [`Backend::Auto`] depends on it. One update computes
     /// one slot for one shingle.
-    #[cfg_attr(
-        not(feature = "gpu"),
-        allow(unused_variables, reason = "only GPUs have a price")
-    )]
     pub(crate) fn signer_for(
         self,
         scheme: &Scheme,
         hardware: &Hardware,
         updates: Option<u64>,
     ) -> Result<Box<dyn Signer>> {
-        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
-        let simd =
-            || -> Box<dyn Signer> { Box::new(Simd::new(&permutations, empty, hardware.isa)) };
+        self.open(
+            &scheme.permutations(),
+            scheme.empty_slot(),
+            hardware,
+            updates,
+        )
+    }
+
+    #[cfg_attr(
+        not(feature = "gpu"),
+        allow(unused_variables, reason = "only GPUs have a price")
+    )]
+    fn open(
+        self,
+        permutations: &Permutations,
+        empty: u64,
+        hardware: &Hardware,
+        updates: Option<u64>,
+    ) -> Result<Box<dyn Signer>> {
+        let simd = || -> Box<dyn Signer> { Box::new(Simd::new(permutations, empty, hardware.isa)) };
         Ok(match self {
-            Backend::Scalar => Box::new(Scalar::new(&permutations, empty)),
+            Backend::Scalar => Box::new(Scalar::new(permutations, empty)),
             Backend::Simd => simd(),
             #[cfg(not(feature = "gpu"))]
             Backend::Auto => simd(),
             #[cfg(feature = "gpu")]
             Backend::Auto => {
-                gpu::auto::choose(&permutations, empty, &hardware.gpu, updates, || simd())
+                gpu::auto::choose(permutations, empty, &hardware.gpu, updates, || simd())
             }
             #[cfg(feature = "gpu")]
             Backend::Gpu | Backend::Hybrid => Box::new(gpu::Gpu::new(
-                &permutations,
+                permutations,
                 empty,
                 &hardware.gpu,
                 simd(),

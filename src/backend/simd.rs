@@ -5,7 +5,7 @@ use std::cell::Cell;
 use rayon::prelude::*;
 
 use super::rows::{Threads, rows_at_a_time, sign_rows, wrong_width};
-use crate::documents::TextBatch;
+use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer, lower};
 use crate::scheme::{Family, Permutations, Width};
@@ -152,19 +152,19 @@ impl Signer for Simd {
     }
 
     /// Shingles and signs each document at once, while its hashes are in the cache.
-    fn sign_texts(
+    fn sign_documents(
         &self,
-        texts: &TextBatch,
+        documents: &dyn Documents,
         shingler: &Shingler,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        shingler.check_texts()?;
-        match signatures.slots_for_rows(texts.len(), self.num_perm)? {
+        shingler.check_forms(documents)?;
+        match signatures.slots_for_rows(documents.len(), self.num_perm)? {
             SlotsMut::U32(slots) => {
-                self.sign_each(texts, shingler, slots, |row| SlotsMut::U32(row))
+                self.sign_each(documents, shingler, slots, |row| SlotsMut::U32(row))
             }
             SlotsMut::U64(slots) => {
-                self.sign_each(texts, shingler, slots, |row| SlotsMut::U64(row))
+                self.sign_each(documents, shingler, slots, |row| SlotsMut::U64(row))
             }
         }
     }
@@ -183,20 +183,20 @@ thread_local! {
 impl Simd {
     fn sign_each<S: Copy + Default + Ord + Send>(
         &self,
-        texts: &TextBatch,
+        documents: &dyn Documents,
         shingler: &Shingler,
         slots: &mut [S],
         borrow: fn(&mut [S]) -> SlotsMut<'_>,
     ) -> Result<()> {
         let rows = slots.par_chunks_mut(self.num_perm).enumerate();
-        let rows = rows.with_max_len(rows_at_a_time(texts.len()));
+        let rows = rows.with_max_len(rows_at_a_time(documents.len()));
         rows.try_for_each(|(i, row)| {
-            let text = texts.get(i);
             let mut scratch = SCRATCH.take().unwrap_or_default();
             let mut signed = Ok(());
             let mut is_first = true;
             let mut partial = Vec::new();
-            shingler.for_each_piece(text, HASHES_AT_A_TIME, &mut scratch, |set| {
+            let document = documents.get(i);
+            shingler.for_each_piece(document, HASHES_AT_A_TIME, &mut scratch, |set| {
                 let target = match is_first {
                     true => &mut *row,
                     false => {
@@ -215,7 +215,7 @@ impl Simd {
                 }
             });
             // Drops the memory of a very long document.
-            if text.len() <= HASHES_AT_A_TIME {
+            if documents.get(i).bytes() <= HASHES_AT_A_TIME {
                 SCRATCH.set(Some(scratch));
             }
             signed
@@ -227,6 +227,7 @@ impl Simd {
 mod tests {
     use super::super::scalar::Scalar;
     use super::*;
+    use crate::documents::TextBatch;
     use crate::pipeline::{Shingling, Signatures, Unit};
     use crate::scheme::{Draws, Scheme, fmix64};
 
@@ -257,6 +258,12 @@ mod tests {
 
     /// Signs sets of these lengths on every instruction set and by the definition.
     fn check(family: Family, num_perm: usize, lengths: &[usize]) {
+        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 9, num_perm);
+        check_permutations(&drawn, lengths);
+    }
+
+    fn check_permutations(permutations: &Permutations, lengths: &[usize]) {
+        let (family, num_perm) = (permutations.family(), permutations.num_perm());
         let mut offsets = vec![0];
         for length in lengths {
             offsets.push(offsets[offsets.len() - 1] + *length as i64);
@@ -268,15 +275,14 @@ mod tests {
             Width::U64 => Hashes::U64(&wide),
         };
         let sets = ShingleSets::new(hashes, &offsets).unwrap();
-        let drawn = Permutations::draw(family, Draws::AllAThenAllB, 9, num_perm);
         let sign = |signer: &dyn Signer| {
             let mut signatures = Signatures::new(num_perm, family.slot_width());
             signatures.sign(signer, &sets).unwrap();
             signatures
         };
-        let expected = sign(&Scalar::new(&drawn, 7));
+        let expected = sign(&Scalar::new(permutations, 7));
         for isa in Isa::available() {
-            let actual = sign(&Simd::new(&drawn, 7, *isa));
+            let actual = sign(&Simd::new(permutations, 7, *isa));
             assert!(actual == expected, "{family:?} {isa} {num_perm}");
         }
     }
@@ -300,6 +306,26 @@ mod tests {
                 33,
                 &[0, 3, 63, 64, 65, 511, 512, 513, 700, 2049, 5000],
             );
+        }
+    }
+
+    /// Coefficients at the ends of their ranges, which no draw is likely to yield, on sets short and long.
+    #[test]
+    fn given_coefficients_equal_the_definition() {
+        for (family, greatest) in [
+            (Family::Affine32, u64::from(u32::MAX)),
+            (Family::Affine32Even, u64::from(u32::MAX)),
+            (Family::Affine64, u64::MAX),
+            (Family::Mersenne31, (1 << 31) - 2),
+            (Family::Mersenne61, (1 << 61) - 2),
+            (Family::Mersenne61Wide, (1 << 61) - 2),
+        ] {
+            let factors = [0, 1, 2, 3, greatest / 2, greatest - 1, greatest];
+            let addends = [0, 1, 7, greatest - 8, greatest];
+            let pairs = factors.iter().flat_map(|a| addends.map(|b| (*a, b)));
+            let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
+            let given = Permutations::from_coefficients(family, &a, &b).unwrap();
+            check_permutations(&given, &[0, 1, 17, 300, 2_000]);
         }
     }
 
@@ -428,7 +454,7 @@ mod tests {
                 for isa in Isa::available() {
                     let signer = Simd::new(&scheme.permutations(), scheme.empty_slot(), *isa);
                     let shingler = shingler.clone().with_isa(*isa);
-                    let signatures = Signatures::of_texts(&signer, &texts, &shingler).unwrap();
+                    let signatures = Signatures::of_documents(&signer, &texts, &shingler).unwrap();
                     assert!(signatures == expected, "{isa} {name} {num_perm}");
                 }
             }
@@ -449,12 +475,12 @@ mod tests {
         .unwrap();
         let texts: TextBatch = ["a text", "another"].into_iter().collect();
         // Hashes of 64 bits for a family of 32 bits, and one row too few.
-        assert!(Signatures::of_texts(&signer("affine32"), &texts, &shingler).is_err());
+        assert!(Signatures::of_documents(&signer("affine32"), &texts, &shingler).is_err());
         let mut slots = vec![0; 128];
         let matrix = SignaturesMut::new(128, SlotsMut::U64(&mut slots)).unwrap();
         assert!(
             signer("affine64")
-                .sign_texts(&texts, &shingler, matrix)
+                .sign_documents(&texts, &shingler, matrix)
                 .is_err()
         );
     }

@@ -190,7 +190,7 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
                 }
             }
             for row in 0..batch.len() {
-                batch.append_to(row, &mut all);
+                all.push(batch.get(row));
             }
         }
         Ok(())

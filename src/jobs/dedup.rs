@@ -135,8 +135,11 @@ pub fn dedup<D: Documents + ?Sized>(
     task: &Dedup,
     progress: &dyn Progress,
 ) -> Result<Deduplication> {
-    engine.check_form(&documents.empty_batch())?;
-    let (_, found) = find_removals(&mut InMemory(documents), engine, task, progress)?;
+    let source = &mut InMemory {
+        documents,
+        progress,
+    };
+    let (_, found) = find_removals(source, engine, task, progress)?;
     Ok(found)
 }
 

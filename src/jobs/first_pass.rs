@@ -11,7 +11,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::corpus::Corpus;
-use crate::documents::{DigestMap, DigestSet, DocumentBatch};
+use crate::documents::{DigestMap, DigestSet, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{
@@ -28,19 +28,30 @@ pub(crate) trait Pieces: Sync {
     /// What the source notes about their records.
     type Records: Send;
 
-    /// Parses a piece into `documents`; returns its records and its bytes of input. Threads call this in
-    /// parallel.
-    fn parse(
-        &self,
+    /// Parses a piece. Its documents lie in `buffer`, or in the source. Threads call this in parallel.
+    fn parse<'a>(
+        &'a self,
         piece: Self::Piece,
-        documents: &mut DocumentBatch,
-    ) -> Result<(Self::Records, usize)>;
+        buffer: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, Self::Records>>;
 
     /// Notes the records of a piece. Called for the pieces in order; the first document has row `first_row`.
     fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
 
-    /// An empty batch for texts or for tokens.
-    fn empty_batch(&self) -> DocumentBatch;
+    /// An empty buffer for [`Pieces::parse`].
+    fn buffer(&self) -> DocumentBatch {
+        DocumentBatch::Texts(TextBatch::default())
+    }
+}
+
+/// A parsed piece.
+pub(crate) struct Parsed<'a, R> {
+    /// What the source notes about the records.
+    pub(crate) records: R,
+    /// Bytes of input.
+    pub(crate) bytes: usize,
+    /// The documents.
+    pub(crate) documents: Rows<'a>,
 }
 
 /// Receives signed documents.
@@ -242,7 +253,7 @@ impl<'a> FirstPass<'a> {
                     .map(|piece| {
                         let buffers = this.buffers.lock().ok().and_then(|mut all| all.pop());
                         let mut buffers = buffers.unwrap_or_else(|| Buffers {
-                            documents: source.empty_batch(),
+                            documents: source.buffer(),
                             scratch: Scratch::default(),
                             shingles: ShingleBatch::new(this.engine.shingler().width()),
                             exact: ShingleBatch::new(Width::U64),
@@ -277,14 +288,18 @@ impl<'a> FirstPass<'a> {
     ) -> Result<SignedPiece<P::Records>> {
         let spent = &self.spent;
         let Buffers {
-            documents,
+            documents: buffer,
             scratch,
             shingles,
             exact,
         } = buffers;
-        let (records, bytes) =
-            timed_without_nested(&spent.parse_ns, || source.parse(piece, documents))?;
+        let Parsed {
+            records,
+            bytes,
+            documents,
+        } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
         let shingler = self.engine.shingler();
+        shingler.check_forms(&documents)?;
         // If exact sets are wanted, the scheme's hashes are made of them.
         let (made, of_exact) = if self.wanted.sets {
             (exact, Some(shingles))
@@ -297,7 +312,7 @@ impl<'a> FirstPass<'a> {
                 // One allocation, most of which stays untouched: the sets are handed on as they are.
                 made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
             }
-            shingler.shingle_with_digests(documents, scratch, made)
+            shingler.shingle_with_digests(&documents, scratch, made)
         });
         timed_without_nested(&spent.sign_ns, || {
             let mut seen = DigestSet::default();
@@ -310,7 +325,7 @@ impl<'a> FirstPass<'a> {
                         && !self.positions_by_digest.contains_key(&digest)
                         && seen.insert(digest);
                 shingled.push(Shingled {
-                    length: u32::try_from(documents.bytes(i)).unwrap_or(u32::MAX),
+                    length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
                     digest: has_shingles.then_some(digest),
                     is_signed,
                 });

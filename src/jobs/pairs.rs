@@ -114,9 +114,11 @@ pub fn pairs<D: Documents + ?Sized>(
     progress: &dyn Progress,
     each: &mut dyn FnMut(DocumentPair) -> Result<()>,
 ) -> Result<PairsFound> {
-    engine.check_form(&documents.empty_batch())?;
     let mut timings = Timings::default();
-    let source = &mut InMemory(documents);
+    let source = &mut InMemory {
+        documents,
+        progress,
+    };
     let candidates = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
     let search = PairSearch::new(candidates, task);
     let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;

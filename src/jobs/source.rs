@@ -1,16 +1,18 @@
 //! The sources of documents: files implement [`Source`] elsewhere, memory here.
 
+use std::iter;
 use std::ops::Range;
 
+use rayon::current_num_threads;
 use rayon::prelude::*;
 
 use super::corpus::Corpus;
-use super::first_pass::{FirstPass, Pieces};
-use crate::documents::{DocumentBatch, Documents};
+use super::first_pass::{FirstPass, Parsed, Pieces};
+use crate::documents::{DocumentBatch, Documents, Rows};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::Scratch;
-use crate::progress::{StageTime, advance};
+use crate::progress::{Progress, StageTime, advance};
 use crate::store::ExactSets;
 
 /// Documents that a run reads once in order. Exact verification reads some of them again.
@@ -37,25 +39,71 @@ pub(crate) trait Source {
 }
 
 /// Documents in memory.
-pub(crate) struct InMemory<'a, D: ?Sized>(pub(crate) &'a D);
+pub(crate) struct InMemory<'a, D: ?Sized> {
+    pub(crate) documents: &'a D,
+    pub(crate) progress: &'a dyn Progress,
+}
 
-/// Documents per piece.
+/// Documents per piece, at most.
 const PIECE: usize = 256;
 
-/// Pieces per batch.
-const BATCH: usize = 64;
+/// A piece ends with the document that reaches this number of bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Pieces that each thread works on between two calls of [`Progress::advance`]: some 5 ms.
+const PIECES_PER_THREAD: usize = 8;
+
+impl<D: Documents + ?Sized> InMemory<'_, D> {
+    /// The bytes of the document at `row`.
+    fn bytes(&self, row: usize) -> usize {
+        self.documents.get(row).bytes()
+    }
+
+    /// The next pieces, from row `first` on.
+    fn batch_from(&self, first: usize) -> Vec<Range<usize>> {
+        let rows = self.documents.len();
+        let mut end = first;
+        let next = || {
+            let start = end;
+            let mut bytes = 0;
+            while end < rows && end - start < PIECE && bytes < PIECE_BYTES {
+                bytes += self.bytes(end);
+                end += 1;
+            }
+            (start < end).then_some(start..end)
+        };
+        let pieces = iter::from_fn(next);
+        pieces
+            .take(PIECES_PER_THREAD * current_num_threads())
+            .collect()
+    }
+
+    /// The first of these positions, as many as make a batch, with their rows.
+    fn next_positions(&self, corpus: &Corpus, positions: &[u32]) -> Vec<(u32, usize)> {
+        let mut room = PIECES_PER_THREAD * PIECE_BYTES * current_num_threads();
+        let fits = |(_, row): &(u32, usize)| {
+            let had_room = room > 0;
+            room = room.saturating_sub(self.bytes(*row));
+            had_room
+        };
+        let rows = positions.iter().map(|position| {
+            let row = corpus.distinct[*position as usize];
+            (*position, row as usize)
+        });
+        let most = PIECE * PIECES_PER_THREAD * current_num_threads();
+        rows.take_while(fits).take(most).collect()
+    }
+}
 
 impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
     fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
-        let documents = self.0.len();
-        let progress = pass.progress();
-        progress.begin("read", documents as u64);
-        for first in (0..documents).step_by(PIECE * BATCH) {
-            let end = documents.min(first + PIECE * BATCH);
-            let starts = (first..end).step_by(PIECE);
-            let pieces = starts.map(|start| start..end.min(start + PIECE)).collect();
+        self.progress.begin("read", self.documents.len() as u64);
+        let mut done = 0;
+        while done < self.documents.len() {
+            let pieces = self.batch_from(done);
+            done = pieces.last().map_or(done, |last| last.end);
             pass.take(self, pieces)?;
-            advance(progress, end as u64, pass.rows(), pass.bytes())?;
+            advance(self.progress, done as u64, pass.rows(), pass.bytes())?;
         }
         Ok(pass.finish(times))
     }
@@ -70,26 +118,28 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         engine: &Engine,
         positions: &[u32],
     ) -> Result<ExactSets> {
+        self.progress.begin("read again", positions.len() as u64);
         let mut sets = ExactSets::default();
-        for batch in positions.chunks(PIECE * BATCH) {
-            let read: Vec<Vec<u64>> = batch
+        let (mut done, mut bytes) = (0, 0);
+        while done < positions.len() {
+            let documents: Vec<(u32, usize)> = self.next_positions(corpus, &positions[done..]);
+            let hashes = documents
                 .par_iter()
-                .map_init(
-                    || (self.0.empty_batch(), Scratch::default()),
-                    |(documents, scratch), position| {
-                        let row = corpus.distinct[*position as usize];
-                        documents.restart(0);
-                        self.0.append_to(row as usize, documents);
-                        let mut hashes = Vec::new();
-                        let shingler = engine.shingler();
-                        shingler.exact_hashes(documents, 0, scratch, &mut hashes);
-                        hashes
-                    },
-                )
-                .collect();
-            for (position, set) in batch.iter().zip(read) {
+                .map_init(Scratch::default, |scratch, (_, row)| {
+                    let mut hashes = Vec::new();
+                    let document = self.documents.get(*row);
+                    engine
+                        .shingler()
+                        .exact_hashes(document, scratch, &mut hashes);
+                    hashes
+                });
+            let hashes: Vec<Vec<u64>> = hashes.collect();
+            for ((position, row), set) in documents.iter().zip(hashes) {
                 sets.insert(*position, &set)?;
+                bytes += self.bytes(*row) as u64;
             }
+            done += documents.len();
+            advance(self.progress, done as u64, done as u64, bytes)?;
         }
         Ok(sets)
     }
@@ -99,18 +149,23 @@ impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
     type Piece = Range<usize>;
     type Records = ();
 
-    fn parse(&self, piece: Range<usize>, documents: &mut DocumentBatch) -> Result<((), usize)> {
-        documents.restart(0);
-        piece.for_each(|row| self.0.append_to(row, documents));
-        let bytes = (0..documents.len()).map(|i| documents.bytes(i)).sum();
-        Ok(((), bytes))
+    /// Lends the documents where they lie.
+    fn parse<'a>(
+        &'a self,
+        piece: Range<usize>,
+        _: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, ()>> {
+        let documents = Rows::new(&self.documents, piece);
+        Ok(Parsed {
+            records: (),
+            bytes: (0..documents.len())
+                .map(|row| documents.get(row).bytes())
+                .sum(),
+            documents,
+        })
     }
 
     fn note(&mut self, (): (), _: u32) -> Result<()> {
         Ok(())
-    }
-
-    fn empty_batch(&self) -> DocumentBatch {
-        self.0.empty_batch()
     }
 }

@@ -3,7 +3,7 @@
 use super::estimate::JaccardEstimate;
 use super::shingle::{Scratch, Shingler};
 use super::sign::{Signatures, Signer};
-use crate::documents::{DocumentBatch, TextBatch};
+use crate::documents::Document;
 use crate::error::Result;
 
 /// The result of [`compare`].
@@ -54,13 +54,11 @@ impl Comparison {
 /// [`Error::Conflict`](crate::Error::Conflict) if shingler and signer have different schemes, or the unit is
 /// [`Unit::Tokens`](super::Unit::Tokens).
 pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
-    let texts: TextBatch = texts.into_iter().collect();
-    let signatures = Signatures::of_texts(signer, &texts, shingler)?;
-    let documents = DocumentBatch::Texts(texts);
+    let signatures = Signatures::of_documents(signer, &texts, shingler)?;
     let mut scratch = Scratch::default();
     let [mut a, mut b] = [Vec::new(), Vec::new()];
-    shingler.exact_set(&documents, 0, &mut scratch, &mut a);
-    shingler.exact_set(&documents, 1, &mut scratch, &mut b);
+    shingler.exact_set(Document::Text(texts[0]), &mut scratch, &mut a);
+    shingler.exact_set(Document::Text(texts[1]), &mut scratch, &mut b);
     Ok(Comparison {
         shingles: [a.len(), b.len()],
         shared: a

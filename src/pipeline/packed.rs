@@ -120,7 +120,7 @@ impl SlotBits {
 /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
 /// let signer = Backend::Auto.signer(&scheme)?;
 /// let texts = ["the plane was ready for touch down", "the plane was ready for take off"];
-/// let signatures = Signatures::of_texts(&*signer, &texts.into_iter().collect(), &shingler)?;
+/// let signatures = Signatures::of_documents(&*signer, &texts, &shingler)?;
 ///
 /// let packed = PackedSignatures::of(&signatures, SlotBits::One); // 64 bytes per row, not 2048
 /// let estimate = packed.jaccard_estimate(0, 1);

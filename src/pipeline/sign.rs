@@ -2,7 +2,7 @@
 
 use super::banding::{Banding, check_keys, keys_of_row};
 use super::shingle::{ShingleSets, Shingler};
-use crate::documents::TextBatch;
+use crate::documents::Documents;
 use crate::error::{Conflict, Result};
 use crate::scheme::Width;
 use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
@@ -53,8 +53,7 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 ///     for (texts, rows) in batches.iter().zip(signed.chunks_mut(2 * 64)) {
 ///         let (signer, shingler) = (&signer, &shingler);
 ///         scope.spawn(move || {
-///             let texts = texts.iter().copied().collect();
-///             signer.sign_texts(&texts, shingler, SignaturesMut::new(64, SlotsMut::U32(rows))?)
+///             signer.sign_documents(texts, shingler, SignaturesMut::new(64, SlotsMut::U32(rows))?)
 ///         });
 ///     }
 /// });
@@ -64,9 +63,8 @@ use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 /// let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
 /// let mut in_pool = vec![0; 4 * 64];
 /// pool.install(|| {
-///     let texts = batches.iter().flatten().copied().collect();
 ///     let matrix = SignaturesMut::new(64, SlotsMut::U32(&mut in_pool))?;
-///     signer.sign_texts(&texts, &shingler, matrix)
+///     signer.sign_documents(&batches.concat(), &shingler, matrix)
 /// })?;
 /// assert_eq!(in_pool, signed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -99,22 +97,18 @@ pub trait Signer: Send + Sync {
         self.sign_sets(&sets, SignaturesMut::new(self.num_perm(), slots)?)
     }
 
-    /// Shingles and signs texts: text i into row i of `signatures`.
-    ///
-    /// For documents of tokens, use [`Shingler::shingle_documents`](super::Shingler::shingle_documents) and
-    /// [`Signer::sign_sets`].
+    /// Shingles and signs documents: document i into row i of `signatures`.
     ///
     /// # Errors
-    /// As [`Signer::sign_sets`], and [`Error::Conflict`](crate::Error::Conflict) if the unit of `shingler` is
-    /// [`Unit::Tokens`](super::Unit::Tokens).
-    fn sign_texts(
+    /// As [`Signer::sign_sets`] and [`Shingler::check_forms`].
+    fn sign_documents(
         &self,
-        texts: &TextBatch,
+        documents: &dyn Documents,
         shingler: &Shingler,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        shingler.check_texts()?;
-        self.sign_sets(&shingler.shingle(texts).sets(), signatures)
+        shingler.check_forms(documents)?;
+        self.sign_sets(&shingler.shingle(documents).sets(), signatures)
     }
 
     /// Writes the band keys of sets into `keys`, `[sets, bands]`, without returning their signatures. See
@@ -160,13 +154,13 @@ macro_rules! signer_behind {
                 (**self).sign_set(set, slots)
             }
 
-            fn sign_texts(
+            fn sign_documents(
                 &self,
-                texts: &TextBatch,
+                documents: &dyn Documents,
                 shingler: &Shingler,
                 signatures: SignaturesMut<'_>,
             ) -> Result<()> {
-                (**self).sign_texts(texts, shingler, signatures)
+                (**self).sign_documents(documents, shingler, signatures)
             }
 
             fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
@@ -296,8 +290,8 @@ impl<'a> SignaturesMut<'a> {
         self.slots_for_rows(sets.len(), num_perm)
     }
 
-    /// All slots, checked to be `rows` rows of `num_perm` slots. Implementations of [`Signer::sign_texts`] write
-    /// into them.
+    /// All slots, checked to be `rows` rows of `num_perm` slots. Implementations of [`Signer::sign_documents`]
+    /// write into them.
     ///
     /// # Errors
     /// [`Error::Conflict`](crate::Error::Conflict) if the shape differs.
@@ -327,7 +321,7 @@ impl<'a> SignaturesMut<'a> {
 /// let shingler = Shingler::new(Shingling::default(), &scheme, None)?;
 /// let signer = Backend::Auto.signer(&scheme)?;
 /// let texts = ["the plane was ready for touch down", "the plane was ready for take off"];
-/// let signatures = Signatures::of_texts(&*signer, &texts.into_iter().collect(), &shingler)?;
+/// let signatures = Signatures::of_documents(&*signer, &texts, &shingler)?;
 /// assert!(signatures.estimate(0, 1) < 1.0); // 2 of 4 shingles of five words: 1/2
 /// # Ok::<(), simgpu::Error>(())
 /// ```
@@ -375,13 +369,18 @@ impl Signatures {
         self.slots
     }
 
-    /// Signs a batch of texts: row i is the signature of text i.
+    /// Signs documents: row i is the signature of document i.
     ///
     /// # Errors
-    /// As [`Signer::sign_texts`].
-    pub fn of_texts(signer: &dyn Signer, texts: &TextBatch, shingler: &Shingler) -> Result<Self> {
+    /// As [`Signer::sign_documents`].
+    pub fn of_documents<D: Documents + ?Sized>(
+        signer: &dyn Signer,
+        documents: &D,
+        shingler: &Shingler,
+    ) -> Result<Self> {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-        signer.sign_texts(texts, shingler, signatures.push_rows(texts.len()))?;
+        let rows = signatures.push_rows(documents.len());
+        signer.sign_documents(&documents, shingler, rows)?;
         Ok(signatures)
     }
 

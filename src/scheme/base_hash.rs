@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sha1::{Digest, Sha1};
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use xxhash_rust::xxh32::xxh32;
 use xxhash_rust::xxh64::xxh64;
 
 use super::arithmetic::{folded_product, little_endian};
 use super::family::{fmix32, fmix64};
+use super::sha1;
 use super::values::Word;
 use super::width::Width;
 use super::words_v1;
@@ -32,10 +32,15 @@ pub enum BaseHash {
     Xxh32,
     /// XXH64 with seed 0: datatrove's.
     Xxh64,
-    /// The low half of XXH3's 64 bits with seed 0: text-dedup's option.
+    /// The low half of XXH3's 64 bits with seed 0: an option of text-dedup 0.4.0.
     Xxh3_32,
     /// [`fx_64`]: rensa's.
     Fx64,
+    /// The low half of XXH3's 64 bits with a seed: text-dedup's since 0.4.1. Only presets use it; it has no name.
+    SeededXxh3_32 {
+        /// The seed of the hash.
+        seed: u64,
+    },
     /// [`murmur3_32`] with a seed, and 1 in place of 0: cuDF's. Only presets use it; it has no name.
     Cudf32 {
         /// The seed of the hash.
@@ -73,6 +78,7 @@ impl BaseHash {
             | BaseHash::Sha1_32
             | BaseHash::Xxh32
             | BaseHash::Xxh3_32
+            | BaseHash::SeededXxh3_32 { .. }
             | BaseHash::Cudf32 { .. } => width == Width::U32,
             BaseHash::Murmur3_128
             | BaseHash::Sha1_64
@@ -88,6 +94,7 @@ impl fmt::Display for BaseHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = NAMES.into_iter().find(|(_, hash)| hash == self);
         f.write_str(match self {
+            BaseHash::SeededXxh3_32 { .. } => "seeded-xxh3-32",
             BaseHash::Cudf32 { .. } => "cudf-32",
             BaseHash::Cudf64 { .. } => "cudf-64",
             _ => name.map_or("unnamed", |(name, _)| name),
@@ -157,6 +164,9 @@ impl ShingleHash for u64 {
             BaseHash::Sha1_64 => sha1_64(bytes),
             BaseHash::Xxh64 => xxh64(bytes, 0),
             BaseHash::Xxh3_32 => xxh3_64(bytes) & u64::from(u32::MAX),
+            BaseHash::SeededXxh3_32 { seed } => {
+                xxh3_64_with_seed(bytes, seed) & u64::from(u32::MAX)
+            }
             BaseHash::Fx64 => fx_64(bytes),
             BaseHash::Cudf64 { seed } => murmur3_128(bytes, seed).max(1),
         }
@@ -233,15 +243,17 @@ pub fn murmur3_128(bytes: &[u8], seed: u64) -> u64 {
     fmix64(h1).wrapping_add(fmix64(h2))
 }
 
-/// The first four bytes of SHA-1, little-endian.
+/// The first four bytes of SHA-1, little-endian. [`sha1_32_batch`](crate::simd::sha1_32_batch) hashes many strings
+/// faster.
 pub fn sha1_32(bytes: &[u8]) -> u32 {
-    let digest = Sha1::digest(bytes);
-    u32::from_le_bytes([digest[0], digest[1], digest[2], digest[3]])
+    let [first, _] = sha1::digest(bytes);
+    first
 }
 
-/// The first eight bytes of SHA-1, little-endian.
+/// The first eight bytes of SHA-1, little-endian. [`sha1_64_batch`](crate::simd::sha1_64_batch) hashes many strings
+/// faster.
 pub fn sha1_64(bytes: &[u8]) -> u64 {
-    little_endian(&Sha1::digest(bytes)[..8])
+    sha1::joined(sha1::digest(bytes))
 }
 
 /// rustc-hash's FxHasher since 2.1.1 on 64-bit targets: one `write` of the bytes, then `finish`.

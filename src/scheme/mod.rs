@@ -23,6 +23,8 @@ pub(crate) mod rminhash;
 
 pub mod words_v1;
 
+pub(crate) mod sha1;
+
 mod base_hash;
 
 mod permutations;
@@ -37,8 +39,8 @@ pub use family::{
     Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
     mersenne61_wide,
 };
-pub use named::{DEFAULT_NUM_PERM, MAX_NUM_PERM, Scheme};
-pub use permutations::{Draws, Permutations};
+pub use named::{DEFAULT_NUM_PERM, Scheme};
+pub use permutations::{Draws, MAX_NUM_PERM, Permutations};
 pub use preset::{Grams, Preset, PresetBanding, PresetHash, Shingles};
 pub use values::{Hashes, SlotVec, Slots, SlotsMut, Values, Word};
 pub use width::Width;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::base_hash::BaseHash;
 use super::family::Family;
-use super::permutations::{Draws, Permutations};
+use super::permutations::{Draws, MAX_NUM_PERM, Permutations};
 use super::preset::{Grams, PRESETS, Preset, PresetHash};
 use crate::error::{Error, Result};
 
@@ -47,9 +47,6 @@ const FAMILIES: [(&str, Family); 7] = [
 
 /// The number of permutations, except in presets with their own.
 pub const DEFAULT_NUM_PERM: u32 = 128;
-
-/// The greatest number of permutations: far beyond any use, and small enough to try all bandings.
-pub const MAX_NUM_PERM: u32 = 1 << 14;
 
 impl Default for Scheme {
     /// `affine32`, 128 permutations, seed 1.
@@ -162,6 +159,9 @@ impl Scheme {
         let first_a = || self.permutations().a()[0];
         Some(match self.preset()?.hash {
             PresetHash::Fixed(hash) => hash,
+            PresetHash::Xxh3 => BaseHash::SeededXxh3_32 {
+                seed: self.seed.into(),
+            },
             PresetHash::Cudf32 => BaseHash::Cudf32 {
                 seed: first_a() as u32,
             },

@@ -5,6 +5,10 @@ use super::family::{
 };
 use super::random_state::RandomState;
 use super::{fast, rminhash};
+use crate::error::{Error, Result};
+
+/// The greatest number of permutations: far beyond any use, and small enough to try all bandings.
+pub const MAX_NUM_PERM: u32 = 1 << 14;
 
 /// The order in which coefficients are drawn from the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,16 +65,57 @@ impl Permutations {
         }
     }
 
-    /// Permutations with given coefficients.
-    #[cfg(all(test, feature = "gpu"))]
-    pub(crate) fn of(family: Family, pairs: impl Iterator<Item = (u64, u64)>) -> Self {
-        let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
-        Permutations {
-            family,
-            num_perm: a.len(),
-            a,
-            b,
+    /// Permutations with given coefficients, for example those of another tool's sketch. Sign with them by
+    /// [`Backend::signer_of`](crate::backend::Backend::signer_of).
+    ///
+    /// Every value is computed by the family's formula. Draw each coefficient at random, and in `affine32` and
+    /// `affine64` odd multipliers; with others, estimates are biased.
+    ///
+    /// ```
+    /// use simgpu::backend::{Backend, Hardware};
+    /// use simgpu::scheme::{Draws, Family, Hashes, Permutations, SlotsMut};
+    ///
+    /// // The first two permutations of another sketch.
+    /// let all = Permutations::draw(Family::Mersenne61, Draws::Interleaved, 1, 128);
+    /// let two = Permutations::from_coefficients(Family::Mersenne61, &all.a()[..2], &all.b()[..2])?;
+    /// let signer = Backend::Simd.signer_of(&two, &Hardware::default())?;
+    /// let mut slots = [0; 2];
+    /// signer.sign_set(Hashes::U32(&[7]), SlotsMut::U32(&mut slots))?;
+    /// assert_eq!(slots.map(u64::from), [all.value(0, 7), all.value(1, 7)]);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] unless `a` and `b` have the same length, from 1 to
+    /// [`MAX_NUM_PERM`](super::MAX_NUM_PERM), and all coefficients are below the family's modulus; and for
+    /// [`Family::Fast`] and [`Family::RMinHash`], whose slots have no coefficients of their own.
+    pub fn from_coefficients(family: Family, a: &[u64], b: &[u64]) -> Result<Self> {
+        let refused = |value: String, expected: String| Error::Parameter {
+            name: "`permutations`",
+            value,
+            expected,
+        };
+        let Some(greatest) = greatest_coefficient(family) else {
+            let value = format!("a list of coefficients for {family:?}");
+            let expected = "those of a family that computes a*x + b".to_owned();
+            return Err(refused(value, expected));
+        };
+        let num_perm = a.len();
+        if num_perm != b.len() || num_perm == 0 || num_perm > MAX_NUM_PERM as usize {
+            let value = format!("{} multipliers with {} addends", num_perm, b.len());
+            let expected = format!("as many of either, from 1 to {MAX_NUM_PERM}");
+            return Err(refused(value, expected));
         }
+        if let Some(large) = a.iter().chain(b).find(|number| **number > greatest) {
+            let value = format!("a list that holds {large}");
+            return Err(refused(value, format!("numbers up to {greatest}")));
+        }
+        Ok(Permutations {
+            family,
+            num_perm,
+            a: a.to_vec(),
+            b: b.to_vec(),
+        })
     }
 
     /// Their family.
@@ -125,6 +170,17 @@ impl Permutations {
     }
 }
 
+/// The greatest coefficient of a family; `None` if its slots have no coefficients of their own.
+fn greatest_coefficient(family: Family) -> Option<u64> {
+    match family {
+        Family::Affine32 | Family::Affine32Even => Some(u32::MAX.into()),
+        Family::Affine64 => Some(u64::MAX),
+        Family::Mersenne31 => Some(P31 - 1),
+        Family::Mersenne61 | Family::Mersenne61Wide => Some(P61 - 1),
+        Family::Fast | Family::RMinHash => None,
+    }
+}
+
 /// The least a, the greatest a and the greatest b to draw. A family with odd a draws half of a - 1.
 fn ranges(family: Family, draws: Draws) -> (u64, u64, u64) {
     const M32: u64 = u32::MAX as u64;
@@ -134,5 +190,36 @@ fn ranges(family: Family, draws: Draws) -> (u64, u64, u64) {
         (Family::Affine32Even, _) => (1, M32, M32),
         (Family::Affine64 | Family::RMinHash, _) => (0, (1 << 63) - 1, u64::MAX),
         (Family::Mersenne61 | Family::Mersenne61Wide, _) => (1, P61 - 1, P61 - 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coefficients_that_do_not_fit_are_refused() {
+        let of = |family, a: &[u64], b: &[u64]| Permutations::from_coefficients(family, a, b);
+        for (family, greatest) in [
+            (Family::Affine32, u64::from(u32::MAX)),
+            (Family::Affine32Even, u64::from(u32::MAX)),
+            (Family::Mersenne31, P31 - 1),
+            (Family::Mersenne61, P61 - 1),
+            (Family::Mersenne61Wide, P61 - 1),
+        ] {
+            assert!(of(family, &[greatest], &[greatest]).is_ok());
+            for (a, b) in [([greatest + 1], [0]), ([1], [greatest + 1])] {
+                let message = of(family, &a, &b).unwrap_err().to_string();
+                assert!(message.contains(&greatest.to_string()), "{message}");
+            }
+        }
+        assert!(of(Family::Affine64, &[u64::MAX], &[u64::MAX]).is_ok());
+        assert!(of(Family::Affine64, &[1, 3], &[0]).is_err());
+        assert!(of(Family::Affine64, &[], &[]).is_err());
+        let many = vec![1; MAX_NUM_PERM as usize + 1];
+        assert!(of(Family::Affine64, &many, &many).is_err());
+        for family in [Family::Fast, Family::RMinHash] {
+            assert!(of(family, &[1], &[0]).is_err());
+        }
     }
 }

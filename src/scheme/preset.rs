@@ -40,6 +40,8 @@ pub struct Preset {
 pub enum PresetHash {
     /// A base hash without further parameters.
     Fixed(BaseHash),
+    /// [`BaseHash::SeededXxh3_32`], with the seed of the draws as in text-dedup.
+    Xxh3,
     /// [`BaseHash::Cudf32`], seeded by the first multiplier as in NeMo.
     Cudf32,
     /// [`BaseHash::Cudf64`], seeded by the first multiplier as in NeMo.
@@ -54,6 +56,8 @@ pub enum Shingles {
     FiveWords,
     /// Five pieces ([`Unit::Pieces`](crate::pipeline::Unit::Pieces)) of the lowercased text, empty ones included.
     FivePieces,
+    /// Single pieces of the lowercased text, without empty ones.
+    OnePiece,
     /// This number of characters, with white space unchanged.
     Chars(NonZeroUsize),
 }
@@ -71,6 +75,9 @@ pub enum Grams {
     /// As [`Grams::Native`], but a text of fewer than five pieces, empty ones included, has no shingle:
     /// text-dedup's `min_length`.
     FromFivePieces,
+    /// As [`Grams::FromFivePieces`], but a text is split as the Python package `regex` splits it, whose words also hold
+    /// marks, and empty pieces do not count: text-dedup since 0.4.1.
+    FromFiveFullPieces,
     /// cuDF's `minhash_ngrams(size)` on tokens: `size + 1` of them, joined without a separator. A document with
     /// fewer has one shingle, made of all of them. A size of 1 is an exception: each token alone is a shingle.
     Cudf,
@@ -94,7 +101,7 @@ const CHARS_24: Shingles = Shingles::Chars(const { NonZeroUsize::new(24).unwrap(
 const EMPTY_32: u64 = u32::MAX as u64;
 
 /// Every preset.
-pub(super) static PRESETS: [Preset; 9] = [
+pub(super) static PRESETS: [Preset; 10] = [
     Preset {
         name: "datasketch",
         tool: "datasketch 2.0",
@@ -171,6 +178,20 @@ pub(super) static PRESETS: [Preset; 9] = [
         empty_slot: EMPTY_32,
         shingles: Shingles::FivePieces,
         grams: Grams::FromFivePieces,
+        banding: PresetBanding::EqualWeights,
+    },
+    Preset {
+        name: "text-dedup-0.4.1",
+        tool: "text-dedup 0.4.1",
+        family: Family::Mersenne61,
+        hash: PresetHash::Xxh3,
+        draws: Draws::AllAThenAllB,
+        seed: 42,
+        // The tool has no default; this is that of 0.4.0.
+        num_perm: 250,
+        empty_slot: EMPTY_32,
+        shingles: Shingles::OnePiece,
+        grams: Grams::FromFiveFullPieces,
         banding: PresetBanding::EqualWeights,
     },
     Preset {

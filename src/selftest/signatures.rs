@@ -14,6 +14,7 @@ use crate::scheme::{Scheme, ShingleHash, Width, fmix64};
 const FAMILIES: &str = include_str!("../../vectors/families.json");
 const PEERS: &str = include_str!("../../vectors/peer_signatures.json");
 const TEXT_DEDUP: &str = include_str!("../../vectors/text_dedup.json");
+const TEXT_DEDUP_041: &str = include_str!("../../vectors/text_dedup_041.json");
 
 /// Names in `peer_signatures.json`, with the presets that reproduce them.
 const PRESETS: [(&str, &str); 6] = [
@@ -111,25 +112,8 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
             }
         }
     }
-    let text_dedup = parse(TEXT_DEDUP)?;
-    for case in list(&text_dedup["cases"])? {
-        // The seed is always that of the preset.
-        let scheme = Scheme::named("text-dedup")?;
-        let scheme = scheme.with_num_perm(number(&case["num_perm"])?)?;
-        let mut shingling = Shingling::of_scheme(&scheme);
-        shingling.size = size(&case["size"])?;
-        let shingler = Shingler::new(shingling, &scheme, None)?;
-        let texts = list(&text_dedup["texts"])?.iter();
-        for (text, slots) in texts.zip(list(&case["signatures"])?) {
-            let shingles = shingler.shingle(&[string(text)?].into_iter().collect());
-            let known = SignatureCase {
-                scheme: scheme.clone(),
-                set: wide_hashes(shingles.sets().hashes()),
-                slots: numbers(slots)?,
-            };
-            add(&mut groups, known);
-        }
-    }
+    add_text_dedup(&mut groups, "text-dedup", TEXT_DEDUP)?;
+    add_text_dedup(&mut groups, "text-dedup-0.4.1", TEXT_DEDUP_041)?;
     for name in Scheme::names() {
         let scheme = Scheme::named(name)?;
         let scalar = Backend::Scalar.signer(&scheme)?;
@@ -144,6 +128,36 @@ pub(super) fn groups() -> Result<Vec<(String, Vec<SignatureCase>)>> {
         }
     }
     Ok(groups)
+}
+
+/// Adds the signatures of texts by a version of text-dedup.
+fn add_text_dedup(
+    groups: &mut Vec<(String, Vec<SignatureCase>)>,
+    preset: &str,
+    vectors: &str,
+) -> Result<()> {
+    let text_dedup = parse(vectors)?;
+    for case in list(&text_dedup["cases"])? {
+        let mut scheme = Scheme::named(preset)?.with_num_perm(number(&case["num_perm"])?)?;
+        // Without a seed, it is that of the preset.
+        if !case["seed"].is_null() {
+            scheme = scheme.with_seed(number(&case["seed"])?);
+        }
+        let mut shingling = Shingling::of_scheme(&scheme);
+        shingling.size = size(&case["size"])?;
+        let shingler = Shingler::new(shingling, &scheme, None)?;
+        let texts = list(&text_dedup["texts"])?.iter();
+        for (text, slots) in texts.zip(list(&case["signatures"])?) {
+            let shingles = shingler.shingle(&[string(text)?]);
+            let known = SignatureCase {
+                scheme: scheme.clone(),
+                set: wide_hashes(shingles.sets().hashes()),
+                slots: numbers(slots)?,
+            };
+            add(groups, known);
+        }
+    }
+    Ok(())
 }
 
 fn add(groups: &mut Vec<(String, Vec<SignatureCase>)>, known: SignatureCase) {

@@ -4,7 +4,6 @@ use super::machine::Machine;
 use super::vectors::{numbers, parse, unreadable};
 use super::words::{wide_hashes, wide_slots, wrong_slot};
 use crate::backend::Backend;
-use crate::documents::TextBatch;
 use crate::error::Result;
 use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
 use crate::scheme::{Scheme, fmix64};
@@ -39,8 +38,8 @@ struct RecordedValues {
 impl TextValues {
     fn of(text: &str, shingler: &Shingler, signer: &dyn Signer, isa: Isa) -> Result<Self> {
         let shingler = shingler.clone().with_isa(isa);
-        let texts: TextBatch = [text].into_iter().collect();
-        let signatures = Signatures::of_texts(signer, &texts, &shingler)?;
+        let texts = [text];
+        let signatures = Signatures::of_documents(signer, &texts, &shingler)?;
         Ok(TextValues {
             hashes: wide_hashes(shingler.shingle(&texts).sets().hashes()),
             slots: wide_slots(signatures.slots()),

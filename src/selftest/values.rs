@@ -160,7 +160,7 @@ pub(super) fn cudf() -> Result<Vec<SingleValue>> {
             let mut shingling = Shingling::of_scheme(&scheme);
             shingling.size = size(&case[width])?;
             let shingler = Shingler::new(shingling, &scheme, Some(hash))?;
-            let shingles = shingler.shingle(&[text].into_iter().collect());
+            let shingles = shingler.shingle(&[text]);
             for (c, known) in numbers(&case[params])?.into_iter().zip(numbers(known)?) {
                 let least = match shingles.sets().hashes() {
                     Hashes::U32(set) => {

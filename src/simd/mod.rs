@@ -38,6 +38,8 @@ pub(crate) mod words;
 
 pub(crate) mod block_hash;
 
+pub(crate) mod sha1;
+
 #[cfg(feature = "internals")]
 pub mod ceiling;
 
@@ -47,3 +49,4 @@ pub(crate) mod guarded;
 pub use isa::Isa;
 pub(crate) use kernel::Kernel;
 pub(crate) use lanes::Lanes;
+pub use sha1::{sha1_32_batch, sha1_64_batch};

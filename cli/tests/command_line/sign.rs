@@ -13,7 +13,12 @@ use crate::outputs::{parse_npy, read_parquet};
 use crate::support::{Place, families, gzip, json_lines, numbered_lines};
 
 /// The library's signatures of these texts.
-fn signatures_of<S: AsRef<str>>(texts: &[S], scheme: &str, num_perm: u32, seed: u32) -> Signatures {
+fn signatures_of<S: AsRef<str> + Sync>(
+    texts: &[S],
+    scheme: &str,
+    num_perm: u32,
+    seed: u32,
+) -> Signatures {
     let scheme = Scheme::named(scheme)
         .unwrap()
         .with_num_perm(num_perm)
@@ -21,8 +26,7 @@ fn signatures_of<S: AsRef<str>>(texts: &[S], scheme: &str, num_perm: u32, seed: 
         .with_seed(seed);
     let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
     let signer = Backend::Scalar.signer(&scheme).unwrap();
-    let texts = texts.iter().map(AsRef::as_ref).collect();
-    Signatures::of_texts(&*signer, &texts, &shingler).unwrap()
+    Signatures::of_documents(&*signer, texts, &shingler).unwrap()
 }
 
 fn little_endian(signatures: &Signatures) -> Vec<u8> {

@@ -8,7 +8,7 @@ use super::device::lock;
 use super::options::GpuOptions;
 use super::shader::{Integers, computes};
 use super::signer::Gpu;
-use crate::documents::TextBatch;
+use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer};
 use crate::scheme::{Family, Permutations, Width, fmix64};
@@ -180,13 +180,13 @@ impl Signer for Chosen {
         self.signer.sign_set(set, slots)
     }
 
-    fn sign_texts(
+    fn sign_documents(
         &self,
-        texts: &TextBatch,
+        documents: &dyn Documents,
         shingler: &Shingler,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        self.signer.sign_texts(texts, shingler, signatures)
+        self.signer.sign_documents(documents, shingler, signatures)
     }
 
     fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {

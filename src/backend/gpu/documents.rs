@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::load::Document;
-use crate::documents::TextBatch;
+use crate::documents::{Document as Input, Documents, Rows};
 use crate::error::Result;
 use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
 use crate::scheme::Hashes;
@@ -76,7 +76,7 @@ impl DeviceWork for HashedSets<'_> {
 
 /// Texts whose shingles are windows of bytes.
 pub(super) struct ByteTexts<'a> {
-    pub(super) texts: &'a TextBatch,
+    pub(super) texts: &'a dyn Documents,
     pub(super) shingler: &'a Shingler,
     pub(super) window_bytes: usize,
 }
@@ -87,11 +87,15 @@ impl DeviceWork for ByteTexts<'_> {
     }
 
     fn bytes(&self, i: usize) -> usize {
-        self.texts.get(i).len()
+        self.texts.get(i).bytes()
     }
 
     fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(&Document<'_>)) {
-        let bytes = self.shingler.normalised(self.texts.get(i), scratch);
+        // Callers check the form of documents.
+        let Input::Text(text) = self.texts.get(i) else {
+            return;
+        };
+        let bytes = self.shingler.normalised(text, scratch);
         let window_bytes = self.window_bytes.min(bytes.len());
         send(&Document {
             bytes,
@@ -111,7 +115,6 @@ impl DeviceWork for ByteTexts<'_> {
         range: Range<usize>,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        let texts: TextBatch = range.map(|i| self.texts.get(i)).collect();
-        cpu.sign_texts(&texts, self.shingler, signatures)
+        cpu.sign_documents(&Rows::new(self.texts, range), self.shingler, signatures)
     }
 }

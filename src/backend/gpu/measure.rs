@@ -11,7 +11,7 @@ use super::prepared::PreparedDevice;
 use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;
 use crate::backend::simd::Simd;
-use crate::documents::TextBatch;
+use crate::documents::Documents;
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, lower};
 use crate::scheme::SlotsMut;
@@ -48,7 +48,7 @@ impl DeviceLoad {
     pub fn of_texts(
         scheme: &Scheme,
         options: &GpuOptions,
-        texts: &TextBatch,
+        texts: &dyn Documents,
         shingler: &Shingler,
     ) -> Result<Self> {
         let window_bytes = shingler

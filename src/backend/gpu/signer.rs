@@ -11,7 +11,7 @@ use super::prepared::PreparedDevice;
 use super::shader::{Integers, ShaderInput};
 use super::worker::Worker;
 use crate::backend::rows::wrong_width;
-use crate::documents::TextBatch;
+use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
     Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, check_keys, keys_of_row,
@@ -201,21 +201,21 @@ impl Signer for Gpu {
     }
 
     /// Hashes windows of bytes on the device. Other shingles are hashed on the CPU.
-    fn sign_texts(
+    fn sign_documents(
         &self,
-        texts: &TextBatch,
+        documents: &dyn Documents,
         shingler: &Shingler,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        shingler.check_texts()?;
+        shingler.check_forms(documents)?;
         let window = shingler.byte_window().filter(|bytes| *bytes <= MAX_WINDOW);
         let Some(window_bytes) = window else {
-            return self.sign_sets(&shingler.shingle(texts).sets(), signatures);
+            return self.sign_sets(&shingler.shingle(documents).sets(), signatures);
         };
-        match signatures.slots_for_rows(texts.len(), self.0.num_perm)? {
+        match signatures.slots_for_rows(documents.len(), self.0.num_perm)? {
             SlotsMut::U32(slots) if self.0.family.hash_width() == Width::U32 => {
                 let documents = ByteTexts {
-                    texts,
+                    texts: documents,
                     shingler,
                     window_bytes,
                 };

@@ -97,13 +97,13 @@ fn the_host_does_nothing_that_a_device_refuses() {
 }
 
 #[test]
-fn the_device_hashes_windows_of_texts() {
+fn the_device_hashes_windows_of_documents() {
     let scheme = Scheme::default();
     let signer = on_noop(&scheme, Integers::U32, Bounds::default());
     let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
     let long = "text ".repeat(5_000_000);
     let texts: TextBatch = ["", "a", "exactly 9", &long].into_iter().collect();
-    let signatures = Signatures::of_texts(&signer, &texts, &shingler).unwrap();
+    let signatures = Signatures::of_documents(&signer, &texts, &shingler).unwrap();
     assert_eq!(signer.notices(), [""; 0]);
     assert_eq!(signatures.row(0), Slots::U32(&[u32::MAX; 128]));
     for row in 1..4 {
@@ -140,7 +140,8 @@ fn corners_of_reductions_match_the_definition() {
         let factors = factors.filter(|a| *a <= greatest && (!is_odd || a % 2 == 1));
         let addends = [0, 1, 2, 6, 7, 8, greatest - 7, greatest - 1, greatest];
         let pairs = factors.flat_map(|a| addends.map(|b| (a, b)));
-        let drawn = Permutations::of(family, pairs);
+        let (a, b): (Vec<u64>, Vec<u64>) = pairs.unzip();
+        let drawn = Permutations::from_coefficients(family, &a, &b).unwrap();
         let sets = shingles(match family.hash_width() {
             Width::U32 => u32::MAX.into(),
             Width::U64 => u64::MAX,

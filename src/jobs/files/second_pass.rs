@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use rayon::prelude::*;
 
 use super::source::FileSource;
+use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{Chunk, Columns, Event, Places, Skipped, TableForm, read_all};
@@ -249,7 +250,7 @@ impl FileSource<'_> {
         let sets = wanted.enumerate().map(|(i, position)| {
             let mut set = Vec::new();
             let shingler = engine.shingler();
-            shingler.exact_hashes(&documents, i, &mut scratch, &mut set);
+            shingler.exact_hashes(documents.get(i), &mut scratch, &mut set);
             (*position, set)
         });
         Ok(sets.collect())

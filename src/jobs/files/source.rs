@@ -9,7 +9,7 @@ use crossbeam_channel::Receiver;
 
 use super::preference::classes;
 use super::run::Run;
-use crate::documents::DocumentBatch;
+use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
@@ -17,7 +17,7 @@ use crate::io::{
     Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
 };
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{FirstPass, Pieces};
+use crate::jobs::first_pass::{FirstPass, Parsed, Pieces};
 use crate::jobs::search::Search;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, StageTime, Timings, advance, grouped};
@@ -257,11 +257,11 @@ impl Pieces for Chunks<'_> {
     type Piece = Arc<Chunk>;
     type Records = ChunkRecords;
 
-    fn parse(
-        &self,
+    fn parse<'a>(
+        &'a self,
         chunk: Arc<Chunk>,
-        documents: &mut DocumentBatch,
-    ) -> Result<(ChunkRecords, usize)> {
+        documents: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, ChunkRecords>> {
         let run = self.source.run;
         let records = chunk.parse(&run.fields, |_| true, documents);
         let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
@@ -275,7 +275,11 @@ impl Pieces for Chunks<'_> {
             values,
         };
         // Unless held, the chunk is freed here.
-        Ok((records, chunk.bytes()))
+        Ok(Parsed {
+            records,
+            bytes: chunk.bytes(),
+            documents: Rows::new(documents, 0..documents.len()),
+        })
     }
 
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
@@ -335,7 +339,7 @@ impl Pieces for Chunks<'_> {
         Ok(())
     }
 
-    fn empty_batch(&self) -> DocumentBatch {
+    fn buffer(&self) -> DocumentBatch {
         self.source.run.fields.empty_batch()
     }
 }

@@ -2,7 +2,7 @@
 //! them.
 
 use super::hash::{Out, TextHash};
-use super::pieces::{is_word, pieces};
+use super::pieces::{full_pieces, is_word, pieces};
 use super::scratch::Scratch;
 use super::sequence::Join;
 use super::shingler::Shingler;
@@ -19,14 +19,14 @@ impl Shingler {
     ) {
         let size = match (self.grams, self.shingling.size.get()) {
             (_, 1) => {
-                for token in tokens {
-                    scratch.push_token(token);
-                    out.room().push(H::of_bytes(hash, token));
-                }
+                let tokens = tokens
+                    .into_iter()
+                    .inspect(|token| scratch.push_token(token));
+                self.hash_each(hash, tokens, out);
                 return;
             }
             (Grams::Cudf, size) => size.saturating_add(1),
-            (Grams::Native | Grams::FullOnly | Grams::FromFivePieces, size) => size,
+            (_, size) => size,
         };
         scratch.joined.clear();
         scratch.joined.join_by(match self.grams {
@@ -41,9 +41,7 @@ impl Shingler {
         }
         let joined = &scratch.joined;
         if !self.leaves_out(joined.len()) {
-            for span in joined.spans(size) {
-                out.room().push(H::of_bytes(hash, span));
-            }
+            self.hash_each(hash, joined.spans(size), out);
         }
     }
 
@@ -56,20 +54,22 @@ impl Shingler {
         out: &mut Out<'_, H>,
     ) {
         scratch.joined.clear();
-        for piece in pieces(text) {
+        let mut push = |piece: &str| {
             scratch.push_token(piece.as_bytes());
             scratch.joined.push(piece.as_bytes());
+        };
+        match self.grams {
+            Grams::FromFiveFullPieces => full_pieces(text).for_each(&mut push),
+            _ => pieces(text).for_each(&mut push),
         }
         let joined = &scratch.joined;
         let is_left_out = match self.grams {
-            Grams::FromFivePieces => joined.len() < 5,
+            Grams::FromFivePieces | Grams::FromFiveFullPieces => joined.len() < 5,
             // A text of empty pieces has no shingle.
             _ => self.leaves_out(joined.len()) || !text.contains(is_word),
         };
         if !is_left_out {
-            for span in joined.spans(self.shingling.size.get()) {
-                out.room().push(H::of_bytes(hash, span));
-            }
+            self.hash_each(hash, joined.spans(self.shingling.size.get()), out);
         }
     }
 

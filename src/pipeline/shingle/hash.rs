@@ -3,8 +3,9 @@
 use super::scratch::Scratch;
 use super::sequence::UnitSequence;
 use super::words::WordSink;
-use crate::scheme::{BaseHash, words_v1};
+use crate::scheme::{BaseHash, sha1, words_v1};
 use crate::simd::Isa;
+use crate::simd::sha1::Sha1Batch;
 use crate::simd::windows::Windows;
 use crate::simd::words::{WordShingle, hash_shingles, hash_words};
 
@@ -76,33 +77,82 @@ pub(super) fn for_each_char_window(text: &[u8], size: usize, mut emit: impl FnMu
     }
 }
 
+/// Hashes shingles given as bytes, by SHA-1 as many at a time as there are lanes.
+pub(super) struct HashesOfBytes<'a, 'b, H> {
+    hash: BaseHash,
+    sha1: Option<Sha1Batch>,
+    out: &'a mut Out<'b, H>,
+}
+
+impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
+    pub(super) fn new(isa: Isa, hash: BaseHash, out: &'a mut Out<'b, H>) -> Self {
+        let is_sha1 = matches!(hash, BaseHash::Sha1_32 | BaseHash::Sha1_64);
+        HashesOfBytes {
+            hash,
+            sha1: is_sha1.then(|| Sha1Batch::new(isa)),
+            out,
+        }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, shingle: &[u8]) {
+        let Some(sha1) = &mut self.sha1 else {
+            self.out.room().push(H::of_bytes(self.hash, shingle));
+            return;
+        };
+        sha1.push(shingle, &mut |digest| {
+            self.out.room().push(H::of_sha1(self.hash, digest));
+        });
+    }
+
+    /// Hashes the shingles that still wait for a full vector.
+    pub(super) fn finish(self) {
+        if let Some(mut sha1) = self.sha1 {
+            sha1.finish(&mut |digest| self.out.room().push(H::of_sha1(self.hash, digest)));
+        }
+    }
+}
+
 /// A shingle hash of either width.
 pub(super) trait TextHash: WordShingle {
     /// The reusable list for pieces of this width.
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
 
+    /// The base hash `hash`, which is one of SHA-1, from the first two words of a digest.
+    fn of_sha1(hash: BaseHash, digest: [u32; 2]) -> Self;
+
     /// Appends `hash` of every window of `size` bytes. A shorter text is one window, an empty text none.
     fn push_windows(
-        _: Isa,
+        isa: Isa,
         hash: BaseHash,
         bytes: &[u8],
         size: usize,
         _: &mut Windows,
         out: &mut Out<'_, Self>,
     ) {
-        push_each_window(hash, bytes, size, out);
+        push_each_window(isa, hash, bytes, size, out);
     }
 }
 
-fn push_each_window<H: TextHash>(hash: BaseHash, bytes: &[u8], size: usize, out: &mut Out<'_, H>) {
-    for_each_window(bytes, size, |window| {
-        out.room().push(H::of_bytes(hash, window));
-    });
+fn push_each_window<H: TextHash>(
+    isa: Isa,
+    hash: BaseHash,
+    bytes: &[u8],
+    size: usize,
+    out: &mut Out<'_, H>,
+) {
+    let mut hashes = HashesOfBytes::new(isa, hash, out);
+    for_each_window(bytes, size, |window| hashes.push(window));
+    hashes.finish();
 }
 
 impl TextHash for u32 {
     fn pieces(scratch: &mut Scratch) -> &mut Vec<u32> {
         &mut scratch.narrow_pieces
+    }
+
+    fn of_sha1(_: BaseHash, [first, _]: [u32; 2]) -> u32 {
+        first
     }
 
     fn push_windows(
@@ -117,7 +167,7 @@ impl TextHash for u32 {
             BaseHash::Murmur3_32 => windows.hash(isa, bytes, size, 0, |hashes| {
                 out.room().extend_from_slice(hashes);
             }),
-            _ => push_each_window(hash, bytes, size, out),
+            _ => push_each_window(isa, hash, bytes, size, out),
         }
     }
 }
@@ -125,6 +175,13 @@ impl TextHash for u32 {
 impl TextHash for u64 {
     fn pieces(scratch: &mut Scratch) -> &mut Vec<u64> {
         &mut scratch.wide_pieces
+    }
+
+    fn of_sha1(hash: BaseHash, digest: [u32; 2]) -> u64 {
+        match hash {
+            BaseHash::Sha1_32 => digest[0].into(),
+            _ => sha1::joined(digest),
+        }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use super::hash::{HashesOfWords, Out, TextHash, for_each_char_window};
+use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
 use super::shingling::{Shingling, Unit};
 use super::words::Each;
-use crate::documents::{DocumentBatch, TextBatch};
+use crate::documents::{Document, Documents};
 use crate::error::{Conflict, Result};
 use crate::scheme::SlotVec;
 use crate::scheme::{BaseHash, Grams, Scheme, Width, words_v1};
@@ -24,7 +24,7 @@ use crate::simd::Isa;
 /// let mut shingling = Shingling::of(Unit::Bytes);
 /// shingling.size = 2.try_into()?;
 /// let shingler = Shingler::new(shingling, &Scheme::default(), None)?;
-/// let shingles = shingler.shingle(&["abcdabd"].into_iter().collect());
+/// let shingles = shingler.shingle(&["abcdabd"]);
 /// assert_eq!(shingles.sets().len(), 1); // {ab, bc, cd, da, bd}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -101,14 +101,23 @@ impl Shingler {
         self.width
     }
 
-    /// Checks that the unit is one of texts. [`Signer::sign_texts`](crate::pipeline::Signer::sign_texts) calls it
-    /// first.
+    /// Checks that documents are texts or lists of tokens, as the unit needs.
+    /// [`Signer::sign_documents`](crate::pipeline::Signer::sign_documents) calls it first.
     ///
     /// # Errors
-    /// [`Conflict::TextsForTokens`] for [`Unit::Tokens`].
-    pub fn check_texts(&self) -> Result<()> {
-        if self.shingling.unit == Unit::Tokens {
-            return Err(Conflict::TextsForTokens.into());
+    /// [`Conflict::TextsForTokens`] for a text with [`Unit::Tokens`], [`Conflict::TokensForTexts`] for a list of
+    /// tokens with another unit.
+    pub fn check_forms<D: Documents + ?Sized>(&self, documents: &D) -> Result<()> {
+        let unit = &self.shingling.unit;
+        for row in 0..documents.len() {
+            match (documents.get(row), *unit == Unit::Tokens) {
+                (Document::Text(_), true) => return Err(Conflict::TextsForTokens.into()),
+                (Document::Tokens(_), false) => {
+                    let unit = unit.to_string();
+                    return Err(Conflict::TokensForTexts { unit }.into());
+                }
+                _ => {}
+            }
         }
         Ok(())
     }
@@ -132,13 +141,14 @@ impl Shingler {
         scratch.normalised.as_slice()
     }
 
-    /// Shingles a batch of documents: set i is that of document i.
+    /// Shingles documents: set i is that of document i.
     ///
-    /// Texts are cut as by [`Shingler::shingle`]. Lists of tokens are shingled as tokens, whatever the unit.
+    /// Lists of tokens are shingled as tokens, whatever the unit. With [`Unit::Tokens`], each text is treated as a
+    /// single token. [`Shingler::check_forms`] detects both mistakes.
     ///
     /// ```
     /// use simgpu::backend::Backend;
-    /// use simgpu::documents::{DocumentBatch, TokenBatch};
+    /// use simgpu::documents::TokenBatch;
     /// use simgpu::pipeline::{Shingler, Shingling, Signatures, Unit};
     /// use simgpu::scheme::Scheme;
     ///
@@ -152,79 +162,65 @@ impl Shingler {
     ///     document.map(|token| tokens.push_token(token.as_bytes()));
     ///     tokens.finish_document();
     /// }
-    /// let shingles = shingler.shingle_documents(&DocumentBatch::Tokens(tokens));
+    /// let shingles = shingler.shingle(&tokens);
     /// let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
     /// signatures.sign(&*signer, &shingles.sets())?;
     /// assert_eq!(signatures.estimate(0, 1), 1.0); // shingles of one token: order does not matter
     /// assert!(signatures.estimate(0, 2) < 0.6);
     /// # Ok::<(), simgpu::Error>(())
     /// ```
-    pub fn shingle_documents(&self, documents: &DocumentBatch) -> ShingleBatch {
+    pub fn shingle<D: Documents + ?Sized>(&self, documents: &D) -> ShingleBatch {
         let mut batch = ShingleBatch::new(self.width);
         let mut scratch = Scratch::default();
-        for i in 0..documents.len() {
-            self.shingle_document(documents, i, &mut scratch, &mut batch);
+        for row in 0..documents.len() {
+            self.shingle_onto(documents.get(row), &mut scratch, &mut batch);
         }
         batch
     }
 
-    fn shingle_document(
+    /// Appends the shingle set of a document to `batch`, which must have the hash width of the shingler.
+    pub fn shingle_onto(
         &self,
-        documents: &DocumentBatch,
-        i: usize,
+        document: Document<'_>,
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) {
-        match &mut batch.hashes {
-            SlotVec::U32(out) => self.shingle_into(self.hash, documents, i, scratch, out),
-            SlotVec::U64(out) => self.shingle_into(self.hash, documents, i, scratch, out),
-        }
-        batch.end_set();
-    }
-
-    /// Shingles a batch of texts: set i is that of text i.
-    ///
-    /// With [`Unit::Tokens`], each text is treated as a single token. [`Shingler::check_texts`] detects this
-    /// mistake.
-    pub fn shingle(&self, texts: &TextBatch) -> ShingleBatch {
-        let mut batch = ShingleBatch::new(self.width);
-        let mut scratch = Scratch::default();
-        for text in texts.iter() {
-            self.shingle_onto(text, &mut scratch, &mut batch);
-        }
-        batch
-    }
-
-    /// Appends the shingle set of a text to `batch`, which must have the hash width of the shingler.
-    pub fn shingle_onto(&self, text: &str, scratch: &mut Scratch, batch: &mut ShingleBatch) {
         scratch.is_digested = false;
+        self.append_set(document, scratch, batch);
+    }
+
+    fn append_set(&self, document: Document<'_>, scratch: &mut Scratch, batch: &mut ShingleBatch) {
         match &mut batch.hashes {
-            SlotVec::U32(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
-            SlotVec::U64(out) => self.shingle_text(self.hash, text, scratch, &mut Out::all(out)),
+            SlotVec::U32(out) => {
+                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
+            }
+            SlotVec::U64(out) => {
+                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
+            }
         }
         batch.end_set();
     }
 
-    /// Shingles a text of any length in bounded memory: calls `emit` with pieces of about `piece` hashes each.
+    /// Shingles a document of any length in bounded memory: calls `emit` with pieces of about `piece` hashes each.
     ///
-    /// The union of the pieces is the set of the text. `emit` is called at least once.
+    /// The union of the pieces is the set of the document. `emit` is called at least once.
     pub fn for_each_piece(
         &self,
-        text: &str,
+        document: Document<'_>,
         piece: usize,
         scratch: &mut Scratch,
         mut emit: impl FnMut(&ShingleSets<'_>),
     ) {
         scratch.is_digested = false;
         match self.width {
-            Width::U32 => self.emit_pieces::<u32>(text, piece, scratch, &mut emit),
-            Width::U64 => self.emit_pieces::<u64>(text, piece, scratch, &mut emit),
+            Width::U32 => self.emit_pieces::<u32>(document, piece, scratch, &mut emit),
+            Width::U64 => self.emit_pieces::<u64>(document, piece, scratch, &mut emit),
         }
     }
 
     fn emit_pieces<H: TextHash>(
         &self,
-        text: &str,
+        document: Document<'_>,
         piece: usize,
         scratch: &mut Scratch,
         emit: &mut dyn FnMut(&ShingleSets<'_>),
@@ -240,7 +236,7 @@ impl Shingler {
             has_emitted.set(true);
         };
         let mut out = Out::pieces(&mut hashes, piece, &mut flush);
-        self.shingle_text(self.hash, text, scratch, &mut out);
+        self.shingle_document(self.hash, document, scratch, &mut out);
         if !hashes.is_empty() || !has_emitted.get() {
             flush(&mut hashes);
         }
@@ -252,56 +248,43 @@ impl Shingler {
     ///
     /// Two documents have equal digests if and only if they are the same sequence of units, apart from
     /// collisions.
-    pub fn shingle_with_digests(
+    pub fn shingle_with_digests<D: Documents + ?Sized>(
         &self,
-        documents: &DocumentBatch,
+        documents: &D,
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) -> Vec<u128> {
         let mut digests = Vec::with_capacity(documents.len());
         scratch.is_digested = true;
-        for i in 0..documents.len() {
-            self.shingle_document(documents, i, scratch, batch);
+        for row in 0..documents.len() {
+            self.append_set(documents.get(row), scratch, batch);
             digests.push(scratch.digest());
         }
         digests
     }
 
-    /// Writes the set of document `i` into `set` as sorted distinct 64-bit hashes, for exact similarities
+    /// Writes the set of a document into `set` as sorted distinct 64-bit hashes, for exact similarities
     /// ([`jaccard`](crate::pipeline::jaccard)).
     ///
     /// The hashes do not depend on the family or the base hash of the scheme; a preset decides how they are made of
     /// several tokens.
-    ///
-    /// # Panics
-    /// If `i` is not below the number of documents.
-    pub fn exact_set(
-        &self,
-        documents: &DocumentBatch,
-        i: usize,
-        scratch: &mut Scratch,
-        set: &mut Vec<u64>,
-    ) {
-        self.exact_hashes(documents, i, scratch, set);
+    pub fn exact_set(&self, document: Document<'_>, scratch: &mut Scratch, set: &mut Vec<u64>) {
+        self.exact_hashes(document, scratch, set);
         set.sort_unstable();
         set.dedup();
     }
 
     /// Writes the hashes of [`Shingler::exact_set`] into `hashes`, unsorted and with repeats
     /// ([`ExactSets`](crate::store::ExactSets)).
-    ///
-    /// # Panics
-    /// If `i` is not below the number of documents.
     pub fn exact_hashes(
         &self,
-        documents: &DocumentBatch,
-        i: usize,
+        document: Document<'_>,
         scratch: &mut Scratch,
         hashes: &mut Vec<u64>,
     ) {
         hashes.clear();
         scratch.is_digested = false;
-        self.shingle_into(self.exact_hash(), documents, i, scratch, hashes);
+        self.shingle_document(self.exact_hash(), document, scratch, &mut Out::all(hashes));
     }
 
     /// The base hash of exact sets.
@@ -320,22 +303,18 @@ impl Shingler {
         self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64)
     }
 
-    fn shingle_into<H: TextHash>(
+    fn shingle_document<H: TextHash>(
         &self,
         hash: BaseHash,
-        documents: &DocumentBatch,
-        i: usize,
+        document: Document<'_>,
         scratch: &mut Scratch,
-        out: &mut Vec<H>,
+        out: &mut Out<'_, H>,
     ) {
-        match documents {
-            DocumentBatch::Texts(texts) => {
-                self.shingle_text(hash, texts.get(i), scratch, &mut Out::all(out));
-            }
-            DocumentBatch::Tokens(tokens) => {
+        match document {
+            Document::Text(text) => self.shingle_text(hash, text, scratch, out),
+            Document::Tokens(tokens) => {
                 scratch.begin();
-                let out = &mut Out::all(out);
-                self.shingle_tokens(hash, tokens.tokens(i), scratch, out);
+                self.shingle_tokens(hash, tokens, scratch, out);
             }
         }
     }
@@ -363,9 +342,9 @@ impl Shingler {
                 if self.shingling.unit == Unit::Bytes || bytes.is_ascii() {
                     H::push_windows(self.isa, hash, bytes, size, windows, out);
                 } else {
-                    for_each_char_window(bytes, size, |window| {
-                        out.room().push(H::of_bytes(hash, window));
-                    });
+                    let mut hashes = HashesOfBytes::new(self.isa, hash, out);
+                    for_each_char_window(bytes, size, |window| hashes.push(window));
+                    hashes.finish();
                 }
             }
             Unit::Words if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly => {
@@ -390,7 +369,7 @@ impl Shingler {
                 self.shingle_pieces(hash, &text, scratch, out);
                 scratch.normalised = normalised;
             }
-            // Readers and `check_texts` rule this case out.
+            // Readers and `check_forms` rule this case out.
             Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
         }
     }
@@ -447,22 +426,31 @@ impl Shingler {
             let stops = (0..scratch.is_stop.len().saturating_sub(size - 1))
                 .filter(|word| scratch.is_stop[*word])
                 .map(|word| word..word + size);
-            for span in stops {
-                let value = match hash {
-                    BaseHash::WordsV1 => {
-                        H::of_words(words_v1::shingle(words[span].iter().copied()))
-                    }
-                    _ => H::of_bytes(hash, joined.span(span)),
-                };
-                out.room().push(value);
+            if hash == BaseHash::WordsV1 {
+                for span in stops {
+                    let shingle = words_v1::shingle(words[span].iter().copied());
+                    out.room().push(H::of_words(shingle));
+                }
+            } else {
+                self.hash_each(hash, stops.map(|span| joined.span(span)), out);
             }
         } else if hash == BaseHash::WordsV1 {
             words_v1::for_each_shingle(words, size, |value| out.room().push(H::of_words(value)));
         } else {
-            for span in joined.spans(size) {
-                out.room().push(H::of_bytes(hash, span));
-            }
+            self.hash_each(hash, joined.spans(size), out);
         }
+    }
+
+    /// Appends the hashes of shingles given as bytes.
+    pub(super) fn hash_each<'a, H: TextHash>(
+        &self,
+        hash: BaseHash,
+        shingles: impl Iterator<Item = &'a [u8]>,
+        out: &mut Out<'_, H>,
+    ) {
+        let mut hashes = HashesOfBytes::new(self.isa, hash, out);
+        shingles.for_each(|shingle| hashes.push(shingle));
+        hashes.finish();
     }
 }
 
@@ -507,14 +495,11 @@ mod tests {
             let mut shingling = Shingling::of(unit);
             shingling.size = size.try_into().unwrap();
             let shingler = Shingler::new(shingling, &scheme, None).unwrap();
-            for documents in [
-                DocumentBatch::Tokens(tokens.clone()),
-                DocumentBatch::Texts(texts.clone()),
-            ] {
+            for documents in [&tokens as &dyn Documents, &texts] {
                 let mut expected = ShingleBatch::new(shingler.width());
                 let mut scratch = Scratch::default();
-                shingler.shingle_with_digests(&documents, &mut scratch, &mut expected);
-                let actual = shingler.shingle_documents(&documents);
+                shingler.shingle_with_digests(documents, &mut scratch, &mut expected);
+                let actual = shingler.shingle(documents);
                 let (expected, actual) = (expected.sets(), actual.sets());
                 match (expected.hashes(), actual.hashes()) {
                     (Hashes::U32(expected), Hashes::U32(actual)) => assert_eq!(expected, actual),
@@ -540,14 +525,13 @@ mod tests {
             ..Shingling::of(Unit::Tokens)
         };
         let shingler = Shingler::new(shingling, &scheme, None).unwrap();
-        let batch = DocumentBatch::Tokens(tokens);
-        let shingles = shingler.shingle_documents(&batch);
+        let shingles = shingler.shingle(&tokens);
         let Hashes::U32(hashes) = shingles.sets().hashes() else {
             panic!("these schemes hash to 32 bits")
         };
         let (mut scratch, mut set) = (Scratch::default(), Vec::new());
         let with_exact = hashes.iter().enumerate().map(|(i, hash)| {
-            shingler.exact_set(&batch, i, &mut scratch, &mut set);
+            shingler.exact_set(tokens.get(i), &mut scratch, &mut set);
             (*hash, set[0])
         });
         with_exact.collect()
@@ -606,7 +590,7 @@ mod tests {
             shingling.size = size.try_into().unwrap();
             let scheme = Scheme::named(scheme).unwrap();
             let shingler = Shingler::new(shingling, &scheme, None).unwrap();
-            let batch = shingler.shingle(&texts.into_iter().collect());
+            let batch = shingler.shingle(&texts);
             let lens = [0, 1, 2, 3, 4, 5].map(|i| batch.sets().range(i).len());
             assert_eq!(lens, expected, "{scheme} {size}");
         }
@@ -624,10 +608,9 @@ mod tests {
             "?!",
             &"x ".repeat(99),
         ];
-        let documents = DocumentBatch::Texts(texts.into_iter().collect());
         let mut shingles = ShingleBatch::new(Width::U32);
         let mut scratch = Scratch::default();
-        let digests = shingler.shingle_with_digests(&documents, &mut scratch, &mut shingles);
+        let digests = shingler.shingle_with_digests(&texts, &mut scratch, &mut shingles);
         assert_eq!(digests[0], digests[1]);
         assert_eq!(digests[4], digests[5]);
         for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
@@ -706,17 +689,20 @@ mod tests {
                 let mut shingling = Shingling::of(unit);
                 shingling.size = size.try_into().unwrap();
                 let shingler = Shingler::new(shingling, &scheme, None).unwrap();
-                let whole = shingler.shingle(&[&*text].into_iter().collect());
+                let whole = shingler.shingle(&[&text]);
                 for piece in [1, 100, 1 << 20] {
                     let mut pieces = ShingleBatch::new(shingler.width());
                     let mut scratch = Scratch::default();
-                    shingler.for_each_piece(&text, piece, &mut scratch, |set| {
-                        match (&mut pieces.hashes, set.hashes()) {
+                    shingler.for_each_piece(
+                        Document::Text(&text),
+                        piece,
+                        &mut scratch,
+                        |set| match (&mut pieces.hashes, set.hashes()) {
                             (SlotVec::U32(all), Hashes::U32(some)) => all.extend_from_slice(some),
                             (SlotVec::U64(all), Hashes::U64(some)) => all.extend_from_slice(some),
                             _ => panic!("two widths"),
-                        }
-                    });
+                        },
+                    );
                     pieces.end_set();
                     match (pieces.sets().hashes(), whole.sets().hashes()) {
                         (Hashes::U32(pieces), Hashes::U32(whole)) => assert!(pieces == whole),
@@ -754,10 +740,9 @@ mod tests {
             for isa in Isa::available() {
                 let shingler = Shingler::new(shingling.clone(), &scheme, None).unwrap();
                 let shingler = shingler.with_isa(*isa);
-                let documents = DocumentBatch::Texts(texts.clone());
                 let mut scratch = Scratch::default();
                 let mut digested = ShingleBatch::new(Width::U32);
-                shingler.shingle_with_digests(&documents, &mut scratch, &mut digested);
+                shingler.shingle_with_digests(&texts, &mut scratch, &mut digested);
                 for batch in [shingler.shingle(&texts), digested] {
                     let Hashes::U32(hashes) = batch.sets().hashes() else {
                         panic!("affine32 hashes have 32 bits")

@@ -24,7 +24,8 @@ pub enum Unit {
     /// pieces. A text of separators alone has no shingle.
     ///
     /// Lowercased and with white space kept, these are the tokens of text-dedup. Its preset needs at least five
-    /// per text ([`Grams::FromFivePieces`]).
+    /// per text ([`Grams::FromFivePieces`],
+    /// [`Grams::FromFiveFullPieces`]).
     Pieces,
     /// Tokens of documents given as lists of tokens ([`TokenBatch`](crate::documents::TokenBatch)), not of texts.
     /// With a size of 1, the set is that of the tokens. Different lists of several tokens are different shingles,
@@ -106,12 +107,16 @@ impl Shingling {
         };
         match scheme.preset().map(|preset| preset.shingles) {
             None | Some(Shingles::FiveWords) => Shingling::default(),
-            Some(Shingles::FivePieces) => Shingling {
+            Some(pieces @ (Shingles::FivePieces | Shingles::OnePiece)) => Shingling {
+                unit: Unit::Pieces,
+                size: match pieces {
+                    Shingles::OnePiece => NonZeroUsize::MIN,
+                    _ => Unit::Pieces.default_size(),
+                },
                 normalise: Normalise {
                     lowercase: true,
                     ..keep_whitespace
                 },
-                ..Shingling::of(Unit::Pieces)
             },
             Some(Shingles::Chars(size)) => Shingling {
                 unit: Unit::Chars,

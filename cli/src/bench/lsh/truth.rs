@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use simgpu::Result;
-use simgpu::documents::{DocumentBatch, TextBatch};
+use simgpu::documents::{Document, TextBatch};
 use simgpu::pipeline::{Scratch, Shingler, Shingling};
 use simgpu::scheme::Scheme;
 
@@ -38,10 +38,9 @@ struct Ranked {
 /// Those of [`Shingler::new`].
 pub fn exact_sets(texts: &TextBatch, shingling: &Shingling) -> Result<Vec<Vec<u64>>> {
     let shingler = Shingler::new(shingling.clone(), &Scheme::default(), None)?;
-    let documents = DocumentBatch::Texts(texts.clone());
     let set = |scratch: &mut Scratch, i: usize| {
         let mut set = Vec::new();
-        shingler.exact_set(&documents, i, scratch, &mut set);
+        shingler.exact_set(Document::Text(texts.get(i)), scratch, &mut set);
         set
     };
     let rows = (0..texts.len()).into_par_iter();

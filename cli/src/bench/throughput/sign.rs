@@ -133,7 +133,7 @@ impl Workload for SignTexts {
     fn pass(&mut self) -> Result<()> {
         let (texts, shingler) = (&self.texts, &self.shingler);
         self.signer
-            .sign(|signer, rows| signer.sign_texts(texts, shingler, rows))
+            .sign(|signer, rows| signer.sign_documents(&**texts, shingler, rows))
     }
 
     fn checksum(&mut self) -> Result<u64> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::checksum::{checksum, checksum_of_slots};
 use super::runner::Workload;
 use simgpu::Result;
-use simgpu::documents::TextBatch;
+use simgpu::documents::{Document, TextBatch};
 use simgpu::pipeline::{
     BandKeys, Banding, Buckets, Scratch, ShingleBatch, Shingler, Signatures, Similarity,
 };
@@ -43,7 +43,7 @@ impl Workload for Shingle {
         self.shingles.clear();
         for text in self.texts.iter() {
             self.shingler
-                .shingle_onto(text, &mut self.scratch, &mut self.shingles);
+                .shingle_onto(Document::Text(text), &mut self.scratch, &mut self.shingles);
         }
         Ok(())
     }

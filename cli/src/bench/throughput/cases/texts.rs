@@ -79,7 +79,7 @@ impl Builder<'_> {
             }
         };
         let portable = Isa::available().first().copied().unwrap_or(Isa::best());
-        let definition = shingler.clone().with_isa(portable).shingle(&self.sample);
+        let definition = shingler.clone().with_isa(portable).shingle(&*self.sample);
         let shingles = definition.sets().hashes().len() as u64;
         let isa = target.isa().unwrap_or(match target.backend {
             Backend::Scalar => portable,
@@ -124,10 +124,10 @@ impl Builder<'_> {
         }
         let shingler = Shingler::new(shingling.clone(), scheme, None)?;
         let gpu = &target.hardware.gpu;
-        let load = DeviceLoad::of_texts(scheme, gpu, &self.sample, &shingler)?;
+        let load = DeviceLoad::of_texts(scheme, gpu, &*self.sample, &shingler)?;
         let texts = || self.sample.iter().take(load.documents());
         let bytes: usize = texts().map(str::len).sum();
-        let definition = shingler.shingle(&texts().collect());
+        let definition = shingler.shingle(&texts().collect::<Vec<_>>());
         let documents = load.documents() as u64;
         let run = TimedRun {
             input: input_name(shingling, self.corpus),
