@@ -114,15 +114,17 @@ impl Sha1Batch {
                 digests: &mut digests,
             });
         } else {
-            for lane in 0..self.len {
+            let [first, second] = &mut digests;
+            let lanes = first.iter_mut().zip(second).enumerate();
+            for (lane, (first, second)) in lanes.take(self.len) {
                 let block = self.blocks.each_ref().map(|row| row[lane]);
-                let [first, second] = sha1::digest_of_block(&block);
-                (digests[0][lane], digests[1][lane]) = (first, second);
+                [*first, *second] = sha1::digest_of_block(&block);
             }
         }
-        for lane in 0..self.len {
-            let digest = [digests[0][lane], digests[1][lane]];
-            emit(self.long[lane].take().unwrap_or(digest));
+        let [first, second] = digests;
+        let lanes = self.long.iter_mut().zip(first.into_iter().zip(second));
+        for (long, (first, second)) in lanes.take(self.len) {
+            emit(long.take().unwrap_or([first, second]));
         }
         self.blocks = [[0; LANES]; 16];
         self.len = 0;
@@ -155,8 +157,8 @@ impl Kernel for Sha1<'_> {
         let mut w = self.blocks.each_ref().map(|row| lanes.load(row));
         let start = sha1::START.map(|word| lanes.splat(word));
         let mut state = start;
-        for i in 0..16 {
-            state = round(lanes, state, choose(lanes, state), sha1::K[0], w[i]);
+        for word in w {
+            state = round(lanes, state, choose(lanes, state), sha1::K[0], word);
         }
         for i in 16..20 {
             let word = next_word(lanes, &mut w, i);
@@ -236,6 +238,7 @@ mod tests {
     use super::*;
 
     /// A string of any bytes.
+    #[allow(clippy::cast_possible_truncation, reason = "any bytes will do")]
     fn string(len: usize, seed: usize) -> Vec<u8> {
         (0..len).map(|i| (i * 31 + seed * 7 + len) as u8).collect()
     }
@@ -249,6 +252,7 @@ mod tests {
         strings.iter().map(first).collect()
     }
 
+    #[allow(clippy::cast_possible_truncation, reason = "the first four bytes")]
     fn check(strings: &[Vec<u8>]) {
         let expected = expected(strings);
         let low: Vec<u32> = expected.iter().map(|hash| *hash as u32).collect();
