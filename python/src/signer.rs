@@ -7,9 +7,8 @@ use numpy::PyUntypedArrayMethods;
 use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use simgpu::backend::Backend;
-use simgpu::documents::{Documents, TextBatch};
+use simgpu::documents::{Document, Documents};
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
 use simgpu::pipeline::{ShingleSets, SignaturesMut, Unit};
@@ -33,9 +32,6 @@ const PER_ROW: usize = 16;
 
 /// Bytes of text between two looks at whether to stop: some 40 ms on one core.
 const PIECE_BYTES: usize = 8 << 20;
-
-/// Documents of tokens that one thread takes at a time.
-const TOKEN_ROWS: usize = 256;
 
 /// Computes MinHash signatures.
 ///
@@ -507,59 +503,60 @@ impl<'a> Run<'a> {
 fn sign_texts(run: Run<'_>, texts: &[&str]) -> simgpu::Result<()> {
     let engine = run.engine;
     if run.is_inline {
-        return sign_here(engine, texts, 0..texts.len(), run.slots);
+        return sign_here(engine, texts, run.slots);
     }
     let pieces = pieces(texts.len(), |row| texts[row].len());
     run.for_each_piece(pieces, texts.len(), |piece, slots| {
-        let batch: TextBatch = texts[piece].iter().copied().collect();
         let rows = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
-        engine.signer().sign_texts(&batch, engine.shingler(), rows)
+        let documents = &texts[piece];
+        engine
+            .signer()
+            .sign_documents(&documents, engine.shingler(), rows)
     })
 }
 
 fn sign_tokens(run: Run<'_>, tokens: &Tokens<'_>) -> simgpu::Result<()> {
     let engine = run.engine;
     if run.is_inline {
-        return sign_here(engine, tokens, 0..tokens.len(), run.slots);
+        return sign_here(engine, tokens, run.slots);
     }
     let num_perm = engine.scheme().num_perm();
     let pieces = pieces(tokens.len(), |row| tokens.bytes(row));
     run.for_each_piece(pieces, tokens.len(), |piece, slots| {
-        if has_device(engine) {
-            let mut batch = tokens.empty_batch();
-            piece.for_each(|row| tokens.append_to(row, &mut batch));
-            let shingles = engine.shingler().shingle_documents(&batch);
-            let rows = SignaturesMut::new(num_perm, slots)?;
-            return engine.signer().sign_sets(&shingles.sets(), rows);
-        }
-        let sign = |(part, slots): (usize, SlotsMut<'_>)| {
-            let start = piece.start + part * TOKEN_ROWS;
-            let end = piece.end.min(start + TOKEN_ROWS);
-            sign_here(engine, tokens, start..end, slots)
+        let rows = SignaturesMut::new(num_perm, slots)?;
+        let documents = Part {
+            documents: tokens,
+            rows: piece,
         };
-        match slots {
-            SlotsMut::U32(slots) => {
-                let parts = slots.par_chunks_mut(TOKEN_ROWS * num_perm).enumerate();
-                parts.try_for_each(|(part, slots)| sign((part, SlotsMut::U32(slots))))
-            }
-            SlotsMut::U64(slots) => {
-                let parts = slots.par_chunks_mut(TOKEN_ROWS * num_perm).enumerate();
-                parts.try_for_each(|(part, slots)| sign((part, SlotsMut::U64(slots))))
-            }
-        }
+        engine
+            .signer()
+            .sign_documents(&documents, engine.shingler(), rows)
     })
+}
+
+/// Some rows of documents.
+struct Part<'a> {
+    documents: &'a Tokens<'a>,
+    rows: Range<usize>,
+}
+
+impl Documents for Part<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        self.documents.get(self.rows.start + row)
+    }
 }
 
 /// Signs documents on this thread alone.
 fn sign_here<D: Documents + ?Sized>(
     engine: &Engine,
     documents: &D,
-    rows: Range<usize>,
     slots: SlotsMut<'_>,
 ) -> simgpu::Result<()> {
-    let mut batch = documents.empty_batch();
-    rows.for_each(|row| documents.append_to(row, &mut batch));
-    let shingles = engine.shingler().shingle_documents(&batch);
+    let shingles = engine.shingler().shingle(documents);
     let sets = shingles.sets();
     let ranges = (0..sets.len()).map(|i| sets.range(i));
     sign_each(engine, sets.hashes(), ranges, slots)

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{
     PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
 };
-use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
+use simgpu::documents::{Document, Documents};
 use simgpu::scheme::Hashes;
 
 use crate::arrow::{Chunks, import};
@@ -463,15 +463,8 @@ impl Documents for Tokens<'_> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    fn empty_batch(&self) -> DocumentBatch {
-        DocumentBatch::Tokens(TokenBatch::default())
-    }
-
-    fn append_to(&self, row: usize, batch: &mut DocumentBatch) {
-        if let DocumentBatch::Tokens(batch) = batch {
-            self.of_row(row).for_each(|token| batch.push_token(token));
-            batch.finish_document();
-        }
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Tokens(Box::new(self.of_row(row)))
     }
 }
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use simgpu::scheme::{BaseHash, Hashes, ShingleHash, Values, sha1_32, sha1_64};
+use simgpu::simd::{Isa, sha1_32_batch, sha1_64_batch};
 
 use super::arrays::{hash_out_of_range, read_hashes};
 use super::kind::{Kind, SlotVec};
@@ -139,13 +140,24 @@ impl Native {
 
     /// Appends the hashes of a batch of tokens.
     fn append_narrow(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u32>) {
-        hashes.extend(batch.iter().map(|token| self.hash_narrow(token.as_bytes())));
+        match self {
+            Native::Sha1_32 => sha1_32_batch(Isa::best(), bytes_of(batch), hashes),
+            _ => hashes.extend(bytes_of(batch).map(|token| self.hash_narrow(token))),
+        }
     }
 
     /// Appends the hashes of a batch of tokens.
     fn append_wide(self, batch: &[Borrowed<'_, '_, PyBytes>], hashes: &mut Vec<u64>) {
-        hashes.extend(batch.iter().map(|token| self.hash_wide(token.as_bytes())));
+        match self {
+            Native::Sha1_64 => sha1_64_batch(Isa::best(), bytes_of(batch), hashes),
+            _ => hashes.extend(bytes_of(batch).map(|token| self.hash_wide(token))),
+        }
     }
+}
+
+/// The bytes of tokens.
+fn bytes_of<'a>(tokens: &'a [Borrowed<'_, '_, PyBytes>]) -> impl Iterator<Item = &'a [u8]> {
+    tokens.iter().map(|token| token.as_bytes())
 }
 
 /// The hash function of a sketch.

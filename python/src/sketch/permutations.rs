@@ -6,7 +6,7 @@ use std::sync::Arc;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use simgpu::backend::Backend;
+use simgpu::backend::{Backend, Hardware};
 use simgpu::pipeline::Signer;
 use simgpu::scheme::{
     Hashes, MAX_NUM_PERM, Permutations as Drawn, SlotsMut, Values, Word, fmix32, fmix64,
@@ -97,10 +97,16 @@ impl Permutations {
                 return Ok(drawn);
             }
         }
+        // The library refuses coefficients that no seed draws, such as those above the modulus.
+        let checked = Drawn::from_coefficients(kind.family(), &a, &b).ok();
+        let signer = checked.and_then(|permutations| {
+            let signer = Backend::Simd.signer_of(&permutations, &Hardware::default());
+            signer.ok()
+        });
         Ok(Arc::new(Permutations {
             kind,
             coefficients: Coefficients::Given { a, b },
-            signer: None,
+            signer,
             array: PyOnceLock::new(),
         }))
     }
@@ -180,7 +186,7 @@ impl Permutations {
         Ok(())
     }
 
-    /// Lowers `slots` one value at a time: for given coefficients, and for 64-bit hashes of the legacy scheme.
+    /// Lowers `slots` one value at a time: for coefficients and hashes that the library does not sign with.
     fn sign_by_definition(&self, hashes: impl Iterator<Item = u64>, slots: &mut SlotVec) {
         let pairs = || self.a().iter().copied().zip(self.b().iter().copied());
         for hash in hashes {

@@ -1,19 +1,17 @@
 //! Texts as sets of shingles that a sketch's hash function hashes.
 
-use std::num::NonZeroUsize;
-
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use simgpu::documents::Document;
 use simgpu::error::Error;
-use simgpu::pipeline::{Normalise, Scratch, Shingler, Shingling, StopWords, Unit};
-
+use simgpu::pipeline::{Scratch, Shingler, Shingling};
 use simgpu::progress::Progress;
 
 use super::hashfunc::Native;
 use super::kind::{Kind, SlotVec};
 use super::permutations::Permutations;
 use crate::errors::{OrRaise, parameter_error};
+use crate::scheme::PyShingling;
 
 /// Hashes of a text that are signed at a time.
 const HASHES_AT_A_TIME: usize = 1 << 16;
@@ -42,12 +40,12 @@ impl<'a> TextSigner<'a> {
             return Err(parameter_error(py, message));
         };
         let scheme = kind.preset().or_raise(py)?;
-        let shingling = match shingling {
-            Some(shingling) => read_shingling(shingling)?,
+        let shingling = match PyShingling::of_argument(shingling)? {
+            Some(shingling) => shingling.resolve(&scheme).or_raise(py)?,
             None => Shingling::of_scheme(&scheme),
         };
         let shingler = Shingler::new(shingling, &scheme, Some(hash.base_hash())).or_raise(py)?;
-        shingler.check_texts().or_raise(py)?;
+        shingler.check_forms(&[""]).or_raise(py)?;
         Ok(TextSigner {
             shingler,
             permutations,
@@ -63,7 +61,7 @@ impl<'a> TextSigner<'a> {
     ) -> simgpu::Result<()> {
         let mut signed = Ok(());
         self.shingler
-            .for_each_piece(text, HASHES_AT_A_TIME, scratch, |piece| {
+            .for_each_piece(Document::Text(text), HASHES_AT_A_TIME, scratch, |piece| {
                 let this = self.permutations.sign(piece.hashes(), slots);
                 if signed.is_ok() {
                     signed = this;
@@ -97,53 +95,4 @@ impl<'a> TextSigner<'a> {
         }
         Ok(signed)
     }
-}
-
-/// Reads the argument `shingling`: the name of a unit, or an object with the attributes of `simgpu.Shingling`.
-fn read_shingling(shingling: &Bound<'_, PyAny>) -> PyResult<Shingling> {
-    let py = shingling.py();
-    if let Ok(name) = shingling.extract::<&str>() {
-        return Ok(Shingling::of(unit(py, name, None)?));
-    }
-    let Some(name) = shingling.getattr_opt("unit")? else {
-        let kind = shingling.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "shingling is of type {kind}; give a Shingling or the name of a unit"
-        )));
-    };
-    let words: Option<Vec<String>> = shingling.getattr("stop_words")?.extract()?;
-    let mut read = Shingling::of(unit(py, &name.extract::<String>()?, words.as_deref())?);
-    if let Some(size) = shingling
-        .getattr("size")?
-        .extract::<Option<NonZeroUsize>>()?
-    {
-        read = read.with_size(size).or_raise(py)?;
-    }
-    read.normalise = Normalise {
-        lowercase: shingling.getattr("lowercase")?.extract()?,
-        strip_punctuation: shingling.getattr("strip_punctuation")?.extract()?,
-        keep_whitespace: shingling.getattr("keep_whitespace")?.extract()?,
-    };
-    Ok(read)
-}
-
-fn unit(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResult<Unit> {
-    let stop_words = stop_words.map_or_else(StopWords::english, |words| {
-        words.iter().map(String::as_str).collect()
-    });
-    let units = [
-        Unit::Words,
-        Unit::Bytes,
-        Unit::Chars,
-        Unit::StopWords(stop_words),
-        Unit::Pieces,
-    ];
-    let known = units.each_ref().map(Unit::to_string).join(", ");
-    let unit = units.into_iter().find(|unit| unit.to_string() == name);
-    let unit = unit.ok_or_else(|| Error::UnknownName {
-        what: "unit",
-        name: name.to_owned(),
-        known,
-    });
-    unit.or_raise(py)
 }
