@@ -14,16 +14,20 @@ target=${CARGO_TARGET_DIR:-target}/python
 rm -rf "$target"
 mkdir -p "$target"
 "$python" -m venv "$target/venv"
+# Windows has them in another folder.
+programs=$target/venv/bin
+[ -d "$programs" ] || programs=$target/venv/Scripts
+programs=$(cd "$programs" && pwd)
 pip() {
-    "$target/venv/bin/python" -m pip --disable-pip-version-check install --quiet "$@"
+    "$programs/python" -m pip --disable-pip-version-check install --quiet "$@"
 }
 pip 'maturin>=1.16,<2'
-"$target/venv/bin/maturin" build --quiet --release --locked --manifest-path python/Cargo.toml --out "$target/wheels"
+"$programs/maturin" build --quiet --release --locked --manifest-path python/Cargo.toml --out "$target/wheels"
 pip "$target"/wheels/simgpu-*.whl -r python/tests/requirements.txt
 if [ "${1:-}" = hosts ]; then
     pip -r python/tests/requirements-hosts.txt
 fi
 # From another folder, so that no test finds the sources.
 tests=$PWD/python/tests
-report=$(cd "$target" && pwd)
-cd "$report" && venv/bin/python -m pytest --quiet -p no:cacheprovider --rootdir "$tests" "$tests"
+cd "$target"
+"$programs/python" -m pytest --quiet -p no:cacheprovider --rootdir "$tests" "$tests"

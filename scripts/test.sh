@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all tests. Needs a Rust toolchain (https://rustup.rs), a C compiler, for zstd, and a device for Vulkan:
+# Runs all tests. Needs a Rust toolchain (https://rustup.rs), a C compiler, for zstd, Python 3.11, and a device for Vulkan:
 # where there is none, Mesa's lavapipe, a device in software, is installed if that is possible, and so is Chromium, for the
 # test of the report page.
 set -euo pipefail
@@ -64,3 +64,5 @@ cargo check --quiet --package simgpu-cli --no-default-features
 
 cargo test --quiet --workspace --all-features --all-targets
 cargo test --quiet --workspace --all-features --doc
+
+scripts/test-python.sh hosts

@@ -322,7 +322,8 @@ def test_progress_is_reported_and_stops():
     Signer().sign(texts, progress=lambda *state: seen.append(state))
     assert seen[-1] == ("sign", len(texts), len(texts))
     with pytest.raises(simgpu.StoppedError):
-        Signer().sign(texts, progress=lambda *state: False)
+        # Enough permutations to work for longer than a progress function waits.
+        Signer(num_perm=4096).sign(texts, progress=lambda *state: False)
 
 
 def run_python(code):
