@@ -7,6 +7,7 @@ The modules of datasketch stay, but the classes in them are simgpu's where it ha
 import sys
 
 import datasketch
+import simgpu._datasketch_indexes
 import simgpu.datasketch
 
 # What simgpu replaces, by name. datasketch's own indexes take sketches of any class.
@@ -15,6 +16,10 @@ REPLACED = {
     for name in simgpu.datasketch.__all__
     if getattr(simgpu.datasketch, name).__module__.startswith("simgpu")
 }
+
+# Storages other than memory are the installed datasketch's own, whose classes are replaced here.
+OWN = {name: getattr(datasketch, name) for name in REPLACED}
+simgpu._datasketch_indexes._installed = OWN.__getitem__
 
 for module in [
     datasketch,
