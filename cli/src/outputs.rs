@@ -17,7 +17,8 @@ pub struct OutputArguments {
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Level of compressed outputs: 1 to 22 for zstd [default: 3], 0 to 9 for gzip and xz [6], 1 to 9 for bzip2 [9]
+    /// Level of compressed outputs: 1 to 22 for zstd, default 3; 0 to 9 for gzip and xz, default 6; 1 to 9 for
+    /// bzip2, default 9
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub compression_level: Option<u32>,
 
