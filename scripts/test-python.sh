@@ -22,7 +22,7 @@ pip() {
     "$programs/python" -m pip --disable-pip-version-check install --quiet "$@"
 }
 pip 'maturin>=1.16,<2'
-"$programs/maturin" build --quiet --profile wheel --locked --manifest-path python/Cargo.toml --out "$target/wheels"
+"$programs/maturin" build --quiet --release --locked --manifest-path python/Cargo.toml --out "$target/wheels"
 pip "$target"/wheels/simgpu-*.whl -r python/tests/requirements.txt
 if [ "${1:-}" = hosts ]; then
     pip -r python/tests/requirements-hosts.txt

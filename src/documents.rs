@@ -86,6 +86,7 @@ pub struct TokenBatch {
 }
 
 impl TokenBatch {
+    #[cfg(feature = "io")]
     fn clear(&mut self) {
         self.bytes.clear();
         self.token_ends.clear();
@@ -149,6 +150,7 @@ pub enum DocumentBatch {
 
 impl DocumentBatch {
     /// Removes all documents, keeps the memory and reserves `text_bytes` for texts.
+    #[cfg(feature = "io")]
     pub(crate) fn restart(&mut self, text_bytes: usize) {
         match self {
             DocumentBatch::Texts(texts) => {

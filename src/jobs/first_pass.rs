@@ -228,6 +228,7 @@ impl<'a> FirstPass<'a> {
     }
 
     /// The progress of the run.
+    #[cfg(feature = "io")]
     pub(crate) fn progress(&self) -> &'a dyn Progress {
         self.progress
     }
