@@ -65,7 +65,7 @@ pub enum Error {
     #[error("{0}; correct the record, or pass `on_bad_record=skip` to leave out bad records")]
     BadRecord(BadRecord),
     /// An input changed between the two reads of a run.
-    #[error("{} changed while it was being read; run again when nothing writes to it", path.display())]
+    #[error("{} changed while it was being read; run again when nothing is writing to it", path.display())]
     InputChanged {
         /// The file.
         path: PathBuf,

@@ -75,7 +75,7 @@ pub enum Grams {
     /// As [`Grams::Native`], but a text of fewer than five pieces, empty ones included, has no shingle:
     /// text-dedup's `min_length`.
     FromFivePieces,
-    /// As [`Grams::FromFivePieces`], but a text is split as the Python package `regex` splits it, whose words also hold
+    /// As [`Grams::FromFivePieces`], but a text is split as by the Python package `regex`, whose words also hold
     /// marks, and empty pieces do not count: text-dedup since 0.4.1.
     FromFiveFullPieces,
     /// cuDF's `minhash_ngrams(size)` on tokens: `size + 1` of them, joined without a separator. A document with

@@ -109,7 +109,7 @@ fn a_change_between_the_passes_is_refused() {
             };
             let error = dedup_meddled(&place, &path, stage, &meddle);
             assert!(error.contains(name), "{stage}: {error}");
-            let says = "changed while it was being read; run again when nothing writes to it";
+            let says = "changed while it was being read; run again when nothing is writing to it";
             assert!(error.contains(says), "{stage} of {name}: {error}");
         }
     }
