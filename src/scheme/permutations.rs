@@ -91,7 +91,7 @@ impl Permutations {
     /// [`Family::Fast`] and [`Family::RMinHash`], whose slots have no coefficients of their own.
     pub fn from_coefficients(family: Family, a: &[u64], b: &[u64]) -> Result<Self> {
         let refused = |value: String, expected: String| Error::Parameter {
-            name: "`permutations`",
+            name: "permutations",
             value,
             expected,
         };
