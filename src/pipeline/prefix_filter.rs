@@ -1,0 +1,70 @@
+//! Rejects pairs of sets that cannot be similar, before their elements are compared.
+
+use super::overlap::least_overlap;
+
+/// 128 bits, each the parity of the elements of a set that hash to it. Each element that only one of two sets has
+/// changes one bit, so sets whose bits differ in d places differ in at least d elements (Sandes et al. 2017).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parity(u128);
+
+impl Parity {
+    /// Adds an element.
+    pub(super) fn flip(&mut self, hash: u64) {
+        // Callers may pass numbers that are no hashes: the product spreads them.
+        self.0 ^= 1 << (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57);
+    }
+
+    fn differences(self, other: Parity) -> usize {
+        (self.0 ^ other.0).count_ones() as usize
+    }
+}
+
+/// What a join knows of its sets. A set is named by its index.
+///
+/// All sets list their elements in one order. `places` says for each entry of the buckets at which place of its set
+/// the shared element stands, from 0.
+#[derive(Clone, Debug)]
+pub(super) struct PrefixFilter {
+    pub(super) threshold: f64,
+    /// The number of elements and their parities, by index.
+    pub(super) sets: Vec<(u32, Parity)>,
+    pub(super) places: Vec<u32>,
+}
+
+impl PrefixFilter {
+    /// Whether two sets may be similar whose first common element belongs to these two entries.
+    pub(super) fn passes(&self, a: u32, b: u32, entries: (usize, usize)) -> bool {
+        let (len_a, parity_a) = self.sets[a as usize];
+        let (len_b, parity_b) = self.sets[b as usize];
+        let (a, b) = (len_a as usize, len_b as usize);
+        let least = least_overlap(a, b, self.threshold);
+        let left = |len: usize, entry: usize| len - self.places[entry] as usize;
+        // The first common element and all after it (the position filter of PPJoin, MMDS 3.9.6).
+        let most = left(a, entries.0).min(left(b, entries.1));
+        most >= least && parity_a.differences(parity_b) + 2 * least <= a + b
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn parities_bound_the_differences(
+            a in prop::collection::btree_set(any::<u64>(), 0..300),
+            b in prop::collection::btree_set(any::<u64>(), 0..300),
+        ) {
+            let parity = |set: &std::collections::BTreeSet<u64>| {
+                let mut parity = Parity::default();
+                set.iter().for_each(|hash| parity.flip(*hash));
+                parity
+            };
+            let differences = parity(&a).differences(parity(&b));
+            prop_assert!(differences <= a.symmetric_difference(&b).count());
+            prop_assert_eq!(parity(&a).differences(parity(&a)), 0);
+        }
+    }
+}
