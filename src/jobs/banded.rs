@@ -146,7 +146,10 @@ impl Sink for Banded {
             return Ok(());
         }
         if self.held == Held::Unsigned {
-            return Err(Conflict::JoinMemory { mib: self.most_bytes >> 20 }.into());
+            return Err(Conflict::JoinMemory {
+                mib: self.most_bytes >> 20,
+            }
+            .into());
         }
         self.sign_held(engine)?;
         self.sets = None;

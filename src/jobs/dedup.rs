@@ -177,11 +177,7 @@ pub(crate) fn find_removals(
             similarity: &*similarity,
             threshold: search.threshold,
             ranks: groups.ranks.as_deref(),
-            max_bucket: if is_join {
-                usize::MAX
-            } else {
-                task.max_bucket
-            },
+            max_bucket: if is_join { usize::MAX } else { task.max_bucket },
         };
         let advance = &mut |done| advance(progress, done, 0, 0);
         match task.clustering {

@@ -257,7 +257,10 @@ impl Candidates {
                 let mib = search.join_bytes >> 20;
                 return Err(Conflict::JoinMemory { mib }.into());
             }
-            progress.tell(&format!("candidates: LSH, because an exact join has {}", join.cost()));
+            progress.tell(&format!(
+                "candidates: LSH, because an exact join has {}",
+                join.cost()
+            ));
             banded.sets = Some(join.sets);
             timings.time("sign", corpus.bytes, || banded.sign_held(engine))?;
         } else if method == CandidateMethod::Auto {

@@ -46,13 +46,16 @@ pub struct Buckets {
 #[derive(Clone, Debug)]
 struct Rows {
     numbers: Vec<u32>,
+    /// For a join, beside each number the place of the shared element in the document's set; otherwise empty.
+    places: Vec<u32>,
     /// The range of each row in `numbers`.
     ranges: Vec<(usize, usize)>,
 }
 
 impl Rows {
-    /// The rows of `documents`, from the members of each bucket in order. There are fewer buckets than 2^32.
-    fn of(documents: usize, ends: &[usize], members: &[u32]) -> Self {
+    /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
+    /// there are places. There are fewer buckets than 2^32.
+    fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
         let mut ranges = vec![(0, 0); documents];
         for member in members {
             ranges[*member as usize].1 += 1;
@@ -64,14 +67,23 @@ impl Rows {
             start += len;
         }
         let mut numbers = vec![0; members.len()];
-        for (number, bucket) in (0..).zip(buckets_of(ends, members)) {
-            for member in bucket {
-                let end = &mut ranges[*member as usize].1;
-                numbers[*end] = number;
-                *end += 1;
+        let mut places = vec![0; of_members.len()];
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        for (number, (start, end)) in (0..).zip(starts.zip(ends)) {
+            for at in start..*end {
+                let to = &mut ranges[members[at] as usize].1;
+                numbers[*to] = number;
+                if let Some(place) = of_members.get(at) {
+                    places[*to] = *place;
+                }
+                *to += 1;
             }
         }
-        Rows { numbers, ranges }
+        Rows {
+            numbers,
+            places,
+            ranges,
+        }
     }
 
     fn get(&self, index: u32) -> &[u32] {
@@ -79,18 +91,10 @@ impl Rows {
         &self.numbers[start..end]
     }
 
-    fn remove(&mut self, index: u32, bucket: u32) {
-        let (start, end) = &mut self.ranges[index as usize];
-        if let Ok(at) = self.numbers[*start..*end].binary_search(&bucket) {
-            self.numbers.copy_within(*start + at + 1..*end, *start + at);
-            *end -= 1;
-        }
+    /// The place of the element that entry `at` of a row stands for.
+    fn place(&self, index: u32, at: usize) -> u32 {
+        self.places[self.ranges[index as usize].0 + at]
     }
-}
-
-fn buckets_of<'a>(ends: &'a [usize], members: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-    let starts = std::iter::once(0).chain(ends.iter().copied());
-    starts.zip(ends).map(|(start, end)| &members[start..*end])
 }
 
 impl Buckets {
@@ -108,14 +112,14 @@ impl Buckets {
             bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
             after_band(band)?;
         }
-        Ok(Buckets::new(documents, ends, members, bands))
+        Ok(Buckets::new(documents, ends, (members, Vec::new()), bands))
     }
 
-    /// Buckets of members that are positions below `documents`.
+    /// Buckets of members that are positions below `documents`, with a place beside each, or no places.
     pub(super) fn new(
         documents: usize,
         ends: Vec<usize>,
-        mut members: Vec<u32>,
+        (mut members, places): (Vec<u32>, Vec<u32>),
         bands: Vec<u32>,
     ) -> Self {
         const NONE: u32 = u32::MAX;
@@ -136,7 +140,7 @@ impl Buckets {
             .with_min_len(1 << 14)
             .for_each(|member| *member = indexes[*member as usize]);
         Buckets {
-            rows: Rows::of(positions.len(), &ends, &members),
+            rows: Rows::of(positions.len(), &ends, &members, &places),
             positions,
             ends,
             members,
@@ -187,11 +191,6 @@ impl Buckets {
         self.rows.get(index)
     }
 
-    /// Takes a document out of a bucket, so that [`Buckets::first_shared`] no longer finds it there.
-    pub(super) fn take_out(&mut self, index: u32, bucket: u32) {
-        self.rows.remove(index, bucket);
-    }
-
     /// The members of a bucket.
     pub(super) fn members(&self, bucket: u32) -> &[u32] {
         &self.members[self.range(bucket)]
@@ -209,22 +208,36 @@ impl Buckets {
         start..self.ends[bucket]
     }
 
-    /// The first bucket that two documents share, if they may be similar. A pair is compared in this bucket only.
+    /// The first bucket that two documents share.
     pub(super) fn first_shared(&self, a: u32, b: u32) -> Option<u32> {
-        self.first_listed((a, self.row(a)), (b, self.row(b)))
+        let row = self.row(a);
+        let (at, _) = first_common(row, self.row(b))?;
+        Some(row[at])
     }
 
-    /// The same for documents with given rows, which are parts of their own.
-    pub(super) fn first_listed(&self, a: (u32, &[u32]), b: (u32, &[u32])) -> Option<u32> {
-        let (at_a, at_b) = first_common(a.1, b.1)?;
-        let places = || {
-            let place = |index: u32, at| self.rows.ranges[index as usize].0 + at;
-            (place(a.0, at_a), place(b.0, at_b))
-        };
-        let filter = self.filter.as_ref();
-        let may_be_similar = filter.is_none_or(|filter| filter.passes(a.0, b.0, places()));
-        may_be_similar.then_some(a.1[at_a])
+    /// Whether two documents that share a bucket may be similar.
+    pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
+        self.filter.as_ref().is_none_or(|filter| {
+            let passes = |(at_a, at_b)| {
+                let (place_a, place_b) = (self.rows.place(a, at_a), self.rows.place(b, at_b));
+                filter.passes((a, place_a), (b, place_b))
+            };
+            let first = || first_common(self.row(a), self.row(b));
+            filter.may_be_similar(a, b) && first().is_none_or(passes)
+        })
     }
+
+    /// Sorts documents that share a bucket with document `index`, and keeps each once, if it may be similar.
+    pub(super) fn choose(&self, index: u32, partners: &mut Vec<u32>) {
+        partners.sort_unstable();
+        partners.dedup();
+        partners.retain(|other| self.may_be_similar(index, *other));
+    }
+}
+
+/// Whether two ascending lists have a number in common.
+pub(super) fn shares(a: &[u32], b: &[u32]) -> bool {
+    first_common(a, b).is_some()
 }
 
 /// Where two ascending lists hold their first common number.
@@ -249,11 +262,10 @@ impl CandidateSource for Buckets {
         for bucket in self.row(index) {
             let members = self.members(*bucket);
             let start = members.partition_point(|member| *member < from);
-            partners.extend(members[start..].iter().copied().filter(|other| {
-                *other != index && self.first_shared(index, *other) == Some(*bucket)
-            }));
+            let others = members[start..].iter().copied();
+            partners.extend(others.filter(|other| *other != index));
         }
-        partners.sort_unstable();
+        self.choose(index, partners);
     }
 
     fn most_partners(&self, index: u32) -> usize {

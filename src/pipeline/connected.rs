@@ -173,7 +173,10 @@ impl Connected<'_> {
         compared: &mut u64,
     ) -> Result<Vec<(u32, Option<f64>)>> {
         let is_new = |other: &u32| self.buckets.first_shared(index, *other) == Some(bucket);
-        let partners: Vec<u32> = rest.iter().copied().filter(is_new).collect();
+        let partners = rest.iter().copied().filter(is_new);
+        let partners: Vec<u32> = partners
+            .filter(|other| self.buckets.may_be_similar(index, *other))
+            .collect();
         *compared += partners.len() as u64;
         let compare = |comparer: &mut dyn Comparer, other: u32| {
             let (a, b) = (self.position(index), self.position(other));

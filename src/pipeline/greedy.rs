@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::bucket::Buckets;
+use super::bucket::{Buckets, shares};
 use super::cluster::{ClusterTask, Clusters, Removal};
 use super::components::Components;
 use super::verify::{Comparer, batches, reaches};
@@ -69,8 +69,7 @@ impl Clusters {
 
 /// The state after some documents in keep order.
 ///
-/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`. A kept
-/// document that is not listed in a bucket is taken out of it.
+/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`.
 struct Greedy<'a> {
     task: &'a ClusterTask<'a>,
     buckets: Buckets,
@@ -147,12 +146,9 @@ impl Greedy<'_> {
                 |(comparer, partners), index| {
                     partners.clear();
                     for bucket in self.buckets.row(*index) {
-                        let kept = self.listed(*bucket).iter().copied();
-                        let is_first = |other: &u32| {
-                            self.buckets.first_shared(*index, *other) == Some(*bucket)
-                        };
-                        partners.extend(kept.filter(is_first));
+                        partners.extend_from_slice(self.listed(*bucket));
                     }
+                    self.buckets.choose(*index, partners);
                     let mut found = Found::default();
                     self.compare(*index, partners, &mut **comparer, &mut found)?;
                     Ok(found)
@@ -266,11 +262,9 @@ impl Greedy<'_> {
             let (index, mut found) = (block[*at], found[*at]);
             let row = self.buckets.row(index);
             partners.clear();
-            let sharing = kept_here.iter().filter(|(kept, listed)| {
-                let shared = self.buckets.first_listed((index, row), (*kept, listed));
-                shared.is_some()
-            });
+            let sharing = kept_here.iter().filter(|(_, listed)| shares(row, listed));
             partners.extend(sharing.map(|(kept, _)| *kept));
+            self.buckets.choose(index, &mut partners);
             self.compare(index, &partners, &mut *comparer, &mut found)?;
             if found.best.is_none() {
                 let listed = self.listed_row(row, &kept_here).collect();
@@ -327,7 +321,6 @@ impl Greedy<'_> {
                 self.buckets.members_mut(bucket)[at] = index;
             } else {
                 self.clusters.omitted.buckets += u64::from(at == max_bucket);
-                self.buckets.take_out(index, bucket);
             }
         }
     }

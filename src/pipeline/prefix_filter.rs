@@ -19,29 +19,32 @@ impl Parity {
     }
 }
 
-/// What a join knows of its sets. A set is named by its index.
-///
-/// All sets list their elements in one order. `places` says for each entry of the buckets at which place of its set
-/// the shared element stands, from 0.
+/// What a join knows of its sets, by index: the number of elements, and their parities. All sets list their elements
+/// in one order.
 #[derive(Clone, Debug)]
 pub(super) struct PrefixFilter {
     pub(super) threshold: f64,
-    /// The number of elements and their parities, by index.
     pub(super) sets: Vec<(u32, Parity)>,
-    pub(super) places: Vec<u32>,
 }
 
 impl PrefixFilter {
-    /// Whether two sets may be similar whose first common element belongs to these two entries.
-    pub(super) fn passes(&self, a: u32, b: u32, entries: (usize, usize)) -> bool {
+    /// Whether two sets may be similar by their sizes and parities.
+    pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
         let (len_a, parity_a) = self.sets[a as usize];
         let (len_b, parity_b) = self.sets[b as usize];
-        let (a, b) = (len_a as usize, len_b as usize);
-        let least = least_overlap(a, b, self.threshold);
-        let left = |len: usize, entry: usize| len - self.places[entry] as usize;
-        // The first common element and all after it (the position filter of PPJoin, MMDS 3.9.6).
-        let most = left(a, entries.0).min(left(b, entries.1));
-        most >= least && parity_a.differences(parity_b) + 2 * least <= a + b
+        let (less, more) = (len_a.min(len_b), len_a.max(len_b));
+        let (len_a, len_b) = (len_a as usize, len_b as usize);
+        f64::from(less) / f64::from(more) >= self.threshold
+            && parity_a.differences(parity_b) + 2 * least_overlap(len_a, len_b, self.threshold)
+                <= len_a + len_b
+    }
+
+    /// Whether two sets may be similar that have their first common element at these places, from 0 (the position
+    /// filter of PPJoin, MMDS 3.9.6).
+    pub(super) fn passes(&self, (a, place_a): (u32, u32), (b, place_b): (u32, u32)) -> bool {
+        let (len_a, len_b) = (self.sets[a as usize].0, self.sets[b as usize].0);
+        let most = (len_a - place_a).min(len_b - place_b);
+        most as usize >= least_overlap(len_a as usize, len_b as usize, self.threshold)
     }
 }
 

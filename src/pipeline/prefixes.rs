@@ -147,51 +147,35 @@ impl Prefixes {
         let Prefixes {
             threshold,
             documents,
-            mut entries,
+            entries,
             sets,
         } = self;
         let (mut ends, mut members) = (Vec::new(), Vec::new());
         let mut bands: Vec<u32> = vec![0];
-        let mut kept = 0;
-        let mut start = 0;
-        let mut band_members = 0;
-        while start < entries.len() {
-            let run = entries[start..].chunk_by(same_element).next();
-            let len = run.map_or(1, <[Entry]>::len);
-            if len > 1 {
-                if band_members > BAND {
-                    bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
-                    band_members = 0;
-                }
-                band_members += len;
-                let run = &entries[start..start + len];
-                members.extend(run.iter().map(|entry| entry.position));
-                ends.push(members.len());
-                entries.copy_within(start..start + len, kept);
-                kept += len;
+        let mut places = Vec::new();
+        let mut band_start = 0;
+        for run in entries.chunk_by(same_element).filter(|run| run.len() > 1) {
+            if members.len() - band_start > BAND {
+                bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+                band_start = members.len();
             }
-            start += len;
+            members.extend(run.iter().map(|entry| entry.position));
+            places.extend(run.iter().map(|entry| entry.place));
+            ends.push(members.len());
         }
         bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
-        entries.truncate(kept);
-        // The places of the entries of each set, in order of its buckets.
-        entries.par_sort_unstable_by_key(|entry| (entry.position, entry.place));
-        let places = entries.iter().map(|entry| entry.place).collect();
-        let mut positions = entries.chunk_by(|a, b| a.position == b.position);
-        let mut next = positions.next();
-        let mut of_index = Vec::new();
-        for (position, len, parity) in sets {
-            if next.is_some_and(|run| run[0].position == position) {
-                of_index.push((len, parity));
-                next = positions.next();
-            }
-        }
+        drop(entries);
+        let buckets = Buckets::new(documents, ends, (members, places), bands);
+        let mut positions = buckets.positions().iter().peekable();
+        let of_index = sets.into_iter().filter_map(|(position, len, parity)| {
+            let is_shared = positions.next_if_eq(&&position).is_some();
+            is_shared.then_some((len, parity))
+        });
         let filter = PrefixFilter {
             threshold,
-            sets: of_index,
-            places,
+            sets: of_index.collect(),
         };
-        Ok(Buckets::new(documents, ends, members, bands).with_filter(filter))
+        Ok(buckets.with_filter(filter))
     }
 }
 

@@ -120,14 +120,14 @@ impl ExactSets {
         hashes: Vec<u64>,
         sets: impl Iterator<Item = (u32, Range<usize>)>,
     ) {
-        self.memory_bytes += size_of_val(&*hashes);
         self.segments.push(hashes);
         for (position, range) in sets {
+            self.memory_bytes += size_of::<u64>() * range.len();
             self.place_in_last(position, range);
         }
     }
 
-    /// Bytes of hashes in memory.
+    /// Bytes of the sets in memory.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
