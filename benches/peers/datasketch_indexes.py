@@ -4,13 +4,11 @@
     python3 benches/peers/datasketch_indexes.py [--documents N] [--quick] [--only PART]...
 
 Needs simgpu and datasketch 2.0.0 in the running Python. Prints a table in Markdown: CPU time per call, the least of
-several rounds, and memory as the growth of the resident set of a fresh process (on Linux, after the allocator has given
-back what was freed before). Sketches are those of random sets of 100
+several rounds, and memory as the growth of the resident set of a fresh process. Sketches are those of random sets of 100
 members under affine32; every fourth set repeats three quarters of an earlier one. Keys are strings that exist before.
 """
 
 import argparse
-import ctypes
 import gc
 import importlib
 import multiprocessing
@@ -161,8 +159,6 @@ def grown_bytes(name, count, results):
     index = module.MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
     index.query(Sketch(slots[0]))
     gc.collect()
-    # Memory that was freed and kept would be filled without a trace.
-    ctypes.CDLL(None).malloc_trim(0)
     before = resident_bytes()
     for key, row in zip(keys, slots):
         index.insert(key, Sketch(row))
