@@ -49,6 +49,8 @@ mod connected;
 mod keep;
 
 pub use band::BandKeys;
+#[cfg(feature = "internals")]
+pub use banding::gauss_legendre;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
