@@ -497,7 +497,7 @@ impl RunArguments {
 }
 
 /// The cores that this process may use.
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
@@ -632,17 +632,6 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
         .into());
     }
     Ok(stop_words)
-}
-
-/// Runs on a pool of `threads` threads.
-pub(crate) fn on_threads<T: Send>(
-    threads: usize,
-    run: impl FnOnce() -> anyhow::Result<T> + Send,
-) -> anyhow::Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()?;
-    pool.install(run)
 }
 
 /// Which pairs become candidates.
