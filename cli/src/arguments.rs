@@ -515,7 +515,7 @@ impl RunArguments {
 }
 
 /// The cores that this process may use.
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
@@ -652,17 +652,6 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
     Ok(stop_words)
 }
 
-/// Runs on a pool of `threads` threads.
-pub(crate) fn on_threads<T: Send>(
-    threads: usize,
-    run: impl FnOnce() -> anyhow::Result<T> + Send,
-) -> anyhow::Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()?;
-    pool.install(run)
-}
-
 /// Which pairs become candidates.
 #[derive(Debug, Args)]
 pub struct BandingArguments {
@@ -788,15 +777,13 @@ pub enum VerifyArgument {
 }
 
 impl SearchArguments {
-    /// The search, with the verification `unless_given` if none is named. `sign` has the options of signatures; `None` if
-    /// they are stored.
+    /// The search. `sign` has the options of signatures; `None` if they are stored.
     ///
     /// # Errors
     /// A usage error for options that contradict each other.
     pub(crate) fn resolve(
         &self,
         scheme: &Scheme,
-        unless_given: Verification,
         sign: Option<&SignArguments>,
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
@@ -820,7 +807,8 @@ impl SearchArguments {
             Some(VerifyArgument::None) => Verification::None,
             Some(VerifyArgument::Signature) => Verification::Signature,
             Some(VerifyArgument::Exact) => Verification::Exact,
-            None => unless_given,
+            None if sign.is_none() => Verification::Signature,
+            None => Verification::Exact,
         };
         Ok(Search {
             candidates,
