@@ -26,6 +26,8 @@ mod candidates;
 
 mod verify;
 
+mod distance;
+
 mod compare;
 
 mod detection;
@@ -49,8 +51,12 @@ pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 pub use detection::Detection;
+pub use distance::{
+    Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
+    longest_common_subsequence,
+};
 pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
