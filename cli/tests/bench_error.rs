@@ -161,6 +161,22 @@ fn schemes_with_shared_coefficients_are_found() {
     );
 }
 
+/// The reference that hash families are compared with shows what theory expects.
+#[test]
+fn true_permutations_have_no_finding() {
+    let mut cells: Vec<ErrorCell> = Vec::new();
+    for input in [SetSource::Random, SetSource::Progression, SetSource::Zipf] {
+        let series = series(&input, 32, &[0.5, 0.9]);
+        cells.extend(series.measure(&[SigningFunction::permutations()]).unwrap());
+    }
+    assert_eq!(cells.len(), 6);
+    assert_eq!(findings(&cells), []);
+    for cell in cells {
+        let [low, high] = [cell.error_ratio_low, cell.error_ratio_high].map(Option::unwrap);
+        assert!((low..high).contains(&1.0) || (cell.error_ratio.unwrap() - 1.0).abs() < 0.1);
+    }
+}
+
 /// Two elements often share the least of many 22-bit values, which shows for large sets only.
 #[test]
 fn values_of_22_bits_are_found() {

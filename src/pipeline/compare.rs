@@ -136,7 +136,7 @@ impl SequenceComparison {
 /// let comparison = compare(texts, &shingler, &*signer)?;
 /// assert_eq!((comparison.shared, comparison.union()), (1, 5));
 /// assert_eq!(comparison.jaccard(), Some(0.2));
-/// assert_eq!(comparison.sequences.edit_distance(), Some(14));
+/// assert_eq!(comparison.sequences.edit_distance(), Some(12));
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///

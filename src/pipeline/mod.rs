@@ -34,6 +34,8 @@ mod detection;
 
 mod tune;
 
+mod shingle_sizes;
+
 mod cluster;
 
 mod components;
@@ -66,6 +68,7 @@ pub use shingle::for_each_word;
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
 };
+pub use shingle_sizes::{SizeEffect, SizeSurvey, survey_sizes};
 pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer};
 #[cfg(feature = "gpu")]
