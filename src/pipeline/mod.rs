@@ -68,7 +68,7 @@ pub use shingle::for_each_word;
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
 };
-pub use shingle_sizes::{SizeEffect, SizeSurvey, survey_sizes};
+pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer};
 #[cfg(feature = "gpu")]

@@ -26,15 +26,30 @@ pub struct SizeSurvey {
     pub sizes: Vec<SizeEffect>,
 }
 
+/// Why [`SizeSurvey::choice`] chose a size: the least of 1 to 12 for which this holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeRule {
+    /// 99 of 100 random pairs have at most the similarity [`SizeSurvey::LITTLE`].
+    NearlyAllPairs,
+    /// Random pairs have at most this mean similarity. The second choice, for documents of which many share whole
+    /// passages: no size makes these pairs dissimilar.
+    MeanOfPairs,
+}
+
 impl SizeSurvey {
-    /// Random documents share little at a size if 99 of 100 random pairs have at most this similarity.
+    /// The similarity that counts as little.
     pub const LITTLE: f64 = 0.05;
 
-    /// The least size at which random documents share little; `None` if they share more at every size.
-    pub fn choice(&self) -> Option<&SizeEffect> {
-        self.sizes
-            .iter()
-            .find(|effect| effect.high_similarity() <= Self::LITTLE)
+    /// The least size at which random documents share little, by the first rule that any size obeys; `None` if no size
+    /// obeys either.
+    pub fn choice(&self) -> Option<(SizeRule, &SizeEffect)> {
+        let least = |rule, of: fn(&SizeEffect) -> f64| {
+            let mut sizes = self.sizes.iter();
+            let least = sizes.find(|effect| of(effect) <= Self::LITTLE);
+            least.map(|effect| (rule, effect))
+        };
+        let by_mean = || least(SizeRule::MeanOfPairs, SizeEffect::mean_similarity);
+        least(SizeRule::NearlyAllPairs, SizeEffect::high_similarity).or_else(by_mean)
     }
 }
 
@@ -88,7 +103,7 @@ impl SizeEffect {
 /// // They have most letters in common, and no five letters in a row.
 /// assert!(survey.sizes[0].mean_similarity() > 0.6);
 /// assert_eq!(survey.sizes[4].mean_similarity(), 0.0);
-/// assert!(survey.choice().unwrap().size > 1);
+/// assert!(survey.choice().unwrap().1.size > 1);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
@@ -223,7 +238,25 @@ mod tests {
             assert!((effect.candidate_share(banding) - share).abs() < 1e-12);
         }
         // "ab", "bc" and "xy" are shared; of three letters in a row, none is.
-        assert_eq!(survey.choice().unwrap().size, 3);
+        let (rule, effect) = survey.choice().unwrap();
+        assert_eq!((rule, effect.size), (SizeRule::NearlyAllPairs, 3));
+    }
+
+    /// Two of ten documents are equal, at every size; or all are.
+    #[test]
+    fn repeated_passages_leave_the_mean_to_choose() {
+        let mut texts: Vec<String> = (0..9).map(|i| format!("{i}{}", i + 1)).collect();
+        texts.push("01".to_owned());
+        let survey = |texts: &Vec<String>| {
+            let shingling = Shingling::of(Unit::Chars);
+            survey_sizes(texts, &shingling, &Scheme::default(), 1).unwrap()
+        };
+        // One pair of 45 has similarity 1, more than one of 100. Neighbours share a digit of three.
+        let survey_of_ten = survey(&texts);
+        let (rule, effect) = survey_of_ten.choice().unwrap();
+        assert_eq!((rule, effect.size), (SizeRule::MeanOfPairs, 2));
+        assert_eq!(effect.mean_similarity(), 1.0 / 45.0);
+        assert_eq!(survey(&vec!["the same text".to_owned(); 3]).choice(), None);
     }
 
     #[test]

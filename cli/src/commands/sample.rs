@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::HumanCount;
 use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
-use simgpu::pipeline::{Banding, Shingling, SizeSurvey, StopWords, Unit, survey_sizes};
+use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
 use crate::arguments::UnitArgument;
@@ -122,6 +122,7 @@ impl SampleSurvey {
         let survey = &self.survey;
         let pairs = self.documents as f64 * (self.documents as f64 - 1.0).max(0.0) / 2.0;
         let documents = HumanCount(self.documents);
+        let documents = format!("{documents} documents");
         writeln!(page)?;
         writeln!(
             page,
@@ -133,11 +134,11 @@ impl SampleSurvey {
         let unit = format!("{} of", self.unit);
         writeln!(
             page,
-            "{unit:>9}   shingles per   shingles in   similarity of random pairs   expected candidates"
+            "{unit:>9}   shingles per    shingles in   similarity of random pairs     candidates among"
         )?;
         writeln!(
             page,
-            "a shingle       document     the sample          mean         99 % below   among {documents} documents"
+            "a shingle       document     the sample          mean         99 % below {documents:>21}"
         )?;
         for effect in &survey.sizes {
             writeln!(
@@ -159,23 +160,31 @@ impl SampleSurvey {
     fn write_choice(&self, page: &mut String) -> std::fmt::Result {
         let (least, default) = (SizeSurvey::LITTLE, self.default_size);
         match self.survey.choice() {
-            Some(effect) => writeln!(
+            Some((SizeRule::NearlyAllPairs, effect)) => writeln!(
                 page,
-                "Take --size {} or more: the least size at which 99 of 100 random pairs have a similarity of at most \
-                 {least}. The default is {default}.",
+                "Take --size {} or more: the least size at which 99 of 100 random pairs have a similarity of\n\
+                 at most {least}. The default is {default}.",
+                effect.size
+            ),
+            Some((SizeRule::MeanOfPairs, effect)) => writeln!(
+                page,
+                "Take --size {} or more: the least size at which random pairs have a mean similarity of at\n\
+                 most {least}. Many documents share passages: no size up to 12 makes 99 of 100 pairs so dissimilar.\n\
+                 The default is {default}.",
                 effect.size
             ),
             None => writeln!(
                 page,
-                "No size up to 12 leaves 99 of 100 random pairs a similarity of at most {least}: many documents share \
-                 whole passages. The default size is {default}."
+                "Take another --unit, or --size 12 or more: at each size shown, random pairs have a mean\n\
+                 similarity above {least}. The default is {default}."
             ),
         }
     }
 
     /// The cost of all pairs at a microsecond each, as in example 3.9 of MMDS, beside that of the candidates.
     fn write_cost(&self, page: &mut String, banding: Banding, pairs: f64) -> std::fmt::Result {
-        let chosen = self.survey.choice().or(self.survey.sizes.last());
+        let chosen = self.survey.choice().map(|(_, effect)| effect);
+        let chosen = chosen.or(self.survey.sizes.last());
         let share = chosen.map_or(0.0, |effect| effect.candidate_share(banding));
         let size = chosen.map_or(0, |effect| effect.size);
         writeln!(
@@ -187,7 +196,7 @@ impl SampleSurvey {
         )?;
         writeln!(
             page,
-            "Of those like the random ones, {} x {} compares {} at size {size}: {}. Similar pairs come on top.",
+            "At --size {size}, {} x {} compares {}, as estimated from the random pairs: {}.",
             banding.bands(),
             banding.rows(),
             whole(share * pairs),

@@ -17,8 +17,8 @@ use crate::usage;
 /// more pairs; more rows exclude more dissimilar pairs.
 ///
 /// With --sample, also shows what shingles of 1 to 12 units do in documents like those to search, and which size to take:
-/// the least at which 99 of 100 random pairs of documents have a similarity of at most 0.05. It tells how many pairs of
-/// unrelated documents become candidates, beside the number of all pairs.
+/// the least at which 99 of 100 random pairs of documents have a similarity of at most 0.05, or else the least at which
+/// their mean is at most 0.05. It tells how many pairs become candidates, beside the number of all pairs.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
