@@ -263,7 +263,7 @@ mod tests {
     fn a_sample_without_pairs_has_no_similarity() {
         let none: [&str; 0] = [];
         let survey = survey_sizes(&none, &Shingling::default(), &Scheme::default(), 1).unwrap();
-        let effect = survey.choice().unwrap();
+        let (_, effect) = survey.choice().unwrap();
         assert_eq!(
             (survey.pairs, effect.mean_shingles, effect.mean_similarity()),
             (0, 0.0, 0.0)
