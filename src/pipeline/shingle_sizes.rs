@@ -100,9 +100,9 @@ impl SizeEffect {
 ///
 /// let texts = ["the plane was ready", "she read the same plan", "where the easy reader stays"];
 /// let survey = survey_sizes(&texts, &Shingling::of(Unit::Chars), &Scheme::default(), 1)?;
-/// // They have most letters in common, and no five letters in a row.
+/// // They have most letters in common, and no seven letters in a row.
 /// assert!(survey.sizes[0].mean_similarity() > 0.6);
-/// assert_eq!(survey.sizes[4].mean_similarity(), 0.0);
+/// assert_eq!(survey.sizes[6].mean_similarity(), 0.0);
 /// assert!(survey.choice().unwrap().1.size > 1);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
