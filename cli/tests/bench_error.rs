@@ -166,10 +166,15 @@ fn schemes_with_shared_coefficients_are_found() {
 fn true_permutations_have_no_finding() {
     let mut cells: Vec<ErrorCell> = Vec::new();
     for input in [SetSource::Random, SetSource::Progression, SetSource::Zipf] {
-        let series = series(&input, 32, &[0.5, 0.9]);
-        cells.extend(series.measure(&[SigningFunction::permutations()]).unwrap());
+        for varied in [Varied::Seeds, Varied::Data] {
+            let series = Series {
+                varied,
+                ..series(&input, 8, &[0.5, 0.8])
+            };
+            cells.extend(series.measure(&[SigningFunction::permutations()]).unwrap());
+        }
     }
-    assert_eq!(cells.len(), 6);
+    assert_eq!(cells.len(), 12);
     // At these two similarities, intervals cover more than the pooled limit, whatever signs.
     let found = findings(&cells);
     assert!(
@@ -181,7 +186,7 @@ fn true_permutations_have_no_finding() {
             (cell.coverage - cell.coverage_expected).abs() < 0.03,
             "{cell:?}"
         );
-        assert!((cell.error_ratio.unwrap() - 1.0).abs() < 0.15, "{cell:?}");
+        assert!((cell.error_ratio.unwrap() - 1.0).abs() < 0.2, "{cell:?}");
     }
 }
 

@@ -9,8 +9,9 @@ use crate::scheme::{Hashes, SlotsMut, Width, fmix64};
 /// Signs sets of 64-bit hashes by random permutations of their universe: a slot holds the place of the set's first
 /// element in the permuted order. The slots of an empty set are `u32::MAX`.
 ///
-/// The universe is the union of the sets of one call, so signatures of different calls cannot be compared. Permutes the
-/// universe once per slot: for small sets only.
+/// The universe is the union of the sets of one call. Each universe has permutations of its own, so signatures of
+/// different calls cannot be compared, and trials with different data are independent. Permutes the universe once per
+/// slot: for small sets only.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomPermutations {
     num_perm: u32,
@@ -52,7 +53,9 @@ impl Signer for RandomPermutations {
         let row_of = |hash: &u64| universe.partition_point(|element| element < hash);
         let rows: Vec<usize> = hashes.iter().map(row_of).collect();
         let mut places: Vec<u32> = (0..).take(universe.len()).collect();
-        let mut draws = u64::from(self.seed) << 32;
+        let mut draws = universe
+            .iter()
+            .fold(self.seed.into(), |mixed, element| fmix64(mixed ^ element));
         for slot in 0..num_perm {
             shuffle(&mut places, &mut draws);
             for set in 0..sets.len() {
@@ -64,7 +67,7 @@ impl Signer for RandomPermutations {
     }
 }
 
-/// Permutes `places` by a Fisher-Yates shuffle. `draws` numbers the random draws.
+/// Permutes `places` by a Fisher-Yates shuffle. `draws` counts the random draws, from any number on.
 fn shuffle(places: &mut [u32], draws: &mut u64) {
     /// 2^64 divided by the golden ratio, as in SplitMix64.
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
