@@ -409,6 +409,23 @@ pub enum UnitArgument {
     Tokens,
 }
 
+impl UnitArgument {
+    /// The unit, with these stop words.
+    pub(crate) fn unit(
+        self,
+        stop_words: impl FnOnce() -> anyhow::Result<StopWords>,
+    ) -> anyhow::Result<Unit> {
+        Ok(match self {
+            UnitArgument::Bytes => Unit::Bytes,
+            UnitArgument::Chars => Unit::Chars,
+            UnitArgument::Words => Unit::Words,
+            UnitArgument::Pieces => Unit::Pieces,
+            UnitArgument::Tokens => Unit::Tokens,
+            UnitArgument::Stopwords => Unit::StopWords(stop_words()?),
+        })
+    }
+}
+
 /// Help of --scheme: families, and presets with their tools.
 fn scheme_help() -> String {
     let (presets, families): (Vec<_>, Vec<_>) = Scheme::names()
@@ -599,20 +616,12 @@ impl SignArguments {
                 "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
             ));
         }
-        let unit = self.unit.map(|unit| {
-            anyhow::Ok(match unit {
-                UnitArgument::Bytes => Unit::Bytes,
-                UnitArgument::Chars => Unit::Chars,
-                UnitArgument::Words => Unit::Words,
-                UnitArgument::Pieces => Unit::Pieces,
-                UnitArgument::Tokens => Unit::Tokens,
-                UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
-                    None => StopWords::english(),
-                    Some(StopWordsArgument::File(path)) => read_stop_words(path)?,
-                    Some(StopWordsArgument::Words(words)) => words.clone(),
-                }),
-            })
-        });
+        let stop_words = || match &self.stop_words {
+            None => Ok(StopWords::english()),
+            Some(StopWordsArgument::File(path)) => read_stop_words(path),
+            Some(StopWordsArgument::Words(words)) => Ok(words.clone()),
+        };
+        let unit = self.unit.map(|unit| unit.unit(stop_words));
         let mut shingling = Shingling::for_scheme(scheme, unit.transpose()?);
         if let Some(size) = self.size {
             shingling = shingling.with_size(size).map_err(usage)?;

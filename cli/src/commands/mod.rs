@@ -23,6 +23,7 @@ pub(crate) mod man;
 
 pub mod pairs;
 
+mod sample;
 pub mod selftest;
 
 pub mod sign;

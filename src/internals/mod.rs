@@ -1,5 +1,8 @@
-//! Items for this project's own benchmarks and Python package. They may change at any time.
+//! Items for this project's own benchmarks, tests and Python package. They may change at any time.
 
+mod permutations;
+
+pub use self::permutations::RandomPermutations;
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, has_searched};
 #[cfg(feature = "io")]
@@ -8,4 +11,4 @@ pub use crate::pipeline::{for_each_word, gauss_legendre};
 pub use crate::simd::ceiling;
 
 /// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
-pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../examples/driver-docs.jsonl.zst");
+pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../../examples/driver-docs.jsonl.zst");
