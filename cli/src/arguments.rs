@@ -755,7 +755,7 @@ pub enum CandidatesArgument {
     Lsh,
     /// Documents with a rare shingle in common (exact join); misses no similar pair
     Join,
-    /// The exact join for words and tokens where it costs about as much as LSH, else LSH
+    /// The exact join for tokens where it costs about as much as LSH, else LSH
     Auto,
 }
 
