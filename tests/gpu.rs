@@ -8,7 +8,7 @@ mod support;
 use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
 use simgpu::documents::TextBatch;
-use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit};
+use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit, Weighting};
 use simgpu::scheme::{Scheme, fmix64};
 use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny, within};
 
@@ -92,7 +92,7 @@ fn texts_sign_as_their_sets_do() {
     let texts = texts(&[0, 1, 2, 8, 9, 10, 100, 4096, 4097, 0, 100_000, 5]);
     for (scheme, integers) in forms() {
         let scheme = scheme.with_num_perm(33).unwrap();
-        for (unit, size) in [
+        let sets = [
             (Unit::Bytes, 1),
             (Unit::Bytes, 4),
             (Unit::Bytes, 9),
@@ -100,9 +100,16 @@ fn texts_sign_as_their_sets_do() {
             (Unit::Bytes, 65),
             (Unit::Chars, 9),
             (Unit::Words, 5),
-        ] {
-            let mut shingling = Shingling::of(unit);
-            shingling.size = size.try_into().unwrap();
+        ];
+        let bags = [(Unit::Bytes, 4), (Unit::Words, 1)];
+        let sets = sets.map(|(unit, size)| (unit, size, Weighting::Equal));
+        let bags = bags.map(|(unit, size)| (unit, size, Weighting::Counts));
+        for (unit, size, weighting) in sets.into_iter().chain(bags) {
+            let shingling = Shingling {
+                size: size.try_into().unwrap(),
+                weighting,
+                ..Shingling::of(unit)
+            };
             let shingler = Shingler::new(shingling, &scheme, None).unwrap();
             let simd = Backend::Simd.signer(&scheme).unwrap();
             let expected = Signatures::of_documents(&*simd, &texts, &shingler).unwrap();

@@ -13,7 +13,7 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::io::{FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord};
 use simgpu::jobs::{Run, Search, Verification};
-use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme};
 use simgpu::simd::Isa;
@@ -306,6 +306,10 @@ pub struct SignArguments {
     /// Keep runs of whitespace; by default each becomes one space before shingling
     #[arg(long, help_heading = "Shingles")]
     pub keep_whitespace: bool,
+
+    /// Count how often a shingle occurs in a document: compare bags instead of sets
+    #[arg(long, help_heading = "Shingles")]
+    pub count: bool,
 
     /// The name of a family or preset.
     #[arg(
@@ -605,6 +609,9 @@ impl SignArguments {
             strip_punctuation: self.strip_punctuation || default.strip_punctuation,
             keep_whitespace: self.keep_whitespace || default.keep_whitespace,
         };
+        if self.count {
+            shingling.weighting = Weighting::Counts;
+        }
         Ok(shingling)
     }
 }

@@ -211,6 +211,7 @@ fn no_signing() -> RunArguments {
             lowercase: false,
             strip_punctuation: false,
             keep_whitespace: false,
+            count: false,
             scheme: String::new(),
             hash: None,
             num_perm: None,

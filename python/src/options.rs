@@ -204,6 +204,7 @@ impl<'py> Options<'py> {
             lowercase: shingles.switch("lowercase")?,
             strip_punctuation: shingles.switch("strip_punctuation")?,
             keep_whitespace: shingles.switch("keep_whitespace")?,
+            count: shingles.switch("count")?,
             hash: shingles.optional("hash", "the name of a hash, as a str")?,
             scheme,
             num_perm,
@@ -337,13 +338,14 @@ impl<'py> Options<'py> {
 }
 
 /// The options of shingles, which a `Shingling` has as attributes.
-const SHINGLES: [&str; 7] = [
+const SHINGLES: [&str; 8] = [
     "unit",
     "size",
     "stop_words",
     "lowercase",
     "strip_punctuation",
     "keep_whitespace",
+    "count",
     "hash",
 ];
 

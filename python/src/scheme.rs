@@ -7,7 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
-use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, Width};
 
 use crate::errors::{OrRaise, parameter_error};
@@ -163,6 +163,7 @@ pub(crate) fn scheme_of(
 ///     lowercase: Lowercase texts first.
 ///     strip_punctuation: Delete punctuation first.
 ///     keep_whitespace: Keep runs of whitespace; by default each becomes one space.
+///     count: Count how often a shingle occurs: compare bags instead of sets.
 ///     stop_words: The words that begin shingles of the unit ``"stopwords"``. By default English ones.
 ///     hash: The base hash of shingles. By default ``"words-v1"`` for words, murmur3 for other units, or the scheme's.
 ///
@@ -174,6 +175,7 @@ pub(crate) struct PyShingling {
     unit: Unit,
     size: Option<NonZeroUsize>,
     normalise: Normalise,
+    count: bool,
     /// The stop words given, sorted; `None` for the English ones.
     stop_words: Option<Vec<String>>,
     hash: Option<BaseHash>,
@@ -183,7 +185,7 @@ pub(crate) struct PyShingling {
 impl PyShingling {
     #[new]
     #[pyo3(signature = (unit="words", size=None, *, lowercase=false, strip_punctuation=false, keep_whitespace=false,
-        stop_words=None, hash=None))]
+        count=false, stop_words=None, hash=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -192,6 +194,7 @@ impl PyShingling {
         lowercase: bool,
         strip_punctuation: bool,
         keep_whitespace: bool,
+        count: bool,
         stop_words: Option<&Bound<'_, PyAny>>,
         hash: Option<&str>,
     ) -> PyResult<Self> {
@@ -209,6 +212,7 @@ impl PyShingling {
                 strip_punctuation,
                 keep_whitespace,
             },
+            count,
             stop_words,
             hash: hash.map(str::parse).transpose().or_raise(py)?,
         })
@@ -244,6 +248,12 @@ impl PyShingling {
         self.normalise.keep_whitespace
     }
 
+    /// Whether shingles are counted.
+    #[getter]
+    fn count(&self) -> bool {
+        self.count
+    }
+
     /// The stop words given, sorted; ``None`` for the English ones.
     #[getter]
     fn stop_words<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -277,6 +287,7 @@ impl PyShingling {
             ("lowercase", normalise.lowercase),
             ("strip_punctuation", normalise.strip_punctuation),
             ("keep_whitespace", normalise.keep_whitespace),
+            ("count", self.count),
         ] {
             if is_set {
                 shown += &format!(", {name}=True");
@@ -312,6 +323,7 @@ impl PyShingling {
             normalise.keep_whitespace,
             self.stop_words(py)?,
             self.hash(),
+            self.count,
         )
             .into_pyobject(py)
     }
@@ -340,6 +352,7 @@ impl PyShingling {
             unit,
             size: None,
             normalise: Normalise::default(),
+            count: false,
             stop_words: None,
             hash: None,
         }
@@ -353,6 +366,7 @@ impl PyShingling {
             unit: resolved.unit.clone(),
             size: resolved.unit.takes_size().then_some(resolved.size),
             normalise: resolved.normalise,
+            count: self.count,
             stop_words: self.stop_words.clone(),
             hash: is_named.then_some(hash),
         }
@@ -375,6 +389,9 @@ impl PyShingling {
             strip_punctuation: own.strip_punctuation || default.strip_punctuation,
             keep_whitespace: own.keep_whitespace || default.keep_whitespace,
         };
+        if self.count {
+            shingling.weighting = Weighting::Counts;
+        }
         Ok(shingling)
     }
 }

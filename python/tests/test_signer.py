@@ -39,6 +39,7 @@ def test_values_are_those_of_the_command_line(tmp_path, name):
         (Shingling("chars", strip_punctuation=True), ["--unit", "chars", "--strip-punctuation"]),
         (Shingling("pieces", keep_whitespace=True), ["--unit", "pieces", "--keep-whitespace"]),
         (Shingling("stopwords"), ["--unit", "stopwords"]),
+        (Shingling("words", 1, count=True), ["--size", "1", "--count"]),
         (Shingling(hash="murmur3-32", size=2), ["--hash", "murmur3-32", "--size", "2"]),
     ],
 )

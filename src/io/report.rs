@@ -39,6 +39,9 @@ pub struct Parameters {
     /// Whether runs of white space are kept.
     #[serde(default)]
     pub keep_whitespace: bool,
+    /// Whether shingles are counted ([`Weighting::Counts`](crate::pipeline::Weighting::Counts)).
+    #[serde(default)]
+    pub count: bool,
     /// The version of Unicode that defines words; `None` for units without words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unicode_version: Option<String>,

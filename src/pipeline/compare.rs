@@ -9,15 +9,17 @@ use crate::error::Result;
 /// The result of [`compare`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Number of distinct shingles of each text.
+    /// Number of distinct shingles of each text; of all its shingles with [`Weighting::Counts`](super::Weighting::Counts).
     pub shingles: [usize; 2],
-    /// Number of distinct shingles in both texts.
+    /// Number of distinct shingles in both texts; the sum of the lesser counts with
+    /// [`Weighting::Counts`](super::Weighting::Counts).
     pub shared: usize,
     estimate: JaccardEstimate,
 }
 
 impl Comparison {
-    /// Number of distinct shingles in either text.
+    /// Number of distinct shingles in either text; the sum of the greater counts with
+    /// [`Weighting::Counts`](super::Weighting::Counts).
     pub fn union(&self) -> usize {
         self.shingles[0] + self.shingles[1] - self.shared
     }

@@ -58,7 +58,7 @@ pub use packed::PackedSignatures;
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{
-    Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
+    Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
 pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer};

@@ -5,6 +5,7 @@ mod support;
 
 mod outputs;
 
+mod bags;
 mod clusters;
 mod compressed;
 mod dedup;

@@ -41,8 +41,9 @@ _OPTIONS = """
     stop_words: For ``unit="stopwords"``: the path of a file of words, or an iterable of them other
         than a ``str``.
     lowercase, strip_punctuation, keep_whitespace: Normalise texts before they are split.
+    count: Count how often a shingle occurs: compare bags instead of sets.
     hash: Base hash of shingles.
-    shingling: A ``Shingling``, in place of the seven options above.
+    shingling: A ``Shingling``, in place of the eight options above.
     scheme: Name of a scheme or preset, or a ``Scheme``.
     num_perm: Number of permutations; by default 128, or the scheme's.
     seed: Seed of the permutations; by default 1, or the scheme's.
@@ -105,6 +106,7 @@ def dedup_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",
@@ -174,6 +176,7 @@ def pairs_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",
@@ -271,6 +274,7 @@ def sign_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",

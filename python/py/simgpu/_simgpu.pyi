@@ -87,6 +87,7 @@ class Shingling:
         lowercase: bool = False,
         strip_punctuation: bool = False,
         keep_whitespace: bool = False,
+        count: bool = False,
         stop_words: Iterable[str] | None = None,
         hash: str | None = None,
     ) -> Shingling: ...
@@ -100,6 +101,8 @@ class Shingling:
     def strip_punctuation(self) -> bool: ...
     @property
     def keep_whitespace(self) -> bool: ...
+    @property
+    def count(self) -> bool: ...
     @property
     def stop_words(self) -> tuple[str, ...] | None: ...
     @property

@@ -12,6 +12,7 @@ use crate::io::{
     SearchParameters,
 };
 use crate::jobs::search::Search;
+use crate::pipeline::Weighting;
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 
@@ -216,6 +217,7 @@ impl<'a> Run<'a> {
             lowercase: shingling.normalise.lowercase,
             strip_punctuation: shingling.normalise.strip_punctuation,
             keep_whitespace: shingling.normalise.keep_whitespace,
+            count: shingling.weighting == Weighting::Counts,
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content_names(),
             id_field: self.fields.id.to_string(),

@@ -83,13 +83,14 @@ impl SignatureFile {
         self.reader.rows
     }
 
-    /// A description of the signed shingles: `5 words (words-v1)`.
+    /// A description of the signed shingles: `5 words (words-v1)`, or `5 words (words-v1), counted`.
     pub fn shingles(&self) -> String {
         let stated = &self.description.parameters;
         let (hash, unit) = (&stated.hash, &stated.unit);
+        let counted = if stated.count { ", counted" } else { "" };
         match stated.size {
-            Some(size) => format!("{size} {unit} ({hash})"),
-            None => format!("{unit} ({hash})"),
+            Some(size) => format!("{size} {unit} ({hash}){counted}"),
+            None => format!("{unit} ({hash}){counted}"),
         }
     }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
-use super::shingling::{Shingling, Unit};
+use super::shingling::{Shingling, Unit, Weighting};
 use super::words::Each;
 use crate::documents::{Document, Documents};
 use crate::error::{Conflict, Result};
@@ -37,6 +37,9 @@ pub struct Shingler {
     pub(super) is_of_preset: bool,
     pub(super) isa: Isa,
 }
+
+/// Hashes of a document that are counted at a time: they fit the first-level cache.
+const COUNTED_AT_A_TIME: usize = 1024;
 
 impl Shingler {
     /// A shingler for hashes of the width of `scheme`.
@@ -129,7 +132,8 @@ impl Shingler {
     pub(crate) fn byte_window(&self) -> Option<usize> {
         let is_fused = self.shingling.unit == Unit::Bytes
             && self.hash == BaseHash::Murmur3_32
-            && self.width == Width::U32;
+            && self.width == Width::U32
+            && self.shingling.weighting == Weighting::Equal;
         is_fused.then_some(self.shingling.size.get())
     }
 
@@ -303,7 +307,51 @@ impl Shingler {
         self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64)
     }
 
+    /// Appends the hashes of a document: one per occurrence of a shingle.
     fn shingle_document<H: TextHash>(
+        &self,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        match (self.shingling.weighting, hash) {
+            (Weighting::Equal, _) => self.hash_document(hash, document, scratch, out),
+            // Copies of 64 bits are cut as hashes are, so that the first pass can make them of exact sets.
+            (Weighting::Counts, BaseHash::WordsV1) => {
+                self.count_document(hash, document, scratch, |copy| {
+                    out.room().push(H::of_words(copy));
+                });
+            }
+            (Weighting::Counts, _) => {
+                self.count_document(hash, document, scratch, |copy| out.room().push(copy));
+            }
+        }
+    }
+
+    /// Calls `emit` with the next copy of a shingle for each of its occurrences.
+    fn count_document<H: TextHash>(
+        &self,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        mut emit: impl FnMut(H),
+    ) {
+        let mut occurrences = std::mem::take(&mut scratch.occurrences);
+        occurrences.clear();
+        let mut hashes = Vec::with_capacity(COUNTED_AT_A_TIME);
+        let mut flush = |hashes: &mut Vec<H>| {
+            for hash in hashes.drain(..) {
+                emit(hash.copy(occurrences.next(hash.into())));
+            }
+        };
+        let mut out = Out::pieces(&mut hashes, COUNTED_AT_A_TIME, &mut flush);
+        self.hash_document(hash, document, scratch, &mut out);
+        flush(&mut hashes);
+        scratch.occurrences = occurrences;
+    }
+
+    fn hash_document<H: TextHash>(
         &self,
         hash: BaseHash,
         document: Document<'_>,
