@@ -7,9 +7,9 @@ mod support;
 
 use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
-use simgpu::documents::TextBatch;
+use simgpu::documents::{TextBatch, WeightedBatch};
 use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit, Weighting};
-use simgpu::scheme::{Scheme, fmix64};
+use simgpu::scheme::{Scheme, WeightScale, fmix64};
 use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny, within};
 
 #[test]
@@ -124,6 +124,35 @@ fn texts_sign_as_their_sets_do() {
                 assert_eq!(signer.notices(), [""; 0]);
             }
         }
+    }
+}
+
+#[test]
+fn weighted_tokens_match_the_definition() {
+    if !has_adapter() {
+        return;
+    }
+    let mut documents = WeightedBatch::default();
+    for document in 0..40u64 {
+        for token in 0..document * 7 {
+            let random = fmix64(document << 32 | token);
+            let weight = (random % 1000) as f64 / 100.0;
+            documents.push_token(random.to_string().as_bytes(), weight);
+        }
+        documents.finish_document();
+    }
+    for (scheme, integers) in forms() {
+        let shingling = Shingling {
+            weighting: Weighting::Given(WeightScale::default()),
+            ..Shingling::of(Unit::Tokens)
+        };
+        let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+        let scalar = Backend::Scalar.signer(&scheme).unwrap();
+        let expected = Signatures::of_documents(&*scalar, &documents, &shingler).unwrap();
+        let signer = gpu(&scheme, in_form(integers, Bounds::default()));
+        let signatures = Signatures::of_documents(&*signer, &documents, &shingler).unwrap();
+        assert!(signatures == expected, "{scheme} {integers:?}");
+        assert_eq!(signer.notices(), [""; 0]);
     }
 }
 

@@ -151,7 +151,7 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
     let splits_words = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
     match scheme.preset() {
         Some(preset) if shingling.weighting != Weighting::Equal => progress.tell(&format!(
-            "signatures differ from those of {}, which knows no `count`",
+            "signatures differ from those of {}, whose shingles weigh the same",
             preset.name
         )),
         Some(preset) if splits_words(&preset) && shingling.unit.is_made_of_words() => {
@@ -199,6 +199,7 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
     let counted = match shingling.weighting {
         Weighting::Equal => "",
         Weighting::Counts => "counted ",
+        Weighting::Given(_) => "weighted ",
     };
     if unit.takes_size() && !is_unit {
         let size = HumanCount(shingling.size.get() as u64);

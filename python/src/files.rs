@@ -192,6 +192,8 @@ fn no_input() -> InputArguments {
         hidden: false,
         text_field: Vec::new(),
         tokens_field: None,
+        weights_field: None,
+        weight_scale: None,
         id_field: None,
         unique_ids: false,
         on_bad_record: OnBadRecordArgument::Fail,

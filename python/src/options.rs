@@ -160,6 +160,8 @@ impl<'py> Options<'py> {
             hidden: self.switch("hidden")?,
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
+            weights_field: self.optional("weights_field", "the name of a field, as a str")?,
+            weight_scale: self.optional("weight_scale", "a power of two")?,
             id_field: self.optional("id_field", "the name of a field, as a str")?,
             unique_ids: self.switch("unique_ids")?,
             on_bad_record: self.choice("on_bad_record")?,

@@ -48,6 +48,12 @@ pub struct Parameters {
     /// The field of the text or of the tokens.
     #[serde(default)]
     pub content_field: String,
+    /// The field of the weights; `None` without weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights_field: Option<String>,
+    /// Copies per unit of weight; `None` without weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_scale: Option<f64>,
     /// The field of the id.
     #[serde(default)]
     pub id_field: String,

@@ -19,7 +19,7 @@ use crate::terminal::Lines;
 use crate::{Incomplete, Usage, stop, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 24] = [
+const DOCUMENT_ARGUMENTS: [&str; 26] = [
     "inputs",
     "format",
     "text_field",
@@ -37,6 +37,8 @@ const DOCUMENT_ARGUMENTS: [&str; 24] = [
     "strip_punctuation",
     "keep_whitespace",
     "count",
+    "weights_field",
+    "weight_scale",
     "scheme",
     "hash",
     "num_perm",

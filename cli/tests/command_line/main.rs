@@ -19,3 +19,4 @@ mod presets;
 mod shells;
 mod sign;
 mod stdout;
+mod weights;

@@ -28,6 +28,8 @@ _OPTIONS = """
     text_field: Field with the text, or several fields to join by line breaks. ``a.b`` is the field
         ``b`` of the object ``a``.
     tokens_field: Field with the list of tokens; needs ``unit="tokens"``. By default ``tokens``.
+    weights_field: Field with the weights of the tokens, a list of as many numbers.
+    weight_scale: Copies that stand for a weight of 1, a power of two; by default 16.
     id_field: Field with the id, which every record must have. By default ``id`` where every record
         has one, else all ids are ``FILE:ROW``.
     unique_ids: Fail if an id is missing or occurs twice.
@@ -94,6 +96,8 @@ def dedup_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -164,6 +168,8 @@ def pairs_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -262,6 +268,8 @@ def sign_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",

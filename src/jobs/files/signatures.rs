@@ -87,7 +87,11 @@ impl SignatureFile {
     pub fn shingles(&self) -> String {
         let stated = &self.description.parameters;
         let (hash, unit) = (&stated.hash, &stated.unit);
-        let counted = if stated.count { ", counted" } else { "" };
+        let counted = match (stated.count, stated.weight_scale) {
+            (true, _) => ", counted".to_owned(),
+            (false, Some(scale)) => format!(", weighted at {scale} copies per unit of weight"),
+            (false, None) => String::new(),
+        };
         match stated.size {
             Some(size) => format!("{size} {unit} ({hash}){counted}"),
             None => format!("{unit} ({hash}){counted}"),

@@ -45,6 +45,13 @@ impl Scratch {
         }
     }
 
+    pub(super) fn push_weighted_token(&mut self, token: &[u8], weight: u64) {
+        if self.is_digested {
+            self.sequence.push_prefixed(token);
+            self.sequence.push_number(weight);
+        }
+    }
+
     /// 128 bits of BLAKE3 over the unit sequence of the last document.
     pub(super) fn digest(&self) -> u128 {
         let bytes = match self.digests_normalised {

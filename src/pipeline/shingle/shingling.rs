@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use super::normalise::Normalise;
 use super::stop_words::StopWords;
 use crate::error::{Conflict, Result};
-use crate::scheme::{Grams, Scheme, Shingles};
+use crate::scheme::{Grams, Scheme, Shingles, WeightScale};
 
 /// The unit of shingles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,14 @@ pub enum Weighting {
     /// In a list of hashes, the first occurrence of a shingle is the hash of the shingle, and each further one is the
     /// next of its [`Copies`](crate::scheme::Copies), so that no repeat remains.
     Counts,
+    /// Each token of a document has a weight, and those of a token that occurs several times add up. The Jaccard similarity
+    /// of two documents is the sum of the lesser weights divided by the sum of the greater ones; a token that a document
+    /// lacks weighs 0 there. Needs [`Unit::Tokens`] with a size of 1, and documents with weights
+    /// ([`WeightedBatch`](crate::documents::WeightedBatch)).
+    ///
+    /// In a list of hashes, a token becomes as many [`Copies`](crate::scheme::Copies) as its weight times the scale. A
+    /// document with weights of less than one copy in all may have no shingle.
+    Given(WeightScale),
 }
 
 /// How to cut documents into shingles: unit, size and normalisation, and how much a shingle weighs.
