@@ -505,6 +505,7 @@ fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::WeightScale;
 
     fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
         let mut documents = fields.empty_batch();
@@ -514,6 +515,12 @@ mod tests {
             DocumentBatch::Tokens(tokens) => {
                 let token = |token| String::from_utf8_lossy(token).into_owned();
                 tokens.tokens(0).map(token).collect::<Vec<_>>().join("|")
+            }
+            DocumentBatch::Weighted(tokens) => {
+                let tokens = tokens.tokens(0);
+                let shown = tokens
+                    .map(|(token, weight)| format!("{} {weight}", String::from_utf8_lossy(token)));
+                shown.collect::<Vec<_>>().join("|")
             }
         };
         Ok((text, id))
@@ -588,6 +595,16 @@ mod tests {
         )
         .unwrap();
         assert_eq!(tokens, "a b|1|1.50|é|-2e3|");
+        let weighted = Fields {
+            weights: Some(WeightsField {
+                path: FieldPath::new("weights.of"),
+                scale: WeightScale::default(),
+            }),
+            ..fields.clone()
+        };
+        let record = r#"{"weights": {"of": [1, 2.50, 3e-1]}, "tokens": ["a b", 1, ""]}"#;
+        let (tokens, _) = parsed(record, &weighted).unwrap();
+        assert_eq!(tokens, "a b 1|1 2.5| 0.3");
         let problem = parsed(r#"{"tokens": ["a", null]}"#, &fields).unwrap_err();
         assert!(problem.contains("null"), "{problem}");
         assert!(parsed(r#"{"tokens": "a"}"#, &fields).is_err());

@@ -79,7 +79,6 @@ fn pairs_have_the_similarity_of_their_weights() {
     for scheme in ["affine32", "affine64", "fast", "datasketch"] {
         for input in ["in.jsonl", "in.parquet"] {
             let pairs = pairs_of(&place, &format!("{input} --scheme {scheme}"));
-            // A pair that shares an eighth may have no equal slot of 128 of `fast`.
             assert_eq!(pairs, expected(), "{input} {scheme}");
         }
     }
