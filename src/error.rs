@@ -360,6 +360,27 @@ pub enum Conflict {
         "exact verification needs the documents, not only signatures; pass `verify=signature`, or give the documents"
     )]
     ExactWithoutDocuments,
+    /// An exact join was requested without the documents.
+    #[error(
+        "an exact join needs the documents, not only signatures; pass `candidates=lsh`, or give the documents"
+    )]
+    JoinWithoutDocuments,
+    /// An exact join was requested with another verification.
+    #[error(
+        "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"
+    )]
+    JoinNotExact,
+    /// An exact join was requested for weighted tokens.
+    #[error("an exact join compares sets and bags, not weighted tokens; pass `candidates=lsh`")]
+    JoinWeights,
+    /// The sets of an exact join need too much memory.
+    #[error(
+        "the shingles of an exact join need more memory than `join_mib` ({mib} MiB); raise `join_mib`, or pass `candidates=lsh`"
+    )]
+    JoinMemory {
+        /// The limit in MiB.
+        mib: usize,
+    },
     /// This CPU lacks an instruction set.
     #[error("this CPU does not have {name}; choose one of {available}")]
     MissingInstructions {

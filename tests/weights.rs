@@ -134,6 +134,10 @@ fn fmix(hash: u64) -> u64 {
 }
 
 /// The copies of an element, by the formulas; of a 32-bit hash before they are cut.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the number is small and whole"
+)]
 fn copies(hash: u64, weight: f64, scale: f64, is_narrow: bool) -> Vec<u64> {
     let copy = |i: u64| match (i, is_narrow) {
         (0, _) => hash,

@@ -14,7 +14,7 @@ use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, WeightsField,
 };
-use simgpu::jobs::{Run, Search, Verification};
+use simgpu::jobs::{CandidateMethod, Run, Search, Verification};
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
@@ -346,7 +346,7 @@ pub struct SignArguments {
     #[arg(
         long,
         value_name = "NAME",
-        default_value = "affine32",
+        default_value = DEFAULT_SCHEME,
         help = scheme_help(),
         help_heading = "Signatures"
     )]
@@ -367,6 +367,24 @@ pub struct SignArguments {
     /// Where to sign.
     #[command(flatten)]
     pub machine: BackendArguments,
+}
+
+/// The default of `--scheme`.
+const DEFAULT_SCHEME: &str = "affine32";
+
+impl SignArguments {
+    /// The first option that concerns signatures, not shingles, and is not at its default.
+    fn named_option(&self) -> Option<&'static str> {
+        let options = [
+            ("scheme", self.scheme != DEFAULT_SCHEME),
+            ("hash", self.hash.is_some()),
+            ("num_perm", self.num_perm.is_some()),
+            ("seed", self.seed.is_some()),
+            ("backend", !self.machine.is_auto()),
+        ];
+        let named = options.into_iter().find(|(_, is_named)| *is_named);
+        named.map(|(name, _)| name)
+    }
 }
 
 /// Stop words: a file of them, or the words themselves, which no option of the command line can hold.
@@ -765,6 +783,31 @@ pub struct SearchArguments {
     /// How to verify candidate pairs [default: exact; signature with --signatures]
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub verify: Option<VerifyArgument>,
+
+    /// How to find candidate pairs [default: auto; lsh if --bands, --scheme, --hash, --num-perm, --seed or
+    /// --backend is not at its default]
+    #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
+    pub candidates: Option<CandidatesArgument>,
+
+    /// Maximum memory for the shingles of an exact join, in MiB; auto finds candidates of larger inputs through LSH
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value = "2048",
+        help_heading = "Search"
+    )]
+    pub join_mib: NonZeroUsize,
+}
+
+/// The value of `--candidates`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CandidatesArgument {
+    /// Documents with a band of equal signature slots; misses some similar pairs, and needs little memory
+    Lsh,
+    /// Documents with a rare shingle in common (exact join); misses no similar pair
+    Join,
+    /// The exact join for words and tokens where it costs about as much as LSH, else LSH
+    Auto,
 }
 
 /// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
@@ -794,22 +837,44 @@ pub enum VerifyArgument {
 }
 
 impl SearchArguments {
-    /// The search, with the verification `unless_given` if none is named.
+    /// The search, with the verification `unless_given` if none is named. `sign` has the options of signatures; `None` if
+    /// they are stored.
+    ///
+    /// # Errors
+    /// A usage error for options that contradict each other.
     pub(crate) fn resolve(
         &self,
         scheme: &Scheme,
         unless_given: Verification,
+        sign: Option<&SignArguments>,
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
+        let of_lsh = match sign {
+            None => Some("signatures"),
+            Some(_) if self.banding.bands.is_some() => Some("bands"),
+            Some(sign) => sign.named_option(),
+        };
+        let candidates = match (self.candidates, of_lsh) {
+            (Some(CandidatesArgument::Join), Some(option)) => {
+                return Err(Usage::error(&format!(
+                    "`candidates=join` computes no signatures; omit `{option}`, or pass `candidates=lsh`"
+                )));
+            }
+            (Some(CandidatesArgument::Join), None) => CandidateMethod::Join,
+            (Some(CandidatesArgument::Lsh), _) | (None, Some(_)) => CandidateMethod::Lsh,
+            (Some(CandidatesArgument::Auto) | None, _) => CandidateMethod::Auto,
+        };
+        let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
+        let verification = match self.verify {
+            Some(VerifyArgument::None) => Verification::None,
+            Some(VerifyArgument::Signature) => Verification::Signature,
+            Some(VerifyArgument::Exact) => Verification::Exact,
+            None => unless_given,
+        };
         Ok(Search {
-            threshold,
-            banding,
-            verification: match self.verify {
-                Some(VerifyArgument::None) => Verification::None,
-                Some(VerifyArgument::Signature) => Verification::Signature,
-                Some(VerifyArgument::Exact) => Verification::Exact,
-                None => unless_given,
-            },
+            candidates,
+            join_bytes,
+            ..Search::through_lsh(threshold, banding, verification)
         })
     }
 }

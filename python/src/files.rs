@@ -96,6 +96,8 @@ pub(crate) fn pairs_signatures<'py>(
         search: SearchArguments {
             banding: options.banding()?,
             verify: Some(options.choice("verify")?),
+            candidates: None,
+            join_mib: std::num::NonZeroUsize::MIN,
         },
         identical: options.choice("identical")?,
         max_pairs: options.count("max_pairs")?,

@@ -68,11 +68,11 @@ impl Settings<'_> {
             Verification::Signature,
             Verification::Exact,
         ];
-        let search = Search {
-            threshold: self.threshold,
-            banding: banding_of(py, self.bands, self.rows, self.threshold, &scheme)?,
-            verification: named(py, "verify", &self.verify, verification, Verification::name)?,
-        };
+        let search = Search::through_lsh(
+            self.threshold,
+            banding_of(py, self.bands, self.rows, self.threshold, &scheme)?,
+            named(py, "verify", &self.verify, verification, Verification::name)?,
+        );
         Ok(Prepared {
             engines: open(py, &scheme, shingling.as_ref(), backend)?,
             search,

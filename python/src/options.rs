@@ -302,6 +302,8 @@ impl<'py> Options<'py> {
         Ok(SearchArguments {
             banding: self.banding()?,
             verify: Some(self.choice("verify")?),
+            candidates: None,
+            join_mib: NonZeroUsize::new(2048).unwrap_or(NonZeroUsize::MIN),
         })
     }
 

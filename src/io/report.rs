@@ -71,10 +71,14 @@ pub struct Parameters {
 pub struct SearchParameters {
     /// The least similarity of a pair.
     pub threshold: f64,
-    /// The number of bands.
-    pub bands: usize,
-    /// Slots per band.
-    pub rows: usize,
+    /// The method that found candidate pairs: `lsh` or `join`.
+    pub candidates: String,
+    /// The number of bands; `None` for a join.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bands: Option<usize>,
+    /// Slots per band; `None` for a join.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
     /// The verification of candidate pairs: `none`, `signature` or `exact`.
     pub verify: String,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
@@ -148,7 +152,8 @@ pub struct Report {
     /// How clusters are formed: `greedy` or `connected`; `None` except for `dedup`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster: Option<&'static str>,
-    /// The most documents of one bucket that a further document is compared with; `None` except for `dedup`.
+    /// The most documents of one bucket that a further document is compared with; `None` except for `dedup` through
+    /// LSH.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_bucket: Option<usize>,
     /// Which pairs of identical documents are returned: `all` or `star`; `None` except for `pairs`.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::corpus::Corpus;
-use super::search::{Candidates, Search, Verification, counts};
+use super::search::{CandidateMethod, Candidates, Search, Verification, counts};
 use super::source::{InMemory, Source};
 use crate::documents::Documents;
 use crate::engine::Engine;
@@ -49,7 +49,10 @@ pub struct Deduplication {
     pub removed: Vec<Removed>,
     /// The counts of documents and pairs.
     pub counts: Counts,
-    /// The probability that the run finds a pair with a similarity equal to the threshold.
+    /// The method that found candidate pairs: [`CandidateMethod::Lsh`] or [`CandidateMethod::Join`].
+    pub candidates: CandidateMethod,
+    /// The probability that the run finds a pair with a similarity equal to the threshold; 1 with
+    /// [`CandidateMethod::Join`].
     pub recall_at_threshold: f64,
     /// The share of truly similar pairs to expect among the pairs that count as similar: 1 with [`Verification::Exact`]; with
     /// [`Verification::Signature`], estimated from the estimates of all compared pairs, or `None` without similar
@@ -162,17 +165,19 @@ pub(crate) fn find_removals(
         },
     );
     let Candidates {
+        search,
         corpus,
         buckets,
         similarity,
         observed,
     } = candidates;
+    let is_join = search.candidates == CandidateMethod::Join;
     let clusters = timings.time("compare", 0, || {
         let cluster_task = ClusterTask {
             similarity: &*similarity,
             threshold: search.threshold,
             ranks: groups.ranks.as_deref(),
-            max_bucket: task.max_bucket,
+            max_bucket: if is_join { usize::MAX } else { task.max_bucket },
         };
         let advance = &mut |done| advance(progress, done, 0, 0);
         match task.clustering {
@@ -181,7 +186,7 @@ pub(crate) fn find_removals(
                 Clusters::greedy(buckets, &cluster_task, advance)
             }
             Clustering::Connected => {
-                progress.begin("compare", search.banding.bands() as u64);
+                progress.begin("compare", buckets.bands() as u64);
                 Clusters::connected(&buckets, &cluster_task, advance)
             }
         }
@@ -202,6 +207,7 @@ pub(crate) fn find_removals(
     let found = Deduplication {
         removed,
         counts,
+        candidates: search.candidates,
         recall_at_threshold: search.recall_at_threshold(num_perm),
         expected_precision: search.expected_precision(num_perm, observed.as_ref()),
         timings,

@@ -14,12 +14,9 @@ use super::corpus::Corpus;
 use crate::documents::{DigestMap, DigestSet, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pipeline::{
-    BandKeys, Banding, PackedSignatures, Scratch, ShingleBatch, Signatures, SlotBits,
-};
+use crate::pipeline::{Banding, Scratch, ShingleBatch, ShingleSets, Signatures};
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
-use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
 pub(crate) trait Pieces: Sync {
@@ -59,6 +56,12 @@ pub(crate) trait Sink: Sync {
     /// What the sink needs of the next batch.
     fn wants(&self) -> Wanted;
 
+    /// Makes the sink ready for the next batch.
+    fn prepare(&mut self, engine: &Engine) -> Result<()> {
+        let _ = engine;
+        Ok(())
+    }
+
     /// Receives the next documents, in order.
     fn take(&mut self, batch: SignedBatch) -> Result<()>;
 
@@ -74,17 +77,27 @@ pub(crate) trait Sink: Sync {
 pub(crate) struct Wanted {
     /// Whether to leave out documents without shingles and repeated documents.
     pub(crate) distinct_only: bool,
-    /// The banding, if the sink needs band keys only; `None` if it needs signatures.
-    pub(crate) keys_alone: Option<Banding>,
-    /// Whether the sink takes exact sets. Only with a shingler that computes them on the way
-    /// ([`Shingler::hashes_exactly`](crate::pipeline::Shingler::hashes_exactly)).
+    /// What it needs of signatures.
+    pub(crate) signed: SignedForm,
+    /// Whether the sink takes exact sets.
     pub(crate) sets: bool,
+}
+
+/// What a sink needs of signatures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SignedForm {
+    /// The signatures.
+    Signatures,
+    /// Only their band keys.
+    Keys(Banding),
+    /// Nothing.
+    Nothing,
 }
 
 /// Exact sets of documents: a range of one list of hashes for each.
 pub(crate) struct PieceSets {
-    hashes: Vec<u64>,
-    ranges: Vec<Range<usize>>,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) ranges: Vec<Range<usize>>,
 }
 
 impl PieceSets {
@@ -110,16 +123,11 @@ pub(crate) enum SignedBatch {
         /// The keys.
         keys: Vec<u64>,
     },
+    /// Nothing: the documents were not signed.
+    Nothing,
 }
 
 impl SignedBatch {
-    fn len(&self) -> usize {
-        match self {
-            SignedBatch::Signatures(signatures) => signatures.len(),
-            SignedBatch::Keys { bands, keys } => keys.len() / bands,
-        }
-    }
-
     /// Keeps the documents that `is_kept` marks.
     fn retain(&mut self, is_kept: &[bool]) {
         match self {
@@ -130,66 +138,7 @@ impl SignedBatch {
                     .flat_map(|kept| iter::repeat_n(*kept, *bands));
                 keys.retain(|_| of_document.next().unwrap_or(false));
             }
-        }
-    }
-}
-
-/// Collects band keys, and signatures or exact sets if verification needs them.
-#[derive(Debug)]
-pub(crate) struct Banded {
-    pub(crate) keys: BandKeys,
-    /// The signatures, without the high bits of their slots.
-    pub(crate) signatures: Option<PackedSignatures>,
-    /// The exact sets of all documents; `None` if they are not wanted, or take too much memory.
-    pub(crate) sets: Option<ExactSets>,
-}
-
-impl Banded {
-    pub(crate) fn new(banding: Banding, signatures: Option<(usize, SlotBits)>) -> Self {
-        Banded {
-            keys: BandKeys::new(banding),
-            signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
-            sets: None,
-        }
-    }
-
-    /// Holds exact sets, as long as they fit in memory.
-    pub(crate) fn hold_sets(&mut self) {
-        self.sets = Some(ExactSets::default());
-    }
-}
-
-impl Sink for Banded {
-    fn wants(&self) -> Wanted {
-        Wanted {
-            distinct_only: true,
-            keys_alone: self.signatures.is_none().then_some(self.keys.banding()),
-            sets: self.sets.is_some(),
-        }
-    }
-
-    fn take(&mut self, batch: SignedBatch) -> Result<()> {
-        match batch {
-            SignedBatch::Keys { keys, .. } => self.keys.push_keys(&keys),
-            SignedBatch::Signatures(signatures) => {
-                self.keys.push(&signatures);
-                if let Some(all) = &mut self.signatures {
-                    all.push(&signatures)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn take_sets(&mut self, first: u32, sets: PieceSets) {
-        let PieceSets { hashes, ranges } = sets;
-        let bytes = size_of_val(&*hashes);
-        self.sets = self
-            .sets
-            .take()
-            .filter(|held| held.memory_bytes() + bytes <= SETS_IN_MEMORY);
-        if let Some(held) = &mut self.sets {
-            held.insert_all(hashes, (first..).zip(ranges));
+            SignedBatch::Nothing => {}
         }
     }
 }
@@ -245,6 +194,7 @@ impl<'a> FirstPass<'a> {
 
     /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order.
     pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
+        self.sink.prepare(self.engine)?;
         self.wanted = self.sink.wants();
         let signed: Vec<SignedPiece<P::Records>> = {
             let (this, source) = (&*self, &*source);
@@ -301,7 +251,6 @@ impl<'a> FirstPass<'a> {
         } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
         let shingler = self.engine.shingler();
         shingler.check_forms(&documents)?;
-        // If exact sets are wanted, the scheme's hashes are made of them.
         let (made, of_exact) = if self.wanted.sets {
             (exact, Some(shingles))
         } else {
@@ -312,8 +261,10 @@ impl<'a> FirstPass<'a> {
             if of_exact.is_some() {
                 // One allocation, most of which stays untouched: the sets are handed on as they are.
                 made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
+                shingler.exact_with_digests(&documents, scratch, made)
+            } else {
+                shingler.shingle_with_digests(&documents, scratch, made)
             }
-            shingler.shingle_with_digests(&documents, scratch, made)
         });
         timed_without_nested(&spent.sign_ns, || {
             let mut seen = DigestSet::default();
@@ -333,25 +284,21 @@ impl<'a> FirstPass<'a> {
             }
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             made.retain(&is_signed);
-            let (sets, exact_sets) = match of_exact {
-                None => (made.sets(), None),
+            let (signed, exact_sets) = match of_exact {
+                None => (self.signed(&made.sets())?, None),
                 Some(shingles) => {
-                    shingles.high_halves_of(made);
-                    (shingles.sets(), Some(PieceSets::take(made)))
-                }
-            };
-            let signer = self.engine.signer();
-            let signed = match self.wanted.keys_alone {
-                Some(banding) => {
-                    let bands = banding.bands();
-                    let mut keys = vec![0; sets.len() * bands];
-                    signer.band_keys(&sets, banding, &mut keys)?;
-                    SignedBatch::Keys { bands, keys }
-                }
-                None => {
-                    let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-                    signatures.sign(signer, &sets)?;
-                    SignedBatch::Signatures(signatures)
+                    shingles.clear();
+                    if matches!(self.wanted.signed, SignedForm::Nothing) {
+                        // The signer gets no sets.
+                    } else if shingler.hashes_exactly() {
+                        shingles.high_halves_of(made);
+                    } else {
+                        let signed = (0..).zip(&is_signed).filter(|(_, is_signed)| **is_signed);
+                        for (row, _) in signed {
+                            shingler.shingle_onto(documents.get(row), scratch, shingles);
+                        }
+                    }
+                    (self.signed(&shingles.sets())?, Some(PieceSets::take(made)))
                 }
             };
             Ok(SignedPiece {
@@ -361,6 +308,25 @@ impl<'a> FirstPass<'a> {
                 signed,
                 sets: exact_sets,
             })
+        })
+    }
+
+    /// Signs sets as the sink needs it.
+    fn signed(&self, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
+        let signer = self.engine.signer();
+        Ok(match self.wanted.signed {
+            SignedForm::Keys(banding) => {
+                let bands = banding.bands();
+                let mut keys = vec![0; sets.len() * bands];
+                signer.band_keys(sets, banding, &mut keys)?;
+                SignedBatch::Keys { bands, keys }
+            }
+            SignedForm::Signatures => {
+                let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+                signatures.sign(signer, sets)?;
+                SignedBatch::Signatures(signatures)
+            }
+            SignedForm::Nothing => SignedBatch::Nothing,
         })
     }
 
@@ -376,7 +342,7 @@ impl<'a> FirstPass<'a> {
         }
         self.corpus.bytes += piece.bytes as u64;
         let first = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
-        let mut is_needed = Vec::with_capacity(signed.len());
+        let mut is_needed = Vec::with_capacity(piece.shingled.len());
         for document in &piece.shingled {
             let is_new = self.number_document(document);
             if document.is_signed {

@@ -4,6 +4,8 @@
 //! the same stages and find the same pairs.
 #![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
+mod banded;
+
 mod corpus;
 
 mod first_pass;
@@ -25,7 +27,7 @@ pub use dedup::{Dedup, Deduplication, FoundBy, Removed, dedup};
 #[cfg(feature = "io")]
 pub use files::{DedupOutput, Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
-pub use search::{Search, Verification};
+pub use search::{CandidateMethod, Search, Verification};
 
 #[cfg(feature = "internals")]
 #[cfg(feature = "io")]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::corpus::Corpus;
-use super::search::{Candidates, Search, counts};
+use super::search::{CandidateMethod, Candidates, Search, counts};
 use super::source::InMemory;
 use crate::documents::Documents;
 use crate::engine::Engine;
@@ -68,6 +68,8 @@ pub struct PairsFound {
     pub is_complete: bool,
     /// The probability that the run finds a pair with a similarity equal to the threshold.
     pub recall_at_threshold: f64,
+    /// The method that found candidate pairs: [`CandidateMethod::Lsh`] or [`CandidateMethod::Join`].
+    pub candidates: CandidateMethod,
     /// The share of truly similar pairs to expect among the pairs of documents that are not identical; see
     /// [`Deduplication::expected_precision`](super::Deduplication::expected_precision).
     pub expected_precision: Option<f64>,
@@ -152,6 +154,12 @@ impl<'a> PairSearch<'a> {
         }
     }
 
+    /// The search, with the method that found the candidates.
+    #[cfg(feature = "io")]
+    pub(crate) fn search(&self) -> &Search {
+        &self.candidates.search
+    }
+
     /// The number of documents.
     #[cfg(feature = "io")]
     pub(crate) fn documents(&self) -> u32 {
@@ -208,8 +216,8 @@ impl<'a> PairSearch<'a> {
         timings: Timings,
         progress: &dyn Progress,
     ) -> PairsFound {
-        let search = &self.task.search;
         let Candidates {
+            search,
             corpus,
             buckets,
             observed,
@@ -233,6 +241,7 @@ impl<'a> PairSearch<'a> {
             counts,
             is_complete: streamed.is_complete,
             recall_at_threshold: search.recall_at_threshold(num_perm),
+            candidates: search.candidates,
             expected_precision: search.expected_precision(num_perm, observed.as_ref()),
             timings,
         }

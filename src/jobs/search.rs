@@ -1,15 +1,45 @@
 //! Finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this search.
 
+use super::banded::Banded;
 use super::corpus::Corpus;
-use super::first_pass::{Banded, FirstPass};
+use super::first_pass::FirstPass;
 use super::observed::{Observations, ObservedSignatures};
 use super::source::Source;
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::pipeline::{Banding, Buckets, Detection, Similarity, SlotBits, Unverified};
+use crate::error::{Conflict, Result};
+use crate::pipeline::{
+    Banding, Buckets, Detection, Prefixes, Sets, Similarity, SlotBits, Unit, Unverified,
+};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
 use crate::store::ExactSets;
+
+/// The method that finds candidate pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CandidateMethod {
+    /// Locality-sensitive hashing: documents that share a bucket (MMDS 3.4). Misses some similar pairs, streams, and
+    /// needs little memory.
+    Lsh,
+    /// An exact join: documents that share a rare shingle ([`Prefixes`], MMDS 3.9). Misses no similar pair, and holds
+    /// all shingles in memory. Only with [`Verification::Exact`].
+    Join,
+    /// [`CandidateMethod::Join`] where it costs about the same; otherwise [`CandidateMethod::Lsh`]. The shingles must
+    /// be words or tokens, they must fit in [`Search::join_bytes`], and rare shingles must leave few candidates. This
+    /// depends on the documents and the parameters alone.
+    #[default]
+    Auto,
+}
+
+impl CandidateMethod {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            CandidateMethod::Lsh => "lsh",
+            CandidateMethod::Join => "join",
+            CandidateMethod::Auto => "auto",
+        }
+    }
+}
 
 /// The verification of candidate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +74,21 @@ pub struct Search {
     pub banding: Banding,
     /// The verification of candidate pairs; default [`Verification::Exact`].
     pub verification: Verification,
+    /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
+    pub candidates: CandidateMethod,
+    /// The most bytes of memory for the shingles and the index of an exact join; default 2 GiB.
+    pub join_bytes: usize,
 }
+
+/// The default of [`Search::join_bytes`].
+const JOIN_BYTES: usize = 2 << 30;
+
+/// The join's pairs of equal prefix elements up to which [`CandidateMethod::Auto`] chooses it. They take some 20 ns
+/// each, so these cost as much as signing a small corpus.
+const CHEAP_JOIN: u64 = 10_000_000;
+
+/// The same for each shingle, for larger corpora.
+const CHEAP_JOIN_PER_SHINGLE: u64 = 10;
 
 /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
 /// estimate by a quarter of a percent, for a quarter of the memory or less.
@@ -56,14 +100,25 @@ impl Search {
     /// # Errors
     /// [`Error::Parameter`](crate::Error::Parameter) unless the threshold lies in (0, 1].
     pub fn new(threshold: f64, scheme: &Scheme) -> Result<Self> {
+        let banding = Banding::for_scheme(threshold, scheme)?;
         Ok(Search {
-            threshold,
-            banding: Banding::for_scheme(threshold, scheme)?,
-            verification: Verification::default(),
+            candidates: CandidateMethod::default(),
+            ..Search::through_lsh(threshold, banding, Verification::default())
         })
     }
 
-    /// How likely a similar pair is to be found, with signatures of `num_perm` slots.
+    /// A search with [`CandidateMethod::Lsh`].
+    pub fn through_lsh(threshold: f64, banding: Banding, verification: Verification) -> Self {
+        Search {
+            threshold,
+            banding,
+            verification,
+            candidates: CandidateMethod::Lsh,
+            join_bytes: JOIN_BYTES,
+        }
+    }
+
+    /// How likely a similar pair is to be found by LSH, with signatures of `num_perm` slots.
     pub fn detection(&self, num_perm: usize) -> Detection {
         let detection = Detection::of_candidates(self.banding, num_perm);
         match self.verification {
@@ -74,7 +129,37 @@ impl Search {
 
     /// The probability that a pair with a similarity equal to the threshold is found.
     pub(crate) fn recall_at_threshold(&self, num_perm: usize) -> f64 {
-        self.detection(num_perm).probability(self.threshold)
+        match self.candidates {
+            CandidateMethod::Join => 1.0,
+            CandidateMethod::Lsh | CandidateMethod::Auto => {
+                self.detection(num_perm).probability(self.threshold)
+            }
+        }
+    }
+
+    /// The method that finds candidates, if `engine` shingles the documents: [`CandidateMethod::Auto`] only if this
+    /// depends on the documents.
+    ///
+    /// # Errors
+    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`],
+    /// [`Conflict::JoinWeights`] for one of weighted tokens.
+    pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
+        let is_exact = self.verification == Verification::Exact;
+        let is_weighted = engine.shingler().takes_weights();
+        match self.candidates {
+            CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
+            CandidateMethod::Join if is_weighted => Err(Conflict::JoinWeights.into()),
+            CandidateMethod::Auto => {
+                let unit = &engine.shingler().shingling().unit;
+                let is_small = unit.is_made_of_words() || *unit == Unit::Tokens;
+                Ok(if is_exact && is_small && !is_weighted {
+                    CandidateMethod::Auto
+                } else {
+                    CandidateMethod::Lsh
+                })
+            }
+            method => Ok(method),
+        }
     }
 
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
@@ -94,15 +179,20 @@ impl Search {
         }
     }
 
-    /// Bytes of memory per document of a run, without the id: band keys, row, length, digest, and the packed
-    /// signature if [`Search::verification`] needs it.
+    /// Bytes of memory per document of a run through LSH, without the id: band keys, row, length, digest, and the
+    /// packed signature if [`Search::verification`] needs it.
     pub fn bytes_per_document(&self, num_perm: usize) -> usize {
+        8 * self.banding.bands() + self.bytes_without_keys(num_perm)
+    }
+
+    /// The same without band keys.
+    fn bytes_without_keys(&self, num_perm: usize) -> usize {
         let signature = match self.verification {
             Verification::Signature => size_of::<u64>() * SLOT_BITS.words(num_perm),
             Verification::None | Verification::Exact => 0,
         };
         let (row, length, digest) = (4, 4, 32);
-        8 * self.banding.bands() + signature + row + length + digest
+        signature + row + length + digest
     }
 
     /// An empty collector of what the search needs of signed documents.
@@ -114,6 +204,8 @@ impl Search {
 
 /// A corpus with its buckets, and the similarity that verifies candidate pairs.
 pub(crate) struct Candidates {
+    /// The search, with the method that found the candidates.
+    pub(crate) search: Search,
     pub(crate) corpus: Corpus,
     pub(crate) buckets: Buckets,
     pub(crate) similarity: Box<dyn Similarity>,
@@ -131,23 +223,54 @@ impl Candidates {
         timings: &mut Timings,
     ) -> Result<Self> {
         let num_perm = engine.signer().num_perm();
+        let method = search.method(engine)?;
         let is_exact = search.verification == Verification::Exact;
-        let mut banded = search.banded(num_perm);
-        if is_exact && engine.shingler().hashes_exactly() {
-            banded.hold_sets();
-        }
+        let banded = search.banded(num_perm);
+        let mut banded = match method {
+            CandidateMethod::Join => banded.join(search.join_bytes),
+            CandidateMethod::Auto => banded.join_if_small(search.join_bytes, engine),
+            CandidateMethod::Lsh if is_exact && engine.shingler().hashes_exactly() => {
+                banded.hold_sets()
+            }
+            CandidateMethod::Lsh => banded,
+        };
         let pass = FirstPass::new(engine, progress, &mut banded);
         let corpus = source.read(pass, &mut timings.0)?;
-        let per_document = search.bytes_per_document(num_perm) as u64;
-        let held = banded.sets.take();
-        let of_sets = held.as_ref().map_or(0, ExactSets::memory_bytes) as u64;
-        let bytes = corpus.documents() * per_document + of_sets + source.held_bytes();
+        banded.end(engine)?;
+        let per_document = search.bytes_without_keys(num_perm) as u64;
+        let bytes = corpus.documents() * per_document
+            + banded.keys_bytes()
+            + banded.sets_bytes() as u64
+            + source.held_bytes();
         progress.tell(&format!(
             "read {} documents; {} MB held in memory",
             grouped(corpus.documents()),
             grouped(bytes.div_ceil(1_000_000))
         ));
-        let mut candidates = Candidates::of_banded(corpus, banded, progress, timings)?;
+        if method != CandidateMethod::Lsh
+            && let Some(sets) = banded.sets.take()
+        {
+            let join = Join::of(sets, search, progress, timings)?;
+            let is_taken = method == CandidateMethod::Join || join.is_cheap();
+            if is_taken && join.bytes() <= search.join_bytes {
+                progress.tell(&format!("candidates: exact join, {}", join.cost()));
+                return join.candidates(corpus, search);
+            }
+            if method == CandidateMethod::Join {
+                let mib = search.join_bytes >> 20;
+                return Err(Conflict::JoinMemory { mib }.into());
+            }
+            progress.tell(&format!(
+                "candidates: LSH, because an exact join has {}",
+                join.cost()
+            ));
+            banded.sets = Some(join.sets);
+            timings.time("sign", corpus.bytes, || banded.sign_held(engine))?;
+        } else if method == CandidateMethod::Auto {
+            progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
+        }
+        let held = banded.sets.take();
+        let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
         if is_exact {
             let Candidates {
                 corpus, buckets, ..
@@ -166,10 +289,15 @@ impl Candidates {
     /// Candidates verified by signature, or not at all if `banded` holds no signatures.
     pub(crate) fn of_banded(
         corpus: Corpus,
+        search: &Search,
         banded: Banded,
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
+        let search = Search {
+            candidates: CandidateMethod::Lsh,
+            ..search.clone()
+        };
         let Banded {
             keys, signatures, ..
         } = banded;
@@ -179,6 +307,7 @@ impl Candidates {
         })?;
         let Some(signatures) = signatures else {
             return Ok(Candidates {
+                search,
                 corpus,
                 buckets,
                 similarity: Box::new(Unverified),
@@ -187,10 +316,72 @@ impl Candidates {
         };
         let (signatures, observed) = ObservedSignatures::new(signatures);
         Ok(Candidates {
+            search,
             corpus,
             buckets,
             similarity: Box::new(signatures),
             observed: Some(observed),
+        })
+    }
+}
+
+/// A join of held sets that could be made.
+struct Join {
+    sets: ExactSets,
+    prefixes: Prefixes,
+    shingles: u64,
+}
+
+impl Join {
+    fn of(
+        sets: ExactSets,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        progress.begin("join", 2 * Sets::len(&sets) as u64);
+        let prefixes = timings.time("join", 0, || {
+            let advance = &mut |done| advance(progress, done, 0, 0);
+            Prefixes::of(&sets, search.threshold, advance)
+        })?;
+        Ok(Join {
+            shingles: (sets.memory_bytes() / size_of::<u64>()) as u64,
+            sets,
+            prefixes,
+        })
+    }
+
+    /// Bytes of memory.
+    fn bytes(&self) -> usize {
+        self.sets.memory_bytes() + self.prefixes.bytes()
+    }
+
+    /// Whether the join costs no more than signing the documents, roughly.
+    fn is_cheap(&self) -> bool {
+        let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.shingles);
+        self.prefixes.shared_elements() <= most
+    }
+
+    /// What decides whether it is cheap.
+    fn cost(&self) -> String {
+        format!(
+            "{} pairs of rare shingles among {} shingles, {} MB",
+            grouped(self.prefixes.shared_elements()),
+            grouped(self.shingles),
+            grouped((self.bytes() as u64).div_ceil(1_000_000))
+        )
+    }
+
+    fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
+        Ok(Candidates {
+            search: Search {
+                candidates: CandidateMethod::Join,
+                ..search.clone()
+            },
+            corpus,
+            buckets: self.prefixes.into_buckets()?,
+            similarity: Box::new(self.sets),
+            observed: None,
         })
     }
 }

@@ -1,16 +1,19 @@
 //! Buckets: the documents that share a key in a band (MMDS 3.4.1).
 
+use std::cmp::Ordering;
+
 use rayon::prelude::*;
 
 use super::band::BandKeys;
 use super::candidates::CandidateSource;
-use crate::error::Result;
+use super::prefix_filter::PrefixFilter;
+use crate::error::{Error, Result};
 
-/// The buckets of all bands: groups of two or more documents with the same key in a band.
+/// Buckets: groups of two or more documents with a key in common, in one or more bands.
 ///
-/// Only documents that share a bucket have candidates. They are numbered here by *index*, in order of their
-/// positions in [`BandKeys`]; all others are left out. A document takes 8 bytes per band in which it shares a bucket,
-/// and 4 bytes per band in which it does not.
+/// The key is that of a band ([`Buckets::of`]), or a rare shingle ([`Prefixes`](super::Prefixes)). Only documents that
+/// share a bucket have candidates. They are numbered here by *index*, in order of their positions; all others are left
+/// out. A document takes 8 bytes per bucket and 20 bytes beside; a bucket takes 8 bytes.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -28,25 +31,69 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub struct Buckets {
     positions: Vec<u32>,
-    /// The number of each document's bucket in each band, `[documents, bands]`; [`Buckets::ALONE`] if it shares none.
-    numbers: Vec<u32>,
-    bands: Vec<BandBuckets>,
-}
-
-/// The buckets of one band, in order of their keys.
-#[derive(Clone, Debug, Default)]
-struct BandBuckets {
+    rows: Rows,
     /// The end of each bucket in `members`.
-    ends: Vec<u32>,
+    ends: Vec<usize>,
     /// The indexes of the documents of each bucket, ascending within a bucket.
     members: Vec<u32>,
+    /// The number of the first bucket of each band, and the number of all buckets.
+    bands: Vec<u32>,
+    /// What a join knows of its documents; `None` for band keys.
+    filter: Option<PrefixFilter>,
 }
 
-impl BandBuckets {
-    fn range(&self, bucket: u32) -> std::ops::Range<usize> {
-        let bucket = bucket as usize;
-        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[bucket] as usize
+/// The numbers of each document's buckets, ascending.
+#[derive(Clone, Debug)]
+struct Rows {
+    numbers: Vec<u32>,
+    /// For a join, beside each number the place of the shared element in the document's set; otherwise empty.
+    places: Vec<u32>,
+    /// The range of each row in `numbers`.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl Rows {
+    /// The rows of `documents`, from the members of each bucket in order, and from the place beside each member if
+    /// there are places. There are fewer buckets than 2^32.
+    fn of(documents: usize, ends: &[usize], members: &[u32], of_members: &[u32]) -> Self {
+        let mut ranges = vec![(0, 0); documents];
+        for member in members {
+            ranges[*member as usize].1 += 1;
+        }
+        let mut start = 0;
+        for range in &mut ranges {
+            let len = range.1;
+            *range = (start, start);
+            start += len;
+        }
+        let mut numbers = vec![0; members.len()];
+        let mut places = vec![0; of_members.len()];
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        for (number, (start, end)) in (0..).zip(starts.zip(ends)) {
+            for at in start..*end {
+                let to = &mut ranges[members[at] as usize].1;
+                numbers[*to] = number;
+                if let Some(place) = of_members.get(at) {
+                    places[*to] = *place;
+                }
+                *to += 1;
+            }
+        }
+        Rows {
+            numbers,
+            places,
+            ranges,
+        }
+    }
+
+    fn get(&self, index: u32) -> &[u32] {
+        let (start, end) = self.ranges[index as usize];
+        &self.numbers[start..end]
+    }
+
+    /// The place of the element that entry `at` of a row stands for.
+    fn place(&self, index: u32, at: usize) -> u32 {
+        self.places[self.ranges[index as usize].0 + at]
     }
 }
 
@@ -55,34 +102,59 @@ impl Buckets {
     /// finished band.
     ///
     /// # Errors
-    /// The first error of `after_band`, which ends the search.
+    /// The first error of `after_band`, which ends the search;
+    /// [`Error::TooManyDocuments`](crate::Error::TooManyDocuments) for 2^32 buckets or more.
     pub fn of(keys: BandKeys, after_band: &mut dyn FnMut(usize) -> Result<()>) -> Result<Self> {
-        let (documents, mut columns) = (keys.len(), keys.into_columns());
-        let mut shares = vec![false; documents];
-        let mut bands = Vec::with_capacity(columns.len());
-        for (band, column) in columns.iter_mut().enumerate() {
-            bands.push(number_buckets(column, &mut shares));
+        let documents = keys.len();
+        let (mut ends, mut members, mut bands) = (Vec::new(), Vec::new(), vec![0]);
+        for (band, column) in keys.into_columns().into_iter().enumerate() {
+            append_buckets(&column, &mut ends, &mut members);
+            bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
             after_band(band)?;
         }
-        let positions: Vec<u32> = (0..)
-            .zip(&shares)
-            .filter_map(|(position, shares)| shares.then_some(position))
-            .collect();
-        let numbers = rows_of(&mut columns, &positions);
-        let mut indexes = vec![Buckets::ALONE; documents];
-        for (index, position) in (0..).zip(&positions) {
-            indexes[*position as usize] = index;
+        Ok(Buckets::new(documents, ends, (members, Vec::new()), bands))
+    }
+
+    /// Buckets of members that are positions below `documents`, with a place beside each, or no places.
+    pub(super) fn new(
+        documents: usize,
+        ends: Vec<usize>,
+        (mut members, places): (Vec<u32>, Vec<u32>),
+        bands: Vec<u32>,
+    ) -> Self {
+        const NONE: u32 = u32::MAX;
+        let mut indexes = vec![NONE; documents];
+        for member in &members {
+            indexes[*member as usize] = 0;
         }
-        bands.par_iter_mut().for_each(|band| {
-            for member in &mut band.members {
-                *member = indexes[*member as usize];
+        let mut positions = Vec::new();
+        for (position, index) in (0..).zip(&mut indexes) {
+            if *index != NONE {
+                // There are fewer documents than 2^32.
+                *index = u32::try_from(positions.len()).unwrap_or(NONE);
+                positions.push(position);
             }
-        });
-        Ok(Buckets {
+        }
+        members
+            .par_iter_mut()
+            .with_min_len(1 << 14)
+            .for_each(|member| *member = indexes[*member as usize]);
+        Buckets {
+            rows: Rows::of(positions.len(), &ends, &members, &places),
             positions,
-            numbers,
+            ends,
+            members,
             bands,
-        })
+            filter: None,
+        }
+    }
+
+    /// Adds what a join knows of the documents, by index.
+    pub(super) fn with_filter(self, filter: PrefixFilter) -> Self {
+        Buckets {
+            filter: Some(filter),
+            ..self
+        }
     }
 
     /// The positions of the documents that share a bucket with another, ascending. Entry i belongs to index i.
@@ -95,69 +167,90 @@ impl Buckets {
     /// # Panics
     /// If `band` is not below the number of bands.
     pub fn of_band(&self, band: usize) -> impl Iterator<Item = &[u32]> {
-        let of_band = &self.bands[band];
-        let ends = of_band.ends.iter().map(|end| *end as usize);
-        let starts = std::iter::once(0).chain(ends.clone());
-        starts
-            .zip(ends)
-            .map(|(start, end)| &of_band.members[start..end])
+        self.numbers_of_band(band)
+            .map(|bucket| self.members(bucket))
     }
 
-    /// The number of no bucket, for a document that shares none.
-    pub(super) const ALONE: u32 = u32::MAX;
+    /// The numbers of the buckets of a band.
+    pub(super) fn numbers_of_band(&self, band: usize) -> std::ops::Range<u32> {
+        self.bands[band]..self.bands[band + 1]
+    }
 
     /// The number of bands.
-    pub(super) fn bands(&self) -> usize {
-        self.bands.len()
+    pub fn bands(&self) -> usize {
+        self.bands.len() - 1
     }
 
-    /// The bucket numbers of a document, per band.
-    pub(super) fn row(&self, index: u32) -> Row<'_> {
-        let (bands, index) = (self.bands.len(), index as usize);
-        Row(&self.numbers[index * bands..(index + 1) * bands])
+    /// The number of buckets.
+    pub(super) fn count(&self) -> usize {
+        self.ends.len()
     }
 
-    /// Takes a document out of its bucket in one band, so that [`Row::first_shared`] no longer finds it there.
-    pub(super) fn take_out(&mut self, index: u32, band: usize) {
-        let bands = self.bands.len();
-        self.numbers[index as usize * bands + band] = Buckets::ALONE;
+    /// The numbers of a document's buckets, ascending.
+    pub(super) fn row(&self, index: u32) -> &[u32] {
+        self.rows.get(index)
     }
 
     /// The members of a bucket.
-    pub(super) fn members(&self, band: usize, bucket: u32) -> &[u32] {
-        let of_band = &self.bands[band];
-        &of_band.members[of_band.range(bucket)]
+    pub(super) fn members(&self, bucket: u32) -> &[u32] {
+        &self.members[self.range(bucket)]
     }
 
     /// The members of a bucket, to be reordered.
-    pub(super) fn members_mut(&mut self, band: usize, bucket: u32) -> &mut [u32] {
-        let of_band = &mut self.bands[band];
-        let range = of_band.range(bucket);
-        &mut of_band.members[range]
+    pub(super) fn members_mut(&mut self, bucket: u32) -> &mut [u32] {
+        let range = self.range(bucket);
+        &mut self.members[range]
     }
 
-    /// The number of buckets of a band.
-    pub(super) fn count(&self, band: usize) -> usize {
-        self.bands[band].ends.len()
+    fn range(&self, bucket: u32) -> std::ops::Range<usize> {
+        let bucket = bucket as usize;
+        let start = bucket.checked_sub(1).map_or(0, |before| self.ends[before]);
+        start..self.ends[bucket]
+    }
+
+    /// The first bucket that two documents share.
+    pub(super) fn first_shared(&self, a: u32, b: u32) -> Option<u32> {
+        let row = self.row(a);
+        let (at, _) = first_common(row, self.row(b))?;
+        Some(row[at])
+    }
+
+    /// Whether two documents that share a bucket may be similar.
+    pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
+        self.filter.as_ref().is_none_or(|filter| {
+            let passes = |(at_a, at_b)| {
+                let (place_a, place_b) = (self.rows.place(a, at_a), self.rows.place(b, at_b));
+                filter.passes((a, place_a), (b, place_b))
+            };
+            let first = || first_common(self.row(a), self.row(b));
+            filter.may_be_similar(a, b) && first().is_none_or(passes)
+        })
+    }
+
+    /// Sorts documents that share a bucket with document `index`, and keeps each once, if it may be similar.
+    pub(super) fn choose(&self, index: u32, partners: &mut Vec<u32>) {
+        partners.sort_unstable();
+        partners.dedup();
+        partners.retain(|other| self.may_be_similar(index, *other));
     }
 }
 
-/// The buckets of one document: the bucket number per band.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a>(pub(super) &'a [u32]);
+/// Whether two ascending lists have a number in common.
+pub(super) fn shares(a: &[u32], b: &[u32]) -> bool {
+    first_common(a, b).is_some()
+}
 
-impl<'a> Row<'a> {
-    /// The bands in which the document shares a bucket, with the bucket's number.
-    pub(super) fn shared(self) -> impl Iterator<Item = (usize, u32)> + use<'a> {
-        let numbers = self.0.iter().copied().enumerate();
-        numbers.filter(|(_, bucket)| *bucket != Buckets::ALONE)
+/// Where two ascending lists hold their first common number.
+fn first_common(a: &[u32], b: &[u32]) -> Option<(usize, usize)> {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(of_a), Some(of_b)) = (a.get(i), b.get(j)) {
+        match of_a.cmp(of_b) {
+            Ordering::Equal => return Some((i, j)),
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+        }
     }
-
-    /// The first band in which both documents are in the same bucket.
-    pub(super) fn first_shared(self, other: Row<'_>) -> Option<usize> {
-        let mut pairs = self.0.iter().zip(other.0);
-        pairs.position(|(a, b)| a == b && *a != Buckets::ALONE)
-    }
+    None
 }
 
 impl CandidateSource for Buckets {
@@ -166,66 +259,31 @@ impl CandidateSource for Buckets {
     }
 
     fn partners(&self, index: u32, from: u32, partners: &mut Vec<u32>) {
-        let row = self.row(index);
-        for (band, bucket) in row.shared() {
-            let members = self.members(band, bucket);
+        for bucket in self.row(index) {
+            let members = self.members(*bucket);
             let start = members.partition_point(|member| *member < from);
-            // A pair counts in the first band whose bucket holds both.
-            partners.extend(members[start..].iter().copied().filter(|other| {
-                *other != index && row.first_shared(self.row(*other)) == Some(band)
-            }));
+            let others = members[start..].iter().copied();
+            partners.extend(others.filter(|other| *other != index));
         }
-        partners.sort_unstable();
+        self.choose(index, partners);
     }
 
     fn most_partners(&self, index: u32) -> usize {
-        let shared = self.row(index).shared();
-        shared
-            .map(|(band, bucket)| self.members(band, bucket).len() - 1)
-            .sum()
+        let buckets = self.row(index).iter();
+        buckets.map(|bucket| self.members(*bucket).len() - 1).sum()
     }
 }
 
-/// Finds the buckets of a column of keys, whose members are positions here, and replaces each key by the number of
-/// its bucket. Marks the documents that share one.
-fn number_buckets(column: &mut [u64], shares: &mut [bool]) -> BandBuckets {
+/// Appends the buckets of a column of keys, whose members are positions here.
+fn append_buckets(column: &[u64], ends: &mut Vec<usize>, members: &mut Vec<u32>) {
     let mut sorted: Vec<(u64, u32)> = column.iter().copied().zip(0..).collect();
     sorted.par_sort_unstable();
-    let mut band = BandBuckets::default();
-    column.fill(u64::from(Buckets::ALONE));
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
         if run.len() > 1 {
-            for (_, position) in run {
-                column[*position as usize] = band.ends.len() as u64;
-                shares[*position as usize] = true;
-                band.members.push(*position);
-            }
-            // There are fewer documents than 2^32.
-            band.ends
-                .push(u32::try_from(band.members.len()).unwrap_or(Buckets::ALONE));
+            members.extend(run.iter().map(|(_, position)| position));
+            ends.push(members.len());
         }
     }
-    band.members.shrink_to_fit();
-    band.ends.shrink_to_fit();
-    band
-}
-
-/// The rows of numbered columns at some positions. Frees the columns one by one.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the columns hold numbers of buckets, which are u32"
-)]
-fn rows_of(columns: &mut [Vec<u64>], positions: &[u32]) -> Vec<u32> {
-    let bands = columns.len();
-    let mut rows = vec![Buckets::ALONE; positions.len() * bands];
-    for (band, column) in columns.iter_mut().enumerate() {
-        let column = std::mem::take(column);
-        let cells = rows.iter_mut().skip(band).step_by(bands);
-        for (cell, position) in cells.zip(positions) {
-            *cell = column[*position as usize] as u32;
-        }
-    }
-    rows
 }
 
 #[cfg(test)]

@@ -74,17 +74,18 @@ impl Connected<'_> {
     /// Connects the components that similar pairs of a band connect. The buckets of a band hold different documents
     /// and are searched in parallel; what they find is added in order, so that the forest is always the same.
     fn connect(&mut self, band: usize, advance: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
-        let (large, small): (Vec<&[u32]>, Vec<&[u32]>) = self
+        let len = |bucket: &u32| self.buckets.members(*bucket).len();
+        let (large, small): (Vec<u32>, Vec<u32>) = self
             .buckets
-            .of_band(band)
-            .partition(|bucket| bucket.len() > LARGE);
+            .numbers_of_band(band)
+            .partition(|bucket| len(bucket) > LARGE);
         let mut spanned = Vec::new();
-        for batch in batches(&small, |bucket| bucket.len()) {
+        for batch in batches(&small, len) {
             let found: Vec<Option<Spanned>> = batch
                 .par_iter()
                 .map_init(
                     || self.task.similarity.comparer(),
-                    |comparer, bucket| self.span(band, bucket, &mut **comparer, &mut || Ok(())),
+                    |comparer, bucket| self.span(*bucket, &mut **comparer, &mut || Ok(())),
                 )
                 .collect::<Result<_>>()?;
             spanned.extend(found.into_iter().flatten());
@@ -93,7 +94,7 @@ impl Connected<'_> {
         let mut comparer = self.task.similarity.comparer();
         for bucket in large {
             let mut after_document = || advance(band as u64);
-            spanned.extend(self.span(band, bucket, &mut *comparer, &mut after_document)?);
+            spanned.extend(self.span(bucket, &mut *comparer, &mut after_document)?);
         }
         for found in spanned {
             self.clusters.compared += found.compared;
@@ -112,20 +113,20 @@ impl Connected<'_> {
     /// Searches a bucket for similar pairs that connect components; `None` if there is only one.
     ///
     /// Walks through the similar documents breadth first: each document reached is compared with all that are not.
-    /// Pairs that share a bucket of an earlier band were compared, or left out, there.
+    /// Pairs that share an earlier bucket were compared, or left out, there.
     fn span(
         &self,
-        band: usize,
-        bucket: &[u32],
+        bucket: u32,
         comparer: &mut dyn Comparer,
         after_document: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Option<Spanned>> {
         let root = |index: u32| self.components.root(index);
-        let first = root(bucket[0]);
-        if bucket.iter().all(|index| root(*index) == first) {
+        let members = self.buckets.members(bucket);
+        let first = root(members[0]);
+        if members.iter().all(|index| root(*index) == first) {
             return Ok(None);
         }
-        let mut rest = bucket.to_vec();
+        let mut rest = members.to_vec();
         rest.sort_unstable_by_key(|index| self.rank(*index));
         let mut spanned = Spanned::default();
         let mut compared_documents = 0;
@@ -145,7 +146,8 @@ impl Connected<'_> {
                     return Ok(Some(spanned));
                 }
                 compared_documents += 1;
-                let similar = self.similar(band, index, &rest, comparer, &mut spanned.compared)?;
+                let similar =
+                    self.similar(bucket, index, &rest, comparer, &mut spanned.compared)?;
                 spanned.similar += similar.len() as u64;
                 for (other, similarity) in similar {
                     if reached.insert(root(other)) {
@@ -164,15 +166,17 @@ impl Connected<'_> {
     /// The documents of `rest` that are similar to document `index`.
     fn similar(
         &self,
-        band: usize,
+        bucket: u32,
         index: u32,
         rest: &[u32],
         comparer: &mut dyn Comparer,
         compared: &mut u64,
     ) -> Result<Vec<(u32, Option<f64>)>> {
-        let row = self.buckets.row(index);
-        let is_new = |other: &u32| row.first_shared(self.buckets.row(*other)) == Some(band);
-        let partners: Vec<u32> = rest.iter().copied().filter(is_new).collect();
+        let is_new = |other: &u32| self.buckets.first_shared(index, *other) == Some(bucket);
+        let partners = rest.iter().copied().filter(is_new);
+        let partners: Vec<u32> = partners
+            .filter(|other| self.buckets.may_be_similar(index, *other))
+            .collect();
         *compared += partners.len() as u64;
         let compare = |comparer: &mut dyn Comparer, other: u32| {
             let (a, b) = (self.position(index), self.position(other));

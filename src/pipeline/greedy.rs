@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::bucket::{Buckets, Row};
+use super::bucket::{Buckets, shares};
 use super::cluster::{ClusterTask, Clusters, Removal};
 use super::components::Components;
 use super::verify::{Comparer, batches, reaches};
@@ -48,10 +48,9 @@ impl Clusters {
         if task.ranks.is_some() {
             order.par_sort_unstable_by_key(|index| task.rank(buckets.positions()[*index as usize]));
         }
-        let zeros = |band| vec![0; buckets.count(band)];
         let mut greedy = Greedy {
-            kept: (0..buckets.bands()).map(zeros).collect(),
-            last: (0..buckets.bands()).map(zeros).collect(),
+            kept: vec![0; buckets.count()],
+            last: vec![0; buckets.count()],
             buckets,
             task,
             visited: 0,
@@ -70,15 +69,14 @@ impl Clusters {
 
 /// The state after some documents in keep order.
 ///
-/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`. A kept
-/// document that is not listed in a bucket is taken out of it.
+/// A bucket's kept documents are listed in place of its members, first kept first, up to `max_bucket`.
 struct Greedy<'a> {
     task: &'a ClusterTask<'a>,
     buckets: Buckets,
-    /// The number of kept documents of each bucket, per band.
-    kept: Vec<Vec<u32>>,
-    /// One more than the number of the last visited document of each bucket, per band.
-    last: Vec<Vec<u32>>,
+    /// The number of kept documents of each bucket.
+    kept: Vec<u32>,
+    /// One more than the number of the last visited document of each bucket.
+    last: Vec<u32>,
     /// The number of visited documents.
     visited: u32,
     clusters: Clusters,
@@ -129,16 +127,14 @@ impl Greedy<'_> {
     }
 
     /// The listed kept documents of a bucket.
-    fn listed(&self, band: usize, bucket: u32) -> &[u32] {
-        let kept = self.kept[band][bucket as usize] as usize;
-        &self.buckets.members(band, bucket)[..kept.min(self.max_bucket())]
+    fn listed(&self, bucket: u32) -> &[u32] {
+        let kept = self.kept[bucket as usize] as usize;
+        &self.buckets.members(bucket)[..kept.min(self.max_bucket())]
     }
 
     fn most_kept_partners(&self, index: u32) -> usize {
-        let shared = self.buckets.row(index).shared();
-        shared
-            .map(|(band, bucket)| self.listed(band, bucket).len())
-            .sum()
+        let buckets = self.buckets.row(index).iter();
+        buckets.map(|bucket| self.listed(*bucket).len()).sum()
     }
 
     fn compare_with_kept(&self, batch: &[u32]) -> Result<Vec<Found>> {
@@ -149,14 +145,10 @@ impl Greedy<'_> {
                 || (self.task.similarity.comparer(), Vec::new()),
                 |(comparer, partners), index| {
                     partners.clear();
-                    let row = self.buckets.row(*index);
-                    for (band, bucket) in row.shared() {
-                        let kept = self.listed(band, bucket).iter().copied();
-                        // A pair counts in the first band that lists it.
-                        let is_first =
-                            |other: &u32| row.first_shared(self.buckets.row(*other)) == Some(band);
-                        partners.extend(kept.filter(is_first));
+                    for bucket in self.buckets.row(*index) {
+                        partners.extend_from_slice(self.listed(*bucket));
                     }
+                    self.buckets.choose(*index, partners);
                     let mut found = Found::default();
                     self.compare(*index, partners, &mut **comparer, &mut found)?;
                     Ok(found)
@@ -237,8 +229,8 @@ impl Greedy<'_> {
         let mut components = Components::new(block.len());
         let first = self.visited;
         for index in block {
-            for (band, bucket) in self.buckets.row(*index).shared() {
-                let last = &mut self.last[band][bucket as usize];
+            for bucket in self.buckets.row(*index) {
+                let last = &mut self.last[*bucket as usize];
                 let before = std::mem::replace(last, self.visited + 1);
                 if before > first {
                     components.unite(before - first - 1, self.visited - first);
@@ -262,44 +254,43 @@ impl Greedy<'_> {
         found: &[Found],
     ) -> Result<Vec<(usize, Found)>> {
         let mut comparer = self.task.similarity.comparer();
-        let mut kept_here: Vec<u32> = Vec::new();
-        // The bands in which each is listed.
-        let mut rows: Vec<u32> = Vec::new();
+        // The documents kept in this group, and the buckets in which each is listed.
+        let mut kept_here: Vec<(u32, Vec<u32>)> = Vec::new();
         let mut partners = Vec::new();
         let mut decided = Vec::with_capacity(group.len());
         for at in group {
             let (index, mut found) = (block[*at], found[*at]);
             let row = self.buckets.row(index);
             partners.clear();
-            let kept = kept_here
-                .iter()
-                .zip(rows.chunks_exact(self.buckets.bands()));
-            let sharing = kept.filter(|(_, kept)| row.first_shared(Row(kept)).is_some());
+            let sharing = kept_here.iter().filter(|(_, listed)| shares(row, listed));
             partners.extend(sharing.map(|(kept, _)| *kept));
+            self.buckets.choose(index, &mut partners);
             self.compare(index, &partners, &mut *comparer, &mut found)?;
             if found.best.is_none() {
-                rows.extend(self.listed_row(index, &kept_here));
-                kept_here.push(index);
+                let listed = self.listed_row(row, &kept_here).collect();
+                kept_here.push((index, listed));
             }
             decided.push((*at, found));
         }
         Ok(decided)
     }
 
-    /// The bucket numbers of a document that is kept after all documents of earlier blocks and after `kept_here`;
-    /// [`Buckets::ALONE`] stands for each bucket in which it is not listed.
-    fn listed_row(&self, index: u32, kept_here: &[u32]) -> impl Iterator<Item = u32> {
-        let numbers = self.buckets.row(index).0.iter().enumerate();
-        numbers.map(move |(band, bucket)| {
-            let Some(before) = self.kept[band].get(*bucket as usize) else {
-                return *bucket;
-            };
-            let before = *before as usize;
-            let is_listed = before + kept_here.len() < self.max_bucket() || {
-                let shares = |other: &&u32| self.buckets.row(**other).0[band] == *bucket;
-                before + kept_here.iter().filter(shares).count() < self.max_bucket()
-            };
-            if is_listed { *bucket } else { Buckets::ALONE }
+    /// The buckets of `row` in which its document is listed if it is kept after all documents of earlier blocks and
+    /// after `kept_here`.
+    fn listed_row<'a>(
+        &'a self,
+        row: &'a [u32],
+        kept_here: &'a [(u32, Vec<u32>)],
+    ) -> impl Iterator<Item = u32> {
+        let max_bucket = self.max_bucket();
+        row.iter().copied().filter(move |bucket| {
+            let before = self.kept[*bucket as usize] as usize;
+            before + kept_here.len() < max_bucket || {
+                let shares = |(other, _): &&(u32, Vec<u32>)| {
+                    self.buckets.row(*other).binary_search(bucket).is_ok()
+                };
+                before + kept_here.iter().filter(shares).count() < max_bucket
+            }
         })
     }
 
@@ -308,9 +299,8 @@ impl Greedy<'_> {
         self.clusters.compared += found.compared;
         self.clusters.similar += found.similar;
         let max_bucket = self.max_bucket();
-        let shared: Vec<(usize, u32)> = self.buckets.row(index).shared().collect();
-        for (band, bucket) in &shared {
-            let kept = self.kept[*band][*bucket as usize] as usize;
+        for bucket in self.buckets.row(index) {
+            let kept = self.kept[*bucket as usize] as usize;
             let unlisted = kept.saturating_sub(max_bucket);
             self.clusters.omitted.pairs += unlisted as u64;
         }
@@ -323,15 +313,14 @@ impl Greedy<'_> {
             });
             return;
         }
-        for (band, bucket) in shared {
-            let kept = &mut self.kept[band][bucket as usize];
+        for bucket in self.buckets.row(index).to_vec() {
+            let kept = &mut self.kept[bucket as usize];
             let at = *kept as usize;
             *kept += 1;
             if at < max_bucket {
-                self.buckets.members_mut(band, bucket)[at] = index;
+                self.buckets.members_mut(bucket)[at] = index;
             } else {
                 self.clusters.omitted.buckets += u64::from(at == max_bucket);
-                self.buckets.take_out(index, band);
             }
         }
     }

@@ -24,6 +24,12 @@ mod bucket;
 
 mod candidates;
 
+mod overlap;
+
+mod prefix_filter;
+
+mod prefixes;
+
 mod verify;
 
 mod compare;
@@ -55,6 +61,7 @@ pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
+pub use prefixes::{Prefixes, Sets};
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{

@@ -10,7 +10,7 @@ use super::set_table::SetTable;
 #[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::pipeline::{Comparer, Similarity};
+use crate::pipeline::{Comparer, Sets, Similarity};
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
@@ -144,14 +144,14 @@ impl ExactSets {
         hashes: Vec<u64>,
         sets: impl Iterator<Item = (u32, Range<usize>)>,
     ) {
-        self.memory_bytes += size_of_val(&*hashes);
         self.segments.push(hashes);
         for (position, range) in sets {
+            self.memory_bytes += size_of::<u64>() * range.len();
             self.place_in_last(position, range);
         }
     }
 
-    /// Bytes of hashes in memory.
+    /// Bytes of the sets in memory.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
@@ -175,21 +175,36 @@ impl ExactSets {
         self.spans.push(span);
     }
 
-    fn get<'a>(&'a self, position: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
-        let Span {
-            segment,
-            start,
-            len,
-        } = self.spans[self.numbers[position as usize] as usize];
-        if segment != NONE {
-            return Ok(&self.segments[segment as usize][start..start + len]);
+    fn in_memory(&self, span: Span) -> Option<&[u64]> {
+        let segment = self.segments.get(span.segment as usize)?;
+        Some(&segment[span.start..span.start + span.len])
+    }
+
+    fn read<'a>(&'a self, position: u32, buffer: &'a mut Vec<u64>) -> Result<&'a [u64]> {
+        let span = self.spans[self.numbers[position as usize] as usize];
+        if let Some(set) = self.in_memory(span) {
+            return Ok(set);
         }
-        buffer.resize(len, 0);
+        buffer.resize(span.len, 0);
         #[cfg(feature = "io")]
         if let Some(spill) = &self.spill {
-            spill.read(start, buffer)?;
+            spill.read(span.start, buffer)?;
         }
         Ok(buffer)
+    }
+}
+
+/// Only for sets in memory: a set in the temporary file counts as empty.
+impl Sets for ExactSets {
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn get(&self, position: u32) -> &[u64] {
+        match self.numbers[position as usize] {
+            NONE => &[],
+            number => self.in_memory(self.spans[number as usize]).unwrap_or(&[]),
+        }
     }
 }
 
@@ -223,10 +238,10 @@ struct SetComparer<'a> {
 impl Comparer for SetComparer<'_> {
     fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
         if self.first != Some(a) {
-            self.table.fill(self.sets.get(a, &mut self.buffer)?);
+            self.table.fill(self.sets.read(a, &mut self.buffer)?);
             self.first = Some(a);
         }
-        let other = self.sets.get(b, &mut self.buffer)?;
+        let other = self.sets.read(b, &mut self.buffer)?;
         Ok(Some(self.table.jaccard(other, least)))
     }
 }
@@ -240,7 +255,7 @@ struct WeightedComparer<'a> {
 impl Comparer for WeightedComparer<'_> {
     fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
         let [own, other] = &mut self.buffers;
-        let (a, b) = (self.sets.get(a, own)?, self.sets.get(b, other)?);
+        let (a, b) = (self.sets.read(a, own)?, self.sets.read(b, other)?);
         Ok(Some(weighted_jaccard(a, b)))
     }
 }

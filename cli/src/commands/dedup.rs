@@ -91,7 +91,7 @@ pub struct Arguments {
     pub search: SearchArguments,
 
     /// Maximum number of documents of one LSH bucket to compare a further document with; a warning counts the
-    /// pairs that this leaves out
+    /// pairs that this leaves out; an exact join leaves out none
     #[arg(
         long,
         value_name = "N",
@@ -171,7 +171,9 @@ impl Arguments {
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
         Ok(Dedup {
-            search: self.search.resolve(scheme, Verification::Exact)?,
+            search: self
+                .search
+                .resolve(scheme, Verification::Exact, Some(&self.run.sign))?,
             clustering: match self.cluster {
                 ClusterArgument::Greedy => Clustering::Greedy,
                 ClusterArgument::Connected => Clustering::Connected,

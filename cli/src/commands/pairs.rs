@@ -121,8 +121,9 @@ impl Arguments {
     }
 
     fn task(&self, scheme: &Scheme, unless_given: Verification) -> anyhow::Result<Pairs> {
+        let sign = self.signatures.is_none().then_some(&self.run.sign);
         Ok(Pairs {
-            search: self.search.resolve(scheme, unless_given)?,
+            search: self.search.resolve(scheme, unless_given, sign)?,
             identical: match self.identical {
                 IdenticalArgument::All => Identical::All,
                 IdenticalArgument::Star => Identical::Star,

@@ -57,11 +57,7 @@ pub fn page(tuning: &Tuning) -> Result<String, std::fmt::Error> {
 
 /// The share of pairs at the threshold that a run with this banding finds.
 pub fn recall_at_threshold(tuning: &Tuning, banding: Banding, verification: Verification) -> f64 {
-    let search = Search {
-        threshold: tuning.threshold,
-        banding,
-        verification,
-    };
+    let search = Search::through_lsh(tuning.threshold, banding, verification);
     let detection = search.detection(tuning.num_perm);
     detection.probability(tuning.threshold)
 }

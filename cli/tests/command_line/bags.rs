@@ -45,7 +45,7 @@ fn bags_have_other_similarities_than_sets() {
                 (2, 3, other),
             ];
             assert_eq!(sets, expected, "{options}");
-            let bags = pairs_of(&place, &format!("{options} --count"));
+            let by_lsh = pairs_of(&place, &format!("{options} --count"));
             let expected = [
                 (0, 1, 3.0 / 5.0),
                 (0, 2, 4.0 / 6.0),
@@ -54,7 +54,11 @@ fn bags_have_other_similarities_than_sets() {
                 (1, 3, 3.0 / 5.0),
                 (2, 3, 4.0 / 6.0),
             ];
-            assert_eq!(bags, expected, "{options} --count");
+            assert_eq!(by_lsh, expected, "{options} --count");
+            let by_join = place.pairs(&format!(
+                "{input} --size 1 --count --threshold 0.1 --candidates join"
+            ));
+            assert_eq!(by_join.len(), expected.len(), "{input}");
         }
     }
 }

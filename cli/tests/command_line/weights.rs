@@ -184,4 +184,7 @@ fn options_of_weights_are_checked() {
             .run(&format!("sign in.jsonl -o s.npy {options}"))
             .refused(2, &phrases);
     }
+    let join = "--unit tokens --weights-field w --candidates join";
+    let run = place.run(&format!("pairs in.jsonl -o p.jsonl {join}"));
+    run.refused(2, &["weighted tokens", "--candidates lsh"]);
 }

@@ -15,7 +15,7 @@ use crate::io::{
     Report, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
 use crate::jobs::dedup::{Dedup, Deduplication, Removed, cluster_sizes, find_removals};
-use crate::jobs::search::Verification;
+use crate::jobs::search::{CandidateMethod, Search, Verification};
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
@@ -100,12 +100,16 @@ impl Run<'_> {
     ) -> Report {
         let sizes = cluster_sizes(&found.removed);
         let kept = counts.kept;
-        let mut report = source.report("dedup", counts, Some(&task.search));
+        let search = Search {
+            candidates: found.candidates,
+            ..task.search.clone()
+        };
+        let mut report = source.report("dedup", counts, Some(&search));
         report.keep = Some(task.keep.name());
         report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
         report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
         report.cluster = Some(task.clustering.name());
-        report.max_bucket = Some(task.max_bucket);
+        report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
         report.expected_precision = found.expected_precision;
         report.cluster_sizes = histogram(&sizes, kept);
         report.largest_clusters = largest(&source.places, &sizes);

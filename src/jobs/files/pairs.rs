@@ -104,7 +104,7 @@ impl Run<'_> {
         let mut found = pairs.found(streamed, num_perm, timings, progress);
         source.complete(&mut found.counts);
         self.warn_of_oddities(&found.counts);
-        let mut report = source.report("pairs", found.counts.clone(), Some(search));
+        let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
         describe(&mut report, task, &found);
         target.commit(&report, self.progress, compared)?;
         let mut timings = found.timings;

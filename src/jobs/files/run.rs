@@ -11,7 +11,7 @@ use crate::io::{
     Compression, Fields, Globs, Inputs, KeepBy, OnBadRecord, Parameters, RemovedFormat,
     SearchParameters,
 };
-use crate::jobs::search::Search;
+use crate::jobs::search::{CandidateMethod, Search};
 use crate::pipeline::Weighting;
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
@@ -243,10 +243,13 @@ impl<'a> Run<'a> {
 
 /// The parameters of a search, for the report.
 pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParameters {
+    let is_join = search.candidates == CandidateMethod::Join;
+    let of_lsh = |number| (!is_join).then_some(number);
     SearchParameters {
         threshold: search.threshold,
-        bands: search.banding.bands(),
-        rows: search.banding.rows(),
+        candidates: search.candidates.name().to_owned(),
+        bands: of_lsh(search.banding.bands()),
+        rows: of_lsh(search.banding.rows()),
         verify: search.verification.name().to_owned(),
         recall_at_threshold: search.recall_at_threshold(num_perm),
     }

@@ -12,7 +12,7 @@ use crate::io::{
     description_of, folder_of, header, write_json, write_signature_table,
 };
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{FirstPass, SignedBatch, Sink, Wanted};
+use crate::jobs::first_pass::{FirstPass, SignedBatch, SignedForm, Sink, Wanted};
 use crate::jobs::search::counts;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, Timings, advance};
@@ -141,7 +141,7 @@ impl Sink for Rows {
     fn wants(&self) -> Wanted {
         Wanted {
             distinct_only: false,
-            keys_alone: None,
+            signed: SignedForm::Signatures,
             sets: false,
         }
     }
@@ -150,7 +150,7 @@ impl Sink for Rows {
         match batch {
             SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
             // `wants` requests signatures.
-            SignedBatch::Keys { .. } => Ok(()),
+            SignedBatch::Keys { .. } | SignedBatch::Nothing => Ok(()),
         }
     }
 }

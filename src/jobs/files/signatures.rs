@@ -16,7 +16,7 @@ use crate::io::{
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{SignedBatch, Sink};
 use crate::jobs::pairs::{PairSearch, Pairs};
-use crate::jobs::search::{Candidates, Verification};
+use crate::jobs::search::{CandidateMethod, Candidates, Verification};
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;
@@ -190,19 +190,22 @@ impl<'a> SignatureRun<'a> {
         if search.verification == Verification::Exact {
             return Err(Conflict::ExactWithoutDocuments.into());
         }
+        if search.candidates == CandidateMethod::Join {
+            return Err(Conflict::JoinWithoutDocuments.into());
+        }
         signatures.check_not_overwritten_by(&output.names())?;
         let mut target = Target::open(&mut output, overwrite, compression_level)?;
         let scheme = signatures.scheme();
         let num_perm = scheme.num_perm();
         let mut banded = search.banded(num_perm);
         let mut parameters = signatures.description.parameters.clone();
-        parameters.search = Some(search_parameters(search, num_perm));
         let mut timings = Timings::default();
         let bytes = signatures.bytes();
         let (corpus, places) =
             timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
-        let candidates = Candidates::of_banded(corpus, banded, progress, &mut timings)?;
+        let candidates = Candidates::of_banded(corpus, search, banded, progress, &mut timings)?;
         let pairs = PairSearch::new(candidates, task);
+        parameters.search = Some(search_parameters(pairs.search(), num_perm));
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &places, progress)
         })?;

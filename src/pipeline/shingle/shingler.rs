@@ -210,16 +210,22 @@ impl Shingler {
         batch: &mut ShingleBatch,
     ) {
         scratch.is_digested = false;
-        self.append_set(document, scratch, batch);
+        self.append_set(self.hash, document, scratch, batch);
     }
 
-    fn append_set(&self, document: Document<'_>, scratch: &mut Scratch, batch: &mut ShingleBatch) {
+    fn append_set(
+        &self,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) {
         match &mut batch.hashes {
             SlotVec::U32(out) => {
-                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
+                self.shingle_document(hash, document, scratch, &mut Out::all(out));
             }
             SlotVec::U64(out) => {
-                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
+                self.shingle_document(hash, document, scratch, &mut Out::all(out));
             }
         }
         batch.end_set();
@@ -278,10 +284,30 @@ impl Shingler {
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) -> Vec<u128> {
+        self.append_sets_with_digests(self.hash, documents, scratch, batch)
+    }
+
+    /// Does the same with the 64-bit hashes of [`Shingler::exact_hashes`].
+    pub(crate) fn exact_with_digests<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) -> Vec<u128> {
+        self.append_sets_with_digests(self.exact_hash(), documents, scratch, batch)
+    }
+
+    fn append_sets_with_digests<D: Documents + ?Sized>(
+        &self,
+        hash: BaseHash,
+        documents: &D,
+        scratch: &mut Scratch,
+        batch: &mut ShingleBatch,
+    ) -> Vec<u128> {
         let mut digests = Vec::with_capacity(documents.len());
         scratch.is_digested = true;
         for row in 0..documents.len() {
-            self.append_set(documents.get(row), scratch, batch);
+            self.append_set(hash, documents.get(row), scratch, batch);
             digests.push(scratch.digest());
         }
         digests

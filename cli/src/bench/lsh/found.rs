@@ -92,11 +92,7 @@ impl EvaluationCorpus {
         // All schemes get the same banding, so that they are comparable.
         let banding =
             Banding::for_threshold(truth.threshold, scheme.num_perm(), ErrorWeights::VERIFIED)?;
-        let search = Search {
-            threshold: truth.threshold,
-            banding,
-            verification: pipeline.verification,
-        };
+        let search = Search::through_lsh(truth.threshold, banding, pipeline.verification);
         let engine = Engine::builder()
             .shingling(Shingling::default())
             .scheme(scheme.clone())

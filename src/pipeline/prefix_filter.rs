@@ -1,0 +1,73 @@
+//! Rejects pairs of sets that cannot be similar, before their elements are compared.
+
+use super::overlap::least_overlap;
+
+/// 128 bits, each the parity of the elements of a set that hash to it. Each element that only one of two sets has
+/// changes one bit, so sets whose bits differ in d places differ in at least d elements (Sandes et al. 2017).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Parity(u128);
+
+impl Parity {
+    /// Adds an element.
+    pub(super) fn flip(&mut self, hash: u64) {
+        // Callers may pass numbers that are no hashes: the product spreads them.
+        self.0 ^= 1 << (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57);
+    }
+
+    fn differences(self, other: Parity) -> usize {
+        (self.0 ^ other.0).count_ones() as usize
+    }
+}
+
+/// What a join knows of its sets, by index: the number of elements, and their parities. All sets list their elements
+/// in one order.
+#[derive(Clone, Debug)]
+pub(super) struct PrefixFilter {
+    pub(super) threshold: f64,
+    pub(super) sets: Vec<(u32, Parity)>,
+}
+
+impl PrefixFilter {
+    /// Whether two sets may be similar by their sizes and parities.
+    pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
+        let (len_a, parity_a) = self.sets[a as usize];
+        let (len_b, parity_b) = self.sets[b as usize];
+        let (less, more) = (len_a.min(len_b), len_a.max(len_b));
+        let (len_a, len_b) = (len_a as usize, len_b as usize);
+        f64::from(less) / f64::from(more) >= self.threshold
+            && parity_a.differences(parity_b) + 2 * least_overlap(len_a, len_b, self.threshold)
+                <= len_a + len_b
+    }
+
+    /// Whether two sets may be similar that have their first common element at these places, from 0 (the position
+    /// filter of PPJoin, MMDS 3.9.6).
+    pub(super) fn passes(&self, (a, place_a): (u32, u32), (b, place_b): (u32, u32)) -> bool {
+        let (len_a, len_b) = (self.sets[a as usize].0, self.sets[b as usize].0);
+        let most = (len_a - place_a).min(len_b - place_b);
+        most as usize >= least_overlap(len_a as usize, len_b as usize, self.threshold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn parities_bound_the_differences(
+            a in prop::collection::btree_set(any::<u64>(), 0..300),
+            b in prop::collection::btree_set(any::<u64>(), 0..300),
+        ) {
+            let parity = |set: &std::collections::BTreeSet<u64>| {
+                let mut parity = Parity::default();
+                set.iter().for_each(|hash| parity.flip(*hash));
+                parity
+            };
+            let differences = parity(&a).differences(parity(&b));
+            prop_assert!(differences <= a.symmetric_difference(&b).count());
+            prop_assert_eq!(parity(&a).differences(parity(&a)), 0);
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Finds all pairs of sets that may be similar, by their rarest elements (MMDS 3.9.3 to 3.9.6).
+//!
+//! All elements get one order, rare ones first. Two similar sets share one of their first elements, their *prefix*, so
+//! sets with a prefix element in common are the candidates, and no similar pair is missed. This is the join of AllPairs
+//! (Bayardo et al. 2007) with the position filter of PPJoin (Xiao et al. 2008). That filter keeps exactly the pairs
+//! that share a bucket of symbol, position and suffix length in MMDS 3.9.6.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use rayon::prelude::*;
+
+use super::bucket::Buckets;
+use super::overlap::prefix_len;
+use super::prefix_filter::{Parity, PrefixFilter};
+use crate::error::{Error, Result};
+
+/// The sets of documents in memory, by position.
+pub trait Sets: Sync {
+    /// The number of documents.
+    fn len(&self) -> usize;
+
+    /// Whether there are no documents.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements of a set, in any order, with or without repeats.
+    ///
+    /// # Panics
+    /// If `position` is not below the number of documents.
+    fn get(&self, position: u32) -> &[u64];
+}
+
+/// The prefixes of sets: for each set its rarest elements, of which every similar set has at least one.
+///
+/// An element takes 24 bytes, and the counts of elements take one byte per element of a set and at least 16 KiB.
+///
+/// ```
+/// use simgpu::pipeline::{CandidateSource, Prefixes};
+/// use simgpu::store::ExactSets;
+///
+/// let mut sets = ExactSets::default();
+/// sets.insert(0, &[1, 2, 3, 4, 5])?;
+/// sets.insert(1, &[6, 7, 8])?;
+/// sets.insert(2, &[1, 2, 3, 4, 9])?;
+/// let prefixes = Prefixes::of(&sets, 0.6, &mut |_| Ok(()))?;
+/// assert_eq!(prefixes.into_buckets()?.positions(), [0, 2]);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Prefixes {
+    threshold: f64,
+    documents: usize,
+    /// Ascending.
+    entries: Vec<Entry>,
+    /// The number of elements and their parities, for each set with entries, by ascending position.
+    sets: Vec<(u32, u32, Parity)>,
+}
+
+/// An element of the prefix of a set. Ordered by the order of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    symbol: Symbol,
+    position: u32,
+    /// The place of the element in its set, from 0.
+    place: u32,
+}
+
+/// An element with its number of occurrences. By their order, rare elements come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Symbol {
+    count: u32,
+    hash: u64,
+}
+
+/// Sets that are processed between two calls of `advance`.
+const BATCH: usize = 1 << 12;
+
+impl Prefixes {
+    /// Finds the prefixes of sets, for pairs with a Jaccard similarity of at least `threshold`, which lies in (0, 1].
+    /// Calls `advance` now and then with the number of sets done, which are counted twice.
+    ///
+    /// # Errors
+    /// The first error of `advance`.
+    pub fn of(
+        sets: &dyn Sets,
+        threshold: f64,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        let documents = sets.len();
+        let positions: Vec<u32> = (0..).take(documents).collect();
+        let elements = positions.iter().map(|position| sets.get(*position).len());
+        let counts = Counts::for_elements(elements.sum());
+        let mut done = 0;
+        for batch in positions.chunks(BATCH) {
+            batch.par_iter().for_each(|position| {
+                sets.get(*position)
+                    .iter()
+                    .for_each(|hash| counts.add(*hash));
+            });
+            done += batch.len() as u64;
+            advance(done)?;
+        }
+        let mut prefixes = Prefixes {
+            threshold,
+            documents,
+            entries: Vec::new(),
+            sets: Vec::new(),
+        };
+        for batch in positions.chunks(BATCH) {
+            let found: Vec<Found> = batch
+                .par_iter()
+                .map_init(Scratch::default, |scratch, position| {
+                    scratch.prefix(*position, sets.get(*position), &counts, threshold)
+                })
+                .collect();
+            for found in found {
+                if let Some(set) = found.set {
+                    prefixes.sets.push(set);
+                    prefixes.entries.extend(found.entries);
+                }
+            }
+            done += batch.len() as u64;
+            advance(done)?;
+        }
+        prefixes.entries.par_sort_unstable();
+        Ok(prefixes)
+    }
+
+    /// Bytes of memory.
+    pub fn bytes(&self) -> usize {
+        size_of_val(&*self.entries) + size_of_val(&*self.sets)
+    }
+
+    /// The number of pairs of equal elements in two prefixes: the work of the join.
+    pub fn shared_elements(&self) -> u64 {
+        let runs = self.entries.chunk_by(same_element);
+        runs.map(|run| run.len() as u64 * (run.len() as u64 - 1) / 2)
+            .sum()
+    }
+
+    /// The buckets of the join: for each element, the sets that have it in their prefixes.
+    ///
+    /// # Errors
+    /// [`Error::TooManyDocuments`] for 2^32 elements or more.
+    pub fn into_buckets(self) -> Result<Buckets> {
+        let Prefixes {
+            threshold,
+            documents,
+            entries,
+            sets,
+        } = self;
+        let (mut ends, mut members) = (Vec::new(), Vec::new());
+        let mut bands: Vec<u32> = vec![0];
+        let mut places = Vec::new();
+        let mut band_start = 0;
+        for run in entries.chunk_by(same_element).filter(|run| run.len() > 1) {
+            if members.len() - band_start > BAND {
+                bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+                band_start = members.len();
+            }
+            members.extend(run.iter().map(|entry| entry.position));
+            places.extend(run.iter().map(|entry| entry.place));
+            ends.push(members.len());
+        }
+        bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+        drop(entries);
+        let buckets = Buckets::new(documents, ends, (members, places), bands);
+        let mut positions = buckets.positions().iter().peekable();
+        let of_index = sets.into_iter().filter_map(|(position, len, parity)| {
+            let is_shared = positions.next_if_eq(&&position).is_some();
+            is_shared.then_some((len, parity))
+        });
+        let filter = PrefixFilter {
+            threshold,
+            sets: of_index.collect(),
+        };
+        Ok(buckets.with_filter(filter))
+    }
+}
+
+/// Members of the buckets that form one band, roughly.
+const BAND: usize = 1 << 16;
+
+fn same_element(a: &Entry, b: &Entry) -> bool {
+    a.symbol.hash == b.symbol.hash
+}
+
+/// The prefix of one set; empty if no other set has one of its elements.
+struct Found {
+    /// Position, number of elements, and parities.
+    set: Option<(u32, u32, Parity)>,
+    entries: Vec<Entry>,
+}
+
+/// How often elements occur, in fewer counters than elements. Elements with the same counter are counted together:
+/// this changes the order, but any order of elements finds all pairs.
+struct Counts(Vec<AtomicU32>);
+
+impl Counts {
+    /// Counters saturate here. The value matters little: beyond, all elements are common.
+    const MOST: u32 = 1 << 20;
+
+    fn slots(elements: usize) -> usize {
+        (elements / 4).next_power_of_two().clamp(1 << 12, 1 << 28)
+    }
+
+    fn for_elements(elements: usize) -> Self {
+        let slots = Counts::slots(elements);
+        Counts((0..slots).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    fn slot(&self, hash: u64) -> &AtomicU32 {
+        let shift = 64 - self.0.len().trailing_zeros();
+        let slot = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift;
+        &self.0[slot as usize]
+    }
+
+    /// Adds an occurrence. Threads may do so in any order: the counts read later are the same.
+    fn add(&self, hash: u64) {
+        let slot = self.slot(hash);
+        if slot.load(Relaxed) < Counts::MOST {
+            slot.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn get(&self, hash: u64) -> u32 {
+        self.slot(hash).load(Relaxed).min(Counts::MOST)
+    }
+}
+
+/// Memory reused from set to set.
+#[derive(Default)]
+struct Scratch {
+    /// A hash table of elements; 0 is an empty slot.
+    table: Vec<u64>,
+    distinct: Vec<u64>,
+    shared: Vec<Symbol>,
+}
+
+impl Scratch {
+    /// Finds the prefix of a set.
+    fn prefix(&mut self, position: u32, set: &[u64], counts: &Counts, threshold: f64) -> Found {
+        self.find_distinct(set);
+        let len = self.distinct.len();
+        self.shared.clear();
+        for hash in &self.distinct {
+            let count = counts.get(*hash);
+            // A counter at 1 counts this occurrence only: no other set has the element.
+            if count > 1 {
+                self.shared.push(Symbol { count, hash: *hash });
+            }
+        }
+        let alone = len - self.shared.len();
+        let wanted = prefix_len(len, threshold).saturating_sub(alone);
+        if wanted == 0 {
+            return Found {
+                set: None,
+                entries: Vec::new(),
+            };
+        }
+        if wanted < self.shared.len() {
+            self.shared.select_nth_unstable(wanted - 1);
+            self.shared.truncate(wanted);
+        }
+        self.shared.sort_unstable();
+        let mut parity = Parity::default();
+        self.distinct.iter().for_each(|hash| parity.flip(*hash));
+        // Elements that no other set has are the rarest and come first. A set has fewer than 2^32 elements.
+        let places = u32::try_from(alone).unwrap_or(u32::MAX)..;
+        Found {
+            set: Some((position, u32::try_from(len).unwrap_or(u32::MAX), parity)),
+            entries: self
+                .shared
+                .iter()
+                .zip(places)
+                .map(|(symbol, place)| Entry {
+                    symbol: *symbol,
+                    position,
+                    place,
+                })
+                .collect(),
+        }
+    }
+
+    fn find_distinct(&mut self, set: &[u64]) {
+        let slots = (2 * set.len()).next_power_of_two().max(16);
+        self.table.clear();
+        self.table.resize(slots, 0);
+        self.distinct.clear();
+        let (mask, shift) = (slots - 1, 64 - slots.trailing_zeros());
+        let mut has_zero = false;
+        for hash in set {
+            if *hash == 0 {
+                if !std::mem::replace(&mut has_zero, true) {
+                    self.distinct.push(0);
+                }
+                continue;
+            }
+            let mut slot = (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize & mask;
+            while self.table[slot] != 0 && self.table[slot] != *hash {
+                slot = (slot + 1) & mask;
+            }
+            if self.table[slot] == 0 {
+                self.table[slot] = *hash;
+                self.distinct.push(*hash);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::ops::ControlFlow;
+
+    use proptest::prelude::*;
+
+    use super::super::cluster::{ClusterTask, Clusters};
+    use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
+    use super::*;
+
+    #[derive(Debug)]
+    struct Lists(Vec<Vec<u64>>);
+
+    impl Sets for Lists {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn get(&self, position: u32) -> &[u64] {
+            &self.0[position as usize]
+        }
+    }
+
+    impl Lists {
+        fn similarity(&self, a: u32, b: u32) -> f64 {
+            let sorted = |position| {
+                let set: BTreeSet<u64> = self.get(position).iter().copied().collect();
+                Vec::from_iter(set)
+            };
+            jaccard(&sorted(a), &sorted(b))
+        }
+
+        fn buckets(&self, threshold: f64) -> Buckets {
+            let prefixes = Prefixes::of(self, threshold, &mut |_| Ok(())).unwrap();
+            prefixes.into_buckets().unwrap()
+        }
+    }
+
+    impl Similarity for Lists {
+        fn comparer(&self) -> Box<dyn Comparer + '_> {
+            Box::new(self)
+        }
+    }
+
+    impl Comparer for &Lists {
+        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+            Ok(Some(self.similarity(a, b)))
+        }
+    }
+
+    fn joined(lists: &Lists, threshold: f64) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        similar_pairs(&lists.buckets(threshold), lists, threshold, &mut |block| {
+            found.extend(block.pairs);
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        found
+            .iter()
+            .map(|SimilarPair { lo, hi, .. }| (*lo, *hi))
+            .collect()
+    }
+
+    fn by_brute_force(lists: &Lists, threshold: f64) -> Vec<(u32, u32)> {
+        let documents = u32::try_from(Sets::len(lists)).unwrap();
+        let pairs = (0..documents).flat_map(|lo| (lo + 1..documents).map(move |hi| (lo, hi)));
+        pairs
+            .filter(|(lo, hi)| lists.similarity(*lo, *hi) >= threshold)
+            .collect()
+    }
+
+    fn thresholds() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            prop::sample::select(vec![0.1, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]),
+            0.01..1.0,
+        ]
+    }
+
+    /// Sets of few elements from a small universe, with repeats; some are near-copies of an earlier one.
+    fn lists() -> impl Strategy<Value = Lists> {
+        let list = prop::collection::vec(0u64..60, 0..40);
+        let edit = (any::<prop::sample::Index>(), 0u64..60);
+        let lists = prop::collection::vec(
+            (list, prop::collection::vec(edit, 0..4), any::<bool>()),
+            1..30,
+        );
+        lists.prop_map(|made| {
+            let mut lists: Vec<Vec<u64>> = Vec::new();
+            for (list, edits, copies) in made {
+                let mut list = match lists.last() {
+                    Some(last) if copies => last.clone(),
+                    _ => list,
+                };
+                for (at, element) in edits {
+                    if !list.is_empty() {
+                        let at = at.index(list.len());
+                        list[at] = element;
+                    }
+                }
+                lists.push(list);
+            }
+            Lists(lists)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn join_finds_what_brute_force_finds(lists in lists(), threshold in thresholds()) {
+            prop_assert_eq!(joined(&lists, threshold), by_brute_force(&lists, threshold));
+        }
+
+        #[test]
+        fn clusters_of_a_join_equal_their_definition(lists in lists(), threshold in thresholds()) {
+            let task = ClusterTask {
+                similarity: &lists,
+                threshold,
+                ranks: None,
+                max_bucket: usize::MAX,
+            };
+            let greedy = Clusters::greedy(lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
+            let connected =
+                Clusters::connected(&lists.buckets(threshold), &task, &mut |_| Ok(())).unwrap();
+            let pairs = by_brute_force(&lists, threshold);
+            let documents = u32::try_from(lists.len()).unwrap();
+            let are_similar = |a: u32, b: u32| pairs.binary_search(&(a.min(b), a.max(b))).is_ok();
+            let mut kept: Vec<u32> = Vec::new();
+            let mut first: Vec<u32> = (0..documents).collect();
+            for document in 0..documents {
+                if !kept.iter().any(|other| are_similar(document, *other)) {
+                    kept.push(document);
+                }
+                for _ in 0..documents {
+                    for (a, b) in &pairs {
+                        let least = first[*a as usize].min(first[*b as usize]);
+                        first[*a as usize] = least;
+                        first[*b as usize] = least;
+                    }
+                }
+            }
+            let of = |clusters: &Clusters| -> Vec<u32> {
+                let removed: BTreeSet<u32> = clusters.removals.iter().map(|r| r.position).collect();
+                (0..documents).filter(|document| !removed.contains(document)).collect()
+            };
+            prop_assert_eq!(of(&greedy), kept);
+            let components: Vec<u32> = (0..).zip(&first).filter(|(i, f)| i == *f).map(|(i, _)| i).collect();
+            prop_assert_eq!(of(&connected), components);
+        }
+    }
+
+    /// Pairs of exactly the threshold, with lengths where (1 - t) * length is a whole number but not as an `f64`.
+    #[test]
+    fn pairs_at_the_threshold_are_found() {
+        for threshold in [0.7f64, 0.8, 0.9] {
+            for tens in 1u64..=40 {
+                let shared = (threshold * 10.0).round() as u64 * tens;
+                let full: Vec<u64> = (0..10 * tens).collect();
+                let subset: Vec<u64> = (0..shared).collect();
+                let below: Vec<u64> = (0..shared - 1).collect();
+                let lists = Lists(vec![full, subset, below]);
+                let expected = by_brute_force(&lists, threshold);
+                assert!(expected.contains(&(0, 1)) && !expected.contains(&(0, 2)));
+                assert_eq!(joined(&lists, threshold), expected, "{threshold} {tens}");
+            }
+        }
+    }
+
+    #[test]
+    fn sets_without_shared_rare_elements_take_no_bucket() {
+        let lists = Lists((0..100).map(|i| (i * 50..i * 50 + 60).collect()).collect());
+        assert!(lists.buckets(0.8).positions().is_empty());
+        assert_eq!(lists.buckets(0.05).positions().len(), 100);
+    }
+}
