@@ -254,7 +254,7 @@ pub enum Conflict {
     },
     /// A shingler of weighted tokens was given documents without weights, or another one documents with weights.
     #[error(
-        "either the documents or the shingling has weights, but not both; give weights to all documents and Weighting::Given to the shingling, or to neither"
+        "either the documents or the shingling has weights, but not both; give weights to both, or to neither"
     )]
     WeightedForms,
     /// There are more matches than slots, or no slots.

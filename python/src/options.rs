@@ -195,6 +195,11 @@ impl<'py> Options<'py> {
             None => self.0.as_any().clone(),
             Some(shingling) => {
                 self.refuse_shingles()?;
+                let scale = shingling.getattr("weight_scale");
+                if scale.is_ok_and(|scale| !scale.is_none()) {
+                    let message = "shingling has a weight_scale, which files do not need; omit it, and pass weights_field and weight_scale";
+                    return Err(parameter_error(self.py(), message));
+                }
                 self.shingles_of(shingling)?.into_any()
             }
         };

@@ -161,6 +161,7 @@ impl PySigner {
     ///
     /// Args:
     ///     documents: A list of lists of str or bytes, or an Arrow column or Series of lists of strings or binaries.
+    ///         A list of dicts from token to weight, if the shingling has a ``weight_scale``.
     ///         None and nulls have no shingles. Tokens are never normalised.
     ///     column: The column of a table.
     ///     out: As of :meth:`sign`.
@@ -548,6 +549,10 @@ impl Documents for Part<'_> {
     fn get(&self, row: usize) -> Document<'_> {
         self.documents.get(self.rows.start + row)
     }
+
+    fn first_row(&self) -> usize {
+        self.rows.start
+    }
 }
 
 /// Signs documents on this thread alone.
@@ -556,6 +561,7 @@ fn sign_here<D: Documents + ?Sized>(
     documents: &D,
     slots: SlotsMut<'_>,
 ) -> simgpu::Result<()> {
+    engine.shingler().check_forms(documents)?;
     let shingles = engine.shingler().shingle(documents);
     let sets = shingles.sets();
     let ranges = (0..sets.len()).map(|i| sets.range(i));

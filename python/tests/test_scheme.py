@@ -68,6 +68,7 @@ def test_shinglings_are_values():
         Shingling("stopwords", stop_words=["und", "der"]),
         Shingling("words", 3, hash="sha1-32"),
         Shingling("words", 3, count=True),
+        Shingling("tokens", weight_scale=0.5),
     ]
     assert len(set(shinglings)) == len(shinglings)
     for shingling in shinglings:

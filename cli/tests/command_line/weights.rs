@@ -186,5 +186,5 @@ fn options_of_weights_are_checked() {
     }
     let join = "--unit tokens --weights-field w --candidates join";
     let run = place.run(&format!("pairs in.jsonl -o p.jsonl {join}"));
-    run.refused(2, &["weighted tokens", "--candidates lsh"]);
+    run.refused(1, &["weighted tokens", "--candidates lsh"]);
 }

@@ -9,7 +9,8 @@ def scheme(name, num_perm, seed):
 
 
 def shingling(
-    unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name, count=False
+    unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name,
+    count=False, weight_scale=None,
 ):
     """Makes a shingling."""
     return Shingling(
@@ -19,6 +20,7 @@ def shingling(
         strip_punctuation=strip_punctuation,
         keep_whitespace=keep_whitespace,
         count=count,
+        weight_scale=weight_scale,
         stop_words=stop_words,
         hash=hash_name,
     )

@@ -88,6 +88,7 @@ class Shingling:
         strip_punctuation: bool = False,
         keep_whitespace: bool = False,
         count: bool = False,
+        weight_scale: float | None = None,
         stop_words: Iterable[str] | None = None,
         hash: str | None = None,
     ) -> Shingling: ...
@@ -103,6 +104,8 @@ class Shingling:
     def keep_whitespace(self) -> bool: ...
     @property
     def count(self) -> bool: ...
+    @property
+    def weight_scale(self) -> float | None: ...
     @property
     def stop_words(self) -> tuple[str, ...] | None: ...
     @property

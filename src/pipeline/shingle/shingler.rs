@@ -136,8 +136,12 @@ impl Shingler {
                         return Err(Error::Weights { row, problem });
                     }
                 }
-                (Document::Weighted(_), _) | (Document::Tokens(_), Weighting::Given(_)) => {
-                    return Err(Conflict::WeightedForms.into());
+                (Document::Weighted(_), _) => return Err(Conflict::WeightedForms.into()),
+                (Document::Tokens(mut tokens), Weighting::Given(_)) => {
+                    // A document without tokens needs no weights.
+                    if tokens.next().is_some() {
+                        return Err(Conflict::WeightedForms.into());
+                    }
                 }
                 _ => {}
             }
