@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, installs it into a new virtual environment and runs the package's tests.
-# Usage: scripts/test-python.sh [hosts]. With hosts: also installs datasets, polars, DuckDB, scikit-learn, datatrove
-# and Jupyter, and runs the tests of the adapters and of the notebook.
+# Usage: scripts/test-python.sh [hosts]. With hosts: also installs datasets, polars, DuckDB, scikit-learn, datatrove,
+# NeMo Curator and Jupyter, and runs the tests of the adapters and of the notebook.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,6 +26,11 @@ pip 'maturin>=1.16,<2'
 pip "$target"/wheels/simgpu-*.whl -r python/tests/requirements.txt
 if [ "${1:-}" = hosts ]; then
     pip -r python/tests/requirements-hosts.txt
+    # NeMo Curator runs on Linux only. What it names as its dependencies takes gigabytes; the stage needs little of it.
+    if [ "$(uname)" = Linux ]; then
+        pip -r python/tests/requirements-nemo.txt
+        pip --no-deps nemo-curator==1.4.0 cosmos-xenna==0.3.0
+    fi
 fi
 # From another folder, so that no test finds the sources.
 tests=$PWD/python/tests

@@ -3,7 +3,7 @@
 use crate::backend::{Backend, Hardware};
 use crate::documents::{Documents, Rows};
 use crate::error::{Conflict, Result};
-use crate::pipeline::{Shingler, Shingling, Signatures, Signer, Unit};
+use crate::pipeline::{Shingler, Shingling, Signatures, SignaturesMut, Signer, Unit};
 use crate::progress::{Progress, Silent, advance};
 use crate::scheme::{BaseHash, Scheme};
 
@@ -107,8 +107,8 @@ impl Engine {
         self.sign_with(documents, &Silent)
     }
 
-    /// Signs documents as [`Engine::sign`] does, reports the stage `sign`, and can be stopped after every few
-    /// milliseconds of work. A single document is signed without a pause.
+    /// Signs documents as [`Engine::sign`] does, reports the stage `sign` and the signer's notices, and can be stopped
+    /// after every few milliseconds of work. A single document is signed without a pause.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -136,21 +136,59 @@ impl Engine {
         documents: &D,
         progress: &dyn Progress,
     ) -> Result<Signatures> {
-        let documents: &dyn Documents = &documents;
-        let total = documents.len();
-        progress.begin("sign", total as u64);
         let mut signatures = Signatures::new(self.scheme.num_perm(), self.signer.slot_width());
+        let rows = signatures.push_rows(documents.len());
+        self.sign_into(documents, rows, progress)?;
+        Ok(signatures)
+    }
+
+    /// Signs documents as [`Engine::sign_with`] does, into the caller's memory: document i into row i of `signatures`.
+    /// After an error, the rows hold any values.
+    ///
+    /// ```
+    /// use simgpu::engine::Engine;
+    /// use simgpu::pipeline::SignaturesMut;
+    /// use simgpu::progress::Silent;
+    /// use simgpu::scheme::SlotsMut;
+    ///
+    /// let engine = Engine::builder().build()?;
+    /// let mut slots = [0; 2 * 128];
+    /// let signatures = SignaturesMut::new(128, SlotsMut::U32(&mut slots))?;
+    /// engine.sign_into(&["a rose is a rose is a rose", ""], signatures, &Silent)?;
+    /// assert_eq!(slots[128..], [u32::MAX; 128]); // the empty text
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Engine::sign_with`], and [`Conflict::SignatureShape`] unless `signatures` has one row of the scheme's
+    /// `num_perm` slots per document.
+    pub fn sign_into<D: Documents + ?Sized>(
+        &self,
+        documents: &D,
+        signatures: SignaturesMut<'_>,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let documents: &dyn Documents = &documents;
+        let (total, num_perm) = (documents.len(), self.scheme.num_perm());
+        let mut rest = signatures.slots_for_rows(total, num_perm)?;
+        progress.begin("sign", total as u64);
         let (mut first, mut bytes) = (0, 0);
         while first < total {
             let (end, batch_bytes) = batch_from(documents, first);
             let batch = Rows::new(documents, first..end);
-            let rows = signatures.push_rows(end - first);
+            let (slots, others) = rest.split_at((end - first) * num_perm);
+            rest = others;
+            let rows = SignaturesMut::new(num_perm, slots)?;
             self.signer.sign_documents(&batch, &self.shingler, rows)?;
+            // Warn at once: after the loss of a GPU, the rest may take much longer.
+            for notice in self.signer.notices() {
+                progress.warn(&notice);
+            }
             first = end;
             bytes += batch_bytes;
             advance(progress, end as u64, end as u64, bytes)?;
         }
-        Ok(signatures)
+        Ok(())
     }
 }
 
@@ -263,9 +301,13 @@ fn bytes_per_shingle(unit: &Unit) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
     use crate::Error;
     use crate::documents::{TextBatch, TokenBatch};
+    use crate::pipeline::ShingleSets;
+    use crate::scheme::{Slots, SlotsMut, Width};
 
     #[test]
     fn parts_of_different_schemes_are_refused() {
@@ -294,5 +336,65 @@ mod tests {
         assert!(words.sign(&tokens).is_err() && token_engine.sign(&["a"]).is_err());
         assert_eq!(token_engine.sign(&tokens).unwrap().len(), 1);
         assert_eq!(words.sign(&TextBatch::default()).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn signing_into_memory_checks_its_shape() {
+        let texts = ["a rose is a rose", "is a rose"];
+        let engine = Engine::builder().build().unwrap();
+        let sign = |num_perm, slots: SlotsMut<'_>| {
+            let signatures = SignaturesMut::new(num_perm, slots).unwrap();
+            engine.sign_into(&texts, signatures, &Silent)
+        };
+        let mut slots = vec![7; 2 * 128];
+        sign(128, SlotsMut::U32(&mut slots)).unwrap();
+        let expected = engine.sign(&texts).unwrap();
+        assert_eq!(expected.slots(), Slots::U32(&slots));
+        assert!(sign(128, SlotsMut::U32(&mut [7; 3 * 128])).is_err());
+        assert!(sign(64, SlotsMut::U32(&mut [7; 2 * 128])).is_err());
+        assert!(sign(128, SlotsMut::U64(&mut [7; 2 * 128])).is_err());
+    }
+
+    /// Signs as another signer does, and has a notice after each call.
+    struct Talkative(Box<dyn Signer>);
+
+    impl Signer for Talkative {
+        fn describe(&self) -> String {
+            self.0.describe()
+        }
+
+        fn num_perm(&self) -> usize {
+            self.0.num_perm()
+        }
+
+        fn slot_width(&self) -> Width {
+            self.0.slot_width()
+        }
+
+        fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+            self.0.sign_sets(sets, signatures)
+        }
+
+        fn notices(&self) -> Vec<String> {
+            vec!["the device failed".to_owned()]
+        }
+    }
+
+    #[test]
+    fn notices_of_the_signer_are_warnings() {
+        #[derive(Default)]
+        struct Heard(Mutex<Vec<String>>);
+        impl Progress for Heard {
+            fn warn(&self, message: &str) {
+                self.0.lock().unwrap().push(message.to_owned());
+            }
+        }
+        let scheme = Scheme::default();
+        let signer = Talkative(Backend::Scalar.signer(&scheme).unwrap());
+        let shingler = Shingler::new(Shingling::default(), &scheme, None).unwrap();
+        let engine = Engine::from_parts(scheme, shingler, Box::new(signer)).unwrap();
+        let heard = Heard::default();
+        engine.sign_with(&["a rose"], &heard).unwrap();
+        assert_eq!(heard.0.into_inner().unwrap(), ["the device failed"]);
     }
 }

@@ -16,10 +16,14 @@ use crate::error::{Error, Result};
 ///
 /// impl Progress for Stoppable {
 ///     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
-///         match self.0.load(Ordering::Relaxed) {
+///         match self.is_stopped() {
 ///             true => ControlFlow::Break(()),
 ///             false => ControlFlow::Continue(()),
 ///         }
+///     }
+///
+///     fn is_stopped(&self) -> bool {
+///         self.0.load(Ordering::Relaxed)
 ///     }
 /// }
 /// ```
@@ -42,6 +46,14 @@ pub trait Progress: Sync {
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
         let _ = (done, documents, bytes);
         ControlFlow::Continue(())
+    }
+
+    /// Whether to stop the run in the middle of a batch, with [`Error::Stopped`]. Threads that read, shingle and sign
+    /// ask before each piece of a batch, some 1 MiB of input, because with unusual settings one batch takes seconds.
+    /// So it must be cheap, and may be called from any thread. `false` by default: only [`Progress::advance`] stops
+    /// the run.
+    fn is_stopped(&self) -> bool {
+        false
     }
 
     /// Receives a message that is not a warning. Ignores it by default.

@@ -4,6 +4,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
@@ -266,6 +267,40 @@ fn work_in_memory_advances_and_stops() {
         let advanced = noted.advanced.into_inner().unwrap();
         let read = advanced.iter().take_while(|[done, ..]| *done < 64).count();
         assert!(read > 5, "{read}");
+    });
+}
+
+/// Is stopped from the third question on, and never by [`Progress::advance`].
+#[derive(Default)]
+struct StoppedAtPiece {
+    questions: AtomicUsize,
+    advanced: AtomicUsize,
+}
+
+impl Progress for StoppedAtPiece {
+    fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
+        self.advanced.fetch_add(1, Ordering::Relaxed);
+        ControlFlow::Continue(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.questions.fetch_add(1, Ordering::Relaxed) >= 2
+    }
+}
+
+#[test]
+fn a_run_stops_in_the_middle_of_a_batch() {
+    // Each document is a piece of its own, and eight of them are a batch.
+    let text = "a document of many words ".repeat(20_000);
+    let texts: Vec<String> = (0..64).map(|i| format!("{text} {i}")).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    pool.build().unwrap().install(|| {
+        let engine = Engine::builder().build().unwrap();
+        let search = Search::new(0.8, engine.scheme()).unwrap();
+        let progress = StoppedAtPiece::default();
+        let stopped = dedup(&texts, &engine, &Dedup::new(search), &progress);
+        assert!(matches!(stopped, Err(simgpu::Error::Stopped)));
+        assert_eq!(progress.advanced.into_inner(), 0);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Signs the documents of a file on one thread and prints the time of each pass. `benches/peers/run.py` runs it to
+//! Signs the documents of a file and prints the time of each pass. `benches/peers/run.py` runs it to
 //! compare simgpu with other tools.
 //!
 //!     cargo bench --bench peers -- FILE --scheme affine32 [--num-perm 128] [--docs N] [--repeats R]
@@ -26,7 +26,7 @@ use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width};
 use simgpu::simd::Isa;
 
-/// Measures how fast documents are signed on one thread
+/// Measures how fast documents are signed
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Hashed documents or texts, in the formats described in the source
@@ -51,6 +51,10 @@ struct Arguments {
     /// Seed of the coefficients
     #[arg(long, default_value = "1")]
     seed: u32,
+
+    /// Number of threads
+    #[arg(long, default_value = "1")]
+    threads: usize,
 
     /// Number of documents to sign, from the first [default: all]
     #[arg(long, value_name = "N")]
@@ -94,7 +98,7 @@ fn main() -> anyhow::Result<()> {
         let documents = Documents::read(file, arguments.docs)?;
         Work::Hashed(documents.of_width(scheme.family().hash_width()))
     };
-    let signed = work.sign(&*signer, arguments.repeats)?;
+    let signed = work.sign(&*signer, arguments.repeats, arguments.threads)?;
     if let Some(path) = &arguments.signatures {
         fs::write(path, &signed.slots)
             .with_context(|| format!("cannot write {}", path.display()))?;
@@ -172,8 +176,9 @@ impl Work {
     }
 
     /// Signs all documents once to warm up, then `repeats` times, always into the same memory.
-    fn sign(&self, signer: &dyn Signer, repeats: u32) -> anyhow::Result<Signed> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    fn sign(&self, signer: &dyn Signer, repeats: u32, threads: usize) -> anyhow::Result<Signed> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build()?;
         let len = self.len() * signer.num_perm();
         let mut slots = match signer.slot_width() {
             Width::U32 => Numbers::U32(vec![0; len]),

@@ -444,6 +444,23 @@ pub enum UnitArgument {
     Tokens,
 }
 
+impl UnitArgument {
+    /// The unit, with these stop words.
+    pub(crate) fn unit(
+        self,
+        stop_words: impl FnOnce() -> anyhow::Result<StopWords>,
+    ) -> anyhow::Result<Unit> {
+        Ok(match self {
+            UnitArgument::Bytes => Unit::Bytes,
+            UnitArgument::Chars => Unit::Chars,
+            UnitArgument::Words => Unit::Words,
+            UnitArgument::Pieces => Unit::Pieces,
+            UnitArgument::Tokens => Unit::Tokens,
+            UnitArgument::Stopwords => Unit::StopWords(stop_words()?),
+        })
+    }
+}
+
 /// Help of --scheme: families, and presets with their tools.
 fn scheme_help() -> String {
     let (presets, families): (Vec<_>, Vec<_>) = Scheme::names()
@@ -550,7 +567,7 @@ impl RunArguments {
 }
 
 /// The cores that this process may use.
-pub(crate) fn cores() -> usize {
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
@@ -638,20 +655,12 @@ impl SignArguments {
                 "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
             ));
         }
-        let unit = self.unit.map(|unit| {
-            anyhow::Ok(match unit {
-                UnitArgument::Bytes => Unit::Bytes,
-                UnitArgument::Chars => Unit::Chars,
-                UnitArgument::Words => Unit::Words,
-                UnitArgument::Pieces => Unit::Pieces,
-                UnitArgument::Tokens => Unit::Tokens,
-                UnitArgument::Stopwords => Unit::StopWords(match &self.stop_words {
-                    None => StopWords::english(),
-                    Some(StopWordsArgument::File(path)) => read_stop_words(path)?,
-                    Some(StopWordsArgument::Words(words)) => words.clone(),
-                }),
-            })
-        });
+        let stop_words = || match &self.stop_words {
+            None => Ok(StopWords::english()),
+            Some(StopWordsArgument::File(path)) => read_stop_words(path),
+            Some(StopWordsArgument::Words(words)) => Ok(words.clone()),
+        };
+        let unit = self.unit.map(|unit| unit.unit(stop_words));
         let mut shingling = Shingling::for_scheme(scheme, unit.transpose()?);
         if let Some(size) = self.size {
             shingling = shingling.with_size(size).map_err(usage)?;
@@ -699,17 +708,6 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
         .into());
     }
     Ok(stop_words)
-}
-
-/// Runs on a pool of `threads` threads.
-pub(crate) fn on_threads<T: Send>(
-    threads: usize,
-    run: impl FnOnce() -> anyhow::Result<T> + Send,
-) -> anyhow::Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()?;
-    pool.install(run)
 }
 
 /// Which pairs become candidates.
@@ -837,15 +835,13 @@ pub enum VerifyArgument {
 }
 
 impl SearchArguments {
-    /// The search, with the verification `unless_given` if none is named. `sign` has the options of signatures; `None` if
-    /// they are stored.
+    /// The search. `sign` has the options of signatures; `None` if they are stored.
     ///
     /// # Errors
     /// A usage error for options that contradict each other.
     pub(crate) fn resolve(
         &self,
         scheme: &Scheme,
-        unless_given: Verification,
         sign: Option<&SignArguments>,
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
@@ -869,7 +865,8 @@ impl SearchArguments {
             Some(VerifyArgument::None) => Verification::None,
             Some(VerifyArgument::Signature) => Verification::Signature,
             Some(VerifyArgument::Exact) => Verification::Exact,
-            None => unless_given,
+            None if sign.is_none() => Verification::Signature,
+            None => Verification::Exact,
         };
         Ok(Search {
             candidates,

@@ -97,7 +97,7 @@ impl Progress for Terminal {
     }
 
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
-        if stop::signal().is_some() {
+        if self.is_stopped() {
             return ControlFlow::Break(());
         }
         let Some(Ok(stage)) = self.stage.as_ref().map(Mutex::lock) else {
@@ -114,6 +114,10 @@ impl Progress for Terminal {
             ));
         }
         ControlFlow::Continue(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        stop::signal().is_some()
     }
 
     fn tell(&self, message: &str) {

@@ -163,6 +163,35 @@ fn schemes_with_shared_coefficients_are_found() {
     );
 }
 
+/// The reference that hash families are compared with shows what theory expects.
+#[test]
+fn true_permutations_have_no_finding() {
+    let mut cells: Vec<ErrorCell> = Vec::new();
+    for input in [SetSource::Random, SetSource::Progression, SetSource::Zipf] {
+        for varied in [Varied::Seeds, Varied::Data] {
+            let series = Series {
+                varied,
+                ..series(&input, 8, &[0.5, 0.8])
+            };
+            cells.extend(series.measure(&[SigningFunction::permutations()]).unwrap());
+        }
+    }
+    assert_eq!(cells.len(), 12);
+    // At these two similarities, intervals cover more than the pooled limit, whatever signs.
+    let found = findings(&cells);
+    assert!(
+        found.iter().all(|it| it.fault == Fault::Coverage),
+        "{found:#?}"
+    );
+    for cell in cells {
+        assert!(
+            (cell.coverage - cell.coverage_expected).abs() < 0.03,
+            "{cell:?}"
+        );
+        assert!((cell.error_ratio.unwrap() - 1.0).abs() < 0.2, "{cell:?}");
+    }
+}
+
 /// Two elements often share the least of many 22-bit values, which shows for large sets only.
 #[test]
 fn values_of_22_bits_are_found() {

@@ -247,6 +247,93 @@ fn compare_prints_exact_and_estimated_similarity() {
 }
 
 #[test]
+fn compare_prints_every_distance() {
+    let place = Place::new();
+    place.write("a.txt", "a b a b a c");
+    place.write("b.txt", "a b a d");
+    let command = "compare a.txt b.txt --size 1";
+    let run = place.run(&format!("{command} --json")).succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    // Words with counts: a 3 and 2, b 2 and 1, c 1 and 0, d 0 and 1. All of b but its "d" is in a, in order.
+    for (name, expected) in [
+        ("occurrences_a", 6.0),
+        ("occurrences_b", 4.0),
+        ("containment_a", 2.0 / 3.0),
+        ("containment_b", 2.0 / 3.0),
+        ("bag_jaccard", 3.0 / 7.0),
+        ("bag_similarity", 3.0 / 10.0),
+        ("cosine", 8.0 / 84f64.sqrt()),
+        ("angle_degrees", (8.0 / 84f64.sqrt()).acos().to_degrees()),
+        ("l1", 4.0),
+        ("l2", 2.0),
+        ("linf", 1.0),
+        ("length_a", 11.0),
+        ("length_b", 7.0),
+        ("lcs", 6.0),
+        ("edit_distance", 6.0),
+    ] {
+        let number = report[name].as_f64().unwrap();
+        assert!((number - expected).abs() < 1e-9, "{name}: {number}");
+    }
+    assert_eq!(report["sequence_unit"], "chars");
+    assert_eq!(report["hamming"], Value::Null);
+    let page = place.run(command).succeeded().stdout;
+    let page = String::from_utf8(page).unwrap();
+    let expected = "
+contained  0.6667 of A in B, 0.6667 of B in A
+      bag  0.4286 of the greater counts, 0.3000 of all counts: 6 shingles in A, 4 in B
+   cosine  0.8729, an angle of 29.21 degrees
+       L1  4
+       L2  2.0000
+     Linf  1
+     edit  6 characters inserted or deleted
+      LCS  6 characters, of 11 in A and 7 in B
+  Hamming  undefined: A has 11 characters, B has 7
+";
+    assert!(page.ends_with(expected), "{page}");
+    // Normalisation counts: these texts differ in white space and case alone.
+    place.write("c.txt", "A  B\n\nA D");
+    let run = place
+        .run("compare b.txt c.txt --lowercase --json")
+        .succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(
+        (&report["edit_distance"], &report["hamming"]),
+        (&0.into(), &0.into())
+    );
+}
+
+#[test]
+fn compare_reads_long_texts_by_words() {
+    let place = Place::new();
+    let long = "ab ".repeat(40_000);
+    place.write("a.txt", &long);
+    place.write("b.txt", format!("cd{}", &long[2..]));
+    let page = place.run("compare a.txt b.txt").succeeded().stdout;
+    let page = String::from_utf8(page).unwrap();
+    let expected = "
+     edit  2 words inserted or deleted
+      LCS  39999 words, of 40000 in A and 40000 in B
+  Hamming  1 of 40000 words
+";
+    assert!(page.ends_with(expected), "{page}");
+    place.write("c.txt", "ab ".repeat(300_001));
+    let run = place.run("compare a.txt c.txt").succeeded();
+    let page = String::from_utf8(run.stdout).unwrap();
+    let reason = "not computed: a text has more than 300000 words";
+    assert!(
+        page.contains(&format!("     edit  {reason}\n      LCS  {reason}\n")),
+        "{page}"
+    );
+    let run = place.run("compare a.txt c.txt --json").succeeded();
+    let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(
+        (&report["lcs"], &report["edit_distance"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
 fn compare_reads_stdin_and_compressed_files() {
     let place = two_texts();
     let expected = place.run("compare one.txt two.txt").succeeded().stdout;
@@ -272,14 +359,40 @@ fn the_similarity_of_two_empty_texts_is_undefined() {
     assert!(String::from_utf8(page).unwrap().contains("undefined"));
     let run = place.run("compare a.txt b.txt --json").succeeded();
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
-    for name in ["jaccard", "estimate", "interval", "candidate_probability"] {
+    for name in [
+        "jaccard",
+        "estimate",
+        "interval",
+        "candidate_probability",
+        "containment_a",
+        "bag_jaccard",
+        "bag_similarity",
+        "cosine",
+        "angle_degrees",
+    ] {
         assert_eq!(report[name], Value::Null, "{name}");
     }
+    // " ? " as a text of characters: an inserted blank, question mark and blank.
+    assert_eq!(report["edit_distance"], 3);
     let run = place.run("compare a.txt c.txt --json").succeeded();
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(
         (&report["jaccard"], &report["matches"]),
         (&0.0.into(), &0.into())
+    );
+    assert_eq!(
+        (&report["containment_a"], &report["containment_b"]),
+        (&Value::Null, &0.0.into())
+    );
+    let page = place.run("compare a.txt c.txt").succeeded().stdout;
+    let page = String::from_utf8(page).unwrap();
+    assert!(
+        page.contains("\ncontained  undefined of A in B, 0.0000 of B in A\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("\n   cosine  undefined: a text has no shingle\n"),
+        "{page}"
     );
 }
 

@@ -7,10 +7,8 @@ use pyo3::types::PyDict;
 use simgpu::jobs::Outcome;
 use simgpu::progress::StageTime;
 use simgpu_cli::Lines;
-use simgpu_cli::arguments::{
-    BackendArguments, Caller, HoldArguments, InputArguments, OnBadRecordArgument, RunArguments,
-    SearchArguments, SignArguments,
-};
+use simgpu_cli::arguments::Caller;
+use simgpu_cli::commands::pairs::PairsArguments;
 use simgpu_cli::commands::{dedup, pairs, sign};
 
 use crate::errors::{of_run, parameter_error, warn};
@@ -58,15 +56,12 @@ pub(crate) fn pairs_files<'py>(
     let arguments = pairs::Arguments {
         input: options.input()?,
         signatures: None,
-        output: options.path("output")?,
-        outputs: options.outputs()?,
-        search: options.search()?,
-        identical: options.choice("identical")?,
-        max_pairs: options.count("max_pairs")?,
+        pairs: pairs_of(&options)?,
         run: options.run()?,
         hold: options.hold()?,
     };
-    run_pairs(py, &options, &arguments)
+    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    report_pairs(py, &outcome, &arguments.pairs)
 }
 
 /// Finds the pairs of signatures in a file. The options are those of `simgpu.pairs_signatures`.
@@ -82,29 +77,36 @@ pub(crate) fn pairs_signatures<'py>(
             "verify=\"exact\" needs documents; give \"signature\" or \"none\", or call pairs_files";
         return Err(parameter_error(py, message));
     }
-    let signatures = options.path("signatures")?;
-    let arguments = pairs::Arguments {
-        input: no_input(),
-        signatures: Some(signatures.ok_or_else(|| {
-            parameter_error(
-                py,
-                "signatures is None; give the path of a .parquet or .npy file",
-            )
-        })?),
+    let signatures = options.path("signatures")?.ok_or_else(|| {
+        parameter_error(
+            py,
+            "signatures is None; give the path of a .parquet or .npy file",
+        )
+    })?;
+    let pairs = pairs_of(&options)?;
+    let outcome = run(&options, |caller| {
+        pairs.execute_on_signatures(&signatures, caller)
+    })?;
+    report_pairs(py, &outcome, &pairs)
+}
+
+fn pairs_of(options: &Options<'_>) -> PyResult<PairsArguments> {
+    Ok(PairsArguments {
         output: options.path("output")?,
         outputs: options.outputs()?,
-        search: SearchArguments {
-            banding: options.banding()?,
-            verify: Some(options.choice("verify")?),
-            candidates: None,
-            join_mib: std::num::NonZeroUsize::MIN,
-        },
+        search: options.search()?,
         identical: options.choice("identical")?,
         max_pairs: options.count("max_pairs")?,
-        run: no_signing(),
-        hold: HoldArguments { hold_mib: 0 },
-    };
-    run_pairs(py, &options, &arguments)
+    })
+}
+
+fn report_pairs<'py>(
+    py: Python<'py>,
+    outcome: &Outcome,
+    pairs: &PairsArguments,
+) -> PyResult<Bound<'py, PyAny>> {
+    let summary = pairs.summary(outcome).map_err(|error| of_run(py, error))?;
+    report(py, outcome, &summary)
 }
 
 /// Signs files. The options are those of `simgpu.sign_files`.
@@ -128,18 +130,6 @@ pub(crate) fn sign_files<'py>(
     };
     let outcome = run(&options, |caller| arguments.execute(caller))?;
     report(py, &outcome, &arguments.summary(&outcome))
-}
-
-fn run_pairs<'py>(
-    py: Python<'py>,
-    options: &Options<'py>,
-    arguments: &pairs::Arguments,
-) -> PyResult<Bound<'py, PyAny>> {
-    let outcome = run(options, |caller| arguments.execute(caller))?;
-    let summary = arguments
-        .summary(&outcome)
-        .map_err(|error| of_run(py, error))?;
-    report(py, &outcome, &summary)
 }
 
 /// Runs on the pool, with the progress and the threads that the options name.
@@ -183,54 +173,4 @@ fn timing<'py>(py: Python<'py>, time: &StageTime) -> PyResult<Bound<'py, PyDict>
     timing.set_item("bytes", time.bytes)?;
     timing.set_item("is_part", time.is_part)?;
     Ok(timing)
-}
-
-/// The input of a run over signatures, which reads no documents.
-fn no_input() -> InputArguments {
-    InputArguments {
-        inputs: Vec::new(),
-        format: simgpu_cli::arguments::FormatArgument::Auto,
-        delimiter: None,
-        hidden: false,
-        text_field: Vec::new(),
-        tokens_field: None,
-        weights_field: None,
-        weight_scale: None,
-        id_field: None,
-        unique_ids: false,
-        on_bad_record: OnBadRecordArgument::Fail,
-        limit: None,
-        include: Vec::new(),
-        exclude: Vec::new(),
-    }
-}
-
-/// The signing of a run over signatures, which signs nothing.
-fn no_signing() -> RunArguments {
-    RunArguments {
-        sign: SignArguments {
-            unit: None,
-            size: None,
-            stop_words: None,
-            lowercase: false,
-            strip_punctuation: false,
-            keep_whitespace: false,
-            count: false,
-            scheme: String::new(),
-            hash: None,
-            num_perm: None,
-            seed: None,
-            machine: BackendArguments {
-                backend: String::new(),
-                isa: None,
-                #[cfg(feature = "gpu")]
-                device: None,
-                #[cfg(feature = "gpu")]
-                lose_device_after: None,
-            },
-        },
-        threads: None,
-        batch_mib: std::num::NonZeroUsize::MIN,
-        quiet: true,
-    }
 }

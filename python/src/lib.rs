@@ -41,7 +41,8 @@ mod command;
 
 use pyo3::prelude::*;
 
-#[pymodule(gil_used = false)]
+// Never tested on a free-threaded Python, which therefore keeps the lock while this module is loaded.
+#[pymodule(gil_used = true)]
 mod _simgpu {
     use pyo3::prelude::*;
 

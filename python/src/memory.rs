@@ -126,6 +126,20 @@ impl Prepared {
         })
     }
 
+    /// What the results of both searches have in common.
+    fn parts<'py>(
+        &self,
+        py: Python<'py>,
+        of_run: &Counts,
+        timings: &Timings,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let parts = PyDict::new(py);
+        parts.set_item("counts", counts(py, of_run)?)?;
+        parts.set_item("parameters", self.parameters(py)?)?;
+        parts.set_item("stages", stages(py, timings)?)?;
+        Ok(parts)
+    }
+
     /// What decides the result, as `report.json` of the command names it.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let engine = self.engines.on_cpu();
@@ -181,26 +195,20 @@ pub(crate) fn dedup_in_memory<'py>(
         keep: named(py, "keep", keep, policies, KeepPolicy::name)?,
         max_bucket,
     };
-    let documents = Column::new(data, column)?;
-    let ids = ids
-        .map(|ids| Ids::new(data, ids, documents.len()))
-        .transpose()?;
+    let (documents, ids) = documents_with_ids(data, column, ids)?;
     let found = prepared.run(
         py,
         &documents,
         |texts, engine, progress| dedup(texts, engine, &task, progress),
         |tokens, engine, progress| dedup(tokens, engine, &task, progress),
     )?;
-    let parts = PyDict::new(py);
+    let parts = prepared.parts(py, &found.counts, &found.timings)?;
     let (is_kept, kept_by) = kept(py, &found, documents.len())?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
     parts.set_item("removed", Bound::new(py, removed(&found, ids.as_ref())?)?)?;
-    parts.set_item("counts", counts(py, &found.counts)?)?;
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
-    parts.set_item("parameters", prepared.parameters(py)?)?;
-    parts.set_item("stages", stages(py, &found.timings)?)?;
     Ok(parts)
 }
 
@@ -272,10 +280,7 @@ pub(crate) fn pairs_in_memory<'py>(
         identical: named(py, "identical", identical, kinds, Identical::name)?,
         max_pairs,
     };
-    let documents = Column::new(data, column)?;
-    let ids = ids
-        .map(|ids| Ids::new(data, ids, documents.len()))
-        .transpose()?;
+    let (documents, ids) = documents_with_ids(data, column, ids)?;
     let (found, pairs) = prepared.run(
         py,
         &documents,
@@ -294,14 +299,11 @@ pub(crate) fn pairs_in_memory<'py>(
         columns.push(("left_id", ids.of_rows(left())));
         columns.push(("right_id", ids.of_rows(right())));
     }
-    let parts = PyDict::new(py);
+    let parts = prepared.parts(py, &found.counts, &found.timings)?;
     parts.set_item("table", Bound::new(py, PyTable::new(columns)?)?)?;
     parts.set_item("complete", found.is_complete)?;
-    parts.set_item("counts", counts(py, &found.counts)?)?;
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
-    parts.set_item("parameters", prepared.parameters(py)?)?;
-    parts.set_item("stages", stages(py, &found.timings)?)?;
     Ok(parts)
 }
 
@@ -318,6 +320,17 @@ fn all_pairs<D: Documents + ?Sized>(
         Ok::<(), Error>(())
     })?;
     Ok((found, all))
+}
+
+/// The documents of a call and, if they are given, their ids.
+fn documents_with_ids<'py>(
+    data: &Bound<'py, PyAny>,
+    column: Option<&str>,
+    ids: Option<&Bound<'py, PyAny>>,
+) -> PyResult<(Column<'py>, Option<Ids>)> {
+    let documents = Column::new(data, column)?;
+    let ids = ids.map(|ids| Ids::new(data, ids, documents.len()));
+    Ok((documents, ids.transpose()?))
 }
 
 /// The ids of documents.

@@ -25,7 +25,7 @@ struct State {
 }
 
 impl Watched {
-    /// Lets the work end at its next report.
+    /// Lets the work end at its next report or piece.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -43,10 +43,14 @@ impl Progress for Watched {
 
     fn advance(&self, done: u64, _documents: u64, _bytes: u64) -> ControlFlow<()> {
         self.state().done = done;
-        match self.stop.load(Ordering::Relaxed) {
+        match self.is_stopped() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     fn warn(&self, message: &str) {
@@ -100,9 +104,8 @@ impl Display {
         Ok(())
     }
 
-    /// Shows the last state and gives out warnings.
-    pub(crate) fn finish(&mut self, py: Python<'_>, watched: &Watched) -> PyResult<()> {
-        self.show(py, watched)?;
+    /// Closes the bar and gives out warnings.
+    pub(crate) fn close(&mut self, py: Python<'_>, watched: &Watched) -> PyResult<()> {
         if let Some(callback) = &self.callback
             && let Ok(close) = callback.getattr(py, "close")
         {

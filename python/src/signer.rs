@@ -8,12 +8,12 @@ use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use simgpu::backend::Backend;
-use simgpu::documents::{Document, Documents};
+use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{ShingleSets, SignaturesMut, Unit};
-use simgpu::progress::{Progress, Silent, advance};
-use simgpu::scheme::{Hashes, Scheme, SlotVec, SlotsMut, Values, Width};
+use simgpu::pipeline::{ShingleSets, Signatures, SignaturesMut, Unit};
+use simgpu::progress::{Progress, advance};
+use simgpu::scheme::{Hashes, Scheme, SlotsMut, Width};
 
 use crate::engines::{Engines, has_device};
 use crate::errors::OrRaise;
@@ -22,7 +22,7 @@ use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{PyScheme, PyShingling, banding_of, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
-use crate::texts::{Column, Tokens};
+use crate::texts::{Column, Sets};
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;
@@ -30,8 +30,8 @@ const INLINE_BYTES: usize = 64 << 10;
 /// The work of a row beside its text, in bytes of text.
 const PER_ROW: usize = 16;
 
-/// Bytes of text between two looks at whether to stop: some 40 ms on one core.
-const PIECE_BYTES: usize = 8 << 20;
+/// Hashes between two looks at whether to stop: some 5 ms on one core.
+const BATCH_HASHES: usize = 1 << 20;
 
 /// Computes MinHash signatures.
 ///
@@ -153,7 +153,7 @@ impl PySigner {
         let bytes = texts.iter().map(|text| PER_ROW + text.len()).sum();
         let target = Target::new(&self.scheme, texts.len(), out)?;
         self.run(py, &self.engines, bytes, target, progress, |run| {
-            sign_texts(run, &texts)
+            sign_documents(run, &texts)
         })
     }
 
@@ -191,7 +191,7 @@ impl PySigner {
             .sum();
         let target = Target::new(&self.scheme, tokens.len(), out)?;
         self.run(py, engines, bytes, target, progress, |run| {
-            sign_tokens(run, &tokens)
+            sign_documents(run, &tokens)
         })
     }
 
@@ -227,10 +227,8 @@ impl PySigner {
         let py = values.py();
         let held = HashSets::new(values, offsets, column, self.scheme.family().hash_width())?;
         let sets = held.sets(&self.scheme)?;
-        let count: usize = sets.iter().map(|sets| sets.offsets.len() - 1).sum();
-        let of_sets =
-            |sets: &crate::texts::Sets<'_>| sets.offsets[sets.offsets.len() - 1] - sets.offsets[0];
-        let bytes = PER_ROW * count + 8 * sets.iter().map(of_sets).sum::<usize>();
+        let count = sets.iter().map(Sets::len).sum();
+        let bytes = PER_ROW * count + 8 * sets.iter().map(Sets::hash_count).sum::<usize>();
         let target = Target::new(&self.scheme, count, out)?;
         self.run(py, &self.engines, bytes, target, progress, |run| {
             sign_sets(run, &sets)
@@ -318,7 +316,7 @@ pub(crate) fn open(
 /// Where signatures are written.
 enum Target<'py> {
     /// To new memory.
-    New(SlotVec),
+    New(Signatures),
     /// To the caller's array.
     Narrow(Bound<'py, PyArray2<u32>>),
     /// To the caller's array.
@@ -330,12 +328,9 @@ impl<'py> Target<'py> {
         let width = scheme.family().slot_width();
         let num_perm = scheme.num_perm();
         let Some(out) = out else {
-            let len = rows.saturating_mul(num_perm);
-            // Zeroed memory of the system is not touched before it is written.
-            return Ok(Target::New(match width {
-                Width::U32 => Values::U32(vec![0; len]),
-                Width::U64 => Values::U64(vec![0; len]),
-            }));
+            let mut signatures = Signatures::new(num_perm, width);
+            signatures.push_rows(rows);
+            return Ok(Target::New(signatures));
         };
         let wrong = || {
             let bits = 8 * width.bytes();
@@ -359,13 +354,12 @@ impl<'py> Target<'py> {
     }
 }
 
-/// A batch that is being signed.
+/// Documents or sets that are being signed.
 struct Run<'a> {
     engine: &'a Engine,
     slots: SlotsMut<'a>,
-    progress: &'a dyn Progress,
-    /// Whether to use no thread but the calling one.
-    is_inline: bool,
+    /// `None`: no thread but the calling one is used.
+    progress: Option<&'a dyn Progress>,
 }
 
 impl PySigner {
@@ -403,8 +397,7 @@ impl PySigner {
                 let run = Run {
                     engine: &engine,
                     slots,
-                    progress: &Silent,
-                    is_inline: true,
+                    progress: None,
                 };
                 return sign(run).or_raise(py);
             }
@@ -412,19 +405,15 @@ impl PySigner {
                 sign(Run {
                     engine: &engine,
                     slots,
-                    progress,
-                    is_inline: false,
+                    progress: Some(progress),
                 })
             })
         };
         let scheme = self.scheme.clone();
         let slots = match target {
-            Target::New(mut slots) => {
-                signed(match &mut slots {
-                    Values::U32(slots) => SlotsMut::U32(slots),
-                    Values::U64(slots) => SlotsMut::U64(slots),
-                })?;
-                SlotBuffer::of_vec(slots)
+            Target::New(mut signatures) => {
+                signed(signatures.slots_mut())?;
+                SlotBuffer::of_vec(signatures.into_slots())
             }
             Target::Narrow(array) => {
                 signed(SlotsMut::U32(written(&array)?.as_slice_mut()?))?;
@@ -448,119 +437,16 @@ fn written<'py, T: numpy::Element>(
     })
 }
 
-/// The first `len` slots, and the others.
-fn split(slots: SlotsMut<'_>, len: usize) -> (SlotsMut<'_>, SlotsMut<'_>) {
-    match slots {
-        SlotsMut::U32(slots) => {
-            let (first, rest) = slots.split_at_mut(len);
-            (SlotsMut::U32(first), SlotsMut::U32(rest))
-        }
-        SlotsMut::U64(slots) => {
-            let (first, rest) = slots.split_at_mut(len);
-            (SlotsMut::U64(first), SlotsMut::U64(rest))
-        }
+fn sign_documents<D: Documents + ?Sized>(run: Run<'_>, documents: &D) -> simgpu::Result<()> {
+    let Run {
+        engine,
+        slots,
+        progress,
+    } = run;
+    if let Some(progress) = progress {
+        let signatures = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
+        return engine.sign_into(documents, signatures, progress);
     }
-}
-
-/// Cuts rows into pieces of about [`PIECE_BYTES`].
-fn pieces(rows: usize, bytes: impl Fn(usize) -> usize) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    std::iter::from_fn(move || {
-        let first = start;
-        let mut piece = 0;
-        while start < rows && piece < PIECE_BYTES {
-            piece += bytes(start);
-            start += 1;
-        }
-        (first < start).then_some(first..start)
-    })
-}
-
-impl<'a> Run<'a> {
-    /// Calls `sign` with piece after piece of the rows and with their slots.
-    fn for_each_piece(
-        self,
-        pieces: impl Iterator<Item = Range<usize>>,
-        rows: usize,
-        mut sign: impl FnMut(Range<usize>, SlotsMut<'_>) -> simgpu::Result<()>,
-    ) -> simgpu::Result<()> {
-        let num_perm = self.engine.scheme().num_perm();
-        self.progress.begin("sign", rows as u64);
-        let mut rest = self.slots;
-        for piece in pieces {
-            let (own, others) = split(rest, piece.len() * num_perm);
-            rest = others;
-            let end = piece.end as u64;
-            sign(piece, own)?;
-            for notice in self.engine.signer().notices() {
-                self.progress.warn(&notice);
-            }
-            advance(self.progress, end, end, 0)?;
-        }
-        Ok(())
-    }
-}
-
-fn sign_texts(run: Run<'_>, texts: &[&str]) -> simgpu::Result<()> {
-    let engine = run.engine;
-    if run.is_inline {
-        return sign_here(engine, texts, run.slots);
-    }
-    let pieces = pieces(texts.len(), |row| texts[row].len());
-    run.for_each_piece(pieces, texts.len(), |piece, slots| {
-        let rows = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
-        let documents = &texts[piece];
-        engine
-            .signer()
-            .sign_documents(&documents, engine.shingler(), rows)
-    })
-}
-
-fn sign_tokens(run: Run<'_>, tokens: &Tokens<'_>) -> simgpu::Result<()> {
-    let engine = run.engine;
-    if run.is_inline {
-        return sign_here(engine, tokens, run.slots);
-    }
-    let num_perm = engine.scheme().num_perm();
-    let pieces = pieces(tokens.len(), |row| tokens.bytes(row));
-    run.for_each_piece(pieces, tokens.len(), |piece, slots| {
-        let rows = SignaturesMut::new(num_perm, slots)?;
-        let documents = Part {
-            documents: tokens,
-            rows: piece,
-        };
-        engine
-            .signer()
-            .sign_documents(&documents, engine.shingler(), rows)
-    })
-}
-
-/// Some rows of documents.
-struct Part<'a> {
-    documents: &'a Tokens<'a>,
-    rows: Range<usize>,
-}
-
-impl Documents for Part<'_> {
-    fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    fn get(&self, row: usize) -> Document<'_> {
-        self.documents.get(self.rows.start + row)
-    }
-
-    fn first_row(&self) -> usize {
-        self.rows.start
-    }
-}
-
-/// Signs documents on this thread alone.
-fn sign_here<D: Documents + ?Sized>(
-    engine: &Engine,
-    documents: &D,
-    slots: SlotsMut<'_>,
-) -> simgpu::Result<()> {
     engine.shingler().check_forms(documents)?;
     let shingles = engine.shingler().shingle(documents);
     let sets = shingles.sets();
@@ -575,57 +461,64 @@ fn sign_each(
     sets: impl Iterator<Item = Range<usize>>,
     slots: SlotsMut<'_>,
 ) -> simgpu::Result<()> {
-    let num_perm = engine.scheme().num_perm();
     let mut rest = slots;
     for set in sets {
-        let (own, others) = split(rest, num_perm);
+        let (own, others) = rest.split_at(engine.scheme().num_perm());
         rest = others;
         engine.signer().sign_set(hashes.range(set), own)?;
     }
     Ok(())
 }
 
-fn sign_sets(run: Run<'_>, all: &[crate::texts::Sets<'_>]) -> simgpu::Result<()> {
+fn sign_sets(run: Run<'_>, all: &[Sets<'_>]) -> simgpu::Result<()> {
     let Run {
         engine,
         slots,
         progress,
-        is_inline,
     } = run;
-    let num_perm = engine.scheme().num_perm();
-    let mut rest = slots;
+    let count: usize = all.iter().map(Sets::len).sum();
+    if let Some(progress) = progress {
+        progress.begin("sign", count as u64);
+    }
+    let (mut rest, mut done) = (slots, 0);
     for sets in all {
-        let count = sets.offsets.len() - 1;
-        let (own, others) = split(rest, count * num_perm);
-        rest = others;
-        let ranges = |sets: Range<usize>, offsets: &[usize]| -> Vec<Range<usize>> {
-            sets.map(|i| offsets[i]..offsets[i + 1]).collect()
-        };
-        if is_inline {
-            let ranges = ranges(0..count, &sets.offsets).into_iter();
+        let Some(progress) = progress else {
+            let (own, others) = rest.split_at(sets.len() * engine.scheme().num_perm());
+            rest = others;
+            let ranges = sets.offsets.windows(2).map(|set| set[0]..set[1]);
             sign_each(engine, sets.hashes, ranges, own)?;
             continue;
-        }
-        let run = Run {
-            engine,
-            slots: own,
-            progress,
-            is_inline,
         };
-        let bytes = |i: usize| 8 * (sets.offsets[i + 1] - sets.offsets[i]);
-        run.for_each_piece(pieces(count, bytes), count, |piece, slots| {
-            let first = sets.offsets[piece.start];
-            let hashes = sets.hashes.range(first..sets.offsets[piece.end]);
-            let offsets = &sets.offsets[piece.start..=piece.end];
-            let offsets: Vec<i64> = offsets
-                .iter()
-                .map(|offset| (offset - first) as i64)
-                .collect();
-            let rows = SignaturesMut::new(num_perm, slots)?;
-            engine
-                .signer()
-                .sign_sets(&ShingleSets::new(hashes, &offsets)?, rows)
-        })?;
+        let mut first = 0;
+        while first < sets.len() {
+            let enough = sets.offsets[first] + BATCH_HASHES;
+            let end = sets.offsets.partition_point(|offset| *offset < enough);
+            let end = end.min(sets.len());
+            let (own, others) = rest.split_at((end - first) * engine.scheme().num_perm());
+            rest = others;
+            sign_batch(engine, sets, first..end, own)?;
+            for notice in engine.signer().notices() {
+                progress.warn(&notice);
+            }
+            done += end - first;
+            first = end;
+            advance(progress, done as u64, done as u64, 0)?;
+        }
     }
     Ok(())
+}
+
+/// Signs the sets `range` of `sets`, on the current pool.
+fn sign_batch(
+    engine: &Engine,
+    sets: &Sets<'_>,
+    range: Range<usize>,
+    slots: SlotsMut<'_>,
+) -> simgpu::Result<()> {
+    let offsets = &sets.offsets[range.start..=range.end];
+    let (first, end) = (offsets[0], offsets[range.len()]);
+    let offsets: Vec<i64> = offsets.iter().map(|at| (at - first) as i64).collect();
+    let sets = ShingleSets::new(sets.hashes.range(first..end), &offsets)?;
+    let signatures = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
+    engine.signer().sign_sets(&sets, signatures)
 }

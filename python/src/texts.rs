@@ -223,12 +223,11 @@ fn is_missing(object: Borrowed<'_, '_, PyAny>) -> bool {
 
 /// The text of an object.
 fn text_of<'a>(object: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a str> {
-    if is_missing(object) {
-        return Ok("");
+    match object.extract::<&str>() {
+        Ok(text) => Ok(text),
+        Err(_) if is_missing(object) => Ok(""),
+        Err(error) => Err(no_text(object, row, &error, "a str")),
     }
-    object
-        .extract::<&str>()
-        .map_err(|error| no_text(object, row, &error, "a str"))
 }
 
 /// The error of an object that is no text.
@@ -516,6 +515,18 @@ pub(crate) struct Sets<'a> {
     pub(crate) offsets: Vec<usize>,
 }
 
+impl Sets<'_> {
+    /// Number of sets.
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of hashes in all sets.
+    pub(crate) fn hash_count(&self) -> usize {
+        self.offsets[self.len()] - self.offsets[0]
+    }
+}
+
 /// Appends the sets of an Arrow array of lists of hashes.
 fn push_sets<'a>(array: &'a ArrayRef, sets: &mut Vec<Sets<'a>>) -> PyResult<()> {
     let wrong = || {
@@ -530,7 +541,7 @@ fn push_sets<'a>(array: &'a ArrayRef, sets: &mut Vec<Sets<'a>>) -> PyResult<()> 
         DataType::UInt64 => Hashes::U64(values.as_primitive::<UInt64Type>().values()),
         _ => return Err(wrong()),
     };
-    let first = sets.iter().map(|sets| sets.offsets.len() - 1).sum();
+    let first = sets.iter().map(Sets::len).sum();
     refuse_nulls(&rows, values, first, "a hash that is null")?;
     let mut offsets: Vec<usize> = Vec::with_capacity(rows.len() + 1);
     for row in rows {

@@ -428,6 +428,158 @@ def test_other_storages_are_those_of_datasketch(monkeypatch):
     assert ours.MinHashLSH(storage_config={"type": "dict"}).is_empty()
 
 
+# Random calls
+
+
+def shown(result):
+    """A result in a form that both packages share: values, dtypes and exceptions."""
+    if isinstance(result, np.ndarray):
+        return result.dtype.str, result.tolist()
+    if isinstance(result, np.generic):
+        return result.dtype.str, result.item()
+    if isinstance(result, (list, tuple)):
+        return [shown(each) for each in result]
+    if isinstance(result, (set, frozenset)):
+        return {repr(each) for each in result}
+    return type(result).__name__, result
+
+
+class Calls:
+    """The same calls on indexes of both packages."""
+
+    def __init__(self, seed):
+        self.rng = rng = random.Random(seed)
+        options = rng.choice([{}, {}, {"prepickle": True}, {"hashfunc": first_byte}])
+        self.lsh = [m.MinHashLSH(num_perm=NUM_PERM, params=PARAMS, **options) for m in (ours, theirs)]
+        self.options = options
+        # Keys that may have several sketches: datasketch leaves those after the first one behind when it removes them.
+        self.repeated = set()
+        shape = rng.choice([(16, 4), (16, 3), (15, 1), (16, 16)])
+        self.forest = [m.MinHashLSHForest(*shape) for m in (ours, theirs)]
+        self.new_ensemble()
+
+    def new_ensemble(self):
+        rng = self.rng
+        arguments = {
+            "threshold": rng.choice([0.0, 0.3, 0.5, 0.8, 1.0]),
+            "num_perm": NUM_PERM,
+            "num_part": rng.choice([1, 2, 5, 16]),
+            "m": rng.choice([2, 4, 8]),
+        }
+        self.ensemble = [m.MinHashLSHEnsemble(**arguments) for m in (ours, theirs)]
+
+    def both(self, what, action):
+        """Runs one action per package and compares."""
+        results = []
+        for index in (0, 1):
+            try:
+                results.append(shown(action(index)))
+            except Exception as error:  # every exception is compared
+                results.append(type(error))
+        assert results[0] == results[1], what
+
+    def step(self):
+        rng, modules = self.rng, (ours, theirs)
+        lsh, forest, ensemble = self.lsh, self.forest, self.ensemble
+        key, number, size = rng.choice(KEYS), rng.randrange(len(SKETCHES)), rng.randrange(1, 60)
+        sketch = SKETCHES[number]
+        if rng.random() < 0.05:
+            sketch = rng.choice([Sketch(np.zeros(3, np.uint32)), 5, Sketch(sketch.hashvalues, "x")])
+        k, b = rng.choice([-1, 0, 1, 3, 100]), rng.randrange(6)
+        call = rng.choice(
+            "insert insert insert repeat remove query query_b contains empty counts subset keys tables session deletion "
+            "buffer merge pickle add add add index forest_query forest_values forest_contains forest_keys forest_pickle "
+            "ensemble ensemble_index ensemble_query ensemble_query ensemble_contains ensemble_pickle".split()
+        )
+        if call == "insert":
+            self.both(call, lambda i: lsh[i].insert(key, sketch))
+        elif call == "repeat":
+            self.repeated |= {key} if key in lsh[1] else set()
+            self.both(call, lambda i: lsh[i].insert(key, sketch, check_duplication=False))
+        elif call in ("remove", "deletion") and key in self.repeated:
+            pass
+        elif call == "remove":
+            self.both(call, lambda i: lsh[i].remove(key))
+        elif call == "query":
+            self.both(call, lambda i: set(lsh[i].query(sketch)))
+        elif call == "query_b":
+            self.both(call, lambda i: set(lsh[i]._query_b(sketch, b)))
+        elif call == "contains":
+            self.both(call, lambda i: key in lsh[i])
+        elif call == "empty":
+            self.both(call, lambda i: (lsh[i].is_empty(), forest[i].is_empty(), ensemble[i].is_empty()))
+        elif call == "counts":
+            self.both(call, lambda i: lsh[i].get_counts())
+        elif call == "subset":
+            self.both(call, lambda i: lsh[i].get_subset_counts(*KEYS[:b]))
+        elif call == "keys":
+            self.both(call, lambda i: [(each, lsh[i].keys[each]) for each in lsh[i].keys])
+        elif call == "tables":
+            self.both(call, lambda i: [{H: set(map(repr, t[H])) for H in t} for t in lsh[i].hashtables])
+        elif call == "session":
+            with lsh[0].insertion_session() as mine, lsh[1].insertion_session() as other:
+                self.both(call, lambda i: (mine, other)[i].insert(key, sketch))
+        elif call == "deletion":
+            with lsh[0].deletion_session() as mine, lsh[1].deletion_session() as other:
+                self.both(call, lambda i: (mine, other)[i].remove(key))
+        elif call == "buffer":
+            self.both(call, lambda i: lsh[i].add_to_query_buffer(sketch))
+            self.both(call, lambda i: set(lsh[i].collect_query_buffer()))
+        elif call == "merge":
+            params = rng.choice([PARAMS, PARAMS, PARAMS, (2, 4)])
+            check = rng.random() < 0.5
+            self.repeated |= {key} if key in lsh[1] else set()
+            others = [m.MinHashLSH(num_perm=NUM_PERM, params=params, **self.options) for m in modules]
+            for other in others:
+                other.insert(key, SKETCHES[number])
+            self.both(call, lambda i: lsh[i].merge(others[i], check_overlap=check))
+        elif call == "pickle":
+            self.lsh = [pickle.loads(pickle.dumps(each)) for each in lsh]
+        elif call == "add":
+            self.both(call, lambda i: forest[i].add(forest_key(key, number), sketch))
+        elif call == "index":
+            self.both(call, lambda i: forest[i].index())
+        elif call == "forest_query":
+            self.both(call, lambda i: set(forest[i].query(sketch, k)))
+        elif call == "forest_values":
+            self.both(call, lambda i: forest[i].get_minhash_hashvalues(forest_key(key, number)))
+        elif call == "forest_contains":
+            self.both(call, lambda i: forest_key(key, number) in forest[i])
+        elif call == "forest_keys":
+            self.both(call, lambda i: dict(forest[i].keys))
+            self.both(call, lambda i: forest[i].sorted_hashtables)
+        elif call == "forest_pickle":
+            self.forest = [pickle.loads(pickle.dumps(each)) for each in forest]
+        elif call == "ensemble":
+            self.new_ensemble()
+        elif call == "ensemble_index":
+            count = rng.choice([0, 1, 30])
+            sizes = [rng.randrange(0 if rng.random() < 0.02 else 1, 60) for _ in range(count)]
+            entries = [(each, SKETCHES[each], size) for each, size in enumerate(sizes)]
+            make = rng.choice([list, iter])
+            self.both(call, lambda i: ensemble[i].index(make(list(entries))))
+            self.both(call, lambda i: (ensemble[i].params, ensemble[i].lowers, ensemble[i].uppers))
+        elif call == "ensemble_query":
+            self.both(call, lambda i: set(ensemble[i].query(sketch, size)))
+        elif call == "ensemble_contains":
+            self.both(call, lambda i: number in ensemble[i])
+        else:
+            self.ensemble = [pickle.loads(pickle.dumps(each)) for each in ensemble]
+
+
+def forest_key(key, number):
+    """Keys of a forest, which are never removed: more than of the other indexes."""
+    return key if number < len(KEYS) else number
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_random_calls_agree_with_datasketch():
+    for seed in range(10):
+        calls = Calls(seed)
+        for _ in range(int(os.environ.get("SIMGPU_TEST_CALLS", "1000")) // 10):
+            calls.step()
+
+
 # Forest
 
 

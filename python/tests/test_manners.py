@@ -83,6 +83,49 @@ def test_an_interrupt_ends_a_call_within_half_a_second(call, docs, tmp_path):
     assert left == []
 
 
+@posix
+def test_an_interrupt_waits_for_no_batch_of_costly_signatures(docs, tmp_path):
+    code = f"""
+        import time, simgpu
+        print("began", flush=True)
+        try:
+            simgpu.dedup_files({docs!r}, {str(tmp_path / "out")!r}, num_perm=4096, unit="bytes", size=9)
+        except KeyboardInterrupt:
+            print(time.monotonic(), flush=True)
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "began\n"
+    # By now, whole batches of 16 MiB are read, and take seconds each.
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    rest, _ = process.communicate(timeout=60)
+    assert float(rest) - sent < 0.5 + 1.5  # one piece of 1 MiB per thread
+
+
+class RaisingBar:
+    """Raises in every stage but the first, and notes that it was closed."""
+
+    is_closed = False
+
+    def __call__(self, stage, done, total):
+        if stage != "read":
+            raise ZeroDivisionError
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_an_exception_closes_the_bar_and_keeps_warnings(small, tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    bar = RaisingBar()
+    with pytest.warns(simgpu.SimgpuWarning, match="no records"), pytest.raises(ZeroDivisionError):
+        simgpu.dedup_files([small, tmp_path / "empty.jsonl"], tmp_path / "out", progress=bar)
+    assert bar.is_closed
+
+
 def test_a_progress_function_sees_the_stages_and_stops_the_run(docs, tmp_path):
     calls = []
     simgpu.sign_files(

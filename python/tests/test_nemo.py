@@ -38,7 +38,10 @@ def by_formula(text, width, num_hashes, seed):
 
 def batch(texts):
     table = pa.table({"_curator_dedup_id": pa.array(range(10, 10 + len(texts))), "body": texts})
-    return DocumentBatch(dataset_name="texts", task_id="7", data=table)
+    task = DocumentBatch(dataset_name="texts", data=table)
+    # NeMo's executors do this.
+    task._set_task_id("", 7)
+    return task
 
 
 @pytest.mark.parametrize("as_pandas", [False, True])

@@ -45,6 +45,10 @@ def test_compare_gives_the_figures_of_the_command(tmp_path):
     # Three windows of five words each, of which one is in both.
     assert (compared.shared, compared.union, compared.jaccard) == (1, 5, 0.2)
     assert "0.2000" in repr(compared)
+    # They differ in "ouch down" and "ake off", which share a blank and an o after it.
+    assert compared.edit_distance == compared.length_a + compared.length_b - 2 * compared.lcs == 12
+    assert compared.hamming is None
+    assert (compared.containment_a, compared.bag_similarity, compared.l1) == (1 / 3, 1 / 6, 4)
     assert simgpu.compare("", "").jaccard is None
     with pytest.raises(ValueError, match="choose another unit"):
         simgpu.compare(a, b, unit="tokens")

@@ -2,6 +2,7 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek};
+use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -147,12 +148,16 @@ pub(crate) fn read_all<T>(
     })
 }
 
-/// Reads all documents of the input files into memory, in order.
+/// Reads all documents of the input files into memory, in order, or those of the first `limit` records.
 ///
 /// # Errors
 /// [`Error::Input`] for inputs with a stream, which only a run reads; [`Error::BadRecord`] for the first bad record;
 /// [`Error::Input`] or [`Error::Io`] for a file that cannot be read.
-pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch> {
+pub fn read_documents(
+    inputs: &Inputs,
+    fields: &Fields,
+    limit: Option<NonZeroU64>,
+) -> Result<DocumentBatch> {
     if inputs.names_stream() {
         return Err(Error::Input {
             path: "-".into(),
@@ -168,7 +173,7 @@ pub fn read_documents(inputs: &Inputs, fields: &Fields) -> Result<DocumentBatch>
         batch_bytes: WAITING,
         temporary: None,
         keep_by: None,
-        limit: None,
+        limit: limit.map(NonZeroU64::get),
     };
     read_all(files, &reading, |events, _| {
         let mut batch = fields.empty_batch();

@@ -20,9 +20,8 @@ pub struct Dedup {
     pub clustering: Clustering,
     /// Which document of a cluster is kept; default [`KeepPolicy::First`].
     pub keep: KeepPolicy,
-    /// The limit on comparisons in one bucket: a document is compared with at most this many
-    /// other documents of the bucket;
-    /// default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
+    /// The limit on comparisons in one bucket: a document is compared with at most this many other documents of the
+    /// bucket; default 4096. What this leaves out is counted in [`Counts::omitted_pairs`].
     pub max_bucket: usize,
 }
 
@@ -54,9 +53,9 @@ pub struct Deduplication {
     /// The probability that the run finds a pair with a similarity equal to the threshold; 1 with
     /// [`CandidateMethod::Join`].
     pub recall_at_threshold: f64,
-    /// The share of truly similar pairs to expect among the pairs that count as similar: 1 with [`Verification::Exact`]; with
-    /// [`Verification::Signature`], estimated from the estimates of all compared pairs, or `None` without similar
-    /// pairs; `None` with [`Verification::None`].
+    /// The share of truly similar pairs to expect among the pairs that count as similar: 1 with
+    /// [`Verification::Exact`]; with [`Verification::Signature`], estimated from the estimates of all compared pairs,
+    /// or `None` without similar pairs; `None` with [`Verification::None`].
     pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
     pub timings: Timings,

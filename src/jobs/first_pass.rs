@@ -192,7 +192,8 @@ impl<'a> FirstPass<'a> {
         self.corpus.bytes
     }
 
-    /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order.
+    /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order. A stop
+    /// waits for the pieces in progress only.
     pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
         self.sink.prepare(self.engine)?;
         self.wanted = self.sink.wants();
@@ -202,6 +203,9 @@ impl<'a> FirstPass<'a> {
                 let pieces = batch.into_par_iter();
                 pieces
                     .map(|piece| {
+                        if this.progress.is_stopped() {
+                            return Err(Error::Stopped);
+                        }
                         let buffers = this.buffers.lock().ok().and_then(|mut all| all.pop());
                         let mut buffers = buffers.unwrap_or_else(|| Buffers {
                             documents: source.buffer(),

@@ -150,15 +150,7 @@ struct Nodes(Vec<(f64, f64)>);
 impl Nodes {
     fn over(from: f64, to: f64) -> Self {
         const PANELS: u32 = 64;
-        let width = (to - from) / f64::from(PANELS);
-        let panels = (0..PANELS).flat_map(|panel| {
-            let middle = from + width * (f64::from(panel) + 0.5);
-            GAUSS_LEGENDRE_8.iter().flat_map(move |(node, weight)| {
-                let (offset, weight) = (node * width / 2.0, weight * width / 2.0);
-                [(middle - offset, weight), (middle + offset, weight)]
-            })
-        });
-        Nodes(panels.collect())
+        Nodes(gauss_legendre(from, to, PANELS).collect())
     }
 
     /// The integral of `(1 - s^rows)^b` for b = 1, 2, ..
@@ -175,6 +167,22 @@ impl Nodes {
             by_all.iter().sum()
         })
     }
+}
+
+/// Nodes and weights of an integral over an interval, cut into panels with eight Gauss-Legendre nodes each.
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(unreachable_pub, reason = "reachable through `internals`")
+)]
+pub fn gauss_legendre(from: f64, to: f64, panels: u32) -> impl Iterator<Item = (f64, f64)> {
+    let width = (to - from) / f64::from(panels);
+    (0..panels).flat_map(move |panel| {
+        let middle = from + width * (f64::from(panel) + 0.5);
+        GAUSS_LEGENDRE_8.iter().flat_map(move |(node, weight)| {
+            let (offset, weight) = (node * width / 2.0, weight * width / 2.0);
+            [(middle - offset, weight), (middle + offset, weight)]
+        })
+    })
 }
 
 /// Positive nodes and weights of the Gauss-Legendre rule of eight points (Abramowitz and Stegun,

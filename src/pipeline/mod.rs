@@ -32,11 +32,15 @@ mod prefixes;
 
 mod verify;
 
+mod distance;
+
 mod compare;
 
 mod detection;
 
 mod tune;
+
+mod shingle_sizes;
 
 mod cluster;
 
@@ -49,14 +53,20 @@ mod connected;
 mod keep;
 
 pub use band::BandKeys;
+#[cfg(feature = "internals")]
+pub use banding::gauss_legendre;
 pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
-pub use compare::{Comparison, compare};
+pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 pub use detection::Detection;
+pub use distance::{
+    Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
+    longest_common_subsequence,
+};
 pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
@@ -67,6 +77,7 @@ pub use shingle::for_each_word;
 pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
+pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::lower;
 pub use sign::{Signatures, SignaturesMut, Signer};
 #[cfg(feature = "gpu")]

@@ -5,7 +5,7 @@
 //! (Bayardo et al. 2007) with the position filter of PPJoin (Xiao et al. 2008). That filter keeps exactly the pairs
 //! that share a bucket of symbol, position and suffix length in MMDS 3.9.6.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -33,7 +33,7 @@ pub trait Sets: Sync {
 
 /// The prefixes of sets: for each set its rarest elements, of which every similar set has at least one.
 ///
-/// An element takes 24 bytes, and the counts of elements take one byte per element of a set and at least 16 KiB.
+/// An element of a prefix takes 16 bytes. While prefixes are found, the counts take two bytes per element of a set.
 ///
 /// ```
 /// use simgpu::pipeline::{CandidateSource, Prefixes};
@@ -57,20 +57,26 @@ pub struct Prefixes {
     sets: Vec<(u32, u32, Parity)>,
 }
 
-/// An element of the prefix of a set. Ordered by the order of elements.
+/// An element of the prefix of a set, ordered by element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    symbol: Symbol,
+    element: Element,
     position: u32,
     /// The place of the element in its set, from 0.
     place: u32,
 }
 
-/// An element with its number of occurrences. By their order, rare elements come first.
+/// An element in the order of elements: the number of its occurrences in 16 bits, then 48 bits of its hash.
+///
+/// Two elements may be equal by chance. They then count as one, in the lowest of their places, so that a filter by
+/// places lets more pairs pass, never fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Symbol {
-    count: u32,
-    hash: u64,
+struct Element(u64);
+
+impl Element {
+    fn new(count: u32, hash: u64) -> Self {
+        Element(u64::from(count.min(0xFFFF)) << 48 | hash >> 16)
+    }
 }
 
 /// Sets that are processed between two calls of `advance`.
@@ -183,7 +189,7 @@ impl Prefixes {
 const BAND: usize = 1 << 16;
 
 fn same_element(a: &Entry, b: &Entry) -> bool {
-    a.symbol.hash == b.symbol.hash
+    a.element == b.element
 }
 
 /// The prefix of one set; empty if no other set has one of its elements.
@@ -193,40 +199,62 @@ struct Found {
     entries: Vec<Entry>,
 }
 
-/// How often elements occur, in fewer counters than elements. Elements with the same counter are counted together:
-/// this changes the order, but any order of elements finds all pairs.
-struct Counts(Vec<AtomicU32>);
+/// How often elements occur, in as many counters as there are elements. Elements with the same counter are counted
+/// together: this changes the order, but any order of elements finds all pairs.
+struct Counts {
+    /// The occurrences up to [`Counts::MOST`].
+    few: Vec<AtomicU8>,
+    /// Those beyond.
+    many: Vec<AtomicU32>,
+}
 
 impl Counts {
-    /// Counters saturate here. The value matters little: beyond, all elements are common.
-    const MOST: u32 = 1 << 20;
+    const MOST: u8 = u8::MAX;
 
-    fn slots(elements: usize) -> usize {
-        (elements / 4).next_power_of_two().clamp(1 << 12, 1 << 28)
-    }
+    /// Counters for frequent elements.
+    const MANY: usize = 1 << 16;
 
     fn for_elements(elements: usize) -> Self {
-        let slots = Counts::slots(elements);
-        Counts((0..slots).map(|_| AtomicU32::new(0)).collect())
+        Counts {
+            few: (0..=elements + elements / 2)
+                .map(|_| AtomicU8::new(0))
+                .collect(),
+            many: (0..Counts::MANY).map(|_| AtomicU32::new(0)).collect(),
+        }
     }
 
-    fn slot(&self, hash: u64) -> &AtomicU32 {
-        let shift = 64 - self.0.len().trailing_zeros();
-        let slot = hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift;
-        &self.0[slot as usize]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the high half of the product is below the number of counters"
+    )]
+    fn slot(&self, hash: u64) -> usize {
+        (u128::from(spread(hash)) * self.few.len() as u128 >> 64) as usize
     }
 
     /// Adds an occurrence. Threads may do so in any order: the counts read later are the same.
     fn add(&self, hash: u64) {
         let slot = self.slot(hash);
-        if slot.load(Relaxed) < Counts::MOST {
-            slot.fetch_add(1, Relaxed);
+        let add = |count: u8| count.checked_add(1);
+        if self.few[slot].fetch_update(Relaxed, Relaxed, add).is_err() {
+            self.many[slot % Counts::MANY].fetch_add(1, Relaxed);
         }
     }
 
     fn get(&self, hash: u64) -> u32 {
-        self.slot(hash).load(Relaxed).min(Counts::MOST)
+        let slot = self.slot(hash);
+        match self.few[slot].load(Relaxed) {
+            Counts::MOST => {
+                let more = self.many[slot % Counts::MANY].load(Relaxed);
+                more.saturating_add(u32::from(Counts::MOST))
+            }
+            few => u32::from(few),
+        }
     }
+}
+
+/// Spreads numbers over 64 bits: callers may pass some that are no hashes.
+fn spread(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Memory reused from set to set.
@@ -234,78 +262,81 @@ impl Counts {
 struct Scratch {
     /// A hash table of elements; 0 is an empty slot.
     table: Vec<u64>,
-    distinct: Vec<u64>,
-    shared: Vec<Symbol>,
+    /// Elements that other sets have, too, first with repeats.
+    shared: Vec<(Element, u64)>,
 }
 
 impl Scratch {
     /// Finds the prefix of a set.
     fn prefix(&mut self, position: u32, set: &[u64], counts: &Counts, threshold: f64) -> Found {
-        self.find_distinct(set);
-        let len = self.distinct.len();
         self.shared.clear();
-        for hash in &self.distinct {
+        let mut parity = Parity::default();
+        for hash in set {
             let count = counts.get(*hash);
-            // A counter at 1 counts this occurrence only: no other set has the element.
+            // A counter at 1 counts this occurrence only: no other set has the element, and this set has it once.
             if count > 1 {
-                self.shared.push(Symbol { count, hash: *hash });
+                self.shared.push((Element::new(count, *hash), *hash));
+            } else {
+                parity.flip(*hash);
             }
         }
-        let alone = len - self.shared.len();
+        let alone = set.len() - self.shared.len();
+        let nothing = Found {
+            set: None,
+            entries: Vec::new(),
+        };
+        // Repeats only lengthen the prefix.
+        if prefix_len(set.len(), threshold) <= alone {
+            return nothing;
+        }
+        self.remove_repeats();
+        let len = alone + self.shared.len();
         let wanted = prefix_len(len, threshold).saturating_sub(alone);
         if wanted == 0 {
-            return Found {
-                set: None,
-                entries: Vec::new(),
-            };
+            return nothing;
         }
+        self.shared.iter().for_each(|(_, hash)| parity.flip(*hash));
         if wanted < self.shared.len() {
             self.shared.select_nth_unstable(wanted - 1);
             self.shared.truncate(wanted);
         }
         self.shared.sort_unstable();
-        let mut parity = Parity::default();
-        self.distinct.iter().for_each(|hash| parity.flip(*hash));
         // Elements that no other set has are the rarest and come first. A set has fewer than 2^32 elements.
         let places = u32::try_from(alone).unwrap_or(u32::MAX)..;
+        let mut entries: Vec<Entry> = self
+            .shared
+            .iter()
+            .zip(places)
+            .map(|((element, _), place)| Entry {
+                element: *element,
+                position,
+                place,
+            })
+            .collect();
+        entries.dedup_by_key(|entry| entry.element);
         Found {
             set: Some((position, u32::try_from(len).unwrap_or(u32::MAX), parity)),
-            entries: self
-                .shared
-                .iter()
-                .zip(places)
-                .map(|(symbol, place)| Entry {
-                    symbol: *symbol,
-                    position,
-                    place,
-                })
-                .collect(),
+            entries,
         }
     }
 
-    fn find_distinct(&mut self, set: &[u64]) {
-        let slots = (2 * set.len()).next_power_of_two().max(16);
+    fn remove_repeats(&mut self) {
+        let slots = (2 * self.shared.len()).next_power_of_two().max(16);
         self.table.clear();
         self.table.resize(slots, 0);
-        self.distinct.clear();
         let (mask, shift) = (slots - 1, 64 - slots.trailing_zeros());
         let mut has_zero = false;
-        for hash in set {
+        let table = &mut self.table;
+        self.shared.retain(|(_, hash)| {
             if *hash == 0 {
-                if !std::mem::replace(&mut has_zero, true) {
-                    self.distinct.push(0);
-                }
-                continue;
+                return !std::mem::replace(&mut has_zero, true);
             }
-            let mut slot = (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize & mask;
-            while self.table[slot] != 0 && self.table[slot] != *hash {
+            let mut slot = (spread(*hash) >> shift) as usize & mask;
+            while table[slot] != 0 && table[slot] != *hash {
                 slot = (slot + 1) & mask;
             }
-            if self.table[slot] == 0 {
-                self.table[slot] = *hash;
-                self.distinct.push(*hash);
-            }
-        }
+            std::mem::replace(&mut table[slot], *hash) == 0
+        });
     }
 }
 

@@ -138,7 +138,24 @@ impl<'a> Slots<'a> {
     }
 }
 
-impl SlotsMut<'_> {
+impl<'a> SlotsMut<'a> {
+    /// The first `len` values, and the others.
+    ///
+    /// # Panics
+    /// If there are fewer values.
+    pub fn split_at(self, len: usize) -> (SlotsMut<'a>, SlotsMut<'a>) {
+        match self {
+            Values::U32(values) => {
+                let (first, others) = values.split_at_mut(len);
+                (Values::U32(first), Values::U32(others))
+            }
+            Values::U64(values) => {
+                let (first, others) = values.split_at_mut(len);
+                (Values::U64(first), Values::U64(others))
+            }
+        }
+    }
+
     /// Borrows the same values again, so that `self` can be used afterwards.
     pub fn reborrow(&mut self) -> SlotsMut<'_> {
         match self {
@@ -158,9 +175,16 @@ impl SlotVec {
 
     /// Truncates, or appends zeros.
     pub(crate) fn resize(&mut self, len: usize) {
+        fn resize<T: Word>(values: &mut Vec<T>, len: usize) {
+            match values.capacity() {
+                // Zeroed memory of the system is not touched before it is written.
+                0 => *values = vec![T::default(); len],
+                _ => values.resize(len, T::default()),
+            }
+        }
         match self {
-            Values::U32(values) => values.resize(len, 0),
-            Values::U64(values) => values.resize(len, 0),
+            Values::U32(values) => resize(values, len),
+            Values::U64(values) => resize(values, len),
         }
     }
 

@@ -48,7 +48,7 @@ impl BenchCorpus {
         let inputs = Inputs::find(&[path.to_owned()], None)?;
         let file_name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = file_name.split('.').next().unwrap_or_default().to_owned();
-        let texts = match read_documents(&inputs, &Fields::default())? {
+        let texts = match read_documents(&inputs, &Fields::default(), None)? {
             DocumentBatch::Texts(texts) => texts,
             DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_) => TextBatch::default(),
         };

@@ -7,16 +7,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Banding, Comparison, Weighting, compare};
+use simgpu::pipeline::{Banding, Comparison, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
 use crate::parameters::with_flags;
 use crate::streams::{is_stream, read_text_of};
 
-/// Compare two texts: exact similarity, estimate, shared shingles
+/// Compare two texts: exact similarity, estimate, shared shingles, distances
 ///
 /// Prints one result per line. The keys of --json are in parentheses; an undefined value is null.
+/// The first lines tell what dedup and pairs see: sets of shingles, and signatures.
 ///
 /// A and B: number of distinct shingles of each text, or of all with --count (shingles_a, shingles_b).
 ///
@@ -30,6 +31,27 @@ use crate::streams::{is_stream, read_text_of};
 ///
 /// candidate: probability that dedup and pairs compare two texts of this similarity (candidate_probability,
 /// threshold, bands, rows).
+///
+/// The further lines are other distances of Mining of Massive Datasets, 3.1 and 3.5. Those down to Linf count each
+/// shingle as often as it occurs (occurrences_a, occurrences_b); the last three compare sequences of characters of the
+/// normalised texts, or of words if a text has more than 100,000 characters (sequence_unit, length_a, length_b).
+///
+/// contained: share of A's distinct shingles that are in B, and of B's that are in A (containment_a, containment_b).
+///
+/// bag: sum of the smaller counts of each shingle, divided by the sum of the greater counts (bag_jaccard), and by the
+/// sum of all counts, which is at most 1/2 (bag_similarity).
+///
+/// cosine: scalar product of the counts divided by the lengths of both vectors, and their angle in degrees (cosine,
+/// angle_degrees).
+///
+/// L1, L2, Linf: sum of the differences of the counts, root of the sum of their squares, greatest difference (l1, l2,
+/// linf).
+///
+/// edit: least number of insertions and deletions that turn A into B (edit_distance).
+///
+/// LCS: length of the longest common subsequence (lcs). Null, as edit is, if a text has more than 300,000 words.
+///
+/// Hamming: number of positions that differ, of texts of equal length (hamming).
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Text file, also compressed by gzip, zstd, xz or bzip2; - reads stdin
@@ -146,6 +168,8 @@ pub struct Report {
     bands: usize,
     rows: usize,
     candidate_probability: Option<f64>,
+    #[serde(flatten)]
+    distances: Distances,
     scheme: String,
     hash: String,
     seed: u32,
@@ -186,6 +210,7 @@ impl Report {
             candidate_probability: compared
                 .jaccard()
                 .map(|jaccard| banding.candidate_probability(jaccard)),
+            distances: Distances::of(compared),
             scheme: scheme.to_string(),
             hash: engine.shingler().hash().to_string(),
             seed: scheme.seed(),
@@ -216,6 +241,11 @@ impl Report {
     }
 
     fn write(&self, page: &mut String) -> std::fmt::Result {
+        self.write_similarity(page)?;
+        self.distances.write(page)
+    }
+
+    fn write_similarity(&self, page: &mut String) -> std::fmt::Result {
         let shingles = &self.shingles;
         let digits = self.shingles_a.max(self.shingles_b).max(self.union);
         let digits = digits.to_string().len();
@@ -261,5 +291,115 @@ impl Report {
             "candidate  with a probability of {percent:.1} %, by {} bands of {} (threshold {})",
             self.bands, self.rows, self.threshold
         )
+    }
+}
+
+/// Distances beside the similarity, with the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct Distances {
+    occurrences_a: u64,
+    occurrences_b: u64,
+    containment_a: Option<f64>,
+    containment_b: Option<f64>,
+    bag_jaccard: Option<f64>,
+    bag_similarity: Option<f64>,
+    cosine: Option<f64>,
+    angle_degrees: Option<f64>,
+    l1: u128,
+    l2: f64,
+    linf: u64,
+    #[serde(serialize_with = "by_name")]
+    sequence_unit: SequenceUnit,
+    length_a: usize,
+    length_b: usize,
+    edit_distance: Option<usize>,
+    lcs: Option<usize>,
+    hamming: Option<usize>,
+}
+
+fn by_name<S: serde::Serializer>(unit: &SequenceUnit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(unit)
+}
+
+impl Distances {
+    fn of(compared: &Comparison) -> Self {
+        let (bags, sequences) = (&compared.bags, &compared.sequences);
+        let [containment_a, containment_b] = compared.containment();
+        Distances {
+            occurrences_a: bags.sizes[0],
+            occurrences_b: bags.sizes[1],
+            containment_a,
+            containment_b,
+            bag_jaccard: bags.jaccard(),
+            bag_similarity: bags.similarity(),
+            cosine: bags.vectors.cosine(),
+            angle_degrees: bags.vectors.angle_degrees(),
+            l1: bags.vectors.l1(),
+            l2: bags.vectors.l2(),
+            linf: bags.vectors.linf(),
+            sequence_unit: sequences.unit,
+            length_a: sequences.lengths[0],
+            length_b: sequences.lengths[1],
+            edit_distance: sequences.edit_distance(),
+            lcs: sequences.common,
+            hamming: sequences.hamming,
+        }
+    }
+
+    fn write(&self, page: &mut String) -> std::fmt::Result {
+        writeln!(page)?;
+        self.write_counts(page)?;
+        self.write_sequences(page)
+    }
+
+    /// The distances of shingles and their counts. A page without shingles lacks them.
+    fn write_counts(&self, page: &mut String) -> std::fmt::Result {
+        let share =
+            |share: Option<f64>| share.map_or("undefined".to_owned(), |s| format!("{s:.4}"));
+        if let (None, None) = (self.containment_a, self.containment_b) {
+            return Ok(());
+        }
+        writeln!(
+            page,
+            "contained  {} of A in B, {} of B in A",
+            share(self.containment_a),
+            share(self.containment_b)
+        )?;
+        writeln!(
+            page,
+            "      bag  {} of the greater counts, {} of all counts: {} shingles in A, {} in B",
+            share(self.bag_jaccard),
+            share(self.bag_similarity),
+            self.occurrences_a,
+            self.occurrences_b
+        )?;
+        let angle = self.angle_degrees;
+        let angle = angle.map_or(": a text has no shingle".to_owned(), |angle| {
+            format!(", an angle of {angle:.2} degrees")
+        });
+        writeln!(page, "   cosine  {}{angle}", share(self.cosine))?;
+        writeln!(page, "       L1  {}", self.l1)?;
+        writeln!(page, "       L2  {:.4}", self.l2)?;
+        writeln!(page, "     Linf  {}", self.linf)
+    }
+
+    fn write_sequences(&self, page: &mut String) -> std::fmt::Result {
+        let (unit, limit) = match self.sequence_unit {
+            SequenceUnit::Chars => ("characters", SequenceUnit::Chars.limit()),
+            SequenceUnit::Words => ("words", SequenceUnit::Words.limit()),
+        };
+        let (a, b) = (self.length_a, self.length_b);
+        if let (Some(distance), Some(common)) = (self.edit_distance, self.lcs) {
+            writeln!(page, "     edit  {distance} {unit} inserted or deleted")?;
+            writeln!(page, "      LCS  {common} {unit}, of {a} in A and {b} in B")?;
+        } else {
+            let reason = format!("not computed: a text has more than {limit} {unit}");
+            writeln!(page, "     edit  {reason}")?;
+            writeln!(page, "      LCS  {reason}")?;
+        }
+        match self.hamming {
+            Some(distance) => writeln!(page, "  Hamming  {distance} of {a} {unit}"),
+            None => writeln!(page, "  Hamming  undefined: A has {a} {unit}, B has {b}"),
+        }
     }
 }

@@ -2,22 +2,20 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::io::{Globs, KeepBy, RemovedFormat};
-use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run, Verification};
+use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
 
-use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads,
-};
+use super::execute;
+use crate::arguments::{Caller, HoldArguments, InputArguments, RunArguments, SearchArguments};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::Lines;
-use crate::{Usage, stop, terminal, usage};
+use crate::{Usage, terminal, usage};
 
 /// Keep one document of each group of near-duplicates
 ///
@@ -171,9 +169,7 @@ impl Arguments {
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
         Ok(Dedup {
-            search: self
-                .search
-                .resolve(scheme, Verification::Exact, Some(&self.run.sign))?,
+            search: self.search.resolve(scheme, Some(&self.run.sign))?,
             clustering: match self.cluster {
                 ClusterArgument::Greedy => Clustering::Greedy,
                 ClusterArgument::Connected => Clustering::Connected,
@@ -251,15 +247,7 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    stop::listen()?;
-    let start = Instant::now();
-    let terminal = arguments.run.terminal();
-    let caller = Caller {
-        progress: &terminal,
-        command,
-        start,
-    };
-    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
+    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
     arguments.outputs.print_report(&outcome)?;
     terminal.summary(&arguments.summary(&outcome)?);
     if let Some(warning) = arguments.warning(&outcome)? {

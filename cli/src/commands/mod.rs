@@ -1,5 +1,13 @@
 //! One file per subcommand.
 
+use std::time::Instant;
+
+use simgpu::jobs::Outcome;
+
+use crate::arguments::{Caller, RunArguments};
+use crate::stop;
+use crate::terminal::Terminal;
+
 pub(crate) mod bench;
 
 pub mod compare;
@@ -15,8 +23,30 @@ pub(crate) mod man;
 
 pub mod pairs;
 
+mod sample;
 pub mod selftest;
 
 pub mod sign;
 
 pub mod tune;
+
+/// Runs a command on its threads, until it ends or a signal stops it. Returns the outcome, and the terminal that shows
+/// it.
+fn execute(
+    run: &RunArguments,
+    command: &[String],
+    execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<Outcome> + Send,
+) -> anyhow::Result<(Outcome, Terminal)> {
+    stop::listen()?;
+    let start = Instant::now();
+    let terminal = run.terminal();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(run.threads()?);
+    let outcome = pool.build()?.install(|| {
+        execute(&Caller {
+            progress: &terminal,
+            command,
+            start,
+        })
+    })?;
+    Ok((outcome, terminal))
+}

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use simgpu::io::PairsFormat;
@@ -11,12 +10,13 @@ use simgpu::jobs::{
 };
 use simgpu::scheme::Scheme;
 
+use super::execute;
 use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, on_threads,
+    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, SignArguments,
 };
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::Lines;
-use crate::{Incomplete, Usage, stop, terminal, usage};
+use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
 const DOCUMENT_ARGUMENTS: [&str; 26] = [
@@ -64,6 +64,22 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
     pub signatures: Option<PathBuf>,
 
+    /// Which pairs to find, and where they go.
+    #[command(flatten)]
+    pub pairs: PairsArguments,
+
+    /// How to sign, and with how much of the machine.
+    #[command(flatten)]
+    pub run: RunArguments,
+
+    /// How much input to hold in memory.
+    #[command(flatten)]
+    pub hold: HoldArguments,
+}
+
+/// Which pairs to find, and where they go: in documents, or in signatures.
+#[derive(Args, Debug)]
+pub struct PairsArguments {
     /// File for the pairs; its ending selects the format: .jsonl, .csv or .parquet; .jsonl and .csv can be
     /// compressed: .jsonl.zst, .csv.gz; - writes JSON Lines to stdout
     #[arg(long, short, value_name = "FILE", required_unless_present = "dry_run")]
@@ -95,14 +111,6 @@ pub struct Arguments {
         help_heading = "Search"
     )]
     pub max_pairs: NonZeroU64,
-
-    /// How to sign, and with how much of the machine.
-    #[command(flatten)]
-    pub run: RunArguments,
-
-    /// How much input to hold in memory.
-    #[command(flatten)]
-    pub hold: HoldArguments,
 }
 
 /// The value of `--identical`.
@@ -114,16 +122,19 @@ pub enum IdenticalArgument {
     Star,
 }
 
-impl Arguments {
-    /// Where the pairs go.
+impl PairsArguments {
+    /// Where the pairs go. Refuses a file whose ending is no format.
     fn destination(&self) -> anyhow::Result<Destination<'_>> {
-        self.outputs.destination(self.output.as_ref())
+        let destination = self.outputs.destination(self.output.as_ref())?;
+        if let Destination::Path(path) = destination {
+            PairsFormat::of_path(path).map_err(usage)?;
+        }
+        Ok(destination)
     }
 
-    fn task(&self, scheme: &Scheme, unless_given: Verification) -> anyhow::Result<Pairs> {
-        let sign = self.signatures.is_none().then_some(&self.run.sign);
+    fn task(&self, scheme: &Scheme, sign: Option<&SignArguments>) -> anyhow::Result<Pairs> {
         Ok(Pairs {
-            search: self.search.resolve(scheme, unless_given, sign)?,
+            search: self.search.resolve(scheme, sign)?,
             identical: match self.identical {
                 IdenticalArgument::All => Identical::All,
                 IdenticalArgument::Star => Identical::Star,
@@ -132,50 +143,18 @@ impl Arguments {
         })
     }
 
-    /// Finds pairs, on the current rayon pool.
+    /// Finds the pairs of signatures in a file, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::jobs::Run::pairs)
-    /// and [`SignatureRun::pairs`].
-    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        if let Destination::Path(path) = self.destination()? {
-            PairsFormat::of_path(path).map_err(usage)?;
-        }
-        match &self.signatures {
-            Some(signatures) => self.execute_on_signatures(signatures, caller),
-            None => self.execute_on_documents(caller),
-        }
-    }
-
-    fn execute_on_documents(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        if self.input.inputs.is_empty() {
-            return Err(Usage::error(
-                "no input; pass documents as INPUT, or --signatures FILE",
-            ));
-        }
-        let mut settings = self.run.resolve(&self.input)?;
-        let task = self.task(settings.engine.scheme(), Verification::Exact)?;
-        let inputs = self.input.find()?;
-        settings.choose_hardware(&inputs)?;
-        terminal::announce(caller.progress, &settings.engine, Some(&task.search));
-        let mut run = settings
-            .over(&self.input, &inputs, caller)
-            .held_bytes(self.hold.held_bytes())
-            .overwrite(self.outputs.overwrite);
-        if let Some(level) = self.outputs.compression_level {
-            run = run.compression_level(level);
-        }
-        let destination = self.destination()?;
-        Ok(with_output(destination, |output| run.pairs(&task, output))?)
-    }
-
-    fn execute_on_signatures(
+    /// A usage error if the arguments contradict each other, and the errors of [`SignatureRun::pairs`].
+    pub fn execute_on_signatures(
         &self,
         signatures: &Path,
         caller: &Caller<'_>,
     ) -> anyhow::Result<Outcome> {
+        let destination = self.destination()?;
         let signatures = SignatureFile::open(signatures)?;
-        let task = self.task(signatures.scheme(), Verification::Signature)?;
+        let task = self.task(signatures.scheme(), None)?;
         if task.search.verification == Verification::Exact {
             return Err(Usage::error(
                 "`verify=exact` needs documents; pass them as INPUT instead of --signatures, or use `verify=signature`",
@@ -189,7 +168,6 @@ impl Arguments {
         if let Some(level) = self.outputs.compression_level {
             run = run.compression_level(level);
         }
-        let destination = self.destination()?;
         Ok(with_output(destination, |output| run.pairs(&task, output))?)
     }
 
@@ -208,18 +186,48 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    /// Finds pairs, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::jobs::Run::pairs)
+    /// and [`SignatureRun::pairs`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        match &self.signatures {
+            Some(signatures) => self.pairs.execute_on_signatures(signatures, caller),
+            None => self.execute_on_documents(caller),
+        }
+    }
+
+    fn execute_on_documents(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        let destination = self.pairs.destination()?;
+        if self.input.inputs.is_empty() {
+            return Err(Usage::error(
+                "no input; pass documents as INPUT, or --signatures FILE",
+            ));
+        }
+        let mut settings = self.run.resolve(&self.input)?;
+        let scheme = settings.engine.scheme();
+        let task = self.pairs.task(scheme, Some(&self.run.sign))?;
+        let inputs = self.input.find()?;
+        settings.choose_hardware(&inputs)?;
+        terminal::announce(caller.progress, &settings.engine, Some(&task.search));
+        let mut run = settings
+            .over(&self.input, &inputs, caller)
+            .held_bytes(self.hold.held_bytes())
+            .overwrite(self.pairs.outputs.overwrite);
+        if let Some(level) = self.pairs.outputs.compression_level {
+            run = run.compression_level(level);
+        }
+        Ok(with_output(destination, |output| run.pairs(&task, output))?)
+    }
+}
+
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    stop::listen()?;
-    let start = Instant::now();
-    let terminal = arguments.run.terminal();
-    let caller = Caller {
-        progress: &terminal,
-        command,
-        start,
-    };
-    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
-    arguments.outputs.print_report(&outcome)?;
-    terminal.summary(&arguments.summary(&outcome)?);
+    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
+    let pairs = &arguments.pairs;
+    pairs.outputs.print_report(&outcome)?;
+    terminal.summary(&pairs.summary(&outcome)?);
     match incomplete(&outcome) {
         Some(message) => Err(anyhow::Error::new(Incomplete(message))),
         None => Ok(()),

@@ -1,16 +1,16 @@
 //! `simgpu sign`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use clap::Args;
 use simgpu::io::SignaturesFormat;
 use simgpu::jobs::Outcome;
 
-use crate::arguments::{Caller, InputArguments, RunArguments, on_threads};
+use super::execute;
+use crate::arguments::{Caller, InputArguments, RunArguments};
 use crate::outputs::summarise_limit;
 use crate::terminal::Lines;
-use crate::{stop, terminal, usage};
+use crate::{terminal, usage};
 
 /// Compute the MinHash signature of every document
 ///
@@ -65,15 +65,7 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    stop::listen()?;
-    let start = Instant::now();
-    let terminal = arguments.run.terminal();
-    let caller = Caller {
-        progress: &terminal,
-        command,
-        start,
-    };
-    let outcome = on_threads(arguments.run.threads()?, || arguments.execute(&caller))?;
+    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
     terminal.summary(&arguments.summary(&outcome));
     Ok(())
 }

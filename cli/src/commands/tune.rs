@@ -7,6 +7,7 @@ use clap::Args;
 use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 
+use super::sample::SampleArguments;
 use crate::arguments::{num_perm_range, requested_banding, scheme_of};
 use crate::usage;
 
@@ -14,6 +15,10 @@ use crate::usage;
 ///
 /// A pair of similarity s becomes a candidate with probability 1 - (1 - s^rows)^bands. More bands find
 /// more pairs; more rows exclude more dissimilar pairs.
+///
+/// With --sample, also shows what shingles of 1 to 12 units do in documents like those to search, and which size to take:
+/// the least at which 99 of 100 random pairs of documents have a similarity of at most 0.05, or else the least at which
+/// their mean is at most 0.05. It tells how many pairs become candidates, beside the number of all pairs.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
@@ -35,13 +40,21 @@ pub(crate) struct Arguments {
     /// Slots per band to show; needs --bands
     #[arg(long, value_name = "R", requires = "bands")]
     rows: Option<usize>,
+
+    #[command(flatten)]
+    sample: SampleArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let scheme = scheme_of(&arguments.scheme, arguments.num_perm, None)?;
     let requested = requested_banding(arguments.bands, arguments.rows, &scheme)?;
     let tuning = tune(arguments.threshold, &scheme, requested).map_err(usage)?;
-    std::io::stdout().write_all(page(&tuning)?.as_bytes())?;
+    let mut page = page(&tuning)?;
+    if let Some(survey) = arguments.sample.survey(&scheme)? {
+        let banding = shown(&tuning).banding;
+        survey.write(&mut page, banding)?;
+    }
+    std::io::stdout().write_all(page.as_bytes())?;
     Ok(())
 }
 
@@ -96,7 +109,7 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
         page,
         "Bytes are those of the band keys; --verify signature adds {num_perm}.",
     )?;
-    let shown = tuning.requested.as_ref().unwrap_or(&tuning.default);
+    let shown = shown(tuning);
     let found = |verification| percent(recall_at_threshold(tuning, shown.banding, verification));
     writeln!(
         page,
@@ -112,6 +125,11 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
         "area under the curve below {threshold}: {:.4}; over it above: {:.4}",
         shown.false_positive_area, shown.false_negative_area
     )
+}
+
+/// The banding of the curve: the requested one, or the default.
+fn shown(tuning: &Tuning) -> &BandingEffect {
+    tuning.requested.as_ref().unwrap_or(&tuning.default)
 }
 
 fn write_row(page: &mut String, label: &str, effect: &BandingEffect) -> std::fmt::Result {

@@ -145,6 +145,84 @@ fn tune_prints_bands_rows_and_recall() {
 }
 
 #[test]
+fn tune_chooses_a_size_by_a_sample() {
+    // Texts of a hundred random words, of which any two share some, and few in a row.
+    let place = Place::with_texts((1..=30).map(|i| text(i, 100)));
+    let printed = |options: &str| {
+        let run = place
+            .run(&format!("tune --sample in.jsonl {options}"))
+            .succeeded();
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let page = printed("");
+    assert!(
+        page.contains("sample of 30 documents, 435 random pairs (seed 1)"),
+        "{page}"
+    );
+    let (_, table) = page.split_once("sample of").unwrap();
+    let sizes: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|columns| columns.len() == 6 && columns[0].parse::<usize>().is_ok())
+        .collect();
+    assert_eq!(sizes.len(), 12, "{page}");
+    // The choice follows from the printed column.
+    let is_little = |columns: &&Vec<&str>| columns[4].parse::<f64>().unwrap() <= 0.05;
+    let choice = sizes.iter().find(is_little).unwrap()[0];
+    assert!(
+        page.contains(&format!("Take --size {choice} or more: ")),
+        "{page}"
+    );
+    // 30 * 29 / 2 pairs.
+    assert!(
+        page.contains("30 documents have 435 pairs: 0.0 seconds"),
+        "{page}"
+    );
+    let page = printed("--limit 3 --unit chars --documents 1000000 --bands 20 --rows 5");
+    assert!(
+        page.contains("sample of 3 documents, 3 random pairs"),
+        "{page}"
+    );
+    assert!(page.contains("chars of"), "{page}");
+    let cost = "1,000,000 documents have 499,999,500,000 pairs: 5.8 days at a microsecond each.";
+    assert!(
+        page.contains(cost) && page.contains(", 20 x 5 compares "),
+        "{page}"
+    );
+}
+
+#[test]
+fn samples_that_cannot_be_read_are_errors() {
+    let place = Place::with_texts([text(1, 20)]);
+    for (options, code, phrases) in [
+        ("--sample none.jsonl", 1, ["none.jsonl", "check"]),
+        ("--sample -", 1, ["stream", "name a file"]),
+        (
+            "--sample in.jsonl --unit stopwords",
+            2,
+            ["fixed size", "--unit"],
+        ),
+        (
+            "--sample in.jsonl --tokens-field t",
+            2,
+            ["--tokens-field", "--unit tokens"],
+        ),
+        (
+            "--sample in.jsonl --text-field body",
+            1,
+            ["body", "in.jsonl"],
+        ),
+        ("--sample in.jsonl --unit tokens", 1, ["tokens", "in.jsonl"]),
+        ("--unit chars", 2, ["--sample", "required"]),
+        ("--documents 7", 2, ["--sample", "required"]),
+    ] {
+        place
+            .run(&format!("tune {options}"))
+            .refused(code, &phrases);
+    }
+}
+
+#[test]
 fn messages_name_existing_flags_and_values() {
     let command = simgpu_cli::Cli::command();
     let subcommands: Vec<_> = command.get_subcommands().collect();

@@ -8,7 +8,7 @@ import pickle
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from . import _simgpu
 
@@ -270,42 +270,33 @@ class MinHashLSH(_simgpu.MinHashLSH):
         )
 
 
-class MinHashLSHInsertionSession:
-    """Inserts into an index, for compatibility with datasketch: an index in memory has no buffer."""
+class _Session:
+    """Changes an index at once, for compatibility with datasketch: an index in memory has no buffer."""
 
     def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
         self.lsh = lsh
         self.lsh.buffer_size = buffer_size
 
-    def __enter__(self) -> MinHashLSHInsertionSession:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, exc_type: object, exc_val: object, exc_tb: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Does nothing: all keys are inserted already."""
+        """Does nothing: the index is changed already."""
+
+
+class MinHashLSHInsertionSession(_Session):
+    """Inserts into an index, for compatibility with datasketch: an index in memory has no buffer."""
 
     def insert(self, key: Hashable, minhash: Any, check_duplication: bool = True) -> None:
         """Inserts a key with its sketch, as ``MinHashLSH.insert`` does."""
         self.lsh.insert(key, minhash, check_duplication=check_duplication)
 
 
-class MinHashLSHDeletionSession:
+class MinHashLSHDeletionSession(_Session):
     """Removes from an index, for compatibility with datasketch: an index in memory has no buffer."""
-
-    def __init__(self, lsh: MinHashLSH, buffer_size: int) -> None:
-        self.lsh = lsh
-        self.lsh.buffer_size = buffer_size
-
-    def __enter__(self) -> MinHashLSHDeletionSession:
-        return self
-
-    def __exit__(self, exc_type: object, exc_val: object, exc_tb: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Does nothing: all keys are removed already."""
 
     def remove(self, key: Hashable) -> None:
         """Removes a key, as ``MinHashLSH.remove`` does."""

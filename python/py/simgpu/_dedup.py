@@ -16,7 +16,48 @@ if TYPE_CHECKING:
     Progress = bool | Callable[[str, int, int], object] | None
 
 
-class Deduplicated:
+_SETTINGS = (
+    "scheme",
+    "num_perm",
+    "seed",
+    "shingling",
+    "threshold",
+    "bands",
+    "rows",
+    "verify",
+    "backend",
+    "threads",
+    "progress",
+)
+
+
+class _Found:
+    """What the results of :func:`dedup` and :func:`pairs` have in common."""
+
+    counts: dict[str, int]
+    """The counts of documents and pairs, as in the report of the command."""
+
+    recall: float
+    """The probability that a pair with a similarity equal to the threshold is found."""
+
+    expected_precision: float | None
+    """The share of truly similar pairs to expect among the pairs found; ``None`` if not verified."""
+
+    report: dict[str, Any]
+    """Parameters, counts, and the seconds of each stage; of :func:`dedup`, also the sizes of clusters."""
+
+    def __init__(self, command: str, parts: dict[str, Any], options: dict[str, Any]) -> None:
+        self.counts = parts["counts"]
+        self.recall = parts["recall"]
+        self.expected_precision = parts["expected_precision"]
+        parameters = {**parts["parameters"], "recall_at_threshold": self.recall}
+        self.report = {"command": command, "counts": self.counts, "parameters": parameters, **options}
+        if self.expected_precision is not None:
+            self.report["expected_precision"] = self.expected_precision
+        self.report["stages"] = parts["stages"]
+
+
+class Deduplicated(_Found):
     """Which documents are kept, and which of them for each removed one."""
 
     keep: NDArray[np.bool_]
@@ -28,26 +69,11 @@ class Deduplicated:
     removed: Table
     """The removed documents: row, kept (a row), similarity, found_by; with ids, also id and kept_id."""
 
-    counts: dict[str, int]
-    """The counts of documents and pairs, as in the report of ``simgpu dedup``."""
-
-    recall: float
-    """The probability that a pair with a similarity equal to the threshold is found."""
-
-    expected_precision: float | None
-    """The share of truly similar pairs to expect among the pairs found; ``None`` if not verified."""
-
-    report: dict[str, Any]
-    """Parameters, counts, cluster sizes, and the seconds of each stage."""
-
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
+        super().__init__("dedup", parts, options)
         self.keep = parts["keep"]
         self.kept_by = parts["kept_by"]
         self.removed = parts["removed"]
-        self.counts = parts["counts"]
-        self.recall = parts["recall"]
-        self.expected_precision = parts["expected_precision"]
-        self.report = _report("dedup", parts, options)
         self.report["cluster_sizes"] = self._cluster_sizes()
 
     @property
@@ -108,7 +134,7 @@ class Deduplicated:
         return _repr.deduplicated(self)
 
 
-class SimilarPairs:
+class SimilarPairs(_Found):
     """The similar pairs of documents: a table of left, right (rows) and similarity; with ids, also of their ids.
 
     It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
@@ -120,25 +146,10 @@ class SimilarPairs:
     incomplete: bool
     """Whether the search ended at ``max_pairs``."""
 
-    counts: dict[str, int]
-    """The counts of documents and pairs, as in the report of ``simgpu pairs``."""
-
-    recall: float
-    """The probability that a pair with a similarity equal to the threshold is found."""
-
-    expected_precision: float | None
-    """The share of truly similar pairs to expect among the pairs found; ``None`` if not verified."""
-
-    report: dict[str, Any]
-    """Parameters, counts, and the seconds of each stage."""
-
     def __init__(self, parts: dict[str, Any], options: dict[str, Any]) -> None:
+        super().__init__("pairs", parts, options)
         self.table = parts["table"]
         self.incomplete = not parts["complete"]
-        self.counts = parts["counts"]
-        self.recall = parts["recall"]
-        self.expected_precision = parts["expected_precision"]
-        self.report = _report("pairs", parts, options)
         self.report["complete"] = parts["complete"]
 
     @property
@@ -215,19 +226,7 @@ def dedup(
         InputError: A document cannot be read; ``row`` says which.
         StoppedError: The progress function stopped the work.
     """
-    settings = {
-        "scheme": scheme,
-        "num_perm": num_perm,
-        "seed": seed,
-        "shingling": shingling,
-        "threshold": threshold,
-        "bands": bands,
-        "rows": rows,
-        "verify": verify,
-        "backend": backend,
-        "threads": threads,
-        "progress": progress,
-    }
+    settings = _settings(locals())
     parts = _simgpu.dedup_in_memory(data, column, id, settings, cluster, keep, max_bucket)
     return Deduplicated(parts, {"keep": keep, "cluster": cluster, "max_bucket": max_bucket})
 
@@ -259,30 +258,14 @@ def pairs(
 
     The other arguments, and the errors, are those of :func:`dedup`.
     """
-    settings = {
-        "scheme": scheme,
-        "num_perm": num_perm,
-        "seed": seed,
-        "shingling": shingling,
-        "threshold": threshold,
-        "bands": bands,
-        "rows": rows,
-        "verify": verify,
-        "backend": backend,
-        "threads": threads,
-        "progress": progress,
-    }
+    settings = _settings(locals())
     parts = _simgpu.pairs_in_memory(data, column, id, settings, identical, max_pairs)
     return SimilarPairs(parts, {"identical": identical, "max_pairs": max_pairs})
 
 
-def _report(command: str, parts: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    parameters = {**parts["parameters"], "recall_at_threshold": parts["recall"]}
-    report = {"command": command, "counts": parts["counts"], "parameters": parameters, **options}
-    if parts["expected_precision"] is not None:
-        report["expected_precision"] = parts["expected_precision"]
-    report["stages"] = parts["stages"]
-    return report
+def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """What decides the search and how it runs, of the arguments of a call."""
+    return {name: arguments[name] for name in _SETTINGS}
 
 
 def _parameter_error(message: str) -> Exception:

@@ -100,6 +100,12 @@ class Comparison(Result):
     confidence interval of the similarity at ``confidence``, from the signatures alone;
     ``candidate_probability`` is the probability that ``dedup`` and ``pairs`` compare two texts of
     this similarity.
+
+    ``containment_a`` is the share of A's shingles that are in B. ``bag_jaccard``, ``bag_similarity``,
+    ``cosine``, ``angle_degrees``, ``l1``, ``l2`` and ``linf`` count each shingle as often as it
+    occurs. ``edit_distance`` (insertions and deletions), ``lcs`` (longest common subsequence) and
+    ``hamming`` compare sequences of ``sequence_unit``: characters, or words of long texts. What is
+    undefined is ``None``, such as ``hamming`` of texts of different lengths.
     """
 
 

@@ -57,7 +57,7 @@ def compare(
     isa: Isa | None = None,
     device: int | None = None,
 ) -> Comparison:
-    """Compares two texts: exact similarity, estimate, shared shingles.
+    """Compares two texts: exact similarity, estimate, shared shingles, distances.
 
     The options are those of ``dedup_files``.
 

@@ -53,6 +53,7 @@ class MinHashStage(ProcessingStage[FileGroupTask | DocumentBatch, FileGroupTask]
         read_format: ``"jsonl"`` or ``"parquet"``, for ``FileGroupTask`` only.
         read_kwargs: Arguments of ``pyarrow.json.read_json`` or ``pyarrow.parquet.read_table``.
         write_kwargs: ``storage_options``, for fsspec, and arguments of ``pyarrow.parquet.write_table``.
+        pool: Ignored; there is no GPU memory to pool.
         threads: Threads of a worker, which are also the cores that it asks Ray for.
 
     Raises:
@@ -72,6 +73,7 @@ class MinHashStage(ProcessingStage[FileGroupTask | DocumentBatch, FileGroupTask]
         read_format: Literal["jsonl", "parquet"] | None = None,
         read_kwargs: dict[str, Any] | None = None,
         write_kwargs: dict[str, Any] | None = None,
+        pool: bool = True,
         threads: int = 1,
     ):
         if normalize_text:

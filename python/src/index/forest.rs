@@ -16,7 +16,7 @@ use super::keys::{Keys, Sought};
 use super::rows::Rows;
 use super::sketch::{Layout, Sketch, sketch_of};
 use super::{
-    Keyed, band_bytes, check_layout, check_room, checked_scheme, locate, lock, swapped_bytes,
+    Keyed, band_bytes, check_layout, check_room, check_scheme, locate, lock, swapped_bytes,
 };
 
 /// The native part of `simgpu.datasketch.MinHashLSHForest`.
@@ -217,7 +217,8 @@ impl MinHashLshForest {
         let sketch = self.read(minhash)?;
         {
             let mut state = lock(py, &self.state);
-            state.scheme = checked_scheme(state.scheme.as_deref(), sketch.scheme)?;
+            check_scheme(state.scheme.as_deref(), sketch.scheme.as_deref())?;
+            state.scheme = state.scheme.take().or(sketch.scheme);
         }
         let mut sought = Sought::new(key)?;
         let (mut state, first) = locate(py, &self.state, &mut sought)?;
@@ -252,7 +253,7 @@ impl MinHashLshForest {
         };
         let sketch = self.read(minhash)?;
         let state = lock(py, &self.state);
-        checked_scheme(state.scheme.as_deref(), sketch.scheme)?;
+        check_scheme(state.scheme.as_deref(), sketch.scheme.as_deref())?;
         let contents = state
             .contents
             .as_ref()

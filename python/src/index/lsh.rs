@@ -15,7 +15,7 @@ use super::rows::Rows;
 use super::sketch::{Layout, Sketch, matrix_of, scheme_of, sketch_of};
 use super::tables::Tables;
 use super::{
-    Keyed, band_bytes, check_layout, check_room, checked_scheme, locate, lock, swapped_bytes,
+    Keyed, band_bytes, check_layout, check_room, check_scheme, locate, lock, swapped_bytes,
     values_of_bytes,
 };
 
@@ -282,7 +282,7 @@ impl MinHashLsh {
     ) -> PyResult<()> {
         let py = key.py();
         let sketch = self.read(minhash)?;
-        self.learn_scheme(py, sketch.scheme.clone())?;
+        self.learn_scheme(py, sketch.scheme)?;
         let row = self.row(py, sketch.values, sketch.layout)?;
         self.insert_row(key, row, check_duplication)
     }
@@ -643,8 +643,8 @@ impl MinHashLsh {
     /// Refuses another scheme than that of the index, or remembers the first one.
     fn learn_scheme(&self, py: Python<'_>, scheme: Option<String>) -> PyResult<()> {
         let mut state = lock(py, &self.state);
-        let learned = checked_scheme(state.scheme.as_deref(), scheme)?;
-        state.scheme = learned;
+        check_scheme(state.scheme.as_deref(), scheme.as_deref())?;
+        state.scheme = state.scheme.take().or(scheme);
         Ok(())
     }
 
@@ -678,7 +678,10 @@ impl MinHashLsh {
     fn row_to_look_up(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Row> {
         let py = minhash.py();
         let sketch = self.read(minhash)?;
-        checked_scheme(lock(py, &self.state).scheme.as_deref(), sketch.scheme)?;
+        check_scheme(
+            lock(py, &self.state).scheme.as_deref(),
+            sketch.scheme.as_deref(),
+        )?;
         self.row(py, sketch.values, sketch.layout)
     }
 

@@ -115,14 +115,14 @@ fn check_room(rows: &Rows) -> PyResult<()> {
     )))
 }
 
-/// Refuses a sketch whose scheme is not that of the index, and otherwise returns that of the index.
-fn checked_scheme(known: Option<&str>, scheme: Option<String>) -> PyResult<Option<String>> {
-    match (known, scheme) {
-        (Some(known), Some(scheme)) if known != scheme => Err(PyValueError::new_err(format!(
-            "MinHash scheme '{scheme}' does not match scheme '{known}' of the MinHash previously given to this index; \
+/// Refuses a sketch whose scheme is not that of the index.
+fn check_scheme(known: Option<&str>, given: Option<&str>) -> PyResult<()> {
+    match (known, given) {
+        (Some(known), Some(given)) if known != given => Err(PyValueError::new_err(format!(
+            "MinHash scheme '{given}' does not match scheme '{known}' of the MinHash previously given to this index; \
              sign all sketches of an index with one scheme"
         ))),
-        (known, scheme) => Ok(known.map(str::to_owned).or(scheme)),
+        _ => Ok(()),
     }
 }
 

@@ -83,14 +83,19 @@ impl Rows {
         push_tightly(&mut self.places, Place::new(start, width));
         let words = words_of(self.values_per_row, width as usize);
         reserve_tightly(&mut self.words, words);
-        self.words.resize(start + words + 1, 0);
-        let mut bit = start * 64;
+        self.words.truncate(start);
+        let (mut word, mut filled) = (0, 0);
         for value in row {
-            let (word, shift) = (bit / 64, bit % 64);
-            self.words[word] |= value << shift;
-            self.words[word + 1] |= high_part(*value, shift);
-            bit += width as usize;
+            word |= value << filled;
+            filled += width;
+            if filled >= 64 {
+                self.words.push(word);
+                filled -= 64;
+                word = value >> 1 >> (width - filled - 1);
+            }
         }
+        self.words.extend((filled > 0).then_some(word));
+        self.words.push(0);
         self.live += 1;
         u32::try_from(self.places.len() - 1).unwrap_or(u32::MAX)
     }
@@ -115,6 +120,14 @@ impl Rows {
             let (word, shift) = (bit / 64, bit % 64);
             (self.words[word] >> shift | low_part(self.words[word + 1], shift)) & mask
         })
+    }
+
+    /// Whether a row, which may be removed, has these values from the index `first` on.
+    pub(crate) fn has(&self, number: u32, first: usize, values: &[u64]) -> bool {
+        let found = self.values(number, first..first + values.len());
+        // Without a branch per value.
+        let differences = found.zip(values).map(|(found, value)| found ^ value);
+        differences.fold(0, |all, difference| all | difference) == 0
     }
 
     /// Replaces the content of `row` by all values of a row.
@@ -182,11 +195,6 @@ impl Rows {
 /// Words of a row.
 fn words_of(values: usize, width: usize) -> usize {
     values.saturating_mul(width).div_ceil(64)
-}
-
-/// What `value << shift` loses.
-fn high_part(value: u64, shift: usize) -> u64 {
-    value >> 1 >> (63 - shift)
 }
 
 /// What the next word adds to `word >> shift`.

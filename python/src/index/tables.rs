@@ -5,28 +5,40 @@ use std::ops::Range;
 
 use super::rows::Rows;
 
-/// An open-addressing table per band, all of one capacity.
+/// A hash table per band.
 ///
-/// An entry is empty, or stands for the rows with one value of the band: for a single row its number, for several
-/// rows a chain of cells. Beside a flag and the number, an entry has as many bits of the value's hash as fit into
-/// 32 bits. Those decide whether to compare the true values, so that no collision of hashes changes a result. Entries
-/// of removed rows stay until the tables are rebuilt.
+/// A full table doubles. Tables have four smallest sizes, so that they do not double all at once, and the memory of an
+/// index grows evenly.
 pub(crate) struct Tables {
     values_per_band: usize,
     /// Differs from index to index, so that nobody can prepare colliding sketches.
     seed: u64,
-    capacity: usize,
-    number_bits: u32,
-    entries: Vec<u32>,
-    bands: Vec<Chains>,
+    tables: Vec<Table>,
 }
 
-/// Of one band: how many entries are taken, and the chains.
-#[derive(Default)]
-struct Chains {
+/// Buckets of entries; an entry stands for the rows with one value of the band. It lies in the bucket that the first
+/// bits of the value's hash name, or, if that is full, in the next bucket with room.
+///
+/// An entry is `EMPTY`, or has, from its high bits: whether several rows form a chain of cells, whether it is displaced
+/// from its bucket, the tag, perhaps a spare bit, and the number of the row or of the first cell. The tag is the bits of
+/// the hash after those that name the bucket. It decides whether to compare the true values, so that no collision of
+/// hashes changes a result. When the table doubles, the first bit of the tag says which half of its bucket an entry goes
+/// to; displaced entries alone are hashed again. Entries of removed rows stay until the tables are rebuilt.
+struct Table {
+    /// Buckets before any doubling.
+    least_buckets: u32,
+    doublings: u32,
+    tag_bits: u32,
+    number_bits: u32,
+    buckets: Vec<Bucket>,
     taken: usize,
     cells: Vec<Cell>,
 }
+
+/// A cache line of entries, the empty ones last.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bucket([u32; BUCKET]);
 
 #[derive(Clone, Copy)]
 struct Cell {
@@ -34,35 +46,43 @@ struct Cell {
     next: u32,
 }
 
-/// Where the search for the values of a band begins, and the entry there.
+/// Where the search for a value begins.
 #[derive(Clone, Copy)]
 struct Probe {
-    place: usize,
+    bucket: usize,
+    /// At its place in an entry.
     tag: u32,
-    entry: u32,
+    /// The first entry of the bucket.
+    first: u32,
 }
 
-/// No entry, no further cell.
+/// A bucket, and an entry of it.
+type Place = (usize, usize);
+
+const BUCKET: usize = 16;
+/// The most entries per bucket, on average. About one in twenty is displaced then.
+const LIMIT: usize = 14;
+
+const EMPTY: u32 = u32::MAX;
+const CHAIN: u32 = 1 << 31;
+const DISPLACED: u32 = 1 << 30;
+/// Bits for tag and number.
+const PAYLOAD_BITS: u32 = 30;
+
+/// No further cell.
 const NONE: u32 = u32::MAX;
 
 impl Tables {
     pub(crate) fn new(bands: usize, values_per_band: usize) -> Self {
-        let mut tables = Tables {
+        Tables {
             values_per_band,
             seed: RandomState::new().hash_one(0),
-            capacity: 0,
-            number_bits: 0,
-            entries: Vec::new(),
-            bands: std::iter::repeat_with(Chains::default)
-                .take(bands)
-                .collect(),
-        };
-        tables.clear(0, 0);
-        tables
+            tables: (0..bands).map(Table::new).collect(),
+        }
     }
 
     pub(crate) fn bands(&self) -> usize {
-        self.bands.len()
+        self.tables.len()
     }
 
     /// Where the values of a band are in a row.
@@ -72,31 +92,24 @@ impl Tables {
 
     /// Enters the row `number`, whose values are `row`. It must be in `rows`, as its last.
     pub(crate) fn insert(&mut self, rows: &Rows, number: u32, row: &[u64]) {
-        if self.taken() >= self.limit() || (number + 1) >> self.number_bits != 0 {
-            return self.rebuild(rows);
+        for band in 0..self.bands() {
+            self.make_room(rows, number, band);
         }
-        let probes = self.probes(row, self.bands());
-        for (band, probe) in probes.into_iter().enumerate() {
-            self.enter(rows, number, band, probe);
-        }
-    }
-
-    /// Enters all rows anew, with room for more.
-    pub(crate) fn rebuild(&mut self, rows: &Rows) {
-        let expected = self.taken().min(rows.live()) + 1;
-        if !self.enter_all(rows, expected) {
-            // The tables were empty, or fewer values were distinct before.
-            self.enter_all(rows, rows.live());
+        for (band, probe) in self.probes(row, self.bands()).into_iter().enumerate() {
+            let values = &row[self.range(band)];
+            let is_equal = |other| rows.has(other, self.range(band).start, values);
+            let found = self.tables[band].search(probe, is_equal);
+            self.tables[band].enter(number, probe, found);
         }
     }
 
-    /// Enters all rows. False if a band has many more distinct values than `expected`, for which there is no room.
+    /// Enters all rows anew.
     ///
     /// Blocks of rows are hashed row by row and entered band by band, so that both rows and tables come through the
     /// caches in few pieces.
-    fn enter_all(&mut self, rows: &Rows, expected: usize) -> bool {
+    pub(crate) fn rebuild(&mut self, rows: &Rows) {
         const BLOCK: usize = 1024;
-        self.clear(expected, rows.next_number());
+        self.tables = (0..self.bands()).map(Table::new).collect();
         let mut numbers = rows.numbers().peekable();
         let mut block = Vec::with_capacity(BLOCK);
         let mut hashes = Vec::with_capacity(BLOCK * self.bands());
@@ -113,14 +126,15 @@ impl Tables {
             for band in 0..self.bands() {
                 let hashes = hashes.iter().skip(band).step_by(self.bands());
                 for (number, hash) in block.iter().zip(hashes) {
-                    if self.bands[band].taken >= self.limit() {
-                        return false;
-                    }
-                    self.enter(rows, *number, band, self.probe(band, *hash));
+                    self.make_room(rows, *number, band);
+                    let probe = self.tables[band].probe(*hash);
+                    let values = |number| rows.values(number, self.range(band));
+                    let is_equal = |other| values(other).eq(values(*number));
+                    let found = self.tables[band].search(probe, is_equal);
+                    self.tables[band].enter(*number, probe, found);
                 }
             }
         }
-        true
     }
 
     /// Adds to `found` the rows that agree with `row` in one of the first `bands` bands, which may be removed ones.
@@ -139,7 +153,7 @@ impl Tables {
         values: &[u64],
         found: &mut Vec<u32>,
     ) {
-        let probe = self.probe(band, hash(self.seed, values));
+        let probe = self.tables[band].probe(hash(self.seed, values));
         self.find_probed(rows, band, values, probe, found);
     }
 
@@ -151,144 +165,211 @@ impl Tables {
         probe: Probe,
         found: &mut Vec<u32>,
     ) {
-        let Ok(place) = self.search(band, probe, |other| self.has(rows, other, band, values))
-        else {
-            return;
-        };
-        let entry = self.entries[place];
-        if !self.is_chain(entry) {
-            return found.push(self.number(entry));
+        let is_equal = |other| rows.has(other, self.range(band).start, values);
+        if let Ok(place) = self.tables[band].search(probe, is_equal) {
+            self.tables[band].rows_of(place, found);
         }
-        let mut next = self.number(entry);
+    }
+
+    /// Makes room in a table for one more row.
+    fn make_room(&mut self, rows: &Rows, number: u32, band: usize) {
+        let (seed, range) = (self.seed, self.range(band));
+        let table = &mut self.tables[band];
+        if table.taken >= table.buckets.len() * LIMIT {
+            let mut values = Vec::with_capacity(range.len());
+            table.double(|number| {
+                values.clear();
+                values.extend(rows.values(number, range.clone()));
+                hash(seed, &values)
+            });
+        }
+        while (number + 1) >> table.number_bits != 0 {
+            table.lengthen_numbers();
+        }
+    }
+
+    /// Where the searches of the first `bands` bands begin. The tables are larger than the caches: reading from all
+    /// buckets before searching any of them lets the processor wait for memory once.
+    fn probes(&self, row: &[u64], bands: usize) -> Vec<Probe> {
+        let values = row.chunks(self.values_per_band).take(bands);
+        let hashes: Vec<u32> = values.map(|values| hash(self.seed, values)).collect();
+        let tables = self.tables.iter().zip(hashes);
+        tables.map(|(table, hash)| table.probe(hash)).collect()
+    }
+}
+
+impl Table {
+    fn new(band: usize) -> Self {
+        const LEAST_BUCKETS: [u32; 4] = [4, 6, 5, 7];
+        let least_buckets = LEAST_BUCKETS[band % LEAST_BUCKETS.len()];
+        let number_bits = 6;
+        Table {
+            least_buckets,
+            doublings: 0,
+            tag_bits: PAYLOAD_BITS - number_bits,
+            number_bits,
+            buckets: vec![Bucket([EMPTY; BUCKET]); least_buckets as usize],
+            taken: 0,
+            cells: Vec::new(),
+        }
+    }
+
+    /// Where the search for a value with this hash begins.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a bucket is below their number; the tag is below those bits"
+    )]
+    fn probe(&self, hash: u32) -> Probe {
+        let scaled = u64::from(hash) * u64::from(self.least_buckets);
+        let bucket = (scaled >> (32 - self.doublings)) as usize;
+        let rest = (scaled << self.doublings) as u32;
+        Probe {
+            bucket,
+            tag: rest >> (32 - PAYLOAD_BITS) & self.tag_mask(),
+            first: self.buckets[bucket].0[0],
+        }
+    }
+
+    /// The place of the entry whose rows have the value sought, as `is_equal` tells of one of them, or else the place
+    /// where it belongs.
+    fn search(&self, probe: Probe, is_equal: impl Fn(u32) -> bool) -> Result<Place, Place> {
+        if probe.first == EMPTY {
+            return Err((probe.bucket, 0));
+        }
+        let tag_mask = self.tag_mask();
+        let mut number = probe.bucket;
+        loop {
+            let Bucket(entries) = &self.buckets[number];
+            let (mut equal, mut empty) = (0u32, 0u32);
+            for (place, entry) in entries.iter().enumerate() {
+                equal |= u32::from(entry & tag_mask == probe.tag) << place;
+                empty |= u32::from(*entry == EMPTY) << place;
+            }
+            equal &= !empty;
+            while equal != 0 {
+                let place = equal.trailing_zeros() as usize;
+                if is_equal(self.row_of(entries[place])) {
+                    return Ok((number, place));
+                }
+                equal &= equal - 1;
+            }
+            if empty != 0 {
+                return Err((number, empty.trailing_zeros() as usize));
+            }
+            number = (number + 1) % self.buckets.len();
+        }
+    }
+
+    /// Enters a row where the search for its value led.
+    fn enter(&mut self, number: u32, probe: Probe, found: Result<Place, Place>) {
+        match found {
+            Err(place) => self.put(number, probe, place),
+            Ok(place) => self.chain(number, place),
+        }
+    }
+
+    /// Puts an entry with this number, and perhaps `CHAIN`, at an empty place.
+    fn put(&mut self, number: u32, probe: Probe, (bucket, place): Place) {
+        let is_displaced = match bucket == probe.bucket {
+            true => 0,
+            false => DISPLACED,
+        };
+        self.buckets[bucket].0[place] = probe.tag | is_displaced | number;
+        self.taken += 1;
+    }
+
+    /// Puts a row at the head of the rows of an entry.
+    fn chain(&mut self, number: u32, (bucket, place): Place) {
+        let number_mask = self.number_mask();
+        let entry = &mut self.buckets[bucket].0[place];
+        let next = match *entry & CHAIN {
+            0 => push_cell(&mut self.cells, *entry & number_mask, NONE),
+            _ => *entry & number_mask,
+        };
+        let head = push_cell(&mut self.cells, number, next);
+        *entry = CHAIN | *entry & !number_mask | head;
+    }
+
+    /// Adds the rows of an entry to `found`.
+    fn rows_of(&self, (bucket, place): Place, found: &mut Vec<u32>) {
+        let entry = self.buckets[bucket].0[place];
+        let mut next = entry & self.number_mask();
+        if entry & CHAIN == 0 {
+            return found.push(next);
+        }
         while next != NONE {
-            let cell = self.bands[band].cells[next as usize];
+            let cell = self.cells[next as usize];
             found.push(cell.number);
             next = cell.next;
         }
     }
 
-    /// The most entries to take in a table.
-    fn limit(&self) -> usize {
-        self.capacity / 16 * 13
-    }
-
-    /// Entries taken in the fullest table.
-    fn taken(&self) -> usize {
-        self.bands.iter().map(|band| band.taken).max().unwrap_or(0)
-    }
-
-    /// Empties the tables, with room for `values` distinct values per band and two fifths more, and for twice
-    /// `numbers`.
-    fn clear(&mut self, values: usize, numbers: usize) {
-        self.capacity = 16 + values + values / 4 * 3;
-        self.number_bits = (2 * numbers + 32).ilog2().clamp(5, 29) + 1;
-        // Frees the old tables before it allocates.
-        self.entries = Vec::new();
-        self.entries = vec![NONE; self.capacity * self.bands.len()];
-        self.bands
-            .iter_mut()
-            .for_each(|band| *band = Chains::default());
-    }
-
-    /// Enters a row in a band, where its search begins at `probe`.
-    fn enter(&mut self, rows: &Rows, number: u32, band: usize, probe: Probe) {
-        let values = |number| rows.values(number, self.range(band));
-        match self.search(band, probe, |other| values(other).eq(values(number))) {
-            Err(place) => {
-                self.entries[place] = probe.tag << (self.number_bits + 1) | number;
-                self.bands[band].taken += 1;
-            }
-            Ok(place) => self.chain(band, place, number),
-        }
-    }
-
-    /// Puts a row at the head of the rows of an entry.
-    fn chain(&mut self, band: usize, place: usize, number: u32) {
-        let entry = self.entries[place];
-        let (is_chain, first) = (self.is_chain(entry), self.number(entry));
-        let cells = &mut self.bands[band].cells;
-        let next = match is_chain {
-            true => first,
-            false => push_cell(cells, first, NONE),
-        };
-        let head = push_cell(cells, number, next);
-        let tag = entry >> self.number_bits >> 1;
-        self.entries[place] = (tag << 1 | 1) << self.number_bits | head;
-    }
-
-    /// Where the searches of the first `bands` bands begin. The tables are larger than the caches: reading all first
-    /// entries before following any of them lets the processor wait for memory once.
-    fn probes(&self, row: &[u64], bands: usize) -> Vec<Probe> {
-        let values = row.chunks(self.values_per_band).take(bands).enumerate();
-        values
-            .map(|(band, values)| self.probe(band, hash(self.seed, values)))
-            .collect()
-    }
-
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the low bits of the hash; a place is below the capacity"
-    )]
-    fn probe(&self, band: usize, hash: u64) -> Probe {
-        let place = (((hash >> 32) * self.capacity as u64) >> 32) as usize;
-        Probe {
-            place,
-            tag: hash as u32 & (u32::MAX >> self.number_bits >> 1),
-            entry: self.entries[band * self.capacity + place],
-        }
-    }
-
-    /// The place of the entry whose rows have the values sought, as `is_equal` tells of one of them, or else the place
-    /// where it belongs.
-    fn search(
-        &self,
-        band: usize,
-        probe: Probe,
-        is_equal: impl Fn(u32) -> bool,
-    ) -> Result<usize, usize> {
-        let Probe {
-            mut place,
-            tag,
-            mut entry,
-        } = probe;
-        let start = band * self.capacity;
-        let table = &self.entries[start..start + self.capacity];
-        loop {
-            if entry == NONE {
-                return Err(start + place);
-            }
-            if entry >> self.number_bits >> 1 == tag && is_equal(self.row_of(band, entry)) {
-                return Ok(start + place);
-            }
-            place += 1;
-            if place == self.capacity {
-                place = 0;
-            }
-            entry = table[place];
-        }
-    }
-
-    /// Whether a row has these values in a band.
-    fn has(&self, rows: &Rows, number: u32, band: usize, values: &[u64]) -> bool {
-        rows.values(number, self.range(band))
-            .eq(values.iter().copied())
-    }
-
     /// One of the rows of an entry.
-    fn row_of(&self, band: usize, entry: u32) -> u32 {
-        match self.is_chain(entry) {
-            true => self.bands[band].cells[self.number(entry) as usize].number,
-            false => self.number(entry),
+    fn row_of(&self, entry: u32) -> u32 {
+        let number = entry & self.number_mask();
+        match entry & CHAIN {
+            0 => number,
+            _ => self.cells[number as usize].number,
         }
     }
 
-    fn is_chain(&self, entry: u32) -> bool {
-        entry >> self.number_bits & 1 == 1
+    /// Doubles the buckets.
+    ///
+    /// This takes a bit from the tags, which longer numbers take over. If more bits are spare, or none of a tag is left,
+    /// all entries are hashed again.
+    fn double(&mut self, mut hash_of: impl FnMut(u32) -> u32) {
+        let spare_bits = PAYLOAD_BITS - self.number_bits - self.tag_bits;
+        let hash_all = self.tag_bits == 0 || spare_bits > 2;
+        let doubled = vec![Bucket([EMPTY; BUCKET]); 2 * self.buckets.len()];
+        let old = std::mem::replace(&mut self.buckets, doubled);
+        self.doublings += 1;
+        self.tag_bits = match hash_all {
+            true => PAYLOAD_BITS - self.number_bits,
+            false => self.tag_bits - 1,
+        };
+        let (tag_mask, kept) = (self.tag_mask(), CHAIN | self.number_mask());
+        let mut strays = Vec::new();
+        for (bucket, halves) in old.iter().zip(self.buckets.as_chunks_mut::<2>().0) {
+            let mut ends = [0; 2];
+            for &entry in bucket.0.iter().take_while(|entry| **entry != EMPTY) {
+                if hash_all || entry & DISPLACED != 0 {
+                    strays.push(entry & kept);
+                    continue;
+                }
+                let half = (entry >> (PAYLOAD_BITS - 1) & 1) as usize;
+                halves[half].0[ends[half]] = entry & kept | entry << 1 & tag_mask;
+                ends[half] += 1;
+            }
+        }
+        self.taken -= strays.len();
+        for entry in strays {
+            let probe = self.probe(hash_of(self.row_of(entry)));
+            let place = self.search(probe, |_| false).unwrap_or_else(|place| place);
+            self.put(entry, probe, place);
+        }
     }
 
-    /// The number of the row of an entry, or of the first cell of its chain.
-    fn number(&self, entry: u32) -> u32 {
-        entry & ((1 << self.number_bits) - 1)
+    /// Adds a bit to the numbers of entries, a spare one or the last one of the tag.
+    fn lengthen_numbers(&mut self) {
+        if self.tag_bits + self.number_bits == PAYLOAD_BITS {
+            self.tag_bits -= 1;
+            let last = 1 << self.number_bits;
+            let entries = self.buckets.iter_mut().flat_map(|bucket| &mut bucket.0);
+            entries
+                .filter(|entry| **entry != EMPTY)
+                .for_each(|entry| *entry &= !last);
+        }
+        self.number_bits += 1;
+    }
+
+    /// The bits of an entry in which the tag lies.
+    fn tag_mask(&self) -> u32 {
+        ((1 << self.tag_bits) - 1) << (PAYLOAD_BITS - self.tag_bits)
+    }
+
+    /// The bits of an entry in which the number lies.
+    fn number_mask(&self) -> u32 {
+        (1 << self.number_bits) - 1
     }
 }
 
@@ -298,14 +379,23 @@ fn push_cell(cells: &mut Vec<Cell>, number: u32, next: u32) -> u32 {
     u32::try_from(cells.len() - 1).unwrap_or(NONE)
 }
 
-/// A hash of a few values: products of 64 bits folded, as in wyhash. Pairs of values of 32 bits stay whole.
-fn hash(seed: u64, values: &[u64]) -> u64 {
-    let pairs = values.chunks(2).map(|pair| match *pair {
-        [first, second] => first ^ second.rotate_left(32),
-        _ => pair[0],
-    });
-    let mixed = pairs.fold(seed, |hash, pair| fold(pair ^ hash, 0xa076_1d64_78bd_642f));
-    fold(mixed ^ 0xe703_7ed1_a0b4_28db, seed | 1)
+/// A hash of a few values: products of 64 bits folded, as in wyhash, but summed up, so that none waits for another.
+/// Pairs of values of 32 bits stay whole.
+#[allow(clippy::cast_possible_truncation, reason = "takes the upper half")]
+fn hash(seed: u64, values: &[u64]) -> u32 {
+    const STEP: u64 = 0xa076_1d64_78bd_642f;
+    let (fours, rest) = values.as_chunks::<4>();
+    let (mut key, mut sum) = (seed, 0u64);
+    for [a, b, c, d] in fours {
+        let (first, second) = (a ^ b.rotate_left(32), c ^ d.rotate_left(32));
+        sum = sum.wrapping_add(fold(first ^ key, second ^ !key.rotate_left(32)));
+        key = key.wrapping_add(STEP);
+    }
+    for value in rest {
+        sum = sum.wrapping_add(fold(value ^ key, STEP));
+        key = key.wrapping_add(STEP);
+    }
+    (fold(sum ^ 0xe703_7ed1_a0b4_28db, seed | 1) >> 32) as u32
 }
 
 #[allow(

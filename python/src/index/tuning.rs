@@ -1,5 +1,7 @@
 //! The bands and rows with the least expected error, and the partitions of an ensemble, as datasketch chooses them.
 
+use simgpu::internals::gauss_legendre;
+
 /// Weights of false positives and of false negatives.
 pub(super) type Weights = (f64, f64);
 
@@ -101,32 +103,16 @@ impl Misses {
 }
 
 /// Panels of an integral: the integrands are polynomials of degree `num_perm`, and a panel is exact up to 15.
-fn panels(num_perm: usize) -> usize {
-    (num_perm / 8).clamp(16, 128)
+fn panels(num_perm: usize) -> u32 {
+    u32::try_from(num_perm / 8).map_or(128, |panels| panels.clamp(16, 128))
 }
 
-/// Gauss-Legendre panels of eight nodes over an interval, at the similarity for each of its points.
-fn nodes(from: f64, to: f64, panels: usize, similarity: impl Fn(f64) -> f64) -> Vec<Node> {
-    let width = (to - from) / panels as f64;
-    let mut nodes = Vec::with_capacity(8 * panels);
-    for panel in 0..panels {
-        let middle = from + width * (panel as f64 + 0.5);
-        for (offset, weight) in GAUSS_LEGENDRE_8 {
-            let (offset, weight) = (offset * width / 2.0, weight * width / 2.0);
-            nodes.push((similarity(middle - offset), weight));
-            nodes.push((similarity(middle + offset), weight));
-        }
-    }
-    nodes
+/// The nodes of an integral, at the similarity for each of its points.
+fn nodes(from: f64, to: f64, panels: u32, similarity: impl Fn(f64) -> f64) -> Vec<Node> {
+    gauss_legendre(from, to, panels)
+        .map(|(point, weight)| (similarity(point), weight))
+        .collect()
 }
-
-/// Positive nodes and weights of the Gauss-Legendre rule of eight points (Abramowitz and Stegun, table 25.4).
-const GAUSS_LEGENDRE_8: [Node; 4] = [
-    (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-    (0.525_532_409_916_329, 0.313_706_645_877_887_3),
-    (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
-    (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-];
 
 /// Cuts ascending set sizes, with the number of sets of each, into `parts` intervals with few expected false positives,
 /// and returns the last index of each interval. There must be at least as many sizes as parts.

@@ -165,8 +165,7 @@ impl<'a> Run<'a> {
     }
 
     /// The level of compressed kept files and pairs: 1 to 22 for zstd (default 3), 0 to 9 for gzip and xz (default 6),
-    /// 1 to 9 for bzip2 (default 9).
-    /// Parquet files keep the codec of their input.
+    /// 1 to 9 for bzip2 (default 9). Parquet files keep the codec of their input.
     pub fn compression_level(self, level: u32) -> Self {
         Run {
             compression_level: Some(level),

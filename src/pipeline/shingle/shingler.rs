@@ -97,6 +97,13 @@ impl Shingler {
         Shingler { isa, ..self }
     }
 
+    /// The same shingler, if all shingles weigh the same.
+    pub(in crate::pipeline) fn of_sets(&self) -> Self {
+        let mut shingler = self.clone();
+        shingler.shingling.weighting = Weighting::Equal;
+        shingler
+    }
+
     /// Unit, size and normalisation of the shingles.
     pub fn shingling(&self) -> &Shingling {
         &self.shingling

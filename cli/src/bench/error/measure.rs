@@ -14,7 +14,11 @@ use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
 use simgpu::simd::Isa;
 use simgpu::{Error, Result};
 
-/// Measures the errors of all schemes of a plan, and hands the cells of each series to `take` when it ends.
+/// Most elements per set of the reference, true permutations: it permutes all elements once per slot.
+const MAX_REFERENCE_SET_SIZE: usize = 128;
+
+/// Measures the errors of all schemes of a plan, and those of true permutations if the plan names no scheme. Hands
+/// the cells of each series to `take` when it ends.
 ///
 /// # Errors
 /// [`Error::Disagreement`] if a backend does not compute the definition; errors of signing and of `take`.
@@ -35,12 +39,23 @@ pub(crate) fn measure(
     }
     let schemes = plan.schemes_or(grid.schemes, DEFAULT_NUM_PERM)?;
     agree(&schemes)?;
-    let functions: Vec<SigningFunction> = schemes.into_iter().map(SigningFunction::of).collect();
+    let named = schemes.len();
+    let mut functions: Vec<SigningFunction> =
+        schemes.into_iter().map(SigningFunction::of).collect();
+    if plan.schemes.is_empty() {
+        functions.push(SigningFunction::permutations());
+    }
     let inputs = SetSource::all(corpus);
     let series = grid.series(&inputs);
     progress.begin("error", series.len() as u64);
     for (done, series) in (1..).zip(&series) {
-        let cells = series.measure(&functions)?;
+        let has_reference = series.set_size <= MAX_REFERENCE_SET_SIZE;
+        let measured = if has_reference {
+            functions.len()
+        } else {
+            named
+        };
+        let cells = series.measure(&functions[..measured])?;
         if cells.is_empty() {
             take(Row::Absence(series.absence()))?;
         }

@@ -2,6 +2,7 @@
 
 use simgpu::Result;
 use simgpu::backend::Backend;
+use simgpu::internals::RandomPermutations;
 use simgpu::pipeline::Signer;
 use simgpu::scheme::{Family, Scheme, Width};
 
@@ -47,6 +48,19 @@ impl SigningFunction {
             new_signer: Box::new(move |num_perm, seed| {
                 let scheme = scheme.clone().with_num_perm(num_perm)?;
                 Backend::Simd.signer(&scheme.with_seed(seed))
+            }),
+        }
+    }
+    /// True random permutations: the ideal, which costs too much for large sets.
+    pub fn permutations() -> Self {
+        SigningFunction {
+            name: "permutations".to_owned(),
+            has_independent_slots: true,
+            is_mixed: true,
+            hash_width: Width::U64,
+            slot_bits: 32,
+            new_signer: Box::new(|num_perm, seed| {
+                Ok(Box::new(RandomPermutations::new(num_perm, seed)))
             }),
         }
     }

@@ -1,0 +1,241 @@
+//! What `simgpu tune --sample` shows: sizes of shingles, and the cost of all pairs.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::HumanCount;
+use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
+use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
+use simgpu::scheme::Scheme;
+
+use crate::arguments::UnitArgument;
+use crate::{Usage, usage};
+
+/// A sample of documents.
+#[derive(Args, Debug)]
+pub(crate) struct SampleArguments {
+    /// Files, folders or globs of documents like those to search, in any format that dedup reads; repeat it
+    /// for more
+    #[arg(long, value_name = "INPUT", help_heading = "Sample")]
+    sample: Vec<PathBuf>,
+
+    /// Read only the first N records of the sample; all of them are held in memory
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "10000",
+        requires = "sample",
+        help_heading = "Sample"
+    )]
+    limit: NonZeroU64,
+
+    /// Field with the text [default: text]
+    #[arg(
+        long,
+        value_name = "FIELD",
+        requires = "sample",
+        help_heading = "Sample"
+    )]
+    text_field: Option<String>,
+
+    /// Field with the array of tokens; needs --unit tokens [default: tokens]
+    #[arg(
+        long,
+        value_name = "FIELD",
+        requires = "sample",
+        conflicts_with = "text_field",
+        help_heading = "Sample"
+    )]
+    tokens_field: Option<String>,
+
+    /// Unit of shingles [default: words, or the scheme's]
+    #[arg(long, value_enum, requires = "sample", help_heading = "Sample")]
+    unit: Option<UnitArgument>,
+
+    /// Number of documents to search [default: those of the sample]
+    #[arg(long, value_name = "N", requires = "sample", help_heading = "Sample")]
+    documents: Option<u64>,
+}
+
+/// The seed of the random pairs.
+const SEED: u32 = 1;
+
+/// A survey of a sample, and what it is printed with.
+pub(super) struct SampleSurvey {
+    survey: SizeSurvey,
+    unit: Unit,
+    default_size: usize,
+    documents: u64,
+}
+
+impl SampleArguments {
+    /// Reads the sample, if there is one, and surveys sizes of shingles.
+    ///
+    /// # Errors
+    /// A usage error for a unit of fixed size; errors of reading.
+    pub(super) fn survey(&self, scheme: &Scheme) -> anyhow::Result<Option<SampleSurvey>> {
+        if self.sample.is_empty() {
+            return Ok(None);
+        }
+        let unit = self.unit.map(|unit| unit.unit(|| Ok(StopWords::english())));
+        let shingling = Shingling::for_scheme(scheme, unit.transpose()?);
+        if !shingling.unit.takes_size() {
+            return Err(Usage::error(
+                "shingles of stop words have a fixed size; choose another `unit`",
+            ));
+        }
+        let is_tokens = shingling.unit == Unit::Tokens;
+        if self.tokens_field.is_some() && !is_tokens {
+            return Err(Usage::error(
+                "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
+            ));
+        }
+        let (named, default) = match is_tokens {
+            true => (&self.tokens_field, "tokens"),
+            false => (&self.text_field, "text"),
+        };
+        let fields = Fields {
+            content: vec![FieldPath::new(named.as_deref().unwrap_or(default))],
+            is_tokens,
+            ..Fields::default()
+        };
+        let inputs = Inputs::find(&self.sample, None)?;
+        let documents = read_documents(&inputs, &fields, Some(self.limit))?;
+        let survey = survey_sizes(&documents, &shingling, scheme, SEED).map_err(usage)?;
+        Ok(Some(SampleSurvey {
+            documents: self.documents.unwrap_or(survey.documents as u64),
+            survey,
+            default_size: shingling.size.get(),
+            unit: shingling.unit,
+        }))
+    }
+}
+
+impl SampleSurvey {
+    /// A table of sizes, the size to take, and the cost of all pairs.
+    ///
+    /// # Errors
+    /// None that can occur.
+    pub(super) fn write(&self, page: &mut String, banding: Banding) -> std::fmt::Result {
+        let survey = &self.survey;
+        let pairs = self.documents as f64 * (self.documents as f64 - 1.0).max(0.0) / 2.0;
+        let documents = HumanCount(self.documents);
+        let documents = format!("{documents} documents");
+        writeln!(page)?;
+        writeln!(
+            page,
+            "sample of {} documents, {} random pairs (seed {SEED})",
+            HumanCount(survey.documents as u64),
+            HumanCount(survey.pairs as u64)
+        )?;
+        writeln!(page)?;
+        let unit = format!("{} of", self.unit);
+        writeln!(
+            page,
+            "{unit:>9}   shingles per    shingles in   similarity of random pairs     candidates among"
+        )?;
+        writeln!(
+            page,
+            "a shingle       document     the sample          mean         99 % below {documents:>21}"
+        )?;
+        for effect in &survey.sizes {
+            writeln!(
+                page,
+                "{:>9} {:>14.1} {:>14} {:>13.4} {:>18.4} {:>21}",
+                effect.size,
+                effect.mean_shingles,
+                HumanCount(effect.distinct_shingles as u64).to_string(),
+                effect.mean_similarity(),
+                effect.high_similarity(),
+                whole(effect.candidate_share(banding) * pairs)
+            )?;
+        }
+        writeln!(page)?;
+        self.write_choice(page)?;
+        self.write_cost(page, banding, pairs)
+    }
+
+    fn write_choice(&self, page: &mut String) -> std::fmt::Result {
+        let (least, default) = (SizeSurvey::LITTLE, self.default_size);
+        match self.survey.choice() {
+            Some((SizeRule::NearlyAllPairs, effect)) => writeln!(
+                page,
+                "Take --size {} or more: the least size at which 99 of 100 random pairs have a similarity of\n\
+                 at most {least}. The default is {default}.",
+                effect.size
+            ),
+            Some((SizeRule::MeanOfPairs, effect)) => writeln!(
+                page,
+                "Take --size {} or more: the least size at which random pairs have a mean similarity of at\n\
+                 most {least}. Many documents share passages: no size up to 12 makes 99 of 100 pairs so dissimilar.\n\
+                 The default is {default}.",
+                effect.size
+            ),
+            None => writeln!(
+                page,
+                "Take another --unit, or --size 12 or more: at each size shown, random pairs have a mean\n\
+                 similarity above {least}. The default is {default}."
+            ),
+        }
+    }
+
+    /// The cost of all pairs at a microsecond each, as in example 3.9 of MMDS, beside that of the candidates.
+    fn write_cost(&self, page: &mut String, banding: Banding, pairs: f64) -> std::fmt::Result {
+        let chosen = self.survey.choice().map(|(_, effect)| effect);
+        let chosen = chosen.or(self.survey.sizes.last());
+        let share = chosen.map_or(0.0, |effect| effect.candidate_share(banding));
+        let size = chosen.map_or(0, |effect| effect.size);
+        writeln!(
+            page,
+            "{} documents have {} pairs: {} at a microsecond each.",
+            HumanCount(self.documents),
+            whole(pairs),
+            duration(pairs / 1e6)
+        )?;
+        writeln!(
+            page,
+            "At --size {size}, {} x {} compares {}, as estimated from the random pairs: {}.",
+            banding.bands(),
+            banding.rows(),
+            whole(share * pairs),
+            duration(share * pairs / 1e6)
+        )
+    }
+}
+
+/// A number of pairs, rounded.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates, and pairs are not negative"
+)]
+fn whole(pairs: f64) -> String {
+    HumanCount(pairs.round() as u64).to_string()
+}
+
+/// A duration in its largest unit.
+fn duration(seconds: f64) -> String {
+    for (unit, name) in [(86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")] {
+        if seconds >= unit {
+            return format!("{:.1} {name}", seconds / unit);
+        }
+    }
+    format!("{seconds:.1} seconds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_fitting_units() {
+        assert_eq!(duration(0.04), "0.0 seconds");
+        assert_eq!(duration(90.0), "1.5 minutes");
+        assert_eq!(duration(7200.0), "2.0 hours");
+        // Example 3.9: half a trillion microseconds.
+        assert_eq!(duration(499_999.5), "5.8 days");
+        assert_eq!(whole(499_999_500_000.0), "499,999,500,000");
+    }
+}

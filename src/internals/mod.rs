@@ -1,0 +1,14 @@
+//! Items for this project's own benchmarks, tests and Python package. They may change at any time.
+
+mod permutations;
+
+pub use self::permutations::RandomPermutations;
+#[cfg(feature = "gpu")]
+pub use crate::backend::gpu::{DeviceLoad, has_searched};
+#[cfg(feature = "io")]
+pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes};
+pub use crate::pipeline::{for_each_word, gauss_legendre};
+pub use crate::simd::ceiling;
+
+/// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
+pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../../examples/driver-docs.jsonl.zst");

@@ -1,0 +1,11 @@
+//! Distances of sets, bags, vectors and sequences (MMDS 3.5).
+
+mod vectors;
+
+mod bag;
+
+mod sequences;
+
+pub use bag::{Bag, BagComparison};
+pub use sequences::{edit_distance, hamming_distance, longest_common_subsequence};
+pub use vectors::VectorComparison;
