@@ -137,7 +137,8 @@ impl WeightScale {
         reason = "the cast rounds down and saturates"
     )]
     pub fn fixed(self, weight: f64) -> u64 {
-        let copies = (weight * self.get()).min(MAX_COPIES.into());
+        // A clamp keeps a NaN, which the cast turns into 0.
+        let copies = (weight * self.get()).clamp(0.0, MAX_COPIES.into());
         (copies * f64::from(1u32 << 16) * f64::from(1u32 << 16)) as u64
     }
 
