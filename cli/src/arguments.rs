@@ -375,11 +375,14 @@ const DEFAULT_SCHEME: &str = "affine32";
 impl SignArguments {
     /// The first option that concerns signatures, not shingles, and is not at its default.
     fn named_option(&self) -> Option<&'static str> {
+        let default = Scheme::default();
+        let differs = |named: Option<u32>, default: u32| named.is_some_and(|it| it != default);
+        let num_perm = u32::try_from(default.num_perm()).unwrap_or(u32::MAX);
         let options = [
             ("scheme", self.scheme != DEFAULT_SCHEME),
             ("hash", self.hash.is_some()),
-            ("num_perm", self.num_perm.is_some()),
-            ("seed", self.seed.is_some()),
+            ("num_perm", differs(self.num_perm, num_perm)),
+            ("seed", differs(self.seed, default.seed())),
             ("backend", !self.machine.is_auto()),
         ];
         let named = options.into_iter().find(|(_, is_named)| *is_named);
@@ -804,7 +807,7 @@ pub enum CandidatesArgument {
     Lsh,
     /// Documents with a rare shingle in common (exact join); misses no similar pair
     Join,
-    /// The exact join for words and tokens where it costs about as much as LSH, else LSH
+    /// The exact join for tokens where it costs about as much as LSH, else LSH
     Auto,
 }
 
@@ -850,16 +853,7 @@ impl SearchArguments {
             Some(_) if self.banding.bands.is_some() => Some("bands"),
             Some(sign) => sign.named_option(),
         };
-        let candidates = match (self.candidates, of_lsh) {
-            (Some(CandidatesArgument::Join), Some(option)) => {
-                return Err(Usage::error(&format!(
-                    "`candidates=join` computes no signatures; omit `{option}`, or pass `candidates=lsh`"
-                )));
-            }
-            (Some(CandidatesArgument::Join), None) => CandidateMethod::Join,
-            (Some(CandidatesArgument::Lsh), _) | (None, Some(_)) => CandidateMethod::Lsh,
-            (Some(CandidatesArgument::Auto) | None, _) => CandidateMethod::Auto,
-        };
+        let candidates = candidate_method(self.candidates, of_lsh)?;
         let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
         let verification = match self.verify {
             Some(VerifyArgument::None) => Verification::None,
@@ -873,6 +867,24 @@ impl SearchArguments {
             join_bytes,
             ..Search::through_lsh(threshold, banding, verification)
         })
+    }
+}
+
+/// The method that finds candidates. `of_lsh` is an option of LSH or of signatures that is not at its default.
+///
+/// # Errors
+/// A usage error for a join with such an option.
+pub fn candidate_method(
+    named: Option<CandidatesArgument>,
+    of_lsh: Option<&str>,
+) -> anyhow::Result<CandidateMethod> {
+    match (named, of_lsh) {
+        (Some(CandidatesArgument::Join), Some(option)) => Err(Usage::error(&format!(
+            "`candidates=join` computes no signatures; omit `{option}`, or pass `candidates=lsh`"
+        ))),
+        (Some(CandidatesArgument::Join), None) => Ok(CandidateMethod::Join),
+        (Some(CandidatesArgument::Lsh), _) | (None, Some(_)) => Ok(CandidateMethod::Lsh),
+        (Some(CandidatesArgument::Auto) | None, _) => Ok(CandidateMethod::Auto),
     }
 }
 

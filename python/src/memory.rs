@@ -17,14 +17,17 @@ use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::jobs::{
-    Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search, Verification, dedup,
-    pairs,
+    CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
+    Verification, dedup, pairs,
 };
 use simgpu::pipeline::{Clustering, KeepPolicy, Weighting, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
+use simgpu::scheme::Scheme;
+use simgpu_cli::arguments::candidate_method;
 
 use crate::engines::Engines;
-use crate::errors::{OrRaise, input_error, parameter_error};
+use crate::errors::{OrRaise, input_error, of_run, parameter_error};
+use crate::options::choice_of;
 use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{PyShingling, banding_of, scheme_of};
@@ -44,6 +47,8 @@ pub(crate) struct Settings<'py> {
     bands: Option<usize>,
     rows: Option<usize>,
     verify: String,
+    candidates: Option<String>,
+    join_mib: usize,
     backend: String,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
@@ -68,17 +73,35 @@ impl Settings<'_> {
             Verification::Signature,
             Verification::Exact,
         ];
-        let search = Search::through_lsh(
-            self.threshold,
-            banding_of(py, self.bands, self.rows, self.threshold, &scheme)?,
-            named(py, "verify", &self.verify, verification, Verification::name)?,
-        );
+        let candidates = self.candidate_method(py, &scheme)?;
+        let banding = banding_of(py, self.bands, self.rows, self.threshold, &scheme)?;
+        let verification = named(py, "verify", &self.verify, verification, Verification::name)?;
+        let search = Search {
+            candidates,
+            join_bytes: self.join_mib.saturating_mul(1 << 20),
+            ..Search::through_lsh(self.threshold, banding, verification)
+        };
         Ok(Prepared {
             engines: open(py, &scheme, shingling.as_ref(), backend)?,
             search,
             threads: self.threads,
             display: Display::new(self.progress)?,
         })
+    }
+}
+
+impl Settings<'_> {
+    fn candidate_method(&self, py: Python<'_>, scheme: &Scheme) -> PyResult<CandidateMethod> {
+        let named = self.candidates.clone();
+        let named = named.map(|name| choice_of(py, "candidates", name));
+        let options = [
+            ("bands", self.bands.is_some()),
+            ("scheme", *scheme != Scheme::default()),
+            ("backend", self.backend != Backend::Auto.to_string()),
+        ];
+        let of_lsh = options.into_iter().find(|(_, is_named)| *is_named);
+        candidate_method(named.transpose()?, of_lsh.map(|(name, _)| name))
+            .map_err(|error| of_run(py, error))
     }
 }
 
@@ -130,18 +153,23 @@ impl Prepared {
     fn parts<'py>(
         &self,
         py: Python<'py>,
+        candidates: CandidateMethod,
         of_run: &Counts,
         timings: &Timings,
     ) -> PyResult<Bound<'py, PyDict>> {
         let parts = PyDict::new(py);
         parts.set_item("counts", counts(py, of_run)?)?;
-        parts.set_item("parameters", self.parameters(py)?)?;
+        parts.set_item("parameters", self.parameters(py, candidates)?)?;
         parts.set_item("stages", stages(py, timings)?)?;
         Ok(parts)
     }
 
     /// What decides the result, as `report.json` of the command names it.
-    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn parameters<'py>(
+        &self,
+        py: Python<'py>,
+        candidates: CandidateMethod,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let engine = self.engines.on_cpu();
         let (scheme, shingler) = (engine.scheme(), engine.shingler());
         let (shingling, search) = (shingler.shingling(), &self.search);
@@ -160,8 +188,11 @@ impl Prepared {
         parameters.set_item("keep_whitespace", normalise.keep_whitespace)?;
         parameters.set_item("count", shingling.weighting == Weighting::Counts)?;
         parameters.set_item("threshold", search.threshold)?;
-        parameters.set_item("bands", search.banding.bands())?;
-        parameters.set_item("rows", search.banding.rows())?;
+        parameters.set_item("candidates", candidates.name())?;
+        if candidates == CandidateMethod::Lsh {
+            parameters.set_item("bands", search.banding.bands())?;
+            parameters.set_item("rows", search.banding.rows())?;
+        }
         parameters.set_item("verify", search.verification.name())?;
         Ok(parameters)
     }
@@ -202,7 +233,7 @@ pub(crate) fn dedup_in_memory<'py>(
         |texts, engine, progress| dedup(texts, engine, &task, progress),
         |tokens, engine, progress| dedup(tokens, engine, &task, progress),
     )?;
-    let parts = prepared.parts(py, &found.counts, &found.timings)?;
+    let parts = prepared.parts(py, found.candidates, &found.counts, &found.timings)?;
     let (is_kept, kept_by) = kept(py, &found, documents.len())?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
@@ -299,7 +330,7 @@ pub(crate) fn pairs_in_memory<'py>(
         columns.push(("left_id", ids.of_rows(left())));
         columns.push(("right_id", ids.of_rows(right())));
     }
-    let parts = prepared.parts(py, &found.counts, &found.timings)?;
+    let parts = prepared.parts(py, found.candidates, &found.counts, &found.timings)?;
     parts.set_item("table", Bound::new(py, PyTable::new(columns)?)?)?;
     parts.set_item("complete", found.is_complete)?;
     parts.set_item("recall", found.recall_at_threshold)?;

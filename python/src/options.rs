@@ -63,18 +63,7 @@ impl<'py> Options<'py> {
         let Some(chosen) = self.optional::<String>(name, "a name, as a str")? else {
             return Ok(None);
         };
-        let found = T::from_str(&chosen, false);
-        let found = found.map_err(|_| {
-            let variants = T::value_variants().iter();
-            let known = variants.filter_map(T::to_possible_value);
-            let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
-            Error::UnknownName {
-                what: name,
-                name: chosen,
-                known: known.join(", "),
-            }
-        });
-        found.or_raise(self.py()).map(Some)
+        choice_of(self.py(), name, chosen).map(Some)
     }
 
     pub(crate) fn choice<T: ValueEnum>(&self, name: &'static str) -> PyResult<T> {
@@ -307,8 +296,9 @@ impl<'py> Options<'py> {
         Ok(SearchArguments {
             banding: self.banding()?,
             verify: Some(self.choice("verify")?),
-            candidates: None,
-            join_mib: NonZeroUsize::new(2048).unwrap_or(NonZeroUsize::MIN),
+            candidates: self.optional_choice("candidates")?,
+            // Signatures have no shingles to join, and no such option.
+            join_mib: self.optional("join_mib", MIB)?.unwrap_or(NonZeroUsize::MIN),
         })
     }
 
@@ -357,6 +347,25 @@ const SHINGLES: [&str; 8] = [
     "count",
     "hash",
 ];
+
+/// The value that the command calls `chosen`.
+pub(crate) fn choice_of<T: ValueEnum>(
+    py: Python<'_>,
+    what: &'static str,
+    chosen: String,
+) -> PyResult<T> {
+    let found = T::from_str(&chosen, false).map_err(|_| {
+        let variants = T::value_variants().iter();
+        let known = variants.filter_map(T::to_possible_value);
+        let known: Vec<String> = known.map(|value| value.get_name().to_owned()).collect();
+        Error::UnknownName {
+            what,
+            name: chosen,
+            known: known.join(", "),
+        }
+    });
+    found.or_raise(py)
+}
 
 const MIB: &str = "a number of MiB, at least 1";
 

@@ -1,11 +1,8 @@
 //! Collects what the search for candidates needs of signed documents.
 
-use rayon::prelude::*;
-
 use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
-use crate::engine::Engine;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{BandKeys, Banding, PackedSignatures, Sets, ShingleBatch, SlotBits};
+use crate::pipeline::{BandKeys, Banding, PackedSignatures, SlotBits};
 use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// Collects band keys, and signatures or exact sets if verification needs them.
@@ -18,19 +15,8 @@ pub(crate) struct Banded {
     pub(crate) sets: Option<ExactSets>,
     /// The most bytes of exact sets.
     most_bytes: usize,
-    /// What happens to documents whose sets are held.
-    held: Held,
-}
-
-/// What happens to documents whose sets are held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
-    /// They are signed at once.
-    Signed,
-    /// They are signed if the sets take too much memory.
-    SignedLater,
-    /// They are not signed.
-    Unsigned,
+    /// Whether documents are signed.
+    signs: bool,
 }
 
 impl Banded {
@@ -40,7 +26,7 @@ impl Banded {
             signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
             sets: None,
             most_bytes: SETS_IN_MEMORY,
-            held: Held::Signed,
+            signs: true,
         }
     }
 
@@ -56,65 +42,22 @@ impl Banded {
     pub(crate) fn join(self, most_bytes: usize) -> Self {
         Banded {
             most_bytes,
-            held: Held::Unsigned,
+            signs: false,
             ..self.hold_sets()
         }
     }
 
-    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, all documents get band keys: those of
-    /// held sets, if `engine` can sign them, are computed then, and otherwise at once.
-    pub(crate) fn join_if_small(self, most_bytes: usize, engine: &Engine) -> Self {
-        let held = if engine.shingler().hashes_exactly() {
-            Held::SignedLater
-        } else {
-            Held::Signed
-        };
+    /// Holds exact sets for a join beside band keys, as long as they fit in `most_bytes`.
+    pub(crate) fn join_if_small(self, most_bytes: usize) -> Self {
         Banded {
             most_bytes,
-            held,
             ..self.hold_sets()
         }
-    }
-
-    /// Gives band keys to all documents whose sets are held.
-    pub(crate) fn sign_held(&mut self, engine: &Engine) -> Result<()> {
-        /// Sets that one thread signs at a time.
-        const PIECE: usize = 64;
-        if self.held != Held::SignedLater {
-            return Ok(());
-        }
-        self.held = Held::Signed;
-        let Some(sets) = &self.sets else {
-            return Ok(());
-        };
-        let positions: Vec<u32> = (0..).take(Sets::len(sets)).collect();
-        let banding = self.keys.banding();
-        // One batch for each thread, so that keys of few documents exist twice.
-        for batch in positions.chunks(PIECE * rayon::current_num_threads()) {
-            let keys: Vec<Vec<u64>> = batch
-                .par_chunks(PIECE)
-                .map_init(
-                    || ShingleBatch::new(engine.shingler().width()),
-                    |shingles, piece| {
-                        shingles.clear();
-                        for position in piece {
-                            shingles.push_high_halves(sets.get(*position));
-                        }
-                        let mut keys = vec![0; piece.len() * banding.bands()];
-                        let signer = engine.signer();
-                        signer.band_keys(&shingles.sets(), banding, &mut keys)?;
-                        Ok(keys)
-                    },
-                )
-                .collect::<Result<_>>()?;
-            keys.iter().for_each(|keys| self.keys.push_keys(keys));
-        }
-        Ok(())
     }
 
     /// Ends the collection: sets that take too much memory are dropped.
-    pub(crate) fn end(&mut self, engine: &Engine) -> Result<()> {
-        self.prepare(engine)
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.prepare()
     }
 
     /// Bytes of exact sets.
@@ -133,7 +76,7 @@ impl Sink for Banded {
         Wanted {
             distinct_only: true,
             signed: match &self.signatures {
-                _ if self.held != Held::Signed => SignedForm::Nothing,
+                _ if !self.signs => SignedForm::Nothing,
                 None => SignedForm::Keys(self.keys.banding()),
                 Some(_) => SignedForm::Signatures,
             },
@@ -141,17 +84,14 @@ impl Sink for Banded {
         }
     }
 
-    fn prepare(&mut self, engine: &Engine) -> Result<()> {
+    fn prepare(&mut self) -> Result<()> {
         if self.sets_bytes() <= self.most_bytes {
             return Ok(());
         }
-        if self.held == Held::Unsigned {
-            return Err(Conflict::JoinMemory {
-                mib: self.most_bytes >> 20,
-            }
-            .into());
+        if !self.signs {
+            let mib = self.most_bytes >> 20;
+            return Err(Conflict::JoinMemory { mib }.into());
         }
-        self.sign_held(engine)?;
         self.sets = None;
         Ok(())
     }

@@ -57,8 +57,7 @@ pub(crate) trait Sink: Sync {
     fn wants(&self) -> Wanted;
 
     /// Makes the sink ready for the next batch.
-    fn prepare(&mut self, engine: &Engine) -> Result<()> {
-        let _ = engine;
+    fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -195,7 +194,7 @@ impl<'a> FirstPass<'a> {
     /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order. A stop
     /// waits for the pieces in progress only.
     pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
-        self.sink.prepare(self.engine)?;
+        self.sink.prepare()?;
         self.wanted = self.sink.wants();
         let signed: Vec<SignedPiece<P::Records>> = {
             let (this, source) = (&*self, &*source);

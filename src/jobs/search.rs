@@ -8,7 +8,7 @@ use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::{
-    Banding, Buckets, Detection, Prefixes, Sets, Similarity, SlotBits, Unit, Unverified,
+    Banding, Buckets, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
 };
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
@@ -23,9 +23,9 @@ pub enum CandidateMethod {
     /// An exact join: documents that share a rare shingle ([`Prefixes`], MMDS 3.9). Misses no similar pair, and holds
     /// all shingles in memory. Only with [`Verification::Exact`].
     Join,
-    /// [`CandidateMethod::Join`] where it costs about the same; otherwise [`CandidateMethod::Lsh`]. The shingles must
-    /// be words or tokens, they must fit in [`Search::join_bytes`], and rare shingles must leave few candidates. This
-    /// depends on the documents and the parameters alone.
+    /// [`CandidateMethod::Join`] for lists of tokens, if they fit in [`Search::join_bytes`] and rare tokens leave few
+    /// candidates: it then costs about as much as LSH. Otherwise [`CandidateMethod::Lsh`]. This depends on the
+    /// documents and the parameters alone.
     #[default]
     Auto,
 }
@@ -84,11 +84,11 @@ pub struct Search {
 const JOIN_BYTES: usize = 2 << 30;
 
 /// The join's pairs of equal prefix elements up to which [`CandidateMethod::Auto`] chooses it. They take some 20 ns
-/// each, so these cost as much as signing a small corpus.
-const CHEAP_JOIN: u64 = 10_000_000;
+/// each.
+const CHEAP_JOIN: u64 = 100_000_000;
 
 /// The same for each shingle, for larger corpora.
-const CHEAP_JOIN_PER_SHINGLE: u64 = 10;
+const CHEAP_JOIN_PER_SHINGLE: u64 = 100;
 
 /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
 /// estimate by a quarter of a percent, for a quarter of the memory or less.
@@ -149,14 +149,8 @@ impl Search {
         match self.candidates {
             CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
             CandidateMethod::Join if is_weighted => Err(Conflict::JoinWeights.into()),
-            CandidateMethod::Auto => {
-                let unit = &engine.shingler().shingling().unit;
-                let is_small = unit.is_made_of_words() || *unit == Unit::Tokens;
-                Ok(if is_exact && is_small && !is_weighted {
-                    CandidateMethod::Auto
-                } else {
-                    CandidateMethod::Lsh
-                })
+            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() || is_weighted => {
+                Ok(CandidateMethod::Lsh)
             }
             method => Ok(method),
         }
@@ -228,7 +222,7 @@ impl Candidates {
         let banded = search.banded(num_perm);
         let mut banded = match method {
             CandidateMethod::Join => banded.join(search.join_bytes),
-            CandidateMethod::Auto => banded.join_if_small(search.join_bytes, engine),
+            CandidateMethod::Auto => banded.join_if_small(search.join_bytes),
             CandidateMethod::Lsh if is_exact && engine.shingler().hashes_exactly() => {
                 banded.hold_sets()
             }
@@ -236,7 +230,7 @@ impl Candidates {
         };
         let pass = FirstPass::new(engine, progress, &mut banded);
         let corpus = source.read(pass, &mut timings.0)?;
-        banded.end(engine)?;
+        banded.end()?;
         let per_document = search.bytes_without_keys(num_perm) as u64;
         let bytes = corpus.documents() * per_document
             + banded.keys_bytes()
@@ -265,7 +259,6 @@ impl Candidates {
                 join.cost()
             ));
             banded.sets = Some(join.sets);
-            timings.time("sign", corpus.bytes, || banded.sign_held(engine))?;
         } else if method == CandidateMethod::Auto {
             progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
         }
@@ -356,7 +349,7 @@ impl Join {
         self.sets.memory_bytes() + self.prefixes.bytes()
     }
 
-    /// Whether the join costs no more than signing the documents, roughly.
+    /// Whether the join costs about as much as LSH at most.
     fn is_cheap(&self) -> bool {
         let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.shingles);
         self.prefixes.shared_elements() <= most

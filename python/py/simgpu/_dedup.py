@@ -25,6 +25,8 @@ _SETTINGS = (
     "bands",
     "rows",
     "verify",
+    "candidates",
+    "join_mib",
     "backend",
     "threads",
     "progress",
@@ -191,6 +193,8 @@ def dedup(
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
+    candidates: str | None = None,
+    join_mib: int = 2048,
     cluster: str = "greedy",
     keep: str = "first",
     max_bucket: int = 4096,
@@ -212,6 +216,10 @@ def dedup(
         bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
         rows: Slots per band, with ``bands``.
         verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``.
+        candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and
+            ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or ``"lsh"``
+            if an option of signatures or bands is not at its default.
+        join_mib: Most MiB of memory for the shingles of an exact join.
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
@@ -244,6 +252,8 @@ def pairs(
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
+    candidates: str | None = None,
+    join_mib: int = 2048,
     identical: str = "all",
     max_pairs: int = 1_000_000_000,
     backend: str = "auto",

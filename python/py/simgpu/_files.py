@@ -16,6 +16,7 @@ Format = Literal["auto", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "tex
 Backend = Literal["auto", "scalar", "simd", "gpu", "hybrid"]
 Isa = Literal["portable", "avx2", "avx512", "neon"]
 Verification = Literal["exact", "signature", "none"]
+Candidates = Literal["lsh", "join", "auto"]
 
 _INPUT = """
     inputs: A path, or several: files, folders or globs of JSON Lines, JSON arrays, CSV, TSV,
@@ -63,6 +64,12 @@ _SEARCH = """
     threshold: Least Jaccard similarity of near-duplicates, above 0 and up to 1.
     bands, rows: Number of bands, and slots per band; by default chosen for the threshold, or the
         scheme's."""
+
+_CANDIDATES = """
+    candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses
+        none, and ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default
+        ``"auto"``, or ``"lsh"`` if an option of signatures or bands is not at its default.
+    join_mib: Most MiB of memory for the shingles of an exact join."""
 
 _WRITING = """
     hold_mib: Most MiB of decompressed input held in memory; larger input is read twice.
@@ -125,6 +132,8 @@ def dedup_files(
     bands: int | None = None,
     rows: int | None = None,
     verify: Verification = "exact",
+    candidates: Candidates | None = None,
+    join_mib: int = 2048,
     cluster: Literal["greedy", "connected"] = "greedy",
     keep: Literal["first", "longest"] = "first",
     keep_by: str | None = None,
@@ -147,7 +156,7 @@ Writes into the folder ``output``: ``kept/``, ``removed.jsonl``, ``clusters.parq
 
 Args:{_INPUT}
     output: Folder for the results; ``None`` only with ``dry_run``.{_OPTIONS}{_SEARCH}
-    verify: How candidate pairs are verified.
+    verify: How candidate pairs are verified.{_CANDIDATES}
     cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"``
         keeps one document of each set that chains of similar pairs connect.
     keep: Which document of a cluster is kept.
@@ -197,6 +206,8 @@ def pairs_files(
     bands: int | None = None,
     rows: int | None = None,
     verify: Verification = "exact",
+    candidates: Candidates | None = None,
+    join_mib: int = 2048,
     identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
     hold_mib: int = 128,
@@ -225,7 +236,7 @@ Writes one record per pair, in the order of the inputs: ``id_a``, ``id_b``, ``si
 ``file_a``, ``row_a``, ``file_b``, ``row_b``.
 
 Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_SEARCH}
-    verify: How candidate pairs are verified.{_PAIRS}{_WRITING}{_RAISES}"""
+    verify: How candidate pairs are verified.{_CANDIDATES}{_PAIRS}{_WRITING}{_RAISES}"""
 
 
 def pairs_signatures(

@@ -43,22 +43,16 @@ impl ShingleBatch {
         }
     }
 
-    /// Appends a set of 64-bit hashes, with the high half of each if this batch has hashes of 32 bits: the hashes of
-    /// words-v1 are the high halves of its 64-bit hashes.
-    pub(crate) fn push_high_halves(&mut self, exact: &[u64]) {
-        match &mut self.hashes {
-            SlotVec::U32(narrow) => narrow.extend(exact.iter().map(|hash| (hash >> 32) as u32)),
-            SlotVec::U64(own) => own.extend(exact),
-        }
-        self.end_set();
-    }
-
-    /// Replaces all sets by those of `exact` ([`ShingleBatch::push_high_halves`]).
+    /// Replaces all sets by those of `exact`, with the high half of each hash if this batch has hashes of 32 bits:
+    /// the hashes of words-v1 are the high halves of its 64-bit hashes.
     pub(crate) fn high_halves_of(&mut self, exact: &ShingleBatch) {
-        self.clear();
-        if let Hashes::U64(hashes) = exact.hashes.view() {
-            let sets = exact.sets();
-            (0..sets.len()).for_each(|i| self.push_high_halves(&hashes[sets.range(i)]));
+        self.offsets.clone_from(&exact.offsets);
+        match (&mut self.hashes, &exact.hashes) {
+            (SlotVec::U32(narrow), SlotVec::U64(wide)) => {
+                narrow.clear();
+                narrow.extend(wide.iter().map(|hash| (hash >> 32) as u32));
+            }
+            (own, exact) => own.clone_from(exact),
         }
     }
 

@@ -146,7 +146,8 @@ impl Shingler {
                 (Document::Weighted(_), _) => return Err(Conflict::WeightedForms.into()),
                 (Document::Tokens(mut tokens), Weighting::Given(_)) => {
                     // A document without tokens needs no weights.
-                    if tokens.next().is_some() {
+                    let first = tokens.next();
+                    if first.is_some() {
                         return Err(Conflict::WeightedForms.into());
                     }
                 }
