@@ -139,13 +139,96 @@ impl TokenBatch {
     }
 }
 
-/// A batch of texts or of token lists.
+/// Documents as lists of tokens with weights.
+///
+/// ```
+/// use simgpu::documents::WeightedBatch;
+///
+/// let mut batch = WeightedBatch::default();
+/// batch.push_token(b"minhash", 2.5);
+/// batch.push_token(b"is", 0.1);
+/// batch.finish_document();
+/// assert_eq!(batch.tokens(0).map(|(_, weight)| weight).sum::<f64>(), 2.6);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WeightedBatch {
+    tokens: TokenBatch,
+    /// The weight of each token.
+    weights: Vec<f64>,
+}
+
+impl WeightedBatch {
+    #[cfg(feature = "io")]
+    fn clear(&mut self) {
+        self.tokens.clear();
+        self.weights.clear();
+    }
+
+    /// Appends a token to the current document. Weights are finite and not negative; those of a token that a document
+    /// has several times add up.
+    pub fn push_token(&mut self, token: &[u8], weight: f64) {
+        self.tokens.push_token(token);
+        self.weights.push(weight);
+    }
+
+    /// Ends the current document and begins the next one.
+    pub fn finish_document(&mut self) {
+        self.tokens.finish_document();
+    }
+
+    /// Number of documents.
+    pub fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// Whether the batch is empty.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty()
+    }
+
+    /// The tokens of document `i` in order, with their weights.
+    ///
+    /// # Panics
+    /// If `i` is not below the number of documents.
+    pub fn tokens(&self, i: usize) -> impl ExactSizeIterator<Item = (&[u8], f64)> {
+        let first = match i {
+            0 => 0,
+            _ => self.tokens.document_ends[i - 1],
+        };
+        let weights = self.weights[first..].iter().copied();
+        self.tokens.tokens(i).zip(weights)
+    }
+
+    /// Appends a document: the tokens that `push_tokens` appends, with these weights. Appends nothing if it fails, or if
+    /// there are not as many tokens as weights.
+    #[cfg(feature = "io")]
+    pub(crate) fn push_with(
+        &mut self,
+        weights: &[f64],
+        push_tokens: impl FnOnce(&mut TokenBatch) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let before = self.weights.len();
+        push_tokens(&mut self.tokens)?;
+        let tokens = self.tokens.token_ends.len() - before;
+        if tokens != weights.len() {
+            self.tokens.abandon_document();
+            return Err(format!("{tokens} tokens have {} weights", weights.len()));
+        }
+        self.weights.extend_from_slice(weights);
+        self.tokens.finish_document();
+        Ok(())
+    }
+}
+
+/// A batch of texts, of token lists or of weighted tokens.
 #[derive(Clone, Debug)]
 pub enum DocumentBatch {
     /// Texts, which the shingler cuts into shingles.
     Texts(TextBatch),
     /// Lists of tokens, for [`Unit::Tokens`](crate::pipeline::Unit::Tokens).
     Tokens(TokenBatch),
+    /// Lists of tokens with weights, for [`Weighting::Given`](crate::pipeline::Weighting::Given).
+    Weighted(WeightedBatch),
 }
 
 impl DocumentBatch {
@@ -159,6 +242,7 @@ impl DocumentBatch {
                 texts.ends.clear();
             }
             DocumentBatch::Tokens(tokens) => tokens.clear(),
+            DocumentBatch::Weighted(tokens) => tokens.clear(),
         }
     }
 
@@ -171,6 +255,10 @@ impl DocumentBatch {
                 tokens.for_each(|token| documents.push_token(token));
                 documents.finish_document();
             }
+            (DocumentBatch::Weighted(documents), Document::Weighted(tokens)) => {
+                tokens.for_each(|(token, weight)| documents.push_token(token, weight));
+                documents.finish_document();
+            }
             _ => {}
         }
     }
@@ -180,6 +268,7 @@ impl DocumentBatch {
         match self {
             DocumentBatch::Texts(texts) => texts.len(),
             DocumentBatch::Tokens(tokens) => tokens.len(),
+            DocumentBatch::Weighted(tokens) => tokens.len(),
         }
     }
 
@@ -195,6 +284,8 @@ pub enum Document<'a> {
     Text(&'a str),
     /// A list of tokens, for [`Unit::Tokens`](crate::pipeline::Unit::Tokens).
     Tokens(Box<dyn Iterator<Item = &'a [u8]> + 'a>),
+    /// A list of tokens with weights, for [`Weighting::Given`](crate::pipeline::Weighting::Given).
+    Weighted(Box<dyn Iterator<Item = (&'a [u8], f64)> + 'a>),
 }
 
 impl Document<'_> {
@@ -203,6 +294,7 @@ impl Document<'_> {
         match self {
             Document::Text(text) => text.len(),
             Document::Tokens(tokens) => tokens.map(<[u8]>::len).sum(),
+            Document::Weighted(tokens) => tokens.map(|(token, _)| token.len()).sum(),
         }
     }
 }
@@ -212,6 +304,7 @@ impl std::fmt::Debug for Document<'_> {
         match self {
             Document::Text(text) => f.debug_tuple("Text").field(text).finish(),
             Document::Tokens(_) => f.debug_tuple("Tokens").finish_non_exhaustive(),
+            Document::Weighted(_) => f.debug_tuple("Weighted").finish_non_exhaustive(),
         }
     }
 }
@@ -251,11 +344,16 @@ pub trait Documents: Sync {
         self.len() == 0
     }
 
-    /// The document at `row`. A collection holds either texts or lists of tokens.
+    /// The document at `row`. A collection holds either texts, or lists of tokens, or lists of weighted tokens.
     ///
     /// # Panics
     /// Implementations may panic if `row` is not below [`Documents::len`].
     fn get(&self, row: usize) -> Document<'_>;
+
+    /// What errors call the document at row 0: its row in the collection that this one is a part of.
+    fn first_row(&self) -> usize {
+        0
+    }
 }
 
 impl<D: Documents + ?Sized> Documents for &D {
@@ -265,6 +363,10 @@ impl<D: Documents + ?Sized> Documents for &D {
 
     fn get(&self, row: usize) -> Document<'_> {
         (**self).get(row)
+    }
+
+    fn first_row(&self) -> usize {
+        (**self).first_row()
     }
 }
 
@@ -318,6 +420,16 @@ impl Documents for TokenBatch {
     }
 }
 
+impl Documents for WeightedBatch {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, row: usize) -> Document<'_> {
+        Document::Weighted(Box::new(self.tokens(row)))
+    }
+}
+
 impl Documents for DocumentBatch {
     fn len(&self) -> usize {
         self.len()
@@ -327,6 +439,7 @@ impl Documents for DocumentBatch {
         match self {
             DocumentBatch::Texts(texts) => Documents::get(texts, row),
             DocumentBatch::Tokens(documents) => documents.get(row),
+            DocumentBatch::Weighted(documents) => documents.get(row),
         }
     }
 }
@@ -351,6 +464,10 @@ impl Documents for Rows<'_> {
 
     fn get(&self, row: usize) -> Document<'_> {
         self.documents.get(self.rows.start + row)
+    }
+
+    fn first_row(&self) -> usize {
+        self.documents.first_row() + self.rows.start
     }
 }
 

@@ -64,6 +64,14 @@ pub enum Error {
     /// A record cannot be read.
     #[error("{0}; correct the record, or pass `on_bad_record=skip` to leave out bad records")]
     BadRecord(BadRecord),
+    /// The weights of a document in memory are no weights, or too large.
+    #[error("document {row}: {problem}; correct its weights")]
+    Weights {
+        /// The row of the document.
+        row: usize,
+        /// What is wrong with them.
+        problem: String,
+    },
     /// An input changed between the two reads of a run.
     #[error("{} changed while it was being read; run again when nothing is writing to it", path.display())]
     InputChanged {
@@ -234,6 +242,21 @@ pub enum Conflict {
         /// The unit.
         unit: String,
     },
+    /// Weights are given for shingles of several tokens, or of texts.
+    #[error(
+        "weights belong to single tokens, not to shingles of {size} {unit}; choose `unit=tokens` and `size=1`"
+    )]
+    WeightedUnit {
+        /// The unit.
+        unit: String,
+        /// Units of a shingle.
+        size: usize,
+    },
+    /// A shingler of weighted tokens was given documents without weights, or another one documents with weights.
+    #[error(
+        "either the documents or the shingling has weights, but not both; give weights to both, or to neither"
+    )]
+    WeightedForms,
     /// There are more matches than slots, or no slots.
     #[error(
         "{matches} matches are not possible in {num_perm} slots; give the number of slots in which one pair of signatures agrees"
@@ -347,6 +370,9 @@ pub enum Conflict {
         "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"
     )]
     JoinNotExact,
+    /// An exact join was requested for weighted tokens.
+    #[error("an exact join compares sets and bags, not weighted tokens; pass `candidates=lsh`")]
+    JoinWeights,
     /// The sets of an exact join need too much memory.
     #[error(
         "the shingles of an exact join need more memory than `join_mib` ({mib} MiB); raise `join_mib`, or pass `candidates=lsh`"

@@ -7,9 +7,9 @@ mod support;
 
 use simgpu::backend::Backend;
 use simgpu::backend::gpu::{Bounds, GpuOptions};
-use simgpu::documents::TextBatch;
-use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit};
-use simgpu::scheme::{Scheme, fmix64};
+use simgpu::documents::{TextBatch, WeightedBatch};
+use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit, Weighting};
+use simgpu::scheme::{Scheme, WeightScale, fmix64};
 use support::{Sets, forms, gpu, has_adapter, in_form, signer, tiny, within};
 
 #[test]
@@ -92,7 +92,7 @@ fn texts_sign_as_their_sets_do() {
     let texts = texts(&[0, 1, 2, 8, 9, 10, 100, 4096, 4097, 0, 100_000, 5]);
     for (scheme, integers) in forms() {
         let scheme = scheme.with_num_perm(33).unwrap();
-        for (unit, size) in [
+        let sets = [
             (Unit::Bytes, 1),
             (Unit::Bytes, 4),
             (Unit::Bytes, 9),
@@ -100,9 +100,16 @@ fn texts_sign_as_their_sets_do() {
             (Unit::Bytes, 65),
             (Unit::Chars, 9),
             (Unit::Words, 5),
-        ] {
-            let mut shingling = Shingling::of(unit);
-            shingling.size = size.try_into().unwrap();
+        ];
+        let bags = [(Unit::Bytes, 4), (Unit::Words, 1)];
+        let sets = sets.map(|(unit, size)| (unit, size, Weighting::Equal));
+        let bags = bags.map(|(unit, size)| (unit, size, Weighting::Counts));
+        for (unit, size, weighting) in sets.into_iter().chain(bags) {
+            let shingling = Shingling {
+                size: size.try_into().unwrap(),
+                weighting,
+                ..Shingling::of(unit)
+            };
             let shingler = Shingler::new(shingling, &scheme, None).unwrap();
             let simd = Backend::Simd.signer(&scheme).unwrap();
             let expected = Signatures::of_documents(&*simd, &texts, &shingler).unwrap();
@@ -117,6 +124,35 @@ fn texts_sign_as_their_sets_do() {
                 assert_eq!(signer.notices(), [""; 0]);
             }
         }
+    }
+}
+
+#[test]
+fn weighted_tokens_match_the_definition() {
+    if !has_adapter() {
+        return;
+    }
+    let mut documents = WeightedBatch::default();
+    for document in 0..40u64 {
+        for token in 0..document * 7 {
+            let random = fmix64(document << 32 | token);
+            let weight = (random % 1000) as f64 / 100.0;
+            documents.push_token(random.to_string().as_bytes(), weight);
+        }
+        documents.finish_document();
+    }
+    for (scheme, integers) in forms() {
+        let shingling = Shingling {
+            weighting: Weighting::Given(WeightScale::default()),
+            ..Shingling::of(Unit::Tokens)
+        };
+        let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+        let scalar = Backend::Scalar.signer(&scheme).unwrap();
+        let expected = Signatures::of_documents(&*scalar, &documents, &shingler).unwrap();
+        let signer = gpu(&scheme, in_form(integers, Bounds::default()));
+        let signatures = Signatures::of_documents(&*signer, &documents, &shingler).unwrap();
+        assert!(signatures == expected, "{scheme} {integers:?}");
+        assert_eq!(signer.notices(), [""; 0]);
     }
 }
 

@@ -11,11 +11,13 @@ use clap::{Args, ValueEnum, ValueHint};
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
-use simgpu::io::{FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord};
+use simgpu::io::{
+    FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, WeightsField,
+};
 use simgpu::jobs::{CandidateMethod, Run, Search, Verification};
-use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::progress::Progress;
-use simgpu::scheme::{BaseHash, Scheme};
+use simgpu::scheme::{BaseHash, Scheme, WeightScale};
 use simgpu::simd::Isa;
 
 use crate::streams::with_stdin;
@@ -61,6 +63,15 @@ pub struct InputArguments {
     /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     pub tokens_field: Option<String>,
+
+    /// Field with the weights of the tokens: a list of as many numbers, from 0 on; needs --unit tokens
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub weights_field: Option<String>,
+
+    /// Copies that stand for a weight of 1, a power of two; about 1,024 copies per document are a good choice;
+    /// signatures can be compared only at equal scales [default: 16]
+    #[arg(long, value_name = "Q", help_heading = "Input")]
+    pub weight_scale: Option<f64>,
 
     /// Field with the id, which every record must have [default: id; unless every record has
     /// one, all ids are FILE:ROW]
@@ -171,7 +182,20 @@ impl InputArguments {
         Ok(())
     }
 
-    fn fields(&self, is_tokens: bool) -> Fields {
+    /// The scale of the weights, if documents have weights.
+    fn weight_scale(&self) -> anyhow::Result<Option<WeightScale>> {
+        match (&self.weights_field, self.weight_scale) {
+            (Some(_), Some(scale)) => WeightScale::new(scale).map(Some).map_err(usage),
+            (Some(_), None) => Ok(Some(WeightScale::default())),
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(Usage::error(
+                "`weight_scale` needs `weights_field`; add `weights_field`, or omit `weight_scale`",
+            )),
+        }
+    }
+
+    fn fields(&self, shingling: &Shingling) -> Fields {
+        let is_tokens = shingling.unit == Unit::Tokens;
         let content = if is_tokens {
             vec![FieldPath::new(
                 self.tokens_field.as_deref().unwrap_or("tokens"),
@@ -183,6 +207,13 @@ impl InputArguments {
         Fields {
             content,
             is_tokens,
+            weights: match (&self.weights_field, shingling.weighting) {
+                (Some(field), Weighting::Given(scale)) => Some(WeightsField {
+                    path: FieldPath::new(field),
+                    scale,
+                }),
+                _ => None,
+            },
             id: FieldPath::new(self.id_field.as_deref().unwrap_or("id")),
             // Unique ids need an id in every record.
             id_required: self.id_field.is_some() || self.unique_ids,
@@ -306,6 +337,10 @@ pub struct SignArguments {
     /// Keep runs of whitespace; by default each becomes one space before shingling
     #[arg(long, help_heading = "Shingles")]
     pub keep_whitespace: bool,
+
+    /// Count how often a shingle occurs in a document: compare bags instead of sets
+    #[arg(long, help_heading = "Shingles")]
+    pub count: bool,
 
     /// The name of a family or preset.
     #[arg(
@@ -507,7 +542,7 @@ impl std::fmt::Debug for Caller<'_> {
 
 impl RunArguments {
     pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<RunSettings> {
-        let builder = self.sign.builder()?;
+        let builder = self.sign.builder(input.weight_scale()?)?;
         let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields(engine.takes_tokens())?;
         Ok(RunSettings {
@@ -578,7 +613,7 @@ impl RunSettings {
             Some(limit) => run.limit(limit),
             None => run,
         };
-        run.fields(arguments.fields(self.engine.takes_tokens()))
+        run.fields(arguments.fields(self.engine.shingler().shingling()))
             .on_bad_record(on_bad_record)
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)
@@ -595,14 +630,14 @@ impl SignArguments {
     /// A usage error if arguments contradict each other or name something unknown; the errors of a file of stop
     /// words; [`simgpu::Error::Unsupported`] if this machine lacks the backend.
     pub fn resolve(&self) -> anyhow::Result<Engine> {
-        open(self.builder()?.work_bytes(0))
+        open(self.builder(None)?.work_bytes(0))
     }
 
-    fn builder(&self) -> anyhow::Result<EngineBuilder> {
+    fn builder(&self, weights: Option<WeightScale>) -> anyhow::Result<EngineBuilder> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let (backend, hardware) = self.machine.resolve()?;
         let mut engine = Engine::builder()
-            .shingling(self.shingling(&scheme)?)
+            .shingling(self.shingling(&scheme, weights)?)
             .scheme(scheme)
             .backend(backend)
             .hardware(hardware);
@@ -613,7 +648,11 @@ impl SignArguments {
         Ok(engine)
     }
 
-    fn shingling(&self, scheme: &Scheme) -> anyhow::Result<Shingling> {
+    fn shingling(
+        &self,
+        scheme: &Scheme,
+        weights: Option<WeightScale>,
+    ) -> anyhow::Result<Shingling> {
         if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
             return Err(Usage::error(
                 "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
@@ -634,6 +673,16 @@ impl SignArguments {
             lowercase: self.lowercase || default.lowercase,
             strip_punctuation: self.strip_punctuation || default.strip_punctuation,
             keep_whitespace: self.keep_whitespace || default.keep_whitespace,
+        };
+        shingling.weighting = match (self.count, weights) {
+            (false, None) => Weighting::Equal,
+            (true, None) => Weighting::Counts,
+            (false, Some(scale)) => Weighting::Given(scale),
+            (true, Some(_)) => {
+                return Err(Usage::error(
+                    "`count` and `weights_field` exclude each other; omit one of them",
+                ));
+            }
         };
         Ok(shingling)
     }

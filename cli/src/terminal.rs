@@ -11,7 +11,7 @@ use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
 use simgpu::jobs::{Outcome, Search, SignatureFile};
-use simgpu::pipeline::{Shingling, Unit};
+use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime};
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
@@ -140,9 +140,10 @@ impl Drop for Terminal {
 /// Tells the parameters of a run over documents.
 pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<&Search>) {
     let scheme = engine.scheme();
-    let shingle = shingle_name(engine.shingler().shingling());
+    let shingling = engine.shingler().shingling();
+    let shingles = shingles_name(shingling);
     let mut message = format!(
-        "shingles of {shingle} hashed by {hash}, {scheme} with {k} permutations on {backend}",
+        "{shingles} hashed by {hash}, {scheme} with {k} permutations on {backend}",
         hash = engine.shingler().hash(),
         k = HumanCount(scheme.num_perm() as u64),
         backend = engine.signer().describe()
@@ -152,14 +153,18 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
     }
     progress.tell(&message);
     let splits_words = |preset: &&Preset| preset.shingles == Shingles::FiveWords;
-    let preset = scheme.preset().filter(splits_words);
-    if let Some(preset) = preset
-        && engine.shingler().shingling().unit.is_made_of_words()
-    {
-        progress.tell(&format!(
-            "signatures equal those of {} only for the same tokens; pass them with `unit=tokens`",
+    match scheme.preset() {
+        Some(preset) if shingling.weighting != Weighting::Equal => progress.tell(&format!(
+            "signatures differ from those of {}, whose shingles weigh the same",
             preset.name
-        ));
+        )),
+        Some(preset) if splits_words(&preset) && shingling.unit.is_made_of_words() => {
+            progress.tell(&format!(
+                "signatures equal those of {} only for the same tokens; pass them with `unit=tokens`",
+                preset.name
+            ));
+        }
+        _ => {}
     }
 }
 
@@ -191,14 +196,20 @@ fn search_parameters(scheme: &Scheme, search: &Search) -> String {
     )
 }
 
-/// Size and unit of a shingle: `5 words`.
-pub(crate) fn shingle_name(shingling: &Shingling) -> String {
+/// What is signed: `shingles of 5 words`.
+pub(crate) fn shingles_name(shingling: &Shingling) -> String {
     let unit = &shingling.unit;
     let is_unit = *unit == Unit::Tokens && shingling.size.get() == 1;
+    let counted = match shingling.weighting {
+        Weighting::Equal => "",
+        Weighting::Counts => "counted ",
+        Weighting::Given(_) => "weighted ",
+    };
     if unit.takes_size() && !is_unit {
-        format!("{} {unit}", HumanCount(shingling.size.get() as u64))
+        let size = HumanCount(shingling.size.get() as u64);
+        format!("{counted}shingles of {size} {unit}")
     } else {
-        unit.to_string()
+        format!("{counted}shingles of {unit}")
     }
 }
 

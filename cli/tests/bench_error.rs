@@ -5,7 +5,9 @@ use simgpu::backend::Backend;
 use simgpu::pipeline::{ShingleSets, SignaturesMut, Signer};
 use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix32};
-use simgpu_cli::bench::error::{Fault, Finding, Series, SetSource, SigningFunction, findings};
+use simgpu_cli::bench::error::{
+    Fault, Finding, Series, SetSource, SigningFunction, WeightLaw, findings,
+};
 use simgpu_cli::bench::{ErrorCell, Varied};
 
 /// `affine32` with damaged signatures.
@@ -288,5 +290,34 @@ fn sets_of_one_element_have_no_error() {
                 .all(|cell| cell.bias == 0.0 && cell.error_ratio.is_none())
         );
         assert_eq!(findings(&cells), []);
+    }
+}
+
+/// The squared error of weighted sets over J(1-J)/K, in cells of 2,000 pairs.
+#[test]
+fn errors_of_weighted_sets_are_ideal() {
+    let functions = ["affine32", "affine64", "fast"]
+        .map(|name| SigningFunction::of(Scheme::named(name).unwrap()));
+    for law in [
+        WeightLaw::Counts,
+        WeightLaw::Stars,
+        WeightLaw::Exponential,
+        WeightLaw::Pareto,
+    ] {
+        let input = SetSource::Weighted(law);
+        let series = Series {
+            varied: Varied::Data,
+            trials: 2000,
+            ..series(&input, 100, &[0.6])
+        };
+        for cell in series.measure(&functions).unwrap() {
+            let ratio = cell.error_ratio.unwrap().powi(2);
+            let ideal = match cell.scheme.as_str() {
+                "fast" => 0.5..=1.0,
+                _ => 0.85..=1.15,
+            };
+            assert!(ideal.contains(&ratio), "{law:?} {}: {ratio}", cell.scheme);
+            assert!(cell.bias.abs() < 4.0 * cell.bias_standard_error, "{cell:?}");
+        }
     }
 }

@@ -40,12 +40,13 @@ fn records(baskets: &[BTreeSet<usize>]) -> Vec<u8> {
         let tokens: Vec<String> = basket.iter().map(|item| format!("item {item}")).collect();
         json!({"id": id, "tokens": tokens})
     });
-    lines_of(records).into()
+    lines_of(records)
 }
 
 /// Pairs of ids, with the similarity in units of 10^-9: JSON's reader rounds.
 type Found = BTreeMap<(u64, u64), i64>;
 
+#[allow(clippy::cast_possible_truncation, reason = "a similarity is at most 1")]
 fn rounded(similarity: f64) -> i64 {
     (similarity * 1e9).round() as i64
 }
@@ -210,6 +211,7 @@ fn sets_beyond_the_memory_limit_are_an_error_or_go_through_lsh() {
 
 /// Numbers of pairs that brute force counted, with exact integers.
 #[test]
+#[allow(clippy::print_stdout, reason = "a skipped test prints why")]
 fn joins_find_the_counted_pairs_of_public_sets() {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/sets");
     let Ok(counts) = std::fs::read(data.join("setjoin_counts_dev.json")) else {

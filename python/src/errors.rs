@@ -100,7 +100,8 @@ pub(crate) fn of_run(py: Python<'_>, error: anyhow::Error) -> PyErr {
 }
 
 /// Parameters that are true or false.
-const SWITCHES: [&str; 7] = [
+const SWITCHES: [&str; 8] = [
+    "count",
     "dry_run",
     "hidden",
     "keep_whitespace",

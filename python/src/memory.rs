@@ -20,7 +20,7 @@ use simgpu::jobs::{
     CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
     Verification, dedup, pairs,
 };
-use simgpu::pipeline::{Clustering, KeepPolicy, check_threshold};
+use simgpu::pipeline::{Clustering, KeepPolicy, Weighting, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu_cli::arguments::candidate_method;
@@ -186,6 +186,7 @@ impl Prepared {
         parameters.set_item("lowercase", normalise.lowercase)?;
         parameters.set_item("strip_punctuation", normalise.strip_punctuation)?;
         parameters.set_item("keep_whitespace", normalise.keep_whitespace)?;
+        parameters.set_item("count", shingling.weighting == Weighting::Counts)?;
         parameters.set_item("threshold", search.threshold)?;
         parameters.set_item("candidates", candidates.name())?;
         if candidates == CandidateMethod::Lsh {

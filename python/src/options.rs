@@ -149,6 +149,8 @@ impl<'py> Options<'py> {
             hidden: self.switch("hidden")?,
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
+            weights_field: self.optional("weights_field", "the name of a field, as a str")?,
+            weight_scale: self.optional("weight_scale", "a power of two")?,
             id_field: self.optional("id_field", "the name of a field, as a str")?,
             unique_ids: self.switch("unique_ids")?,
             on_bad_record: self.choice("on_bad_record")?,
@@ -182,6 +184,11 @@ impl<'py> Options<'py> {
             None => self.0.as_any().clone(),
             Some(shingling) => {
                 self.refuse_shingles()?;
+                let scale = shingling.getattr("weight_scale");
+                if scale.is_ok_and(|scale| !scale.is_none()) {
+                    let message = "shingling has a weight_scale, which files do not need; omit it, and pass weights_field and weight_scale";
+                    return Err(parameter_error(self.py(), message));
+                }
                 self.shingles_of(shingling)?.into_any()
             }
         };
@@ -193,6 +200,7 @@ impl<'py> Options<'py> {
             lowercase: shingles.switch("lowercase")?,
             strip_punctuation: shingles.switch("strip_punctuation")?,
             keep_whitespace: shingles.switch("keep_whitespace")?,
+            count: shingles.switch("count")?,
             hash: shingles.optional("hash", "the name of a hash, as a str")?,
             scheme,
             num_perm,
@@ -329,13 +337,14 @@ impl<'py> Options<'py> {
 }
 
 /// The options of shingles, which a `Shingling` has as attributes.
-const SHINGLES: [&str; 7] = [
+const SHINGLES: [&str; 8] = [
     "unit",
     "size",
     "stop_words",
     "lowercase",
     "strip_punctuation",
     "keep_whitespace",
+    "count",
     "hash",
 ];
 

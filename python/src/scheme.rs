@@ -7,8 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
-use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit};
-use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, Width};
+use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
+use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, WeightScale, Width};
 
 use crate::errors::{OrRaise, parameter_error};
 
@@ -163,6 +163,10 @@ pub(crate) fn scheme_of(
 ///     lowercase: Lowercase texts first.
 ///     strip_punctuation: Delete punctuation first.
 ///     keep_whitespace: Keep runs of whitespace; by default each becomes one space.
+///     count: Count how often a shingle occurs: compare bags instead of sets.
+///     weight_scale: Compare weighted tokens: documents are dicts from token to weight, with the unit ``"tokens"``. A
+///         power of two, such as 16: the copies that stand for a weight of 1. About 1,024 copies per document are a
+///         good choice.
 ///     stop_words: The words that begin shingles of the unit ``"stopwords"``. By default English ones.
 ///     hash: The base hash of shingles. By default ``"words-v1"`` for words, murmur3 for other units, or the scheme's.
 ///
@@ -174,6 +178,7 @@ pub(crate) struct PyShingling {
     unit: Unit,
     size: Option<NonZeroUsize>,
     normalise: Normalise,
+    weighting: Weighting,
     /// The stop words given, sorted; `None` for the English ones.
     stop_words: Option<Vec<String>>,
     hash: Option<BaseHash>,
@@ -183,7 +188,7 @@ pub(crate) struct PyShingling {
 impl PyShingling {
     #[new]
     #[pyo3(signature = (unit="words", size=None, *, lowercase=false, strip_punctuation=false, keep_whitespace=false,
-        stop_words=None, hash=None))]
+        count=false, weight_scale=None, stop_words=None, hash=None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
@@ -192,6 +197,8 @@ impl PyShingling {
         lowercase: bool,
         strip_punctuation: bool,
         keep_whitespace: bool,
+        count: bool,
+        weight_scale: Option<f64>,
         stop_words: Option<&Bound<'_, PyAny>>,
         hash: Option<&str>,
     ) -> PyResult<Self> {
@@ -209,6 +216,7 @@ impl PyShingling {
                 strip_punctuation,
                 keep_whitespace,
             },
+            weighting: weighting_of(py, count, weight_scale)?,
             stop_words,
             hash: hash.map(str::parse).transpose().or_raise(py)?,
         })
@@ -244,6 +252,21 @@ impl PyShingling {
         self.normalise.keep_whitespace
     }
 
+    /// Whether shingles are counted.
+    #[getter]
+    fn count(&self) -> bool {
+        self.weighting == Weighting::Counts
+    }
+
+    /// Copies that stand for a weight of 1; ``None`` without weights.
+    #[getter]
+    fn weight_scale(&self) -> Option<f64> {
+        match self.weighting {
+            Weighting::Given(scale) => Some(scale.get()),
+            _ => None,
+        }
+    }
+
     /// The stop words given, sorted; ``None`` for the English ones.
     #[getter]
     fn stop_words<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -277,10 +300,14 @@ impl PyShingling {
             ("lowercase", normalise.lowercase),
             ("strip_punctuation", normalise.strip_punctuation),
             ("keep_whitespace", normalise.keep_whitespace),
+            ("count", self.count()),
         ] {
             if is_set {
                 shown += &format!(", {name}=True");
             }
+        }
+        if let Some(scale) = self.weight_scale() {
+            shown += &format!(", weight_scale={scale:?}");
         }
         if let Some(words) = &self.stop_words {
             shown += &format!(", stop_words={words:?}");
@@ -312,6 +339,8 @@ impl PyShingling {
             normalise.keep_whitespace,
             self.stop_words(py)?,
             self.hash(),
+            self.count(),
+            self.weight_scale(),
         )
             .into_pyobject(py)
     }
@@ -340,6 +369,7 @@ impl PyShingling {
             unit,
             size: None,
             normalise: Normalise::default(),
+            weighting: Weighting::Equal,
             stop_words: None,
             hash: None,
         }
@@ -353,6 +383,7 @@ impl PyShingling {
             unit: resolved.unit.clone(),
             size: resolved.unit.takes_size().then_some(resolved.size),
             normalise: resolved.normalise,
+            weighting: self.weighting,
             stop_words: self.stop_words.clone(),
             hash: is_named.then_some(hash),
         }
@@ -375,7 +406,21 @@ impl PyShingling {
             strip_punctuation: own.strip_punctuation || default.strip_punctuation,
             keep_whitespace: own.keep_whitespace || default.keep_whitespace,
         };
+        shingling.weighting = self.weighting;
         Ok(shingling)
+    }
+}
+
+/// The weighting that arguments name.
+fn weighting_of(py: Python<'_>, count: bool, weight_scale: Option<f64>) -> PyResult<Weighting> {
+    match (count, weight_scale) {
+        (false, None) => Ok(Weighting::Equal),
+        (true, None) => Ok(Weighting::Counts),
+        (false, Some(scale)) => Ok(Weighting::Given(WeightScale::new(scale).or_raise(py)?)),
+        (true, Some(_)) => {
+            let message = "count and weight_scale exclude each other; omit one of them";
+            Err(parameter_error(py, message))
+        }
     }
 }
 

@@ -161,6 +161,7 @@ impl PySigner {
     ///
     /// Args:
     ///     documents: A list of lists of str or bytes, or an Arrow column or Series of lists of strings or binaries.
+    ///         A list of dicts from token to weight, if the shingling has a ``weight_scale``.
     ///         None and nulls have no shingles. Tokens are never normalised.
     ///     column: The column of a table.
     ///     out: As of :meth:`sign`.
@@ -446,6 +447,7 @@ fn sign_documents<D: Documents + ?Sized>(run: Run<'_>, documents: &D) -> simgpu:
         let signatures = SignaturesMut::new(engine.scheme().num_perm(), slots)?;
         return engine.sign_into(documents, signatures, progress);
     }
+    engine.shingler().check_forms(documents)?;
     let shingles = engine.shingler().shingle(documents);
     let sets = shingles.sets();
     let ranges = (0..sets.len()).map(|i| sets.range(i));

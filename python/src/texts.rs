@@ -67,17 +67,20 @@ impl<'py> Column<'py> {
         }
     }
 
-    /// The lists of tokens, whose snapshots go to `lists`. A row that is null has no token.
+    /// The lists of tokens, whose snapshots go to `lists`. A row that is null has no token. Rows that are dicts have
+    /// weighted tokens.
     pub(crate) fn tokens<'a>(
         &'a self,
         lists: &'a mut Vec<Bound<'py, PyTuple>>,
     ) -> PyResult<Tokens<'a>> {
         match self {
             Column::Objects(objects) => {
+                let mut weights = None;
                 for (row, tokens) in objects.iter_borrowed().enumerate() {
-                    lists.push(list_of_tokens(tokens, row)?);
+                    lists.push(list_of_tokens(tokens, row, &mut weights)?);
                 }
-                Tokens::of_lists(lists)
+                let tokens = Tokens::of_lists(lists)?;
+                tokens.weighted(weights)
             }
             Column::Arrow(chunks) => Tokens::of_arrow(chunks),
         }
@@ -244,10 +247,11 @@ fn no_text(object: Borrowed<'_, '_, PyAny>, row: usize, error: &PyErr, wanted: &
     PyTypeError::new_err(format!("row {row} is of type {kind}; give {wanted}"))
 }
 
-/// A snapshot of a list of tokens.
+/// A snapshot of a list of tokens. Appends the weights of a dict to `weights`.
 fn list_of_tokens<'py>(
     tokens: Borrowed<'_, 'py, PyAny>,
     row: usize,
+    weights: &mut Option<Vec<f64>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     if is_missing(tokens) {
         return Ok(PyTuple::empty(tokens.py()));
@@ -257,6 +261,18 @@ fn list_of_tokens<'py>(
         return Err(PyTypeError::new_err(format!(
             "row {row} is of type {kind}; give a list of tokens, such as text.split()"
         )));
+    }
+    if let Ok(tokens) = tokens.cast::<PyDict>() {
+        let keys = tokens.keys().to_tuple();
+        let weights = weights.get_or_insert_default();
+        for weight in tokens.values() {
+            weights.push(weight.extract().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "row {row} has a weight that is no number; give a float"
+                ))
+            })?);
+        }
+        return Ok(keys);
     }
     snapshot(&tokens.to_owned()).map_err(|_| {
         let message = format!("row {row} is no list of tokens; give a list of str or bytes");
@@ -387,6 +403,8 @@ pub(crate) struct Tokens<'a> {
     chunks: Vec<TokenChunk<'a>>,
     /// The first row of each chunk, then the number of rows.
     starts: Vec<usize>,
+    /// The weights of all tokens, which are one chunk then.
+    weights: Option<Vec<f64>>,
 }
 
 struct TokenChunk<'a> {
@@ -403,7 +421,26 @@ impl<'a> Tokens<'a> {
             end += chunk.rows.len();
             starts.push(end);
         }
-        Tokens { chunks, starts }
+        Tokens {
+            chunks,
+            starts,
+            weights: None,
+        }
+    }
+
+    /// The same tokens with these weights, if there are any.
+    fn weighted(self, weights: Option<Vec<f64>>) -> PyResult<Self> {
+        let ends = self.chunks.iter().filter_map(|chunk| chunk.rows.last());
+        let tokens: usize = ends.map(|last| last.end).sum();
+        if weights
+            .as_ref()
+            .is_some_and(|weights| weights.len() != tokens)
+        {
+            return Err(PyTypeError::new_err(
+                "some documents are dicts of weights and others lists of tokens; give dicts for all, or for none",
+            ));
+        }
+        Ok(Tokens { weights, ..self })
     }
 
     fn of_lists(lists: &'a [Bound<'_, PyTuple>]) -> PyResult<Self> {
@@ -463,7 +500,12 @@ impl Documents for Tokens<'_> {
     }
 
     fn get(&self, row: usize) -> Document<'_> {
-        Document::Tokens(Box::new(self.of_row(row)))
+        let Some(weights) = &self.weights else {
+            return Document::Tokens(Box::new(self.of_row(row)));
+        };
+        let range = self.chunks[0].rows[row].clone();
+        let weights = weights[range].iter().copied();
+        Document::Weighted(Box::new(self.of_row(row).zip(weights)))
     }
 }
 

@@ -184,12 +184,12 @@ def test_scheme_and_shingling_objects_stand_for_their_attributes(corpus, tmp_pat
 
     class Shingling:
         unit, size, hash, stop_words = "chars", 6, None, None
-        lowercase, strip_punctuation, keep_whitespace = True, False, True
+        lowercase, strip_punctuation, keep_whitespace, count = True, False, True, True
 
     simgpu.sign_files(corpus, tmp_path / "a.npy", scheme=Scheme(), shingling=Shingling())
     simgpu.sign_files(
         corpus, tmp_path / "b.npy", scheme="affine64", num_perm=64, seed=9,
-        unit="chars", size=6, lowercase=True, keep_whitespace=True,
+        unit="chars", size=6, lowercase=True, keep_whitespace=True, count=True,
     )  # fmt: skip
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
     with pytest.raises(ValueError, match="shingling and size are both given"):

@@ -67,6 +67,8 @@ def test_shinglings_are_values():
         Shingling("chars", strip_punctuation=True, keep_whitespace=True),
         Shingling("stopwords", stop_words=["und", "der"]),
         Shingling("words", 3, hash="sha1-32"),
+        Shingling("words", 3, count=True),
+        Shingling("tokens", weight_scale=0.5),
     ]
     assert len(set(shinglings)) == len(shinglings)
     for shingling in shinglings:

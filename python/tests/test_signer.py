@@ -1,3 +1,4 @@
+import json
 import os
 import pickle
 import subprocess
@@ -39,6 +40,7 @@ def test_values_are_those_of_the_command_line(tmp_path, name):
         (Shingling("chars", strip_punctuation=True), ["--unit", "chars", "--strip-punctuation"]),
         (Shingling("pieces", keep_whitespace=True), ["--unit", "pieces", "--keep-whitespace"]),
         (Shingling("stopwords"), ["--unit", "stopwords"]),
+        (Shingling("words", 1, count=True), ["--size", "1", "--count"]),
         (Shingling(hash="murmur3-32", size=2), ["--hash", "murmur3-32", "--size", "2"]),
     ],
 )
@@ -387,3 +389,70 @@ def test_devices_that_are_missing_are_said_to_be():
     except simgpu.UnsupportedError as error:
         assert "unsupported" in str(error)
     assert isinstance(Signer(backend="gpu"), Signer)
+
+
+def weighted_jaccard(a, b):
+    tokens = a.keys() | b.keys()
+    lesser = sum(min(a.get(token, 0), b.get(token, 0)) for token in tokens)
+    return lesser / sum(max(a.get(token, 0), b.get(token, 0)) for token in tokens)
+
+
+WEIGHTED = [
+    {"a": 1.5, "b": 2, "c": 4.0},
+    {"a": 3.0, "b": 2, "d": 0.25},
+    {"c": 4.0, "a": 1.5, "b": 2},
+    {"a": 3.0, "b": 2, "d": 0.25, "e": 0},
+]
+
+
+def test_weights_are_those_of_the_command_line(tmp_path):
+    records = [
+        json.dumps({"tokens": list(row), "w": list(row.values())}) + "\n" for row in WEIGHTED
+    ]
+    (tmp_path / "in.jsonl").write_text("".join(records))
+    simgpu.sign_files(
+        tmp_path / "in.jsonl", tmp_path / "s.npy", unit="tokens", weights_field="w", weight_scale=64
+    )
+    expected = np.load(tmp_path / "s.npy")
+    signer = Signer(shingling=Shingling("tokens", weight_scale=64))
+    np.testing.assert_array_equal(signer.sign_tokens(WEIGHTED).slots, expected)
+    many = signer.sign_tokens(WEIGHTED * 3000)
+    np.testing.assert_array_equal(many.slots, np.tile(expected, (3000, 1)))
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 64)), min_size=2))
+def test_exact_similarities_are_those_of_weights(documents):
+    documents = [{token: weight / 8 for token, weight in row.items()} for row in documents]
+    shingling = Shingling("tokens", weight_scale=16)
+    found = simgpu.pairs(documents, shingling=shingling, threshold=0.01, bands=128, rows=1)
+    columns = (found[name] for name in ("left", "right", "similarity"))
+    for left, right, similarity in zip(*columns, strict=True):
+        assert similarity == weighted_jaccard(documents[left], documents[right])
+
+
+@pytest.mark.parametrize(
+    ("documents", "error", "message"),
+    [
+        ([{"a": 1}, ["a"]], TypeError, "give dicts for all, or for none"),
+        ([{"a": "1"}], TypeError, "row 0 has a weight that is no number"),
+        ([{"a": 1}, {"a": -1}], simgpu.ParameterError, "document 1: -1 is not a weight"),
+        ([["a"]], simgpu.ParameterError, "give weights to both, or to neither"),
+    ],
+)
+def test_wrong_weights_are_refused(documents, error, message):
+    signer = Signer(shingling=Shingling("tokens", weight_scale=16))
+    with pytest.raises(error, match=message):
+        signer.sign_tokens(documents)
+
+
+def test_weights_need_a_weight_scale():
+    with pytest.raises(simgpu.ParameterError, match="give weights to both"):
+        Signer().sign_tokens([{"a": 1.0}])
+    with pytest.raises(simgpu.ParameterError, match="power of two"):
+        Shingling("tokens", weight_scale=3)
+    with pytest.raises(simgpu.ParameterError, match="exclude each other"):
+        Shingling("tokens", weight_scale=2, count=True)
+    with pytest.raises(simgpu.ParameterError, match="single tokens"):
+        Signer(shingling=Shingling(weight_scale=16))
+    signer = Signer(shingling=Shingling("tokens", weight_scale=16))
+    assert signer.sign_tokens([None, {}]).slots.shape == (2, 128)

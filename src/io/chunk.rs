@@ -288,7 +288,9 @@ fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Option<Stri
             texts.push(text);
             Ok(None)
         }
-        (Ok(_), DocumentBatch::Tokens(_)) => Err("a text file holds no tokens".to_owned()),
+        (Ok(_), DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_)) => {
+            Err("a text file holds no tokens".to_owned())
+        }
         (Err(error), _) => Err(match other_encoding(bytes) {
             Some(encoding) => format!("the text is {encoding}, not UTF-8"),
             None => format!("invalid UTF-8 at byte {}", error.valid_up_to()),

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use super::csv::listed;
-use super::fields::{FieldPath, Fields, push_joined};
+use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::jsonl::json_string;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
@@ -25,7 +26,13 @@ pub(super) struct Needed<'a> {
 /// The columns of a table that `fields` names, at its top level.
 pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
     let Needed { fields, keep_by } = needed;
-    let paths = fields.content.iter().chain([&fields.id]).chain(keep_by);
+    let weights = fields.weights.iter().map(|weights| &weights.path);
+    let paths = fields
+        .content
+        .iter()
+        .chain([&fields.id])
+        .chain(weights)
+        .chain(keep_by);
     let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
     let columns = schema.fields().iter().enumerate();
     columns
@@ -59,6 +66,22 @@ pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Strin
         if !fits {
             return Err(format!(
                 "column \"{content}\" holds {data_type}, not {wanted}"
+            ));
+        }
+    }
+    if let Some(weights) = &fields.weights {
+        let path = &weights.path;
+        let data_type = column_type(schema, path)
+            .ok_or_else(|| format!("there is no column \"{path}\"; {}", names()))?;
+        let fits = match data_type {
+            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+                is_number(item.data_type())
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err(format!(
+                "column \"{path}\" holds {data_type}, not a list of numbers"
             ));
         }
     }
@@ -106,6 +129,10 @@ fn is_text(data_type: &DataType) -> bool {
     )
 }
 
+fn is_number(data_type: &DataType) -> bool {
+    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+}
+
 fn is_integer(data_type: &DataType) -> bool {
     values_type(data_type).is_integer()
 }
@@ -122,6 +149,8 @@ pub(super) fn parse(
     let content: Vec<(&FieldPath, Option<Column>)> = content
         .map(|path| (path, column(rows, path).map(Column::of)))
         .collect();
+    let weights = fields.weights.as_ref();
+    let weights = weights.map(|field| (field, column(rows, &field.path).map(Column::of)));
     let ids = column(rows, &fields.id).map(Column::of);
     let wanted = (0..rows.num_rows()).filter(|row| is_wanted[*row]);
     wanted
@@ -135,7 +164,14 @@ pub(super) fn parse(
             }
             match documents {
                 DocumentBatch::Texts(texts) => push_text(&content, row, texts)?,
-                DocumentBatch::Tokens(tokens) => push_tokens(&content, row, tokens)?,
+                DocumentBatch::Tokens(tokens) => {
+                    push_tokens(&content, row, tokens)?;
+                    tokens.finish_document();
+                }
+                DocumentBatch::Weighted(tokens) => {
+                    let numbers = weights_of(weights.as_ref(), row)?;
+                    tokens.push_with(&numbers, |tokens| push_tokens(&content, row, tokens))?;
+                }
             }
             Ok(id)
         })
@@ -206,8 +242,38 @@ fn push_tokens(
             }
         }
     }
-    tokens.finish_document();
     Ok(())
+}
+
+/// The weights of the tokens of a row.
+fn weights_of(
+    weights: Option<&(&WeightsField, Option<Column>)>,
+    row: usize,
+) -> Result<Vec<f64>, String> {
+    let Some((field, Some(column))) = weights else {
+        return Err("there is no column of weights".to_owned());
+    };
+    let path = &field.path;
+    let Some(list) = column.list(row) else {
+        return Err(format!("column \"{path}\" is null"));
+    };
+    if list.null_count() > 0 {
+        return Err(format!("column \"{path}\" holds a null among its weights"));
+    }
+    let numbers: Vec<f64> = match list.data_type() {
+        DataType::Float64 => list.as_primitive::<Float64Type>().values().to_vec(),
+        DataType::Float32 => {
+            let numbers = list.as_primitive::<Float32Type>().values().iter();
+            numbers.map(|number| f64::from(*number)).collect()
+        }
+        _ => {
+            let items = Column::of(list);
+            let integers = (0..items.len()).filter_map(|i| items.integer(i)?.parse().ok());
+            integers.collect()
+        }
+    };
+    field.check(&numbers)?;
+    Ok(numbers)
 }
 
 /// The column at a path. A value is null if a struct around it is null.

@@ -1,7 +1,8 @@
 //! The fields of a record that a run reads.
 
-use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
+use crate::documents::{DocumentBatch, TextBatch, TokenBatch, WeightedBatch};
 use crate::error::{Error, Result};
+use crate::scheme::WeightScale;
 
 /// The fields of a record that a run reads.
 ///
@@ -22,6 +23,8 @@ pub struct Fields {
     pub content: Vec<FieldPath>,
     /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
+    /// The weights of the tokens; default `None`.
+    pub weights: Option<WeightsField>,
     /// The field of the id; default `id`.
     pub id: FieldPath,
     /// Whether a record without an id is a bad record; default false: if any record lacks an id, all ids are
@@ -29,11 +32,32 @@ pub struct Fields {
     pub id_required: bool,
 }
 
+/// The field of the weights: an array of as many numbers as there are tokens, from 0 on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WeightsField {
+    /// The field.
+    pub path: FieldPath,
+    /// The scale of the shingling ([`Weighting::Given`](crate::pipeline::Weighting::Given)): a record with too many copies
+    /// is a bad record.
+    pub scale: WeightScale,
+}
+
+impl WeightsField {
+    /// Refuses weights that are none, or too large.
+    pub(super) fn check(&self, weights: &[f64]) -> std::result::Result<(), String> {
+        let problem = self.scale.problem_in(weights.iter().copied());
+        problem.map_or(Ok(()), |problem| {
+            Err(format!("field \"{}\": {problem}", self.path))
+        })
+    }
+}
+
 impl Default for Fields {
     fn default() -> Self {
         Fields {
             content: vec![FieldPath::new("text")],
             is_tokens: false,
+            weights: None,
             id: FieldPath::new("id"),
             id_required: false,
         }
@@ -74,7 +98,9 @@ impl Fields {
 
     /// An empty batch for texts or for tokens.
     pub(crate) fn empty_batch(&self) -> DocumentBatch {
-        if self.is_tokens {
+        if self.weights.is_some() {
+            DocumentBatch::Weighted(WeightedBatch::default())
+        } else if self.is_tokens {
             DocumentBatch::Tokens(TokenBatch::default())
         } else {
             DocumentBatch::Texts(TextBatch::default())

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::{FieldPath, Fields, push_joined};
+use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::format::BYTE_ORDER_MARK;
 use crate::documents::{DocumentBatch, TokenBatch};
 
@@ -247,24 +247,52 @@ fn parse_any(
             texts.push(&text);
         }
         DocumentBatch::Tokens(tokens) => {
-            let (path, array) = match content.first() {
-                Some((path, Some(raw))) => (path, *raw),
-                _ => return Err(missing(&content)),
+            let (path, array) = array_of(&content)?;
+            push_tokens(path, array, tokens)?;
+            tokens.finish_document();
+        }
+        DocumentBatch::Weighted(tokens) => {
+            let Some(weights) = &fields.weights else {
+                return Err("there is no field of weights".to_owned());
             };
-            if !array.starts_with('[') {
-                return Err(format!(
-                    "field \"{path}\" is {}, not an array of strings or numbers",
-                    kind(array)
-                ));
-            }
-            push_tokens(array, tokens).map_err(|kind| {
-                format!(
-                    "field \"{path}\" holds {kind} among its tokens, not only strings and numbers"
-                )
-            })?;
+            let (path, array) = array_of(&content)?;
+            let numbers = weights_of(record, weights)?;
+            tokens.push_with(&numbers, |tokens| push_tokens(path, array, tokens))?;
         }
     }
     Ok(id)
+}
+
+/// The one field of the content, which is an array.
+fn array_of<'a>(
+    content: &[(&'a FieldPath, Option<&'a str>)],
+) -> Result<(&'a FieldPath, &'a str), String> {
+    match content.first() {
+        Some((path, Some(raw))) if raw.starts_with('[') => Ok((path, raw)),
+        Some((path, Some(raw))) => Err(format!(
+            "field \"{path}\" is {}, not an array of strings or numbers",
+            kind(raw)
+        )),
+        _ => Err(missing(content)),
+    }
+}
+
+/// The weights of the tokens of a record.
+fn weights_of(record: &str, weights: &WeightsField) -> Result<Vec<f64>, String> {
+    let path = &weights.path;
+    let Some(raw) = field(record, path)? else {
+        return Err(format!("there is no field \"{path}\""));
+    };
+    if !raw.starts_with('[') {
+        return Err(format!(
+            "field \"{path}\" is {}, not an array of numbers",
+            kind(raw)
+        ));
+    }
+    let numbers: Vec<f64> = serde_json::from_str(raw)
+        .map_err(|error| format!("field \"{path}\" holds other values than numbers ({error})"))?;
+    weights.check(&numbers)?;
+    Ok(numbers)
 }
 
 /// The text of the fields, which are JSON; joined, if there are several.
@@ -309,7 +337,8 @@ fn missing(content: &[(&FieldPath, Option<&str>)]) -> String {
     }
 }
 
-fn push_tokens(array: &str, batch: &mut TokenBatch) -> Result<(), String> {
+/// Appends the tokens of an array to the current document, or abandons the document.
+fn push_tokens(path: &FieldPath, array: &str, batch: &mut TokenBatch) -> Result<(), String> {
     let tokens: Vec<&RawValue> = serde_json::from_str(array).map_err(|error| error.to_string())?;
     for token in tokens {
         let token = token.get();
@@ -325,10 +354,12 @@ fn push_tokens(array: &str, batch: &mut TokenBatch) -> Result<(), String> {
             batch.push_token(token.as_bytes());
         } else {
             batch.abandon_document();
-            return Err(kind(token).to_owned());
+            return Err(format!(
+                "field \"{path}\" holds {} among its tokens, not only strings and numbers",
+                kind(token)
+            ));
         }
     }
-    batch.finish_document();
     Ok(())
 }
 
@@ -474,6 +505,7 @@ fn replace_surrogates(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::WeightScale;
 
     fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
         let mut documents = fields.empty_batch();
@@ -483,6 +515,12 @@ mod tests {
             DocumentBatch::Tokens(tokens) => {
                 let token = |token| String::from_utf8_lossy(token).into_owned();
                 tokens.tokens(0).map(token).collect::<Vec<_>>().join("|")
+            }
+            DocumentBatch::Weighted(tokens) => {
+                let tokens = tokens.tokens(0);
+                let shown = tokens
+                    .map(|(token, weight)| format!("{} {weight}", String::from_utf8_lossy(token)));
+                shown.collect::<Vec<_>>().join("|")
             }
         };
         Ok((text, id))
@@ -557,6 +595,16 @@ mod tests {
         )
         .unwrap();
         assert_eq!(tokens, "a b|1|1.50|é|-2e3|");
+        let weighted = Fields {
+            weights: Some(WeightsField {
+                path: FieldPath::new("weights.of"),
+                scale: WeightScale::default(),
+            }),
+            ..fields.clone()
+        };
+        let record = r#"{"weights": {"of": [1, 2.50, 3e-1]}, "tokens": ["a b", 1, ""]}"#;
+        let (tokens, _) = parsed(record, &weighted).unwrap();
+        assert_eq!(tokens, "a b 1|1 2.5| 0.3");
         let problem = parsed(r#"{"tokens": ["a", null]}"#, &fields).unwrap_err();
         assert!(problem.contains("null"), "{problem}");
         assert!(parsed(r#"{"tokens": "a"}"#, &fields).is_err());

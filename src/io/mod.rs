@@ -58,7 +58,7 @@ mod signatures;
 pub(crate) use chunk::{Chunk, Record};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FrameWriter};
-pub use fields::{FieldPath, Fields, OnBadRecord};
+pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
 pub(crate) use input::{InputFile, check_not_overwritten};

@@ -431,7 +431,7 @@ impl Reader<'_> {
 
     fn check_schema(&self, schema: &SchemaRef) -> Result<()> {
         columns::check_schema(schema, self.reading.fields).map_err(|problem| {
-            let remedy = "choose the column with `text_field`, `tokens_field` or `id_field`";
+            let remedy = "choose the column with `text_field`, `tokens_field`, `weights_field` or `id_field`";
             self.input(problem, remedy)
         })
     }

@@ -39,12 +39,21 @@ pub struct Parameters {
     /// Whether runs of white space are kept.
     #[serde(default)]
     pub keep_whitespace: bool,
+    /// Whether shingles are counted ([`Weighting::Counts`](crate::pipeline::Weighting::Counts)).
+    #[serde(default)]
+    pub count: bool,
     /// The version of Unicode that defines words; `None` for units without words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unicode_version: Option<String>,
     /// The field of the text or of the tokens.
     #[serde(default)]
     pub content_field: String,
+    /// The field of the weights; `None` without weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights_field: Option<String>,
+    /// Copies per unit of weight; `None` without weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_scale: Option<f64>,
     /// The field of the id.
     #[serde(default)]
     pub id_field: String,

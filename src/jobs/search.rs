@@ -141,12 +141,15 @@ impl Search {
     /// depends on the documents.
     ///
     /// # Errors
-    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`].
+    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`],
+    /// [`Conflict::JoinWeights`] for one of weighted tokens.
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
+        let is_weighted = engine.shingler().takes_weights();
         match self.candidates {
             CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
-            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() => {
+            CandidateMethod::Join if is_weighted => Err(Conflict::JoinWeights.into()),
+            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() || is_weighted => {
                 Ok(CandidateMethod::Lsh)
             }
             method => Ok(method),

@@ -119,7 +119,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         positions: &[u32],
     ) -> Result<ExactSets> {
         self.progress.begin("read again", positions.len() as u64);
-        let mut sets = ExactSets::default();
+        let mut sets = ExactSets::default().weighted(engine.shingler().takes_weights());
         let (mut done, mut bytes) = (0, 0);
         while done < positions.len() {
             let documents: Vec<(u32, usize)> = self.next_positions(corpus, &positions[done..]);
@@ -128,9 +128,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
                 .map_init(Scratch::default, |scratch, (_, row)| {
                     let mut hashes = Vec::new();
                     let document = self.documents.get(*row);
-                    engine
-                        .shingler()
-                        .exact_hashes(document, scratch, &mut hashes);
+                    engine.shingler().exact_list(document, scratch, &mut hashes);
                     hashes
                 });
             let hashes: Vec<Vec<u64>> = hashes.collect();

@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::distance::{Bag, BagComparison, hamming_distance, longest_common_subsequence};
 use super::estimate::JaccardEstimate;
-use super::shingle::{Scratch, Shingler};
+use super::shingle::{Scratch, Shingler, Weighting};
 use super::sign::{Signatures, Signer};
 use crate::documents::Document;
 use crate::error::Result;
@@ -15,9 +15,10 @@ use crate::error::Result;
 /// The result of [`compare`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Number of distinct shingles of each text.
+    /// Number of distinct shingles of each text; of all its shingles with [`Weighting::Counts`].
     pub shingles: [usize; 2],
-    /// Number of distinct shingles in both texts.
+    /// Number of distinct shingles in both texts; the sum of the lesser counts with
+    /// [`Weighting::Counts`].
     pub shared: usize,
     /// The shingles of both texts with their counts.
     pub bags: BagComparison,
@@ -27,7 +28,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Number of distinct shingles in either text.
+    /// Number of distinct shingles in either text; the sum of the greater counts with
+    /// [`Weighting::Counts`].
     pub fn union(&self) -> usize {
         self.shingles[0] + self.shingles[1] - self.shared
     }
@@ -146,9 +148,10 @@ impl SequenceComparison {
 pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Result<Comparison> {
     let signatures = Signatures::of_documents(signer, &texts, shingler)?;
     let mut scratch = Scratch::default();
+    let of_sets = shingler.of_sets();
     let [a, b] = texts.map(|text| {
         let mut hashes = Vec::new();
-        shingler.exact_hashes(Document::Text(text), &mut scratch, &mut hashes);
+        of_sets.exact_hashes(Document::Text(text), &mut scratch, &mut hashes);
         hashes.into_iter().collect::<Bag<u64>>()
     });
     let bags = a.compare(&b);
@@ -157,9 +160,17 @@ pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Re
         shingler.shingling().normalise.apply(text, &mut normalised);
         normalised
     });
+    let saturated = |number: u128| usize::try_from(number).unwrap_or(usize::MAX);
+    let (shingles, shared) = match shingler.shingling().weighting {
+        Weighting::Counts => (
+            bags.sizes.map(|size| saturated(size.into())),
+            saturated(bags.intersection()),
+        ),
+        Weighting::Equal | Weighting::Given(_) => (bags.distinct, bags.shared),
+    };
     Ok(Comparison {
-        shingles: bags.distinct,
-        shared: bags.shared,
+        shingles,
+        shared,
         bags,
         sequences: SequenceComparison::of(normalised.each_ref().map(|text| &**text)),
         estimate: signatures.jaccard_estimate(0, 1),

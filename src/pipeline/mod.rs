@@ -75,7 +75,7 @@ pub use prefixes::{Prefixes, Sets};
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{
-    Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit,
+    Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::lower;

@@ -1,6 +1,7 @@
 //! Rejects pairs of sets that cannot be similar, before their elements are compared.
 
 use super::overlap::least_overlap;
+use crate::scheme::spread;
 
 /// 128 bits, each the parity of the elements of a set that hash to it. Each element that only one of two sets has
 /// changes one bit, so sets whose bits differ in d places differ in at least d elements (Sandes et al. 2017).
@@ -10,8 +11,7 @@ pub(super) struct Parity(u128);
 impl Parity {
     /// Adds an element.
     pub(super) fn flip(&mut self, hash: u64) {
-        // Callers may pass numbers that are no hashes: the product spreads them.
-        self.0 ^= 1 << (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 57);
+        self.0 ^= 1 << (spread(hash) >> 57);
     }
 
     fn differences(self, other: Parity) -> usize {

@@ -13,6 +13,7 @@ use super::bucket::Buckets;
 use super::overlap::prefix_len;
 use super::prefix_filter::{Parity, PrefixFilter};
 use crate::error::{Error, Result};
+use crate::scheme::spread;
 
 /// The sets of documents in memory, by position.
 pub trait Sets: Sync {
@@ -228,7 +229,7 @@ impl Counts {
         reason = "the high half of the product is below the number of counters"
     )]
     fn slot(&self, hash: u64) -> usize {
-        (u128::from(spread(hash)) * self.few.len() as u128 >> 64) as usize
+        ((u128::from(spread(hash)) * self.few.len() as u128) >> 64) as usize
     }
 
     /// Adds an occurrence. Threads may do so in any order: the counts read later are the same.
@@ -250,11 +251,6 @@ impl Counts {
             few => u32::from(few),
         }
     }
-}
-
-/// Spreads numbers over 64 bits: callers may pass some that are no hashes.
-fn spread(hash: u64) -> u64 {
-    hash.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// Memory reused from set to set.
@@ -320,6 +316,10 @@ impl Scratch {
         }
     }
 
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the shift leaves the bits of a slot number"
+    )]
     fn remove_repeats(&mut self) {
         let slots = (2 * self.shared.len()).next_power_of_two().max(16);
         self.table.clear();
@@ -493,9 +493,9 @@ mod tests {
     /// Pairs of exactly the threshold, with lengths where (1 - t) * length is a whole number but not as an `f64`.
     #[test]
     fn pairs_at_the_threshold_are_found() {
-        for threshold in [0.7f64, 0.8, 0.9] {
+        for (tenths, threshold) in [(7, 0.7), (8, 0.8), (9, 0.9)] {
             for tens in 1u64..=40 {
-                let shared = (threshold * 10.0).round() as u64 * tens;
+                let shared = tenths * tens;
                 let full: Vec<u64> = (0..10 * tens).collect();
                 let subset: Vec<u64> = (0..shared).collect();
                 let below: Vec<u64> = (0..shared - 1).collect();

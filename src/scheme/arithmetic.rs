@@ -8,6 +8,13 @@ pub(super) fn folded_product(x: u64, y: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
+/// Spreads a number over 64 bits, so that the high bits depend on all of it: where hashes are expected, callers may
+/// pass numbers that are none.
+#[inline]
+pub(crate) fn spread(number: u64) -> u64 {
+    number.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// Reads up to eight bytes as a little-endian number: byte i is multiplied by 2^(8i).
 ///
 /// Two overlapping reads of a fixed length: a copy of a variable length would be a call.

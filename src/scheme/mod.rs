@@ -27,14 +27,18 @@ pub(crate) mod sha1;
 
 mod base_hash;
 
+mod copies;
+
 mod permutations;
 
 mod preset;
 
 mod named;
 
+pub(crate) use arithmetic::spread;
 pub(crate) use base_hash::murmur3_32_step;
 pub use base_hash::{BaseHash, ShingleHash, fx_64, murmur3_32, murmur3_128, sha1_32, sha1_64};
+pub use copies::{Copies, MAX_COPIES, WeightScale};
 pub use family::{
     Family, P31, P61, affine32, affine32_even, affine64, fmix32, fmix64, mersenne31, mersenne61,
     mersenne61_wide,

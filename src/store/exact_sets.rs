@@ -29,6 +29,8 @@ use crate::pipeline::{Comparer, Sets, Similarity};
 /// ```
 #[derive(Debug, Default)]
 pub struct ExactSets {
+    /// Whether sets are weighted: each hash is followed by its weight, and hashes ascend.
+    is_weighted: bool,
     /// The number of the set of each position; [`NONE`] without one.
     numbers: Vec<u32>,
     spans: Vec<Span>,
@@ -80,6 +82,28 @@ impl ExactSets {
                 written: 0,
             }),
             ..ExactSets::default()
+        }
+    }
+
+    /// Takes sets of weighted elements instead: each hash is followed by its weight, a whole number, and hashes ascend
+    /// without repeats. A similarity is the sum of the lesser weights divided by the sum of the greater ones. The weights of
+    /// a set come to less than 2^63.
+    ///
+    /// ```
+    /// use simgpu::pipeline::Similarity;
+    /// use simgpu::store::ExactSets;
+    ///
+    /// let mut sets = ExactSets::default().weighted(true);
+    /// sets.insert(0, &[1, 10, 3, 5])?;
+    /// sets.insert(1, &[1, 20, 4, 5])?;
+    /// assert_eq!(sets.of_pairs(&[(0, 1)])?, [Some(10.0 / 30.0)]);
+    /// # Ok::<(), simgpu::Error>(())
+    /// ```
+    #[must_use]
+    pub fn weighted(self, is_weighted: bool) -> Self {
+        ExactSets {
+            is_weighted,
+            ..self
         }
     }
 
@@ -187,6 +211,12 @@ impl Sets for ExactSets {
 /// Exact Jaccard similarities.
 impl Similarity for ExactSets {
     fn comparer(&self) -> Box<dyn Comparer + '_> {
+        if self.is_weighted {
+            return Box::new(WeightedComparer {
+                sets: self,
+                buffers: [Vec::new(), Vec::new()],
+            });
+        }
         Box::new(SetComparer {
             sets: self,
             first: None,
@@ -213,6 +243,42 @@ impl Comparer for SetComparer<'_> {
         }
         let other = self.sets.read(b, &mut self.buffer)?;
         Ok(Some(self.table.jaccard(other, least)))
+    }
+}
+
+/// Compares sets of weighted elements by a merge of both.
+struct WeightedComparer<'a> {
+    sets: &'a ExactSets,
+    buffers: [Vec<u64>; 2],
+}
+
+impl Comparer for WeightedComparer<'_> {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+        let [own, other] = &mut self.buffers;
+        let (a, b) = (self.sets.read(a, own)?, self.sets.read(b, other)?);
+        Ok(Some(weighted_jaccard(a, b)))
+    }
+}
+
+/// The sum of the lesser weights divided by that of the greater ones; 0 for two empty sets.
+fn weighted_jaccard(a: &[u64], b: &[u64]) -> f64 {
+    let (mut a, mut b) = (a.as_chunks::<2>().0, b.as_chunks::<2>().0);
+    let (mut lesser, mut greater) = (0u64, 0u64);
+    while let ([first, ..], [second, ..]) = (a, b) {
+        let (in_a, in_b) = (first[0] <= second[0], second[0] <= first[0]);
+        let weight = |element: &[u64; 2], is_in: bool| u64::from(is_in) * element[1];
+        let (of_a, of_b) = (weight(first, in_a), weight(second, in_b));
+        lesser = lesser.saturating_add(of_a.min(of_b));
+        greater = greater.saturating_add(of_a.max(of_b));
+        a = &a[usize::from(in_a)..];
+        b = &b[usize::from(in_b)..];
+    }
+    for [_, weight] in a.iter().chain(b) {
+        greater = greater.saturating_add(*weight);
+    }
+    match greater {
+        0 => 0.0,
+        _ => lesser as f64 / greater as f64,
     }
 }
 

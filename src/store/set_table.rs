@@ -1,5 +1,7 @@
 //! A set of hashes as a table, which finds how many hashes of another list it holds.
 
+use crate::scheme::spread;
+
 /// A list of hashes with a hash table, with linear probing, over its distinct hashes.
 ///
 /// Shingle sets are compared once or a few times each, so that a table for one side of a comparison costs less than
@@ -111,12 +113,10 @@ impl SetTable {
         reason = "the shift leaves the bits of a slot number"
     )]
     fn slot(&self, hash: u64) -> usize {
-        // Callers may pass numbers that are no hashes: the product spreads them.
-        const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
         let slots = self.slots.as_slice();
         let mask = slots.len() - 1;
         let shift = 64 - slots.len().trailing_zeros();
-        let mut slot = (hash.wrapping_mul(SPREAD) >> shift) as usize & mask;
+        let mut slot = (spread(hash) >> shift) as usize & mask;
         while slots[slot] != 0 && self.hashes[slots[slot] as usize - 1] != hash {
             slot = (slot + 1) & mask;
         }

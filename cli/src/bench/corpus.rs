@@ -50,7 +50,7 @@ impl BenchCorpus {
         let name = file_name.split('.').next().unwrap_or_default().to_owned();
         let texts = match read_documents(&inputs, &Fields::default(), None)? {
             DocumentBatch::Texts(texts) => texts,
-            DocumentBatch::Tokens(_) => TextBatch::default(),
+            DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_) => TextBatch::default(),
         };
         Ok(BenchCorpus {
             name,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 use simgpu::engine::Engine;
-use simgpu::pipeline::{Banding, Comparison, SequenceUnit, compare};
+use simgpu::pipeline::{Banding, Comparison, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
@@ -19,7 +19,7 @@ use crate::streams::{is_stream, read_text_of};
 /// Prints one result per line. The keys of --json are in parentheses; an undefined value is null.
 /// The first lines tell what dedup and pairs see: sets of shingles, and signatures.
 ///
-/// A and B: number of distinct shingles of each text (shingles_a, shingles_b).
+/// A and B: number of distinct shingles of each text, or of all with --count (shingles_a, shingles_b).
 ///
 /// shared: number of shingles that both texts contain, of those that either contains (shared, union).
 ///
@@ -150,7 +150,7 @@ impl TextComparer {
 #[derive(Debug, Serialize)]
 pub struct Report {
     #[serde(skip)]
-    shingle: String,
+    shingles: String,
     a: String,
     b: String,
     shingles_a: usize,
@@ -175,6 +175,7 @@ pub struct Report {
     seed: u32,
     unit: String,
     size: Option<usize>,
+    count: bool,
 }
 
 impl Report {
@@ -189,7 +190,7 @@ impl Report {
         let estimate = compared.estimate();
         let interval = estimate.map(|estimate| estimate.interval(CONFIDENCE));
         Ok(Report {
-            shingle: crate::terminal::shingle_name(shingling),
+            shingles: crate::terminal::shingles_name(shingling),
             a,
             b,
             shingles_a: compared.shingles[0],
@@ -215,6 +216,7 @@ impl Report {
             seed: scheme.seed(),
             unit: shingling.unit.to_string(),
             size: shingling.unit.takes_size().then(|| shingling.size.get()),
+            count: shingling.weighting == Weighting::Counts,
         })
     }
 
@@ -244,17 +246,17 @@ impl Report {
     }
 
     fn write_similarity(&self, page: &mut String) -> std::fmt::Result {
-        let unit = &self.shingle;
+        let shingles = &self.shingles;
         let digits = self.shingles_a.max(self.shingles_b).max(self.union);
         let digits = digits.to_string().len();
         writeln!(
             page,
-            "        A  {:>digits$} shingles of {unit}, {}",
+            "        A  {:>digits$} {shingles}, {}",
             self.shingles_a, self.a
         )?;
         writeln!(
             page,
-            "        B  {:>digits$} shingles of {unit}, {}",
+            "        B  {:>digits$} {shingles}, {}",
             self.shingles_b, self.b
         )?;
         writeln!(

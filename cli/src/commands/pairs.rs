@@ -19,7 +19,7 @@ use crate::terminal::Lines;
 use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 23] = [
+const DOCUMENT_ARGUMENTS: [&str; 26] = [
     "inputs",
     "format",
     "text_field",
@@ -36,6 +36,9 @@ const DOCUMENT_ARGUMENTS: [&str; 23] = [
     "lowercase",
     "strip_punctuation",
     "keep_whitespace",
+    "count",
+    "weights_field",
+    "weight_scale",
     "scheme",
     "hash",
     "num_perm",

@@ -5,6 +5,7 @@ mod support;
 
 mod outputs;
 
+mod bags;
 mod clusters;
 mod compressed;
 mod dedup;
@@ -18,3 +19,4 @@ mod presets;
 mod shells;
 mod sign;
 mod stdout;
+mod weights;

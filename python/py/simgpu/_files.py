@@ -29,6 +29,8 @@ _OPTIONS = """
     text_field: Field with the text, or several fields to join by line breaks. ``a.b`` is the field
         ``b`` of the object ``a``.
     tokens_field: Field with the list of tokens; needs ``unit="tokens"``. By default ``tokens``.
+    weights_field: Field with the weights of the tokens, a list of as many numbers.
+    weight_scale: Copies that stand for a weight of 1, a power of two; by default 16.
     id_field: Field with the id, which every record must have. By default ``id`` where every record
         has one, else all ids are ``FILE:ROW``.
     unique_ids: Fail if an id is missing or occurs twice.
@@ -42,8 +44,9 @@ _OPTIONS = """
     stop_words: For ``unit="stopwords"``: the path of a file of words, or an iterable of them other
         than a ``str``.
     lowercase, strip_punctuation, keep_whitespace: Normalise texts before they are split.
+    count: Count how often a shingle occurs: compare bags instead of sets.
     hash: Base hash of shingles.
-    shingling: A ``Shingling``, in place of the seven options above.
+    shingling: A ``Shingling``, in place of the eight options above.
     scheme: Name of a scheme or preset, or a ``Scheme``.
     num_perm: Number of permutations; by default 128, or the scheme's.
     seed: Seed of the permutations; by default 1, or the scheme's.
@@ -100,6 +103,8 @@ def dedup_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -112,6 +117,7 @@ def dedup_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",
@@ -171,6 +177,8 @@ def pairs_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -183,6 +191,7 @@ def pairs_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",
@@ -270,6 +279,8 @@ def sign_files(
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
+    weights_field: str | None = None,
+    weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -282,6 +293,7 @@ def sign_files(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",

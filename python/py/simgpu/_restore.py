@@ -8,7 +8,10 @@ def scheme(name, num_perm, seed):
     return Scheme(name, num_perm=num_perm, seed=seed)
 
 
-def shingling(unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name):
+def shingling(
+    unit, size, lowercase, strip_punctuation, keep_whitespace, stop_words, hash_name,
+    count=False, weight_scale=None,
+):
     """Makes a shingling."""
     return Shingling(
         unit,
@@ -16,6 +19,8 @@ def shingling(unit, size, lowercase, strip_punctuation, keep_whitespace, stop_wo
         lowercase=lowercase,
         strip_punctuation=strip_punctuation,
         keep_whitespace=keep_whitespace,
+        count=count,
+        weight_scale=weight_scale,
         stop_words=stop_words,
         hash=hash_name,
     )

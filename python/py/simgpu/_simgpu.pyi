@@ -87,6 +87,8 @@ class Shingling:
         lowercase: bool = False,
         strip_punctuation: bool = False,
         keep_whitespace: bool = False,
+        count: bool = False,
+        weight_scale: float | None = None,
         stop_words: Iterable[str] | None = None,
         hash: str | None = None,
     ) -> Shingling: ...
@@ -100,6 +102,10 @@ class Shingling:
     def strip_punctuation(self) -> bool: ...
     @property
     def keep_whitespace(self) -> bool: ...
+    @property
+    def count(self) -> bool: ...
+    @property
+    def weight_scale(self) -> float | None: ...
     @property
     def stop_words(self) -> tuple[str, ...] | None: ...
     @property

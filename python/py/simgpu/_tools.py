@@ -47,6 +47,7 @@ def compare(
     lowercase: bool = False,
     strip_punctuation: bool = False,
     keep_whitespace: bool = False,
+    count: bool = False,
     hash: str | None = None,
     shingling: Any = None,
     scheme: Any = "affine32",

@@ -12,6 +12,7 @@ use crate::io::{
     SearchParameters,
 };
 use crate::jobs::search::{CandidateMethod, Search};
+use crate::pipeline::Weighting;
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 
@@ -204,6 +205,7 @@ impl<'a> Run<'a> {
         let shingling = shingler.shingling();
         let (major, minor, patch) = words_v1::UNICODE_VERSION;
         let has_words = shingling.unit.is_made_of_words();
+        let weights = self.fields.weights.as_ref();
         let size = shingling.unit.takes_size().then(|| shingling.size.get());
         Parameters {
             scheme: scheme.to_string(),
@@ -215,8 +217,11 @@ impl<'a> Run<'a> {
             lowercase: shingling.normalise.lowercase,
             strip_punctuation: shingling.normalise.strip_punctuation,
             keep_whitespace: shingling.normalise.keep_whitespace,
+            count: shingling.weighting == Weighting::Counts,
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content_names(),
+            weights_field: weights.map(|weights| weights.path.to_string()),
+            weight_scale: weights.map(|weights| weights.scale.get()),
             id_field: self.fields.id.to_string(),
             limit: self.limit.map(NonZeroU64::get),
             search: search.map(|search| search_parameters(search, scheme.num_perm())),

@@ -250,7 +250,7 @@ impl FileSource<'_> {
         let sets = wanted.enumerate().map(|(i, position)| {
             let mut set = Vec::new();
             let shingler = engine.shingler();
-            shingler.exact_hashes(documents.get(i), &mut scratch, &mut set);
+            shingler.exact_list(documents.get(i), &mut scratch, &mut set);
             (*position, set)
         });
         Ok(sets.collect())

@@ -83,13 +83,18 @@ impl SignatureFile {
         self.reader.rows
     }
 
-    /// A description of the signed shingles: `5 words (words-v1)`.
+    /// A description of the signed shingles: `5 words (words-v1)`, or `5 words (words-v1), counted`.
     pub fn shingles(&self) -> String {
         let stated = &self.description.parameters;
         let (hash, unit) = (&stated.hash, &stated.unit);
+        let counted = match (stated.count, stated.weight_scale) {
+            (true, _) => ", counted".to_owned(),
+            (false, Some(scale)) => format!(", weighted at {scale} copies per unit of weight"),
+            (false, None) => String::new(),
+        };
         match stated.size {
-            Some(size) => format!("{size} {unit} ({hash})"),
-            None => format!("{unit} ({hash})"),
+            Some(size) => format!("{size} {unit} ({hash}){counted}"),
+            None => format!("{unit} ({hash}){counted}"),
         }
     }
 

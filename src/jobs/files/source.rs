@@ -166,7 +166,8 @@ impl Source for FileSource<'_> {
         engine: &Engine,
         positions: &[u32],
     ) -> Result<ExactSets> {
-        let mut sets = ExactSets::spilling(SETS_IN_MEMORY, &self.temporary);
+        let mut sets = ExactSets::spilling(SETS_IN_MEMORY, &self.temporary)
+            .weighted(engine.shingler().takes_weights());
         self.read_sets(corpus, engine, positions, &mut sets)?;
         Ok(sets)
     }

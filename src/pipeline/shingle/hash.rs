@@ -3,7 +3,7 @@
 use super::scratch::Scratch;
 use super::sequence::UnitSequence;
 use super::words::WordSink;
-use crate::scheme::{BaseHash, sha1, words_v1};
+use crate::scheme::{BaseHash, Copies, sha1, words_v1};
 use crate::simd::Isa;
 use crate::simd::sha1::Sha1Batch;
 use crate::simd::windows::Windows;
@@ -114,7 +114,7 @@ impl<'a, 'b, H: TextHash> HashesOfBytes<'a, 'b, H> {
 }
 
 /// A shingle hash of either width.
-pub(super) trait TextHash: WordShingle {
+pub(super) trait TextHash: WordShingle + Copies + Into<u64> {
     /// The reusable list for pieces of this width.
     fn pieces(scratch: &mut Scratch) -> &mut Vec<Self>;
 

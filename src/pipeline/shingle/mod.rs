@@ -1,7 +1,8 @@
 //! Cuts documents into shingle sets (MMDS 3.2).
 //!
 //! The shingles of a document are its windows of `size` consecutive units, hashed to 32 or 64 bits. A set is a
-//! list in text order. It keeps repeats: they change no minimum, and removing them costs more than signing them.
+//! list in text order. It keeps repeats: they change no minimum, and removing them costs more than signing them. With
+//! [`Weighting::Counts`], the repeats of a shingle become its copies.
 
 mod shingling;
 
@@ -19,6 +20,8 @@ mod pieces;
 
 mod sequence;
 
+mod occurrences;
+
 mod scratch;
 
 mod hash;
@@ -33,7 +36,7 @@ pub use normalise::Normalise;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};
 pub use shingler::Shingler;
-pub use shingling::{Shingling, Unit};
+pub use shingling::{Shingling, Unit, Weighting};
 pub use stop_words::StopWords;
 #[cfg(feature = "internals")]
 pub use words::for_each_word;

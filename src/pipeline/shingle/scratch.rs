@@ -1,6 +1,7 @@
 //! Reusable memory of the shingler.
 
 use super::normalise::Bytes;
+use super::occurrences::Occurrences;
 use super::sequence::{JoinedWords, UnitSequence};
 use super::words::Words;
 use crate::documents::digest;
@@ -18,6 +19,7 @@ pub struct Scratch {
     pub(super) joined: JoinedWords,
     pub(super) narrow_pieces: Vec<u32>,
     pub(super) wide_pieces: Vec<u64>,
+    pub(super) occurrences: Occurrences,
     /// Whether to compute the digest of the next document.
     pub(super) is_digested: bool,
     /// Whether to digest the normalised text in place of the unit sequence.
@@ -40,6 +42,13 @@ impl Scratch {
     pub(super) fn push_token(&mut self, token: &[u8]) {
         if self.is_digested {
             self.sequence.push_prefixed(token);
+        }
+    }
+
+    pub(super) fn push_weighted_token(&mut self, token: &[u8], weight: u64) {
+        if self.is_digested {
+            self.sequence.push_prefixed(token);
+            self.sequence.push_number(weight);
         }
     }
 

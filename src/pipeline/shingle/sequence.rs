@@ -47,6 +47,13 @@ impl UnitSequence {
         self.bytes.extend_from_slice(bytes);
         self.len = self.bytes.len();
     }
+
+    /// Appends a number, 8 bytes.
+    pub(super) fn push_number(&mut self, number: u64) {
+        self.bytes.truncate(self.len);
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+        self.len = self.bytes.len();
+    }
 }
 
 /// The length of a byte string, as bytes.

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
-use super::shingling::{Shingling, Unit};
+use super::shingling::{Shingling, Unit, Weighting};
 use super::words::Each;
 use crate::documents::{Document, Documents};
-use crate::error::{Conflict, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::scheme::SlotVec;
-use crate::scheme::{BaseHash, Grams, Scheme, Width, words_v1};
+use crate::scheme::{BaseHash, Copies, Grams, Scheme, WeightScale, Width, words_v1};
 use crate::simd::Isa;
 
 /// Cuts documents into shingles and hashes them (MMDS 3.2).
@@ -38,6 +38,9 @@ pub struct Shingler {
     pub(super) isa: Isa,
 }
 
+/// Hashes of a document that are counted at a time: they fit the first-level cache.
+const COUNTED_AT_A_TIME: usize = 1024;
+
 impl Shingler {
     /// A shingler for hashes of the width of `scheme`.
     ///
@@ -46,7 +49,7 @@ impl Shingler {
     ///
     /// # Errors
     /// [`Conflict::HashWidth`] if the hash cannot have the scheme's width; [`Conflict::HashUnit`] if it does not
-    /// fit the unit.
+    /// fit the unit; [`Conflict::WeightedUnit`] if weights are given for other shingles than single tokens.
     pub fn new(shingling: Shingling, scheme: &Scheme, hash: Option<BaseHash>) -> Result<Self> {
         let width = scheme.family().hash_width();
         let native = match (shingling.unit.is_made_of_words(), width) {
@@ -70,6 +73,14 @@ impl Shingler {
             }
             .into());
         }
+        let of_single_tokens = shingling.unit == Unit::Tokens && shingling.size.get() == 1;
+        if matches!(shingling.weighting, Weighting::Given(_)) && !of_single_tokens {
+            return Err(Conflict::WeightedUnit {
+                unit: shingling.unit.to_string(),
+                size: shingling.size.get(),
+            }
+            .into());
+        }
         Ok(Shingler {
             shingling,
             hash,
@@ -84,6 +95,13 @@ impl Shingler {
     #[must_use]
     pub fn with_isa(self, isa: Isa) -> Self {
         Shingler { isa, ..self }
+    }
+
+    /// The same shingler, if all shingles weigh the same.
+    pub(in crate::pipeline) fn of_sets(&self) -> Self {
+        let mut shingler = self.clone();
+        shingler.shingling.weighting = Weighting::Equal;
+        shingler
     }
 
     /// Unit, size and normalisation of the shingles.
@@ -101,20 +119,37 @@ impl Shingler {
         self.width
     }
 
-    /// Checks that documents are texts or lists of tokens, as the unit needs.
+    /// Checks that documents are texts, lists of tokens or weighted tokens, as the shingling needs, and checks weights.
     /// [`Signer::sign_documents`](crate::pipeline::Signer::sign_documents) calls it first.
     ///
     /// # Errors
     /// [`Conflict::TextsForTokens`] for a text with [`Unit::Tokens`], [`Conflict::TokensForTexts`] for a list of
-    /// tokens with another unit.
+    /// tokens with another unit, [`Conflict::WeightedForms`] if only the documents or only the shingling has weights,
+    /// [`Error::Weights`] for a weight that is negative or not finite and for a document of too many copies.
     pub fn check_forms<D: Documents + ?Sized>(&self, documents: &D) -> Result<()> {
         let unit = &self.shingling.unit;
         for row in 0..documents.len() {
-            match (documents.get(row), *unit == Unit::Tokens) {
-                (Document::Text(_), true) => return Err(Conflict::TextsForTokens.into()),
-                (Document::Tokens(_), false) => {
+            match (documents.get(row), self.shingling.weighting) {
+                (Document::Text(_), _) if *unit == Unit::Tokens => {
+                    return Err(Conflict::TextsForTokens.into());
+                }
+                (Document::Tokens(_) | Document::Weighted(_), _) if *unit != Unit::Tokens => {
                     let unit = unit.to_string();
                     return Err(Conflict::TokensForTexts { unit }.into());
+                }
+                (Document::Weighted(tokens), Weighting::Given(scale)) => {
+                    if let Some(problem) = scale.problem_in(tokens.map(|(_, weight)| weight)) {
+                        let row = documents.first_row() + row;
+                        return Err(Error::Weights { row, problem });
+                    }
+                }
+                (Document::Weighted(_), _) => return Err(Conflict::WeightedForms.into()),
+                (Document::Tokens(mut tokens), Weighting::Given(_)) => {
+                    // A document without tokens needs no weights.
+                    let first = tokens.next();
+                    if first.is_some() {
+                        return Err(Conflict::WeightedForms.into());
+                    }
                 }
                 _ => {}
             }
@@ -129,7 +164,8 @@ impl Shingler {
     pub(crate) fn byte_window(&self) -> Option<usize> {
         let is_fused = self.shingling.unit == Unit::Bytes
             && self.hash == BaseHash::Murmur3_32
-            && self.width == Width::U32;
+            && self.width == Width::U32
+            && self.shingling.weighting == Weighting::Equal;
         is_fused.then_some(self.shingling.size.get())
     }
 
@@ -300,8 +336,35 @@ impl Shingler {
         set.dedup();
     }
 
-    /// Writes the hashes of [`Shingler::exact_set`] into `hashes`, unsorted and with repeats
-    /// ([`ExactSets`](crate::store::ExactSets)).
+    /// Replaces `list` by what [`ExactSets`](crate::store::ExactSets) stores of a document: the hashes of
+    /// [`Shingler::exact_hashes`] or, of given weights, the distinct hashes of the tokens in ascending order, each followed
+    /// by its weight in units of 2^-32 copies.
+    pub(crate) fn exact_list(
+        &self,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        list: &mut Vec<u64>,
+    ) {
+        let Weighting::Given(scale) = self.shingling.weighting else {
+            self.exact_hashes(document, scratch, list);
+            return;
+        };
+        scratch.is_digested = false;
+        let elements = self.weigh_document::<u64>(scale, self.exact_hash(), document, scratch);
+        list.clear();
+        list.extend(
+            elements
+                .into_iter()
+                .flat_map(|(hash, weight)| [hash, weight]),
+        );
+    }
+
+    /// Whether documents have weights ([`Weighting::Given`]).
+    pub(crate) fn takes_weights(&self) -> bool {
+        matches!(self.shingling.weighting, Weighting::Given(_))
+    }
+
+    /// Writes the hashes of [`Shingler::exact_set`] into `hashes`, unsorted and with repeats.
     pub fn exact_hashes(
         &self,
         document: Document<'_>,
@@ -326,10 +389,104 @@ impl Shingler {
     /// ([`ShingleBatch::high_halves_of`]).
     pub(crate) fn hashes_exactly(&self) -> bool {
         let exact = self.exact_hash();
-        self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64)
+        let is_exact =
+            self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64);
+        // The exact sets of weighted tokens hold weights.
+        is_exact && !self.takes_weights()
     }
 
+    /// Appends the hashes of a document: one per occurrence of a shingle, or per copy of a weighted token.
     fn shingle_document<H: TextHash>(
+        &self,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        out: &mut Out<'_, H>,
+    ) {
+        match (self.shingling.weighting, hash) {
+            (Weighting::Equal, _) => self.hash_document(hash, document, scratch, out),
+            // Copies of 64 bits are cut as hashes are, so that the first pass can make them of exact sets.
+            (Weighting::Counts, BaseHash::WordsV1) => {
+                self.count_document(hash, document, scratch, |copy| {
+                    out.room().push(H::of_words(copy));
+                });
+            }
+            (Weighting::Counts, _) => {
+                self.count_document(hash, document, scratch, |copy| out.room().push(copy));
+            }
+            (Weighting::Given(scale), BaseHash::WordsV1) => {
+                for (token, weight) in self.weigh_document::<u64>(scale, hash, document, scratch) {
+                    token.for_each_copy(weight, |copy| out.room().push(H::of_words(copy)));
+                }
+            }
+            (Weighting::Given(scale), _) => {
+                for (token, weight) in self.weigh_document::<H>(scale, hash, document, scratch) {
+                    token.for_each_copy(weight, |copy| out.room().push(copy));
+                }
+            }
+        }
+    }
+
+    /// The distinct hashes of a document's tokens in ascending order, with the sums of their weights in units of 2^-32
+    /// copies. Weights of 0 are left out, and tokens without a weight weigh 1.
+    fn weigh_document<H: TextHash>(
+        &self,
+        scale: WeightScale,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+    ) -> Vec<(H, u64)> {
+        let (mut hashes, mut weights) = (Vec::new(), Vec::new());
+        match document {
+            Document::Weighted(tokens) => {
+                scratch.begin();
+                let tokens = tokens.map(|(token, weight)| {
+                    let weight = scale.fixed(weight);
+                    scratch.push_weighted_token(token, weight);
+                    weights.push(weight);
+                    token
+                });
+                self.hash_each(hash, tokens, &mut Out::all(&mut hashes));
+            }
+            document => {
+                self.hash_document(hash, document, scratch, &mut Out::all(&mut hashes));
+                weights.resize(hashes.len(), scale.fixed(1.0));
+            }
+        }
+        let mut elements: Vec<(H, u64)> = hashes.into_iter().zip(weights).collect();
+        elements.sort_unstable_by_key(|(hash, _)| (*hash).into());
+        elements.dedup_by(|(hash, weight), (kept, sum)| {
+            let is_repeat = hash == kept;
+            *sum = sum.saturating_add(u64::from(is_repeat) * *weight);
+            is_repeat
+        });
+        elements.retain(|(_, weight)| *weight > 0);
+        elements
+    }
+
+    /// Calls `emit` with the next copy of a shingle for each of its occurrences.
+    fn count_document<H: TextHash>(
+        &self,
+        hash: BaseHash,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        mut emit: impl FnMut(H),
+    ) {
+        let mut occurrences = std::mem::take(&mut scratch.occurrences);
+        occurrences.clear();
+        let mut hashes = Vec::with_capacity(COUNTED_AT_A_TIME);
+        let mut flush = |hashes: &mut Vec<H>| {
+            for hash in hashes.drain(..) {
+                emit(hash.copy(occurrences.next(hash.into())));
+            }
+        };
+        let mut out = Out::pieces(&mut hashes, COUNTED_AT_A_TIME, &mut flush);
+        self.hash_document(hash, document, scratch, &mut out);
+        flush(&mut hashes);
+        scratch.occurrences = occurrences;
+    }
+
+    fn hash_document<H: TextHash>(
         &self,
         hash: BaseHash,
         document: Document<'_>,
@@ -341,6 +498,10 @@ impl Shingler {
             Document::Tokens(tokens) => {
                 scratch.begin();
                 self.shingle_tokens(hash, tokens, scratch, out);
+            }
+            Document::Weighted(tokens) => {
+                scratch.begin();
+                self.shingle_tokens(hash, tokens.map(|(token, _)| token), scratch, out);
             }
         }
     }

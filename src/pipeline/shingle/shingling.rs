@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use super::normalise::Normalise;
 use super::stop_words::StopWords;
 use crate::error::{Conflict, Result};
-use crate::scheme::{Grams, Scheme, Shingles};
+use crate::scheme::{Grams, Scheme, Shingles, WeightScale};
 
 /// The unit of shingles.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,29 @@ impl fmt::Display for Unit {
     }
 }
 
-/// How to cut documents into shingles: unit, size and normalisation.
+/// How much an element of a set weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weighting {
+    /// All elements weigh the same, and repeats do not matter: sets.
+    #[default]
+    Equal,
+    /// An element weighs as much as it occurs: bags (MMDS 3.1.3). The Jaccard similarity of two bags is the sum of the
+    /// lesser counts divided by the sum of the greater ones.
+    ///
+    /// In a list of hashes, the first occurrence of a shingle is the hash of the shingle, and each further one is the
+    /// next of its [`Copies`](crate::scheme::Copies), so that no repeat remains.
+    Counts,
+    /// Each token of a document has a weight, and those of a token that occurs several times add up. The Jaccard similarity
+    /// of two documents is the sum of the lesser weights divided by the sum of the greater ones; a token that a document
+    /// lacks weighs 0 there. Needs [`Unit::Tokens`] with a size of 1, and documents with weights
+    /// ([`WeightedBatch`](crate::documents::WeightedBatch)).
+    ///
+    /// In a list of hashes, a token becomes as many [`Copies`](crate::scheme::Copies) as its weight times the scale. A
+    /// document with weights of less than one copy in all may have no shingle.
+    Given(WeightScale),
+}
+
+/// How to cut documents into shingles: unit, size and normalisation, and how much a shingle weighs.
 ///
 /// ```
 /// use simgpu::pipeline::{Shingling, Unit};
@@ -87,6 +109,8 @@ pub struct Shingling {
     pub size: NonZeroUsize,
     /// Normalisation of texts before cutting. Tokens are never normalised.
     pub normalise: Normalise,
+    /// How much a shingle weighs; default [`Weighting::Equal`].
+    pub weighting: Weighting,
 }
 
 impl Shingling {
@@ -96,6 +120,7 @@ impl Shingling {
             size: unit.default_size(),
             unit,
             normalise: Normalise::default(),
+            weighting: Weighting::default(),
         }
     }
 
@@ -117,11 +142,13 @@ impl Shingling {
                     lowercase: true,
                     ..keep_whitespace
                 },
+                weighting: Weighting::default(),
             },
             Some(Shingles::Chars(size)) => Shingling {
                 unit: Unit::Chars,
                 size,
                 normalise: keep_whitespace,
+                weighting: Weighting::default(),
             },
         }
     }

@@ -69,6 +69,10 @@ impl fmt::Display for Finding {
             "progression" => "arithmetic progressions",
             "zipf" => "shingles of Zipf-distributed words",
             "edits" => "edited texts",
+            "counts" => "bags of counted elements",
+            "stars" => "sets weighted by stars",
+            "exponential" => "sets of exponential weights",
+            "pareto" => "sets of Pareto weights",
             other => other,
         };
         match self.fault {

@@ -13,6 +13,9 @@ const SIMILARITIES: [f64; 7] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95];
 /// Elements per set.
 const SET_SIZES: [usize; 7] = [1, 2, 8, 32, 128, 1000, 10_000];
 
+/// Elements per set of weighted elements.
+const WEIGHTED_SET_SIZES: [usize; 2] = [128, 1000];
+
 /// Most elements per set. Progressions below 2^32 could be longer, but one trial of this size takes half a second.
 pub(super) const MAX_SET_SIZE: usize = 1 << 24;
 
@@ -44,7 +47,17 @@ impl ErrorGrid {
             schemes: &SCHEMES,
             set_sizes: SET_SIZES.to_vec(),
             similarities: &SIMILARITIES,
-            inputs: &["random", "interval", "progression", "zipf", "edits"],
+            inputs: &[
+                "random",
+                "interval",
+                "progression",
+                "zipf",
+                "edits",
+                "counts",
+                "stars",
+                "exponential",
+                "pareto",
+            ],
             num_perms: vec![DEFAULT_NUM_PERM],
             swept_num_perms: &[16, 64, 256, 1024],
             updates: 3_000_000_000,
@@ -87,7 +100,14 @@ impl ErrorGrid {
         let can_be_drawn = |size: &&usize| (1..=MAX_SET_SIZE).contains(*size);
         for set_size in self.set_sizes.iter().filter(can_be_drawn) {
             for input in inputs.iter().filter(|it| self.inputs.contains(&it.name())) {
-                for varied in [Varied::Seeds, Varied::Data] {
+                let is_weighted = matches!(input, SetSource::Weighted(_));
+                if is_weighted && !WEIGHTED_SET_SIZES.contains(set_size) {
+                    continue;
+                }
+                // Which copies stand for a fraction of one is part of the data, not of the seed.
+                let all = [Varied::Data, Varied::Seeds];
+                let varied_in_turn = if is_weighted { &all[..1] } else { &all };
+                for varied in varied_in_turn.iter().rev().copied() {
                     for num_perm in &self.num_perms {
                         let over_seeds =
                             self.over_seeds(input, *set_size, *num_perm, self.similarities);

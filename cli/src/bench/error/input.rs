@@ -3,17 +3,21 @@
 //! A draw returns one set A and a set B for each requested similarity. Except for edited texts, all sets are windows of
 //! one sequence of distinct shingle hashes: A is the first n of them, and a B that shares i elements with A starts at
 //! n - i, so that J = i / (2n - i).
+//!
+//! Of weighted elements, every second one that both sets have weighs the same in both, and the others have two weights.
+//! The similarity is that of the weights, the sets are those of copies.
 
 use std::collections::HashSet;
 
 use super::edits::Edits;
 use super::random::SplitMix64;
 use super::shingles::{SHINGLE_WORDS, distinct_shingles};
+use super::weights::WeightLaw;
 use crate::bench::BenchCorpus;
 use simgpu::Result;
 use simgpu::pipeline::ShingleSets;
 use simgpu::scheme::Hashes;
-use simgpu::scheme::{ShingleHash, Width, words_v1};
+use simgpu::scheme::{Copies, ShingleHash, Width, words_v1};
 
 /// The kind of elements in a set.
 #[derive(Clone, Debug)]
@@ -28,14 +32,17 @@ pub enum SetSource {
     Zipf,
     /// Shingles of five words of a real text, with words replaced.
     Edits(Edits),
+    /// Random hashes with weights.
+    Weighted(WeightLaw),
 }
 
 /// Set A and each set B of one trial.
 #[derive(Clone, Debug)]
 pub(in crate::bench) struct SetPairs {
     wide: Vec<u64>,
+    wide_offsets: Vec<i64>,
     narrow: Vec<u32>,
-    offsets: Vec<i64>,
+    narrow_offsets: Vec<i64>,
     /// Exact Jaccard similarity of A and each B.
     pub(super) similarities: Vec<f64>,
 }
@@ -46,11 +53,10 @@ impl SetPairs {
     /// # Errors
     /// None: offsets fit hashes.
     pub(in crate::bench) fn sets(&self, width: Width) -> Result<ShingleSets<'_>> {
-        let hashes = match width {
-            Width::U32 => Hashes::U32(&self.narrow),
-            Width::U64 => Hashes::U64(&self.wide),
-        };
-        ShingleSets::new(hashes, &self.offsets)
+        match width {
+            Width::U32 => ShingleSets::new(Hashes::U32(&self.narrow), &self.narrow_offsets),
+            Width::U64 => ShingleSets::new(Hashes::U64(&self.wide), &self.wide_offsets),
+        }
     }
 
     /// From the sets, A first, and the similarity of each B.
@@ -64,10 +70,51 @@ impl SetPairs {
         }
         SetPairs {
             narrow: wide.iter().map(|hash| narrow(*hash)).collect(),
+            narrow_offsets: offsets.clone(),
             wide,
-            offsets,
+            wide_offsets: offsets,
             similarities,
         }
+    }
+
+    /// From weighted elements of a law: the first `set_size`, and as many from each start on.
+    fn of_weighted(
+        law: WeightLaw,
+        elements: &[u64],
+        set_size: usize,
+        starts: impl Iterator<Item = usize>,
+        random: &mut SplitMix64,
+    ) -> Option<Self> {
+        let scale = law.scale(set_size).ok()?;
+        let mut draw = || scale.fixed(law.draw(random));
+        let of_a: Vec<u64> = elements.iter().map(|_| draw()).collect();
+        let mut pairs = SetPairs {
+            wide: Vec::new(),
+            wide_offsets: vec![0],
+            narrow: Vec::new(),
+            narrow_offsets: vec![0],
+            similarities: Vec::new(),
+        };
+        for (number, start) in starts.enumerate() {
+            let mut in_a = of_a.clone();
+            in_a[set_size..].fill(0);
+            let mut own = vec![0; elements.len()];
+            for at in start..start + set_size {
+                let is_same = number == 0 || at % 2 == 0;
+                own[at] = if is_same { of_a[at] } else { draw() };
+                elements[at].for_each_copy(own[at], |copy| pairs.wide.push(copy));
+                low_half(elements[at]).for_each_copy(own[at], |copy| pairs.narrow.push(copy));
+            }
+            pairs.wide_offsets.push(pairs.wide.len() as i64);
+            pairs.narrow_offsets.push(pairs.narrow.len() as i64);
+            if number > 0 {
+                let both = || in_a.iter().zip(&own);
+                let lesser: u64 = both().map(|(a, b)| a.min(b)).sum();
+                let greater: u64 = both().map(|(a, b)| a.max(b)).sum();
+                pairs.similarities.push(lesser as f64 / greater as f64);
+            }
+        }
+        Some(pairs)
     }
 }
 
@@ -91,14 +138,16 @@ pub(in crate::bench) fn similarity_of(set_size: usize, shared: usize) -> f64 {
 
 impl SetSource {
     /// All kinds.
-    pub(super) fn all(corpus: &BenchCorpus) -> [SetSource; 5] {
-        [
+    pub(super) fn all(corpus: &BenchCorpus) -> Vec<SetSource> {
+        let unweighted = [
             SetSource::Random,
             SetSource::Interval,
             SetSource::Progression,
             SetSource::Zipf,
             SetSource::Edits(Edits::of(corpus)),
-        ]
+        ];
+        let weighted = WeightLaw::ALL.map(SetSource::Weighted);
+        unweighted.into_iter().chain(weighted).collect()
     }
 
     /// The name in the tables.
@@ -109,6 +158,7 @@ impl SetSource {
             SetSource::Progression => "progression",
             SetSource::Zipf => "zipf",
             SetSource::Edits(_) => "edits",
+            SetSource::Weighted(law) => law.name(),
         }
     }
 
@@ -122,7 +172,7 @@ impl SetSource {
         let least = shared.iter().min().copied().unwrap_or(set_size);
         let len = 2 * set_size - least;
         let elements = match self {
-            SetSource::Random => random_hashes(len, random),
+            SetSource::Random | SetSource::Weighted(_) => random_hashes(len, random),
             SetSource::Interval => progression(random.next_u64() >> 33, 1, len),
             SetSource::Progression => {
                 let start = random.next_u64() >> 33;
@@ -140,6 +190,9 @@ impl SetSource {
         };
         let others = shared.iter().map(|shared| set_size - shared);
         let starts = std::iter::once(0).chain(others);
+        if let SetSource::Weighted(law) = self {
+            return SetPairs::of_weighted(*law, &elements, set_size, starts, random);
+        }
         let windows: Vec<&[u64]> = starts
             .filter_map(|start| elements.get(start..start + set_size))
             .collect();

@@ -3,6 +3,7 @@
 //! ```text
 //! random             reproducible random numbers
 //! shingles           shingles of hashed words
+//! weights            weights of elements, by law
 //! edits              real texts with words replaced
 //! input              pairs of sets of known similarity
 //! signing_function   what signs them: a scheme, or anything else that signs
@@ -16,6 +17,8 @@
 mod random;
 
 mod shingles;
+
+mod weights;
 
 mod edits;
 
@@ -41,3 +44,4 @@ pub(crate) use self::measure::measure;
 pub(in crate::bench) use self::random::SplitMix64;
 pub use self::series::Series;
 pub use self::signing_function::SigningFunction;
+pub use self::weights::WeightLaw;

@@ -1,0 +1,190 @@
+//! `--weights-field`: every command compares weighted tokens.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{Float32Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::{Array, ArrayRef};
+use serde_json::{Value, json};
+
+use crate::support::{Place, lines_of, parquet};
+
+/// 0 and 3 are identical; 0 and 1 share 3 of 5 in weight, 0 and 2 share 1 of 7.
+fn records() -> Vec<Value> {
+    vec![
+        json!({ "tokens": ["a", "b", "c"], "w": [1, 1, 2] }),
+        json!({ "tokens": ["c", "a", "b"], "w": [1, 2.0, 1] }),
+        json!({ "tokens": ["a", "d", "d"], "w": [1, 1.5, 1.5] }),
+        json!({ "tokens": ["a", "b", "c"], "w": [1, 1, 2] }),
+        json!({ "tokens": ["e"], "w": [0] }),
+    ]
+}
+
+const OPTIONS: &str =
+    "--unit tokens --weights-field w --threshold 0.1 --bands 128 --rows 1 --weight-scale 64";
+
+fn pairs_of(place: &Place, input: &str) -> Vec<(u64, u64, f64)> {
+    let number = |pair: &Value, name: &str| pair[name].as_u64().unwrap();
+    let pairs = place.pairs(&format!("{input} {OPTIONS}"));
+    let of = |pair: &Value| {
+        let similarity = pair["similarity"].as_f64().unwrap();
+        (number(pair, "row_a"), number(pair, "row_b"), similarity)
+    };
+    let mut pairs: Vec<_> = pairs.iter().map(of).collect();
+    pairs.sort_by_key(|(a, b, _)| (*a, *b));
+    pairs
+}
+
+fn expected() -> Vec<(u64, u64, f64)> {
+    let (near, far) = (3.0 / 5.0, 1.0 / 7.0);
+    vec![
+        (0, 1, near),
+        (0, 2, far),
+        (0, 3, 1.0),
+        (1, 2, far),
+        (1, 3, near),
+        (2, 3, far),
+    ]
+}
+
+/// The records as a table, with weights of this type.
+fn table(weights: ArrayRef) -> Vec<u8> {
+    let mut tokens = ListBuilder::new(StringBuilder::new());
+    for record in records() {
+        for token in record["tokens"].as_array().unwrap() {
+            tokens.values().append_value(token.as_str().unwrap());
+        }
+        tokens.append(true);
+    }
+    parquet([
+        ("tokens", Arc::new(tokens.finish()) as ArrayRef),
+        ("w", weights),
+    ])
+}
+
+#[test]
+fn pairs_have_the_similarity_of_their_weights() {
+    let place = Place::new();
+    place.write("in.jsonl", lines_of(records()));
+    let mut single = ListBuilder::new(Float32Builder::new());
+    for record in records() {
+        for weight in record["w"].as_array().unwrap() {
+            #[allow(clippy::cast_possible_truncation, reason = "halves are exact")]
+            single
+                .values()
+                .append_value(weight.as_f64().unwrap() as f32);
+        }
+        single.append(true);
+    }
+    place.write("in.parquet", table(Arc::new(single.finish())));
+    for scheme in ["affine32", "affine64", "fast", "datasketch"] {
+        for input in ["in.jsonl", "in.parquet"] {
+            let pairs = pairs_of(&place, &format!("{input} --scheme {scheme}"));
+            assert_eq!(pairs, expected(), "{input} {scheme}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_other_types_are_refused() {
+    let place = Place::new();
+    let mut integers = ListBuilder::new(Int64Builder::new());
+    for record in records() {
+        for _ in record["w"].as_array().unwrap() {
+            integers.values().append_value(2);
+        }
+        integers.append(true);
+    }
+    let integers = integers.finish();
+    place.write("flat.parquet", table(integers.values().slice(0, 5)));
+    place.write("whole.parquet", table(Arc::new(integers)));
+    let run = place.run("sign whole.parquet -o s.npy --unit tokens --weights-field w");
+    run.succeeded();
+    for (field, problem) in [
+        ("w", "not a list of numbers"),
+        ("v", "there is no column \"v\""),
+    ] {
+        let run = format!("sign flat.parquet -o t.npy --unit tokens --weights-field {field}");
+        place.run(&run).refused(1, &[problem, "--weights-field"]);
+    }
+}
+
+#[test]
+fn wrong_weights_are_bad_records() {
+    for (weights, problem) in [
+        (json!([1, -2]), "field \"w\": -2 is not a weight"),
+        (json!([1]), "2 tokens have 1 weights"),
+        (json!([1, "2"]), "holds other values than numbers"),
+        (json!([1, null]), "holds other values than numbers"),
+        (json!(3), "field \"w\" is a number, not an array of numbers"),
+        (json!([1, 1e300]), "(--weight-scale)"),
+        (json!([1e6, 1e6]), "(--weight-scale)"),
+    ] {
+        let place = Place::new();
+        let good = json!({ "tokens": ["a", "b"], "w": [1, 2] });
+        let bad = json!({ "tokens": ["a", "b"], "w": weights });
+        place.write(
+            "in.jsonl",
+            lines_of([good.clone(), bad, good.clone(), json!({ "tokens": [] })]),
+        );
+        let options = "in.jsonl --unit tokens --weights-field w";
+        let run = place.run(&format!("dedup {options} -o out"));
+        run.refused(1, &["in.jsonl", "line 2", problem]);
+        let results = place.dedup(&format!("{options} --on-bad-record skip"));
+        let counts = ["skipped", "identical", "kept"].map(|name| results.count(name));
+        assert_eq!(counts, [2, 1, 1], "{problem}");
+        let skipped = results.report["skipped"][1]["problem"].as_str().unwrap();
+        assert!(skipped.contains("there is no field \"w\""), "{skipped}");
+    }
+}
+
+#[test]
+fn the_description_states_the_scale() {
+    let place = Place::new();
+    place.write("in.jsonl", lines_of(records()));
+    let sign = "sign in.jsonl -o s.parquet --unit tokens --weights-field w --weight-scale 64";
+    place.run(sign).succeeded();
+    let search = "--verify signature --threshold 0.1 --bands 128 --rows 1";
+    let stored = place.pairs(&format!("--signatures s.parquet {search}"));
+    let direct = place.pairs(&format!("in.jsonl {OPTIONS} --verify signature"));
+    assert_eq!(stored, direct);
+    let run = place.run(&format!("pairs --signatures s.parquet -o p.jsonl {search}"));
+    let run = run.succeeded();
+    let shown = "weighted at 64 copies per unit of weight";
+    assert!(run.stderr.contains(shown), "{}", run.stderr);
+    let report = place.read("p.jsonl.report.json");
+    let report: Value = serde_json::from_slice(&report).unwrap();
+    assert_eq!(report["parameters"]["weight_scale"], json!(64.0));
+    assert_eq!(report["parameters"]["weights_field"], json!("w"));
+}
+
+#[test]
+fn options_of_weights_are_checked() {
+    let place = Place::new();
+    place.write("in.jsonl", lines_of(records()));
+    for (options, phrases) in [
+        ("--weights-field w", ["single tokens", "--unit tokens"]),
+        (
+            "--unit tokens --size 2 --weights-field w",
+            ["single tokens", "--size 1"],
+        ),
+        (
+            "--unit tokens --weight-scale 2",
+            ["--weight-scale", "--weights-field"],
+        ),
+        (
+            "--unit tokens --weights-field w --weight-scale 3",
+            ["--weight-scale", "power of two"],
+        ),
+        (
+            "--unit tokens --weights-field w --count",
+            ["--count", "--weights-field"],
+        ),
+    ] {
+        place
+            .run(&format!("sign in.jsonl -o s.npy {options}"))
+            .refused(2, &phrases);
+    }
+    let join = "--unit tokens --weights-field w --candidates join";
+    let run = place.run(&format!("pairs in.jsonl -o p.jsonl {join}"));
+    run.refused(1, &["weighted tokens", "--candidates lsh"]);
+}
