@@ -370,9 +370,6 @@ pub enum Conflict {
         "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"
     )]
     JoinNotExact,
-    /// An exact join was requested for weighted tokens.
-    #[error("an exact join compares sets and bags, not weighted tokens; pass `candidates=lsh`")]
-    JoinWeights,
     /// The sets of an exact join need too much memory.
     #[error(
         "the shingles of an exact join need more memory than `join_mib` ({mib} MiB); raise `join_mib`, or pass `candidates=lsh`"

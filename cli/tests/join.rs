@@ -97,6 +97,57 @@ fn a_join_finds_all_pairs_of_baskets() {
     }
 }
 
+/// With whole weights, similarities are divisions of two whole numbers.
+#[test]
+fn a_join_finds_all_pairs_of_weighted_tokens() {
+    let mut numbers = Numbers(9);
+    for seed in 0..3 {
+        let sets: Vec<BTreeMap<usize, u64>> = baskets(20 + seed, 200, 40)
+            .into_iter()
+            .map(|basket| {
+                let weight = |numbers: &mut Numbers| 1 + (numbers.below(9) as u64).pow(2);
+                basket
+                    .into_iter()
+                    .map(|item| (item, weight(&mut numbers)))
+                    .collect()
+            })
+            .collect();
+        let records = sets.iter().enumerate().map(|(id, set)| {
+            let tokens: Vec<String> = set.keys().map(|item| format!("item {item}")).collect();
+            json!({"id": id, "tokens": tokens, "w": set.values().collect::<Vec<_>>()})
+        });
+        let place = Place::new();
+        place.write("in.jsonl", lines_of(records));
+        let similarity = |a: &BTreeMap<usize, u64>, b: &BTreeMap<usize, u64>| {
+            let items: BTreeSet<&usize> = a.keys().chain(b.keys()).collect();
+            let weights = items.iter().map(|item| {
+                let weight = |set: &BTreeMap<usize, u64>| set.get(*item).copied().unwrap_or(0);
+                (weight(a), weight(b))
+            });
+            let (mut lesser, mut greater) = (0, 0);
+            for (a, b) in weights {
+                lesser += a.min(b);
+                greater += a.max(b);
+            }
+            lesser as f64 / greater as f64
+        };
+        for threshold in [0.3, 0.5, 0.7, 0.9] {
+            let ids = || (0u64..).zip(&sets);
+            let pairs = ids().flat_map(|a| ids().map(move |b| (a, b)));
+            let expected: Found = pairs
+                .filter(|((a, _), (b, _))| a < b)
+                .map(|((a, of_a), (b, of_b))| ((a, b), similarity(of_a, of_b)))
+                .filter(|(_, similarity)| *similarity >= threshold)
+                .map(|(pair, similarity)| (pair, rounded(similarity)))
+                .collect();
+            let options = format!(
+                "in.jsonl --unit tokens --weights-field w --candidates join --threshold {threshold}"
+            );
+            assert!(found(&place.pairs(&options)) == expected, "{options}");
+        }
+    }
+}
+
 #[test]
 fn a_join_of_texts_finds_all_pairs_of_words() {
     let mut numbers = Numbers(7);

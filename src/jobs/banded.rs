@@ -2,7 +2,7 @@
 
 use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
 use crate::error::{Conflict, Result};
-use crate::pipeline::{BandKeys, Banding, PackedSignatures, SlotBits};
+use crate::pipeline::{BandKeys, Banding, PackedSignatures, Shingler, SlotBits};
 use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// Collects band keys, and signatures or exact sets if verification needs them.
@@ -30,28 +30,29 @@ impl Banded {
         }
     }
 
-    /// Holds exact sets for verification, as long as they fit in memory.
-    pub(crate) fn hold_sets(self) -> Self {
+    /// Holds the exact sets that `shingler` makes for verification, as long as they fit in memory.
+    pub(crate) fn hold_sets(self, shingler: &Shingler) -> Self {
+        let sets = ExactSets::default().weighted(shingler.takes_weights());
         Banded {
-            sets: Some(ExactSets::default()),
+            sets: Some(sets),
             ..self
         }
     }
 
     /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails.
-    pub(crate) fn join(self, most_bytes: usize) -> Self {
+    pub(crate) fn join(self, most_bytes: usize, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,
             signs: false,
-            ..self.hold_sets()
+            ..self.hold_sets(shingler)
         }
     }
 
     /// Holds exact sets for a join beside band keys, as long as they fit in `most_bytes`.
-    pub(crate) fn join_if_small(self, most_bytes: usize) -> Self {
+    pub(crate) fn join_if_small(self, most_bytes: usize, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,
-            ..self.hold_sets()
+            ..self.hold_sets(shingler)
         }
     }
 

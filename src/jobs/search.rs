@@ -145,11 +145,9 @@ impl Search {
     /// [`Conflict::JoinWeights`] for one of weighted tokens.
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
-        let is_weighted = engine.shingler().takes_weights();
         match self.candidates {
             CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
-            CandidateMethod::Join if is_weighted => Err(Conflict::JoinWeights.into()),
-            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() || is_weighted => {
+            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() => {
                 Ok(CandidateMethod::Lsh)
             }
             method => Ok(method),
@@ -219,12 +217,12 @@ impl Candidates {
         let num_perm = engine.signer().num_perm();
         let method = search.method(engine)?;
         let is_exact = search.verification == Verification::Exact;
-        let banded = search.banded(num_perm);
+        let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
         let mut banded = match method {
-            CandidateMethod::Join => banded.join(search.join_bytes),
-            CandidateMethod::Auto => banded.join_if_small(search.join_bytes),
-            CandidateMethod::Lsh if is_exact && engine.shingler().hashes_exactly() => {
-                banded.hold_sets()
+            CandidateMethod::Join => banded.join(search.join_bytes, shingler),
+            CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
+            CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
+                banded.hold_sets(shingler)
             }
             CandidateMethod::Lsh => banded,
         };

@@ -19,31 +19,41 @@ impl Parity {
     }
 }
 
-/// What a join knows of its sets, by index: the number of elements, and their parities. All sets list their elements
-/// in one order.
+/// What a join knows of its sets, by index: the number of elements, and their parities; or the sum of their weights,
+/// and nothing else. All sets list their elements in one order.
 #[derive(Clone, Debug)]
 pub(super) struct PrefixFilter {
     pub(super) threshold: f64,
-    pub(super) sets: Vec<(u32, Parity)>,
+    pub(super) is_weighted: bool,
+    pub(super) sets: Vec<(u64, Parity)>,
 }
 
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the number of elements of a set in memory is a usize"
+)]
 impl PrefixFilter {
     /// Whether two sets may be similar by their sizes and parities.
     pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
         let (len_a, parity_a) = self.sets[a as usize];
         let (len_b, parity_b) = self.sets[b as usize];
         let (less, more) = (len_a.min(len_b), len_a.max(len_b));
-        let (len_a, len_b) = (len_a as usize, len_b as usize);
-        f64::from(less) / f64::from(more) >= self.threshold
-            && parity_a.differences(parity_b) + 2 * least_overlap(len_a, len_b, self.threshold)
-                <= len_a + len_b
+        less as f64 / more as f64 >= self.threshold
+            && (self.is_weighted || {
+                let (len_a, len_b) = (len_a as usize, len_b as usize);
+                let least = least_overlap(len_a, len_b, self.threshold);
+                parity_a.differences(parity_b) + 2 * least <= len_a + len_b
+            })
     }
 
     /// Whether two sets may be similar that have their first common element at these places, from 0 (the position
     /// filter of PPJoin, MMDS 3.9.6).
     pub(super) fn passes(&self, (a, place_a): (u32, u32), (b, place_b): (u32, u32)) -> bool {
+        if self.is_weighted {
+            return true;
+        }
         let (len_a, len_b) = (self.sets[a as usize].0, self.sets[b as usize].0);
-        let most = (len_a - place_a).min(len_b - place_b);
+        let most = (len_a - u64::from(place_a)).min(len_b - u64::from(place_b));
         most as usize >= least_overlap(len_a as usize, len_b as usize, self.threshold)
     }
 }

@@ -25,7 +25,13 @@ pub trait Sets: Sync {
         self.len() == 0
     }
 
-    /// The elements of a set, in any order, with or without repeats.
+    /// Whether elements have weights.
+    fn are_weighted(&self) -> bool {
+        false
+    }
+
+    /// The elements of a set, in any order, with or without repeats. Or, if they have weights, the elements without
+    /// repeats, each followed by its weight, which come to less than 2^63.
     ///
     /// # Panics
     /// If `position` is not below the number of documents.
@@ -52,10 +58,12 @@ pub trait Sets: Sync {
 pub struct Prefixes {
     threshold: f64,
     documents: usize,
+    are_weighted: bool,
     /// Ascending.
     entries: Vec<Entry>,
-    /// The number of elements and their parities, for each set with entries, by ascending position.
-    sets: Vec<(u32, u32, Parity)>,
+    /// The number of elements and their parities, or the sum of their weights, for each set with entries, by ascending
+    /// position.
+    sets: Vec<(u32, u64, Parity)>,
 }
 
 /// An element of the prefix of a set, ordered by element.
@@ -78,6 +86,11 @@ impl Element {
     fn new(count: u32, hash: u64) -> Self {
         Element(u64::from(count.min(0xFFFF)) << 48 | hash >> 16)
     }
+
+    /// Whether no other set has the element.
+    fn is_alone(self) -> bool {
+        self.0 >> 48 <= 1
+    }
 }
 
 /// Sets that are processed between two calls of `advance`.
@@ -94,6 +107,7 @@ impl Prefixes {
         threshold: f64,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
+        let are_weighted = sets.are_weighted();
         let documents = sets.len();
         let positions: Vec<u32> = (0..).take(documents).collect();
         let elements = positions.iter().map(|position| sets.get(*position).len());
@@ -101,9 +115,13 @@ impl Prefixes {
         let mut done = 0;
         for batch in positions.chunks(BATCH) {
             batch.par_iter().for_each(|position| {
-                sets.get(*position)
-                    .iter()
-                    .for_each(|hash| counts.add(*hash));
+                let set = sets.get(*position);
+                if are_weighted {
+                    let elements = set.as_chunks().0.iter();
+                    elements.for_each(|[hash, _]: &[u64; 2]| counts.add(*hash));
+                } else {
+                    set.iter().for_each(|hash| counts.add(*hash));
+                }
             });
             done += batch.len() as u64;
             advance(done)?;
@@ -111,6 +129,7 @@ impl Prefixes {
         let mut prefixes = Prefixes {
             threshold,
             documents,
+            are_weighted,
             entries: Vec::new(),
             sets: Vec::new(),
         };
@@ -118,7 +137,12 @@ impl Prefixes {
             let found: Vec<Found> = batch
                 .par_iter()
                 .map_init(Scratch::default, |scratch, position| {
-                    scratch.prefix(*position, sets.get(*position), &counts, threshold)
+                    let set = sets.get(*position);
+                    if are_weighted {
+                        scratch.weighted_prefix(*position, set, &counts, threshold)
+                    } else {
+                        scratch.prefix(*position, set, &counts, threshold)
+                    }
                 })
                 .collect();
             for found in found {
@@ -154,6 +178,7 @@ impl Prefixes {
         let Prefixes {
             threshold,
             documents,
+            are_weighted,
             entries,
             sets,
         } = self;
@@ -180,6 +205,7 @@ impl Prefixes {
         });
         let filter = PrefixFilter {
             threshold,
+            is_weighted: are_weighted,
             sets: of_index.collect(),
         };
         Ok(buckets.with_filter(filter))
@@ -195,8 +221,8 @@ fn same_element(a: &Entry, b: &Entry) -> bool {
 
 /// The prefix of one set; empty if no other set has one of its elements.
 struct Found {
-    /// Position, number of elements, and parities.
-    set: Option<(u32, u32, Parity)>,
+    /// Position, number of elements and parities, or sum of weights.
+    set: Option<(u32, u64, Parity)>,
     entries: Vec<Entry>,
 }
 
@@ -260,6 +286,8 @@ struct Scratch {
     table: Vec<u64>,
     /// Elements that other sets have, too, first with repeats.
     shared: Vec<(Element, u64)>,
+    /// All elements of a weighted set, with their weights.
+    weighted: Vec<(Element, u64)>,
 }
 
 impl Scratch {
@@ -311,7 +339,49 @@ impl Scratch {
             .collect();
         entries.dedup_by_key(|entry| entry.element);
         Found {
-            set: Some((position, u32::try_from(len).unwrap_or(u32::MAX), parity)),
+            set: Some((position, len as u64, parity)),
+            entries,
+        }
+    }
+
+    /// Finds the prefix of a set of weighted elements: the elements up to which those that follow weigh too little for
+    /// any similar set. The places of its entries are 0.
+    fn weighted_prefix(
+        &mut self,
+        position: u32,
+        set: &[u64],
+        counts: &Counts,
+        threshold: f64,
+    ) -> Found {
+        let elements = set.as_chunks().0.iter();
+        self.weighted.clear();
+        self.weighted
+            .extend(elements.map(|[hash, weight]: &[u64; 2]| {
+                let count = counts.get(*hash);
+                (Element::new(count, *hash), *weight)
+            }));
+        self.weighted.sort_unstable();
+        let sum: u64 = self.weighted.iter().map(|(_, weight)| weight).sum();
+        let mut rest = sum;
+        let mut entries: Vec<Entry> = Vec::new();
+        for (element, weight) in &self.weighted {
+            // The lesser weights of a similar pair come to at most `rest`, the greater ones to at least `sum`; and of
+            // larger numbers, neither the conversion nor the division is smaller.
+            if (rest as f64 / sum as f64) < threshold {
+                break;
+            }
+            if !element.is_alone() {
+                entries.push(Entry {
+                    element: *element,
+                    position,
+                    place: 0,
+                });
+            }
+            rest -= weight;
+        }
+        entries.dedup();
+        Found {
+            set: (!entries.is_empty()).then_some((position, sum, Parity::default())),
             entries,
         }
     }
@@ -342,11 +412,12 @@ impl Scratch {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::ops::ControlFlow;
 
     use proptest::prelude::*;
 
+    use super::super::candidates::CandidateSource;
     use super::super::cluster::{ClusterTask, Clusters};
     use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
     use super::*;
@@ -487,6 +558,79 @@ mod tests {
             prop_assert_eq!(of(&greedy), kept);
             let components: Vec<u32> = (0..).zip(&first).filter(|(i, f)| i == *f).map(|(i, _)| i).collect();
             prop_assert_eq!(of(&connected), components);
+        }
+    }
+
+    /// Sets of few weighted elements.
+    #[derive(Debug)]
+    struct Weighted(Vec<Vec<u64>>);
+
+    impl Sets for Weighted {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn are_weighted(&self) -> bool {
+            true
+        }
+
+        fn get(&self, position: u32) -> &[u64] {
+            &self.0[position as usize]
+        }
+    }
+
+    impl Weighted {
+        fn similarity(&self, a: u32, b: u32) -> f64 {
+            let weights = |position: u32| -> BTreeMap<u64, u64> {
+                let elements = self.0[position as usize].as_chunks().0.iter();
+                elements
+                    .map(|[hash, weight]: &[u64; 2]| (*hash, *weight))
+                    .collect()
+            };
+            let (a, b) = (weights(a), weights(b));
+            let all: BTreeSet<u64> = a.keys().chain(b.keys()).copied().collect();
+            let weight = |set: &BTreeMap<u64, u64>, hash| set.get(&hash).copied().unwrap_or(0);
+            let both = || {
+                all.iter()
+                    .map(|hash| (weight(&a, *hash), weight(&b, *hash)))
+            };
+            let lesser: u64 = both().map(|(a, b)| a.min(b)).sum();
+            let greater: u64 = both().map(|(a, b)| a.max(b)).sum();
+            if greater == 0 {
+                0.0
+            } else {
+                lesser as f64 / greater as f64
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn weighted_joins_miss_no_pair(
+            sets in prop::collection::vec(
+                prop::collection::btree_map(0u64..30, prop_oneof![1u64..6, 1u64..1 << 40], 0..20),
+                1..30,
+            ),
+            threshold in thresholds(),
+        ) {
+            let list = |set: BTreeMap<u64, u64>| set.into_iter().flat_map(|(hash, weight)| [hash, weight]).collect();
+            let sets = Weighted(sets.into_iter().map(list).collect());
+            let prefixes = Prefixes::of(&sets, threshold, &mut |_| Ok(())).unwrap();
+            let buckets = prefixes.into_buckets().unwrap();
+            let mut candidates = BTreeSet::new();
+            for (index, position) in (0..).zip(buckets.positions()) {
+                let mut partners = Vec::new();
+                CandidateSource::partners(&buckets, index, index + 1, &mut partners);
+                let of = |other: &u32| (*position, buckets.positions()[*other as usize]);
+                candidates.extend(partners.iter().map(of));
+            }
+            let documents = u32::try_from(sets.0.len()).unwrap();
+            for a in 0..documents {
+                for b in a + 1..documents {
+                    let is_similar = sets.similarity(a, b) >= threshold;
+                    prop_assert!(!is_similar || candidates.contains(&(a, b)), "{a} {b}");
+                }
+            }
         }
     }
 

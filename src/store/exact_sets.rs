@@ -200,6 +200,10 @@ impl Sets for ExactSets {
         self.numbers.len()
     }
 
+    fn are_weighted(&self) -> bool {
+        self.is_weighted
+    }
+
     fn get(&self, position: u32) -> &[u64] {
         match self.numbers[position as usize] {
             NONE => &[],

@@ -222,22 +222,16 @@ impl Shingler {
         batch: &mut ShingleBatch,
     ) {
         scratch.is_digested = false;
-        self.append_set(self.hash, document, scratch, batch);
+        self.append_set(document, scratch, batch);
     }
 
-    fn append_set(
-        &self,
-        hash: BaseHash,
-        document: Document<'_>,
-        scratch: &mut Scratch,
-        batch: &mut ShingleBatch,
-    ) {
+    fn append_set(&self, document: Document<'_>, scratch: &mut Scratch, batch: &mut ShingleBatch) {
         match &mut batch.hashes {
             SlotVec::U32(out) => {
-                self.shingle_document(hash, document, scratch, &mut Out::all(out));
+                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
             }
             SlotVec::U64(out) => {
-                self.shingle_document(hash, document, scratch, &mut Out::all(out));
+                self.shingle_document(self.hash, document, scratch, &mut Out::all(out));
             }
         }
         batch.end_set();
@@ -296,22 +290,19 @@ impl Shingler {
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
     ) -> Vec<u128> {
-        self.append_sets_with_digests(self.hash, documents, scratch, batch)
+        let mut digests = Vec::with_capacity(documents.len());
+        scratch.is_digested = true;
+        for row in 0..documents.len() {
+            self.append_set(documents.get(row), scratch, batch);
+            digests.push(scratch.digest());
+        }
+        digests
     }
 
-    /// Does the same with the 64-bit hashes of [`Shingler::exact_hashes`].
+    /// Appends the lists of [`Shingler::exact_list`] to `batch`, which has 64-bit hashes, and returns the digests of
+    /// [`Shingler::shingle_with_digests`].
     pub(crate) fn exact_with_digests<D: Documents + ?Sized>(
         &self,
-        documents: &D,
-        scratch: &mut Scratch,
-        batch: &mut ShingleBatch,
-    ) -> Vec<u128> {
-        self.append_sets_with_digests(self.exact_hash(), documents, scratch, batch)
-    }
-
-    fn append_sets_with_digests<D: Documents + ?Sized>(
-        &self,
-        hash: BaseHash,
         documents: &D,
         scratch: &mut Scratch,
         batch: &mut ShingleBatch,
@@ -319,7 +310,10 @@ impl Shingler {
         let mut digests = Vec::with_capacity(documents.len());
         scratch.is_digested = true;
         for row in 0..documents.len() {
-            self.append_set(hash, documents.get(row), scratch, batch);
+            if let SlotVec::U64(list) = &mut batch.hashes {
+                self.append_exact_list(documents.get(row), scratch, list);
+            }
+            batch.end_set();
             digests.push(scratch.digest());
         }
         digests
@@ -345,18 +339,25 @@ impl Shingler {
         scratch: &mut Scratch,
         list: &mut Vec<u64>,
     ) {
+        list.clear();
+        scratch.is_digested = false;
+        self.append_exact_list(document, scratch, list);
+    }
+
+    fn append_exact_list(
+        &self,
+        document: Document<'_>,
+        scratch: &mut Scratch,
+        list: &mut Vec<u64>,
+    ) {
+        let hash = self.exact_hash();
         let Weighting::Given(scale) = self.shingling.weighting else {
-            self.exact_hashes(document, scratch, list);
+            self.shingle_document(hash, document, scratch, &mut Out::all(list));
             return;
         };
-        scratch.is_digested = false;
-        let elements = self.weigh_document::<u64>(scale, self.exact_hash(), document, scratch);
-        list.clear();
-        list.extend(
-            elements
-                .into_iter()
-                .flat_map(|(hash, weight)| [hash, weight]),
-        );
+        let elements = self.weigh_document::<u64>(scale, hash, document, scratch);
+        let elements = elements.into_iter();
+        list.extend(elements.flat_map(|(hash, weight)| [hash, weight]));
     }
 
     /// Whether documents have weights ([`Weighting::Given`]).
