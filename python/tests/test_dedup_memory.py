@@ -204,3 +204,43 @@ def test_bad_arguments_are_refused(arguments):
         dedup(TEXTS, **arguments)
     with pytest.raises(TypeError):
         dedup("text")
+
+
+class TestJoins:
+    BASKETS = [[f"item {(i * i + j) % 90}" for j in range(3 + i % 9)] for i in range(200)]
+
+    def test_a_join_finds_all_pairs(self):
+        sets = [set(basket) for basket in self.BASKETS]
+        for threshold in (0.3, 0.5, 0.7, 0.9):
+            found = simgpu.pairs(self.BASKETS, shingling="tokens", threshold=threshold, candidates="join")
+            expected = {
+                (i, j)
+                for j in range(len(sets))
+                for i in range(j)
+                if len(sets[i] & sets[j]) / len(sets[i] | sets[j]) >= threshold
+            }
+            assert set(zip(found["left"].tolist(), found["right"].tolist(), strict=True)) == expected
+            assert found.recall == 1.0
+            assert found.report["parameters"]["candidates"] == "join"
+            assert "bands" not in found.report["parameters"]
+
+    def test_tokens_are_joined_by_default(self):
+        joined = simgpu.dedup(self.BASKETS, shingling="tokens", candidates="join")
+        by_default = simgpu.dedup(self.BASKETS, shingling="tokens")
+        assert by_default.recall == 1.0
+        assert (by_default.keep == joined.keep).all()
+        assert simgpu.dedup(self.BASKETS, shingling="tokens", seed=7).recall < 1.0
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"candidates": "join", "bands": 16, "rows": 8}, "bands"),
+            ({"candidates": "join", "num_perm": 64}, "candidates"),
+            ({"candidates": "join", "verify": "signature"}, "verify"),
+            ({"candidates": "all"}, "candidates"),
+            ({"candidates": "join", "join_mib": 0}, "join_mib"),
+        ],
+    )
+    def test_joins_refuse_what_they_cannot_do(self, options, named):
+        with pytest.raises(simgpu.ParameterError, match=named):
+            simgpu.pairs(self.BASKETS, shingling="tokens", **options)

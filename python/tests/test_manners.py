@@ -23,6 +23,8 @@ CALLS = {
 
 def python(code, timeout=60, **options):
     """Runs code in an interpreter of its own, which must end within the time limit."""
+    # Without a desktop, Mesa's device selection writes to stderr.
+    options["env"] = {"NODEVICE_SELECT": "1", **options.get("env", os.environ)}
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,

@@ -236,7 +236,10 @@ def dedup(
     """
     settings = _settings(locals())
     parts = _simgpu.dedup_in_memory(data, column, id, settings, cluster, keep, max_bucket)
-    return Deduplicated(parts, {"keep": keep, "cluster": cluster, "max_bucket": max_bucket})
+    options: dict[str, Any] = {"keep": keep, "cluster": cluster}
+    if parts["parameters"]["candidates"] == "lsh":
+        options["max_bucket"] = max_bucket
+    return Deduplicated(parts, options)
 
 
 def pairs(
