@@ -1,5 +1,7 @@
 //! Finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this search.
 
+use std::ops::ControlFlow;
+
 use super::banded::Banded;
 use super::corpus::Corpus;
 use super::first_pass::FirstPass;
@@ -239,28 +241,13 @@ impl Candidates {
             grouped(corpus.documents()),
             grouped(bytes.div_ceil(1_000_000))
         ));
-        if method != CandidateMethod::Lsh
-            && let Some(sets) = banded.sets.take()
-        {
-            let join = Join::of(sets, search, progress, timings)?;
-            let is_taken = method == CandidateMethod::Join || join.is_cheap();
-            if is_taken && join.bytes() <= search.join_bytes {
-                progress.tell(&format!("candidates: exact join, {}", join.cost()));
-                return join.candidates(corpus, search);
+        let mut held = banded.sets.take();
+        if method != CandidateMethod::Lsh {
+            match Join::choose(held, method, search, progress, timings)? {
+                ControlFlow::Break(join) => return join.candidates(corpus, search),
+                ControlFlow::Continue(sets) => held = sets,
             }
-            if method == CandidateMethod::Join {
-                let mib = search.join_bytes >> 20;
-                return Err(Conflict::JoinMemory { mib }.into());
-            }
-            progress.tell(&format!(
-                "candidates: LSH, because an exact join has {}",
-                join.cost()
-            ));
-            banded.sets = Some(join.sets);
-        } else if method == CandidateMethod::Auto {
-            progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
         }
-        let held = banded.sets.take();
         let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
         if is_exact {
             let Candidates {
@@ -324,6 +311,42 @@ struct Join {
 }
 
 impl Join {
+    /// Decides between a join of the held sets and LSH, for which it returns the sets.
+    fn choose(
+        held: Option<ExactSets>,
+        method: CandidateMethod,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
+        let Some(sets) = held else {
+            progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
+            return Ok(ControlFlow::Continue(None));
+        };
+        let join = Join::of(sets, search, progress, timings)?;
+        let fits = join.bytes() <= search.join_bytes;
+        if !fits && method == CandidateMethod::Join {
+            let mib = search.join_bytes >> 20;
+            return Err(Conflict::JoinMemory { mib }.into());
+        }
+        if fits && (method == CandidateMethod::Join || join.is_cheap()) {
+            let bytes = join.bytes() as u64;
+            progress.tell(&format!(
+                "candidates: exact join; its shingles and index take {} MB",
+                grouped(bytes.div_ceil(1_000_000))
+            ));
+            return Ok(ControlFlow::Break(join));
+        }
+        let reason = if fits {
+            let pairs = grouped(join.prefixes.shared_elements());
+            format!("an exact join would meet {pairs} pairs of equal shingles")
+        } else {
+            "the index of an exact join needs more memory than `join_mib`".to_owned()
+        };
+        progress.tell(&format!("candidates: LSH, because {reason}"));
+        Ok(ControlFlow::Continue(Some(join.sets)))
+    }
+
     fn of(
         sets: ExactSets,
         search: &Search,
@@ -351,16 +374,6 @@ impl Join {
     fn is_cheap(&self) -> bool {
         let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.shingles);
         self.prefixes.shared_elements() <= most
-    }
-
-    /// What decides whether it is cheap.
-    fn cost(&self) -> String {
-        format!(
-            "{} pairs of rare shingles among {} shingles, {} MB",
-            grouped(self.prefixes.shared_elements()),
-            grouped(self.shingles),
-            grouped((self.bytes() as u64).div_ceil(1_000_000))
-        )
     }
 
     fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
