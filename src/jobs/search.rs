@@ -143,8 +143,7 @@ impl Search {
     /// depends on the documents.
     ///
     /// # Errors
-    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`],
-    /// [`Conflict::JoinWeights`] for one of weighted tokens.
+    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`].
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
         match self.candidates {
