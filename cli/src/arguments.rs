@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
+use simgpu::error::Conflict;
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, WeightsField,
 };
@@ -862,6 +863,9 @@ impl SearchArguments {
             None if sign.is_none() => Verification::Signature,
             None => Verification::Exact,
         };
+        if candidates == CandidateMethod::Join && verification != Verification::Exact {
+            return Err(usage(Conflict::JoinNotExact.into()));
+        }
         Ok(Search {
             candidates,
             join_bytes,

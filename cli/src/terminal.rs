@@ -10,7 +10,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
-use simgpu::jobs::{Outcome, Search, SignatureFile};
+use simgpu::jobs::{CandidateMethod, Outcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime};
 use simgpu::scheme::{Preset, Scheme, Shingles};
@@ -142,6 +142,10 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
     let scheme = engine.scheme();
     let shingling = engine.shingler().shingling();
     let shingles = shingles_name(shingling);
+    if search.is_some_and(|search| search.candidates == CandidateMethod::Join) {
+        progress.tell(&format!("{shingles}, exact join"));
+        return;
+    }
     let mut message = format!(
         "{shingles} hashed by {hash}, {scheme} with {k} permutations on {backend}",
         hash = engine.shingler().hash(),

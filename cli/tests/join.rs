@@ -227,13 +227,14 @@ fn joins_refuse_what_they_cannot_do() {
     let run = |options: &str| place.run(&format!("pairs in.jsonl --unit tokens -o - {options}"));
     for (options, phrases) in [
         ("--verify signature", ["exact join", "--verify exact"]),
+        ("--verify none", ["exact join", "--candidates lsh"]),
         ("--bands 16 --rows 8", ["--bands", "--candidates lsh"]),
         ("--seed 7", ["--seed", "--candidates lsh"]),
         ("--scheme fast", ["--scheme", "--candidates lsh"]),
         ("--backend scalar", ["--backend", "--candidates lsh"]),
     ] {
         let run = run(&format!("--candidates join {options}"));
-        assert_ne!(run.code, Some(0), "{options}");
+        assert_eq!(run.code, Some(2), "{options}");
         for phrase in phrases {
             assert!(run.error().contains(phrase), "{options}: {}", run.error());
         }

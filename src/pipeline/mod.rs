@@ -71,6 +71,7 @@ pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
+pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub use prefixes::{Prefixes, Sets};
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;

@@ -19,6 +19,10 @@ impl Parity {
     }
 }
 
+/// How far rounding of weights may lower a similarity: decimal fractions are no whole numbers of the units that count
+/// weights. A weighted pair that is nearer below the threshold counts as similar.
+pub(crate) const WEIGHT_ROUNDING: f64 = 1e-8;
+
 /// What a join knows of its sets, by index: the number of elements, and their parities; or the sum of their weights,
 /// and nothing else. All sets list their elements in one order.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::bucket::Buckets;
 use super::overlap::prefix_len;
-use super::prefix_filter::{Parity, PrefixFilter};
+use super::prefix_filter::{Parity, PrefixFilter, WEIGHT_ROUNDING};
 use crate::error::{Error, Result};
 use crate::scheme::spread;
 
@@ -108,6 +108,11 @@ impl Prefixes {
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let are_weighted = sets.are_weighted();
+        let threshold = if are_weighted {
+            threshold - WEIGHT_ROUNDING
+        } else {
+            threshold
+        };
         let documents = sets.len();
         let positions: Vec<u32> = (0..).take(documents).collect();
         let elements = positions.iter().map(|position| sets.get(*position).len());

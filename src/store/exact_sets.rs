@@ -10,7 +10,7 @@ use super::set_table::SetTable;
 #[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::pipeline::{Comparer, Sets, Similarity};
+use crate::pipeline::{Comparer, Sets, Similarity, WEIGHT_ROUNDING};
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
@@ -257,10 +257,13 @@ struct WeightedComparer<'a> {
 }
 
 impl Comparer for WeightedComparer<'_> {
-    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+    fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
         let [own, other] = &mut self.buffers;
         let (a, b) = (self.sets.read(a, own)?, self.sets.read(b, other)?);
-        Ok(Some(weighted_jaccard(a, b)))
+        let similarity = weighted_jaccard(a, b);
+        // Weights are rounded, so that a pair at the threshold may come out just below it.
+        let is_least = (least - WEIGHT_ROUNDING..least).contains(&similarity);
+        Ok(Some(if is_least { least } else { similarity }))
     }
 }
 

@@ -91,6 +91,27 @@ fn pairs_have_the_similarity_of_their_weights() {
 }
 
 #[test]
+fn pairs_at_the_threshold_are_similar_despite_rounded_weights() {
+    let place = Place::new();
+    // 1.4 of 2.8, in tenths that no binary fraction equals.
+    place.write(
+        "in.jsonl",
+        lines_of([
+            json!({ "tokens": ["a", "b", "c", "d"], "w": [0.7, 0.3, 0.9, 0.7] }),
+            json!({ "tokens": ["d", "e", "b", "a", "c"], "w": [0.7, 0.2, 0.3, 0.2, 0.2] }),
+        ]),
+    );
+    for candidates in ["--candidates join", LSH] {
+        let options = "in.jsonl --unit tokens --weights-field w --threshold";
+        let found = place.pairs(&format!("{options} 0.5 {candidates}"));
+        assert_eq!(found.len(), 1, "{candidates}");
+        assert_eq!(found[0]["similarity"], 0.5, "{candidates}");
+        let none = place.pairs(&format!("{options} 0.5000001 {candidates}"));
+        assert!(none.is_empty(), "{candidates}");
+    }
+}
+
+#[test]
 fn columns_of_other_types_are_refused() {
     let place = Place::new();
     let mut integers = ListBuilder::new(Int64Builder::new());
