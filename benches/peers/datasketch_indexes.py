@@ -9,6 +9,7 @@ members under affine32; every fourth set repeats three quarters of an earlier on
 """
 
 import argparse
+import ctypes
 import gc
 import importlib
 import multiprocessing
@@ -22,7 +23,7 @@ NUM_PERM = 128
 BANDS, ROWS = 16, 8
 SET_SIZE = 100
 MODULES = {"datasketch": "datasketch", "simgpu": "simgpu.datasketch"}
-ROUNDS = 3
+ROUNDS = 15
 PARTS = ["choice", "lsh", "memory", "forest", "ensemble"]
 
 
@@ -109,7 +110,6 @@ def measure_lsh(times, tool, module, count):
     elapsed_s, dumped = cpu_s(lambda: pickle.dumps(index))
     times.add(f"pickle.dumps of {count:,}", tool, elapsed_s)
     times.add(f"pickle.loads of {count:,}", tool, cpu_s(lambda: pickle.loads(dumped))[0])
-    print(f"{tool}: pickle of {len(dumped) / count:,.0f} bytes per document", flush=True)
     times.add("remove, 16 x 8", tool, cpu_s(remove)[0], count)
 
 
@@ -148,31 +148,34 @@ def measure_ensemble(times, tool, module, count):
 
 
 def resident_bytes():
+    gc.collect()
+    # Pages that the allocator keeps for reuse would hide what follows.
+    ctypes.CDLL(None).malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def grown_bytes(name, count, results):
-    """Bytes by which the resident set grows when `count` documents are inserted."""
+def measure_size(name, count, results):
+    """Bytes by which the resident set grows when `count` documents are inserted, and those of the pickled index."""
     module = importlib.import_module(name)
     slots, keys = slots_of(count), [f"key-{i}" for i in range(count)]
     index = module.MinHashLSH(num_perm=NUM_PERM, params=(BANDS, ROWS))
     index.query(Sketch(slots[0]))
-    gc.collect()
     before = resident_bytes()
     for key, row in zip(keys, slots):
         index.insert(key, Sketch(row))
-    gc.collect()
-    results.put(resident_bytes() - before)
+    grown = resident_bytes() - before
+    results.put((grown, len(pickle.dumps(index))))
 
 
 def measure_memory(count):
     context = multiprocessing.get_context("spawn")
     for tool, name in MODULES.items():
         results = context.Queue()
-        process = context.Process(target=grown_bytes, args=(name, count, results))
+        process = context.Process(target=measure_size, args=(name, count, results))
         process.start()
-        print(f"{tool}: index of {results.get() / count:,.0f} bytes per document, of {count:,}")
+        grown, pickled = (size / count for size in results.get())
+        print(f"{tool}: index of {grown:,.0f} bytes per document, of {count:,}; pickle of {pickled:,.0f}")
         process.join()
 
 

@@ -11,4 +11,8 @@ pub use crate::pipeline::{for_each_word, gauss_legendre};
 pub use crate::simd::ceiling;
 
 /// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
+#[cfg(feature = "example-corpus")]
 pub const EXAMPLE_CORPUS: &[u8] = include_bytes!("../../examples/driver-docs.jsonl.zst");
+/// Nothing: this build lacks the feature `example-corpus`.
+#[cfg(not(feature = "example-corpus"))]
+pub const EXAMPLE_CORPUS: &[u8] = &[];

@@ -132,7 +132,7 @@ struct MeasureArguments {
     threads: Vec<NonZeroU32>,
 
     /// Corpus with texts in the field `text`: a file or folder of any format that is read [default: the example
-    /// of the README]
+    /// of the README, which Python's `simgpu` does not have]
     #[arg(long, value_name = "CORPUS", help_heading = "Selection")]
     input: Option<PathBuf>,
 
@@ -191,6 +191,11 @@ impl MeasureArguments {
         for threads in &self.threads {
             let threads = usize::try_from(threads.get()).unwrap_or(usize::MAX);
             check_threads(threads, cores())?;
+        }
+        if self.input.is_none() && cfg!(not(feature = "example-corpus")) {
+            return Err(conflict(
+                "this build has no corpus of its own; name one with --input, such as simgpu's examples/driver-docs.jsonl.zst",
+            ));
         }
         let plan = Plan {
             effort,
