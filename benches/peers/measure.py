@@ -351,6 +351,7 @@ class Bench:
                     expected_recall=0.0,
                     kept=kept,
                     kept_by_truth=truth[pipeline.words],
+                    elapsed_s=None,
                 )
             )
 

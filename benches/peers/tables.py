@@ -97,6 +97,7 @@ class PipelineResult:
     expected_recall: float
     kept: int | None
     kept_by_truth: int | None
+    elapsed_s: float | None
 
 
 @dataclasses.dataclass(frozen=True)

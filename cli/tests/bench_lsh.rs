@@ -54,6 +54,15 @@ fn pipelines_find_most_true_pairs_and_no_others() {
 }
 
 #[test]
+fn joins_find_all_true_pairs_and_no_others() {
+    let documents = EvaluationCorpus::of(&BenchCorpus::read(None).unwrap()).unwrap();
+    let found = documents.join(&documents.truth(0.8)).unwrap();
+    assert!(found.true_pairs > 100, "{found:?}");
+    assert_eq!((found.true_found, found.false_found), (found.true_pairs, 0));
+    assert_eq!(found.kept, found.kept_by_truth);
+}
+
+#[test]
 fn candidates_follow_the_s_curve() {
     let banding = Banding::new(16, 8, 128).unwrap();
     let function = SigningFunction::of(Scheme::default());

@@ -156,13 +156,13 @@ pub struct PipelineResult {
     pub tool: String,
     /// Name of the corpus.
     pub corpus: String,
-    /// The scheme, or another tool's name for what it computes.
+    /// The scheme, `exact join`, or another tool's name for what it computes.
     pub scheme: String,
-    /// Slots per signature.
+    /// Slots per signature; 0 for a join.
     pub num_perm: u32,
-    /// Bands.
+    /// Bands; 0 for a join.
     pub bands: u32,
-    /// Slots per band.
+    /// Slots per band; 0 for a join.
     pub rows: u32,
     /// `none`, `signature` or `exact`.
     pub verification: String,
@@ -178,12 +178,15 @@ pub struct PipelineResult {
     pub true_found: u64,
     /// Pairs found whose exact similarity is below the threshold.
     pub false_found: u64,
-    /// Mean of 1 - (1 - s^rows)^bands over true pairs.
+    /// Mean of 1 - (1 - s^rows)^bands over true pairs; 1 for a join.
     pub expected_recall: f64,
     /// Documents kept, if the pipeline removes documents.
     pub kept: Option<u64>,
     /// Documents kept by exact search and greedy removal in order, if known.
     pub kept_by_truth: Option<u64>,
+    /// Seconds from the start of the search for pairs to its end, files included; empty if not measured.
+    #[serde(default)]
+    pub elapsed_s: Option<f64>,
 }
 
 /// Something that was not measured.

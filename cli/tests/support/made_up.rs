@@ -388,6 +388,7 @@ impl MadeUp {
                     expected_recall: 0.9925,
                     kept: None,
                     kept_by_truth: None,
+                    elapsed_s: Some(0.25),
                 });
             }
         }
@@ -399,9 +400,24 @@ impl MadeUp {
             false_found: 0,
             kept: Some(kept),
             kept_by_truth: Some(6_608),
+            elapsed_s: None,
             ..rows[3].clone()
         };
+        let join = PipelineResult {
+            scheme: "exact join".to_owned(),
+            num_perm: 0,
+            bands: 0,
+            rows: 0,
+            seed: 0,
+            true_found: 1060,
+            expected_recall: 1.0,
+            kept: Some(6_608),
+            kept_by_truth: Some(6_608),
+            elapsed_s: Some(0.35),
+            ..rows[0].clone()
+        };
         let kept = [
+            join,
             kept("simgpu", "affine32", 6_612),
             kept("text-dedup 0.4.0", "its own", 6_590),
             kept("datatrove 0.10.1", "its own", 6_581),

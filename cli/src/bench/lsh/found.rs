@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::time::Instant;
 
 use serde::Deserialize;
 use tempfile::TempDir;
@@ -12,7 +13,7 @@ use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, Pairs, PairsOutput, Run, Search, Verification};
+use simgpu::jobs::{CandidateMethod, Dedup, Pairs, PairsOutput, Run, Search, Verification};
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::{Error, Result};
@@ -98,7 +99,7 @@ impl EvaluationCorpus {
             .scheme(scheme.clone())
             .backend(Backend::Simd)
             .build()?;
-        let (true_found, false_found) = self.found_pairs(&engine, &search, truth)?;
+        let found = self.found_pairs(&engine, &search, truth)?;
         let kept = pipeline
             .removes
             .then(|| self.kept(&engine, &search))
@@ -107,19 +108,12 @@ impl EvaluationCorpus {
         let probabilities = truth.pairs.iter();
         let probabilities = probabilities.map(|pair| detection.probability(pair.similarity));
         Ok(PipelineResult {
-            tool: "simgpu".to_owned(),
-            corpus: self.name.clone(),
             scheme: scheme.to_string(),
             num_perm: u32::try_from(scheme.num_perm()).unwrap_or(u32::MAX),
             bands: u32::try_from(banding.bands()).unwrap_or(u32::MAX),
             rows: u32::try_from(banding.rows()).unwrap_or(u32::MAX),
             verification: pipeline.verification.name().to_owned(),
-            threshold: truth.threshold,
             seed: pipeline.seed,
-            documents: self.len as u64,
-            true_pairs: truth.pairs.len() as u64,
-            true_found,
-            false_found,
             // Without true pairs, recall is 1.
             expected_recall: match truth.pairs.len() {
                 0 => 1.0,
@@ -127,16 +121,42 @@ impl EvaluationCorpus {
             },
             kept,
             kept_by_truth: kept.map(|_| truth.kept),
+            ..found
         })
     }
 
-    /// Numbers of true and false pairs found.
-    fn found_pairs(&self, engine: &Engine, search: &Search, truth: &Truth) -> Result<(u64, u64)> {
+    /// Runs an exact join and compares its pairs with the truth.
+    ///
+    /// # Errors
+    /// Errors of the stages.
+    pub fn join(&self, truth: &Truth) -> Result<PipelineResult> {
+        let engine = Engine::builder().backend(Backend::Simd).build()?;
+        let search = Search {
+            candidates: CandidateMethod::Join,
+            ..Search::new(truth.threshold, engine.scheme())?
+        };
+        let found = self.found_pairs(&engine, &search, truth)?;
+        Ok(PipelineResult {
+            kept: Some(self.kept(&engine, &search)?),
+            kept_by_truth: Some(truth.kept),
+            ..found
+        })
+    }
+
+    /// Numbers of true and false pairs found, as the result of a join.
+    fn found_pairs(
+        &self,
+        engine: &Engine,
+        search: &Search,
+        truth: &Truth,
+    ) -> Result<PipelineResult> {
         let output = self.folder.path().join("pairs.jsonl");
+        let start = Instant::now();
         Run::new(engine, &self.inputs)
             .held_bytes(u64::MAX)
             .overwrite(true)
             .pairs(&Pairs::new(search.clone()), PairsOutput::File(&output))?;
+        let elapsed_s = start.elapsed().as_secs_f64();
         let file = File::open(&output).map_err(Error::io("open", &output))?;
         let (mut true_found, mut false_found) = (0, 0);
         for line in BufReader::new(file).lines() {
@@ -152,7 +172,25 @@ impl EvaluationCorpus {
                 Err(_) => false_found += 1,
             }
         }
-        Ok((true_found, false_found))
+        Ok(PipelineResult {
+            tool: "simgpu".to_owned(),
+            corpus: self.name.clone(),
+            scheme: "exact join".to_owned(),
+            num_perm: 0,
+            bands: 0,
+            rows: 0,
+            verification: Verification::Exact.name().to_owned(),
+            threshold: truth.threshold,
+            seed: 0,
+            documents: self.len as u64,
+            true_pairs: truth.pairs.len() as u64,
+            true_found,
+            false_found,
+            expected_recall: 1.0,
+            kept: None,
+            kept_by_truth: None,
+            elapsed_s: Some(elapsed_s),
+        })
     }
 
     /// Number of documents kept, the first of each group.

@@ -34,6 +34,11 @@ pub(crate) fn measure(
     let documents = EvaluationCorpus::of(corpus)?;
     let thresholds = grid.thresholds.iter();
     let truths: Vec<Truth> = thresholds.map(|it| documents.truth(*it)).collect();
+    if !corpus.texts.is_empty() {
+        for truth in &truths {
+            take(Row::Found(documents.join(truth)?))?;
+        }
+    }
     for num_perm in num_perms {
         let schemes = plan.schemes_or(grid.schemes, num_perm)?;
         measure_candidates(&grid, &schemes, progress, take)?;

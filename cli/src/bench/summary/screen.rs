@@ -223,11 +223,11 @@ fn lsh(tables: &Tables) -> Vec<String> {
             digits(rows.len() as f64 / 20.0, 2)
         ));
     }
-    let exact: Vec<&PipelineResult> = tables
+    let (joins, exact): (Vec<&PipelineResult>, Vec<_>) = tables
         .found
         .iter()
         .filter(|row| row.tool == "simgpu" && row.verification == "exact" && row.true_pairs > 0)
-        .collect();
+        .partition(|row| row.bands == 0);
     if !exact.is_empty() {
         let recall = |row: &&&PipelineResult| row.true_found as f64 / row.true_pairs as f64;
         let recalls: Vec<f64> = exact.iter().map(|row| recall(&row)).collect();
@@ -242,6 +242,22 @@ fn lsh(tables: &Tables) -> Vec<String> {
                 runs => format!("{runs} runs"),
             },
             count(false_found)
+        ));
+    }
+    for join in joins {
+        let is_beside =
+            |row: &&&PipelineResult| (row.threshold, &row.corpus) == (join.threshold, &join.corpus);
+        let through_lsh = exact
+            .iter()
+            .filter(is_beside)
+            .filter_map(|row| row.elapsed_s);
+        lines.push(format!(
+            "  exact join at {}: recall {}, {} false pairs, {} s (through LSH {} s)",
+            join.threshold,
+            percent(join.true_found as f64 / join.true_pairs as f64),
+            count(join.false_found),
+            digits(join.elapsed_s.unwrap_or(f64::NAN), 2),
+            digits(through_lsh.fold(f64::NAN, f64::min), 2),
         ));
     }
     if !lines.is_empty() {
