@@ -69,8 +69,15 @@ pub struct Parameters {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchParameters {
-    /// The least similarity of a pair.
-    pub threshold: f64,
+    /// The least similarity of a pair; `None` in a search by distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The distance that the search goes by: `hamming` or `l1`; `None` for the similarity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
+    /// The greatest distance of a pair; `None` in a search by similarity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
     /// The method that found candidate pairs: `lsh` or `join`.
     pub candidates: String,
     /// The number of bands; `None` for a join.

@@ -24,6 +24,8 @@ mod bucket;
 
 mod candidates;
 
+mod criterion;
+
 mod overlap;
 
 mod prefix_filter;
@@ -62,6 +64,7 @@ pub use bucket::Buckets;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
+pub use criterion::{Criterion, Distance, Within};
 pub use detection::Detection;
 pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,

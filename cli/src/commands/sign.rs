@@ -44,7 +44,7 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::jobs::Run::sign).
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        let mut settings = self.run.resolve(&self.input)?;
+        let mut settings = self.run.resolve(&self.input, None)?;
         SignaturesFormat::of_path(&self.output).map_err(usage)?;
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;

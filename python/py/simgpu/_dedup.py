@@ -27,6 +27,8 @@ _SETTINGS = (
     "verify",
     "candidates",
     "join_mib",
+    "distance",
+    "within",
     "backend",
     "threads",
     "progress",
@@ -137,7 +139,8 @@ class Deduplicated(_Found):
 
 
 class SimilarPairs(_Found):
-    """The similar pairs of documents: a table of left, right (rows) and similarity; with ids, also of their ids.
+    """The similar pairs of documents: a table of left, right (rows) and similarity or distance; with ids, also of their
+    ids.
 
     It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
     """
@@ -257,6 +260,8 @@ def pairs(
     verify: str = "exact",
     candidates: str | None = None,
     join_mib: int = 2048,
+    distance: str | None = None,
+    within: int | None = None,
     identical: str = "all",
     max_pairs: int = 1_000_000_000,
     backend: str = "auto",
@@ -266,6 +271,10 @@ def pairs(
     """Finds all similar pairs of the documents in a table or a list.
 
     Args:
+        distance: Search by distance instead of similarity, with ``shingling="tokens"``: ``"hamming"``, the number of
+            places at which two lists of equal length differ, or ``"l1"``, the sum of the differences between counts.
+            The search is an exact join, and the table has a column ``distance`` in place of ``similarity``.
+        within: The greatest distance of a pair.
         identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them (``"star"``).
         max_pairs: The search ends after so many pairs, with a warning. Each takes 24 bytes.
 
@@ -278,7 +287,7 @@ def pairs(
 
 def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """What decides the search and how it runs, of the arguments of a call."""
-    return {name: arguments[name] for name in _SETTINGS}
+    return {name: arguments.get(name) for name in _SETTINGS}
 
 
 def _parameter_error(message: str) -> Exception:

@@ -17,6 +17,7 @@ Backend = Literal["auto", "scalar", "simd", "gpu", "hybrid"]
 Isa = Literal["portable", "avx2", "avx512", "neon"]
 Verification = Literal["exact", "signature", "none"]
 Candidates = Literal["lsh", "join", "auto"]
+Distance = Literal["hamming", "l1"]
 
 _INPUT = """
     inputs: A path, or several: files, folders or globs of JSON Lines, JSON arrays, CSV, TSV,
@@ -208,6 +209,8 @@ def pairs_files(
     verify: Verification = "exact",
     candidates: Candidates | None = None,
     join_mib: int = 2048,
+    distance: Distance | None = None,
+    within: int | None = None,
     identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
     hold_mib: int = 128,
@@ -218,6 +221,13 @@ def pairs_files(
 ) -> Report:
     return _simgpu.pairs_files(locals())
 
+
+_DISTANCE = """
+    distance: Search by distance instead of similarity, with ``unit="tokens"``: ``"hamming"``, the
+        number of places at which two lists of equal length differ, or ``"l1"``, the sum of the
+        differences between counts. The search is an exact join, and pairs have a field
+        ``distance`` in place of ``similarity``.
+    within: Greatest distance of a pair."""
 
 _PAIRS = """
     identical: ``"all"`` pairs of identical documents; or ``"star"``: each with the first of them,
@@ -236,7 +246,7 @@ Writes one record per pair, in the order of the inputs: ``id_a``, ``id_b``, ``si
 ``file_a``, ``row_a``, ``file_b``, ``row_b``.
 
 Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_SEARCH}
-    verify: How candidate pairs are verified.{_CANDIDATES}{_PAIRS}{_WRITING}{_RAISES}"""
+    verify: How candidate pairs are verified.{_CANDIDATES}{_DISTANCE}{_PAIRS}{_WRITING}{_RAISES}"""
 
 
 def pairs_signatures(

@@ -245,7 +245,11 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
     let is_join = search.candidates == CandidateMethod::Join;
     let of_lsh = |number| (!is_join).then_some(number);
     SearchParameters {
-        threshold: search.threshold,
+        threshold: search.within.is_none().then_some(search.threshold),
+        distance: search
+            .within
+            .map(|within| within.distance.name().to_owned()),
+        within: search.within.map(|within| within.most),
         candidates: search.candidates.name().to_owned(),
         bands: of_lsh(search.banding.bands()),
         rows: of_lsh(search.banding.rows()),

@@ -407,13 +407,13 @@ impl Shingler {
         match (self.shingling.weighting, hash) {
             (Weighting::Equal, _) => self.hash_document(hash, document, scratch, out),
             // Copies of 64 bits are cut as hashes are, so that the first pass can make them of exact sets.
-            (Weighting::Counts, BaseHash::WordsV1) => {
-                self.count_document(hash, document, scratch, |copy| {
+            (Weighting::Counts | Weighting::Places, BaseHash::WordsV1) => {
+                self.copy_document(hash, document, scratch, |copy| {
                     out.room().push(H::of_words(copy));
                 });
             }
-            (Weighting::Counts, _) => {
-                self.count_document(hash, document, scratch, |copy| out.room().push(copy));
+            (Weighting::Counts | Weighting::Places, _) => {
+                self.copy_document(hash, document, scratch, |copy| out.room().push(copy));
             }
             (Weighting::Given(scale), BaseHash::WordsV1) => {
                 for (token, weight) in self.weigh_document::<u64>(scale, hash, document, scratch) {
@@ -465,8 +465,8 @@ impl Shingler {
         elements
     }
 
-    /// Calls `emit` with the next copy of a shingle for each of its occurrences.
-    fn count_document<H: TextHash>(
+    /// Calls `emit` with a copy of a shingle for each of its occurrences: the next one, or that of its place.
+    fn copy_document<H: TextHash>(
         &self,
         hash: BaseHash,
         document: Document<'_>,
@@ -475,10 +475,18 @@ impl Shingler {
     ) {
         let mut occurrences = std::mem::take(&mut scratch.occurrences);
         occurrences.clear();
+        let has_places = self.shingling.weighting == Weighting::Places;
         let mut hashes = Vec::with_capacity(COUNTED_AT_A_TIME);
+        let mut place = 0;
         let mut flush = |hashes: &mut Vec<H>| {
             for hash in hashes.drain(..) {
-                emit(hash.copy(occurrences.next(hash.into())));
+                let number = if has_places {
+                    place
+                } else {
+                    occurrences.next(hash.into())
+                };
+                emit(hash.copy(number));
+                place += 1;
             }
         };
         let mut out = Out::pieces(&mut hashes, COUNTED_AT_A_TIME, &mut flush);

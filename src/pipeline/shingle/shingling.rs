@@ -82,6 +82,11 @@ pub enum Weighting {
     /// In a list of hashes, the first occurrence of a shingle is the hash of the shingle, and each further one is the
     /// next of its [`Copies`](crate::scheme::Copies), so that no repeat remains.
     Counts,
+    /// Each shingle with its place in the document is an element: sets for the Hamming distance
+    /// ([`Distance::Hamming`](crate::pipeline::Distance::Hamming)).
+    ///
+    /// In a list of hashes, the shingle at place i, from 0, is copy i of its hash ([`Copies`](crate::scheme::Copies)).
+    Places,
     /// Each token of a document has a weight, and those of a token that occurs several times add up. The Jaccard similarity
     /// of two documents is the sum of the lesser weights divided by the sum of the greater ones; a token that a document
     /// lacks weighs 0 there. Needs [`Unit::Tokens`] with a size of 1, and documents with weights
