@@ -412,6 +412,22 @@ pub enum Conflict {
     /// A search by distance was requested for another result than pairs.
     #[error("only pairs are found by distance; search for pairs, or by similarity")]
     DistanceOfPairs,
+    /// Weights by rarity were requested outside of a run over all documents.
+    #[error(
+        "weights by rarity depend on all documents of a run, so that signatures cannot be stored or compared; search for duplicates or pairs, or leave out the weights"
+    )]
+    RarityOfRun,
+    /// A base hash was named for shingles weighed by rarity.
+    #[error("weights by rarity have a hash of their own; leave out `hash`, or `weights`")]
+    RarityHash,
+    /// The counts of weights by rarity need too much memory.
+    #[error(
+        "the counts of `weights=rarity` need more memory than `join_mib` ({mib} MiB); raise `join_mib`, or leave out `weights`"
+    )]
+    RarityMemory {
+        /// The limit in MiB.
+        mib: usize,
+    },
     /// This CPU lacks an instruction set.
     #[error("this CPU does not have {name}; choose one of {available}")]
     MissingInstructions {

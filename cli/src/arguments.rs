@@ -71,6 +71,10 @@ pub struct InputArguments {
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     pub weights_field: Option<String>,
 
+    /// Weigh each shingle by how few documents have it; the inputs are read once more, to count
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Input")]
+    pub weights: Option<WeightsArgument>,
+
     /// Copies that stand for a weight of 1, a power of two; about 1,024 copies per document are a good choice;
     /// signatures can be compared only at equal scales [default: 16]
     #[arg(long, value_name = "Q", help_heading = "Input")]
@@ -106,6 +110,13 @@ pub struct InputArguments {
     /// Leave out matching files of folders and globs, even if --include matches them
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub exclude: Vec<String>,
+}
+
+/// The value of `--weights`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightsArgument {
+    /// log2(n / d) for a shingle that d of n distinct documents have; the search then compares weighted sets
+    Rarity,
 }
 
 /// The value of `--format`.
@@ -148,6 +159,15 @@ pub enum OnBadRecordArgument {
     Fail,
     /// Omit and count the record; dedup also lists it in report.json
     Skip,
+}
+
+impl WeightsArgument {
+    /// The weighting of shingles.
+    pub fn weighting(self) -> Weighting {
+        match self {
+            WeightsArgument::Rarity => Weighting::Rarity,
+        }
+    }
 }
 
 impl InputArguments {
@@ -550,7 +570,12 @@ impl RunArguments {
         input: &InputArguments,
         distance: Option<Distance>,
     ) -> anyhow::Result<RunSettings> {
-        let weighting = weighting(self.sign.count, input.weight_scale()?, distance)?;
+        let weighting = weighting([
+            ("distance", distance.map(Distance::weighting)),
+            ("count", self.sign.counted()),
+            ("weights_field", input.weight_scale()?.map(Weighting::Given)),
+            ("weights", input.weights.map(WeightsArgument::weighting)),
+        ])?;
         let builder = self.sign.builder(weighting)?;
         let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields(engine.takes_tokens())?;
@@ -578,18 +603,9 @@ impl RunArguments {
     }
 }
 
-/// How much a shingle weighs, by the options that say so.
-fn weighting(
-    count: bool,
-    weights: Option<WeightScale>,
-    distance: Option<Distance>,
-) -> anyhow::Result<Weighting> {
-    let named = [
-        ("distance", distance.map(Distance::weighting)),
-        ("count", count.then_some(Weighting::Counts)),
-        ("weights_field", weights.map(Weighting::Given)),
-    ];
-    let mut named = named
+/// How much a shingle weighs, by the one option that says so.
+fn weighting<const N: usize>(options: [(&str, Option<Weighting>); N]) -> anyhow::Result<Weighting> {
+    let mut named = options
         .into_iter()
         .filter_map(|(name, weighting)| Some((name, weighting?)));
     match (named.next(), named.next()) {
@@ -662,8 +678,13 @@ impl SignArguments {
     /// A usage error if arguments contradict each other or name something unknown; the errors of a file of stop
     /// words; [`simgpu::Error::Unsupported`] if this machine lacks the backend.
     pub fn resolve(&self) -> anyhow::Result<Engine> {
-        let weighting = weighting(self.count, None, None)?;
+        let weighting = self.counted().unwrap_or_default();
         open(self.builder(weighting)?.work_bytes(0))
+    }
+
+    /// The weighting of `--count`.
+    fn counted(&self) -> Option<Weighting> {
+        self.count.then_some(Weighting::Counts)
     }
 
     fn builder(&self, weighting: Weighting) -> anyhow::Result<EngineBuilder> {
@@ -816,7 +837,8 @@ pub struct SearchArguments {
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub candidates: Option<CandidatesArgument>,
 
-    /// Maximum memory for the shingles of an exact join, in MiB; auto finds candidates of larger inputs through LSH
+    /// Maximum memory for the shingles of an exact join, and for the counts of --weights rarity, in MiB; auto finds
+    /// candidates of larger inputs through LSH
     #[arg(
         long,
         value_name = "MIB",

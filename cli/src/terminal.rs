@@ -216,6 +216,7 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
         Weighting::Counts => "counted ",
         Weighting::Places => "placed ",
         Weighting::Given(_) => "weighted ",
+        Weighting::Rarity => "rarity-weighted ",
     };
     if unit.takes_size() && !is_unit {
         let size = HumanCount(shingling.size.get() as u64);
@@ -341,6 +342,9 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
 /// expected to find, and with what it left out.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let counts = &outcome.report.counts;
+    if let Some(weights) = &outcome.report.parameters.weights {
+        lines.row("weights", weights.as_str());
+    }
     lines.row("identical", HumanCount(counts.identical).to_string());
     lines.row(
         "pairs",

@@ -20,10 +20,10 @@ use simgpu::jobs::{
     CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
     Verification, dedup, pairs,
 };
-use simgpu::pipeline::{Clustering, KeepPolicy, Weighting, Within, check_threshold};
+use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
-use simgpu_cli::arguments::{candidate_method, method_within, requested_distance};
+use simgpu_cli::arguments::{WeightsArgument, candidate_method, method_within, requested_distance};
 
 use crate::engines::Engines;
 use crate::errors::{OrRaise, input_error, of_run, parameter_error};
@@ -51,6 +51,7 @@ pub(crate) struct Settings<'py> {
     join_mib: usize,
     distance: Option<String>,
     within: Option<u64>,
+    weights: Option<String>,
     backend: String,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
@@ -69,10 +70,10 @@ impl Settings<'_> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let within = self.within(py)?;
         let mut shingling = PyShingling::of_argument(self.shingling.as_ref())?;
-        if let Some(within) = within {
-            let weighting = within.distance.weighting();
-            let weighted = shingling.map(|own| own.with_weighting(py, "distance", weighting));
-            shingling = weighted.transpose()?;
+        if let Some((name, weighting)) = self.weighting(py, within)? {
+            let own = shingling
+                .unwrap_or_else(|| PyShingling::of_unit(Shingling::of_scheme(&scheme).unit));
+            shingling = Some(own.with_weighting(py, name, weighting)?);
         }
         let backend: Backend = self.backend.parse().or_raise(py)?;
         check_threshold(self.threshold).or_raise(py)?;
@@ -100,6 +101,25 @@ impl Settings<'_> {
 }
 
 impl Settings<'_> {
+    /// The weighting that the search asks for, and by which argument.
+    fn weighting(
+        &self,
+        py: Python<'_>,
+        within: Option<Within>,
+    ) -> PyResult<Option<(&'static str, Weighting)>> {
+        let named = self.weights.clone();
+        let named = named.map(|name| choice_of::<WeightsArgument>(py, "weights", name));
+        match (within, named.transpose()?) {
+            (None, None) => Ok(None),
+            (Some(within), None) => Ok(Some(("distance", within.distance.weighting()))),
+            (None, Some(weights)) => Ok(Some(("weights", weights.weighting()))),
+            (Some(_), Some(_)) => {
+                let message = "distance and weights exclude each other; omit one of them";
+                Err(parameter_error(py, message))
+            }
+        }
+    }
+
     fn within(&self, py: Python<'_>) -> PyResult<Option<Within>> {
         let named = self.distance.clone();
         let named = named.map(|name| choice_of(py, "distance", name));
@@ -211,6 +231,9 @@ impl Prepared {
         parameters.set_item("strip_punctuation", normalise.strip_punctuation)?;
         parameters.set_item("keep_whitespace", normalise.keep_whitespace)?;
         parameters.set_item("count", shingling.weighting == Weighting::Counts)?;
+        if shingling.weighting == Weighting::Rarity {
+            parameters.set_item("weights", "rarity")?;
+        }
         match search.within {
             None => parameters.set_item("threshold", search.threshold)?,
             Some(within) => {

@@ -42,6 +42,10 @@ pub struct Parameters {
     /// Whether shingles are counted ([`Weighting::Counts`](crate::pipeline::Weighting::Counts)).
     #[serde(default)]
     pub count: bool,
+    /// What the weights of shingles follow from: `rarity` ([`Weighting::Rarity`](crate::pipeline::Weighting::Rarity));
+    /// `None` if nothing decides them but counts or a field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// The version of Unicode that defines words; `None` for units without words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unicode_version: Option<String>,

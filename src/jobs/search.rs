@@ -6,6 +6,7 @@ use super::banded::Banded;
 use super::corpus::Corpus;
 use super::first_pass::FirstPass;
 use super::observed::{Observations, ObservedSignatures};
+use super::rarity::weigh_by_rarity;
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
@@ -85,7 +86,8 @@ pub struct Search {
     pub verification: Verification,
     /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
     pub candidates: CandidateMethod,
-    /// The most bytes of memory for the shingles and the index of an exact join; default 2 GiB.
+    /// The most bytes of memory for the shingles and the index of an exact join, and for the counts of
+    /// [`Weighting::Rarity`]; default 2 GiB.
     pub join_bytes: usize,
 }
 
@@ -257,6 +259,14 @@ impl Candidates {
     ) -> Result<Self> {
         let num_perm = engine.signer().num_perm();
         let method = search.method(engine)?;
+        let weighed;
+        let engine = if engine.shingler().needs_rarities() {
+            let most_bytes = search.join_bytes;
+            weighed = weigh_by_rarity(source, engine, most_bytes, progress, timings)?;
+            &weighed
+        } else {
+            engine
+        };
         let is_exact = search.verification == Verification::Exact;
         let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
         let mut banded = match method {

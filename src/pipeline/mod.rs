@@ -76,6 +76,7 @@ pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub use prefixes::{Prefixes, Sets};
+pub(crate) use shingle::Rarities;
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{

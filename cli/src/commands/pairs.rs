@@ -21,7 +21,7 @@ use crate::terminal::Lines;
 use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 28] = [
+const DOCUMENT_ARGUMENTS: [&str; 29] = [
     "inputs",
     "format",
     "text_field",
@@ -40,6 +40,7 @@ const DOCUMENT_ARGUMENTS: [&str; 28] = [
     "keep_whitespace",
     "count",
     "weights_field",
+    "weights",
     "weight_scale",
     "scheme",
     "hash",

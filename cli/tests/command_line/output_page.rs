@@ -100,7 +100,13 @@ const OPTIONS: &str = "docs --on-bad-record skip --limit 100 --quiet";
 const REPORT: &str = "### report.json";
 
 /// Parameters that are absent from reports on documents without weights, and on searches by similarity.
-const OF_WEIGHTS: [&str; 4] = ["weights_field", "weight_scale", "distance", "within"];
+const OF_WEIGHTS: [&str; 5] = [
+    "weights",
+    "weights_field",
+    "weight_scale",
+    "distance",
+    "within",
+];
 
 /// Everything that a report holds is documented, and the reverse for `expected`.
 fn check_report(page: &Page, report: &Value, expected: &Names) {
@@ -209,6 +215,22 @@ fn every_field_of_pairs_by_distance_is_documented() {
     assert!(written.is_subset(&page.fields(REPORT, "`parameters`:")));
     assert!(written.contains("distance") && written.contains("within"));
     assert!(!written.contains("threshold"));
+}
+
+#[test]
+fn every_field_of_weights_is_documented() {
+    let (page, place) = (Page::read(), Place::new());
+    let records = [["a", "b"], ["a", "c"]].map(|tokens| json!({"tokens": tokens, "w": [1, 2]}));
+    place.write("in.jsonl", lines_of(records));
+    for weights in ["--weights rarity", "--weights-field w"] {
+        let options = format!("pairs in.jsonl --unit tokens {weights} -o p.jsonl --overwrite");
+        place.run(&options).succeeded();
+        let report: Value = serde_json::from_slice(&place.read("p.jsonl.report.json")).unwrap();
+        let written = keys(&report["parameters"]);
+        assert!(written.is_subset(&page.fields(REPORT, "`parameters`:")));
+        let name = weights.split([' ', '=']).next().unwrap();
+        assert!(written.contains(&name[2..].replace('-', "_")), "{name}");
+    }
 }
 
 #[test]

@@ -29,6 +29,7 @@ _SETTINGS = (
     "join_mib",
     "distance",
     "within",
+    "weights",
     "backend",
     "threads",
     "progress",
@@ -193,6 +194,7 @@ def dedup(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
+    weights: str | None = None,
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
@@ -216,13 +218,15 @@ def dedup(
         num_perm: Number of permutations, instead of the scheme's.
         seed: Seed of the permutations, instead of the scheme's.
         shingling: A Shingling or the name of its unit; by default the scheme's.
+        weights: ``"rarity"`` weighs each shingle by log2(n / d), if d of n distinct documents have it. The documents
+            are read once more, to count.
         bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
         rows: Slots per band, with ``bands``.
         verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``.
         candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and
             ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or ``"lsh"``
             if an option of signatures or bands is not at its default.
-        join_mib: Most MiB of memory for the shingles of an exact join.
+        join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of ``weights="rarity"``.
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
@@ -255,6 +259,7 @@ def pairs(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
+    weights: str | None = None,
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",

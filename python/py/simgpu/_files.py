@@ -61,6 +61,10 @@ _OPTIONS = """
     progress: ``True`` draws a bar; or a function of ``(stage, done, total)``, which stops the run
         if it returns ``False``."""
 
+_WEIGHTS = """
+    weights: ``"rarity"`` weighs each shingle by log2(n / d), if d of n distinct documents have it.
+        The inputs are read once more, to count."""
+
 _SEARCH = """
     threshold: Least Jaccard similarity of near-duplicates, above 0 and up to 1.
     bands, rows: Number of bands, and slots per band; by default chosen for the threshold, or the
@@ -70,7 +74,8 @@ _CANDIDATES = """
     candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses
         none, and ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default
         ``"auto"``, or ``"lsh"`` if an option of signatures or bands is not at its default.
-    join_mib: Most MiB of memory for the shingles of an exact join."""
+    join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of
+        ``weights="rarity"``."""
 
 _WRITING = """
     hold_mib: Most MiB of decompressed input held in memory; larger input is read twice.
@@ -105,6 +110,7 @@ def dedup_files(
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
     weights_field: str | None = None,
+    weights: Literal["rarity"] | None = None,
     weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
@@ -156,7 +162,7 @@ Writes into the folder ``output``: ``kept/``, ``removed.jsonl``, ``clusters.parq
 ``report.json``, ``run.json``.
 
 Args:{_INPUT}
-    output: Folder for the results; ``None`` only with ``dry_run``.{_OPTIONS}{_SEARCH}
+    output: Folder for the results; ``None`` only with ``dry_run``.{_OPTIONS}{_WEIGHTS}{_SEARCH}
     verify: How candidate pairs are verified.{_CANDIDATES}
     cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"``
         keeps one document of each set that chains of similar pairs connect.
@@ -179,6 +185,7 @@ def pairs_files(
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
     weights_field: str | None = None,
+    weights: Literal["rarity"] | None = None,
     weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
@@ -245,7 +252,7 @@ pairs_files.__doc__ = f"""Finds all pairs of near-duplicates, with their similar
 Writes one record per pair, in the order of the inputs: ``id_a``, ``id_b``, ``similarity``,
 ``file_a``, ``row_a``, ``file_b``, ``row_b``.
 
-Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_SEARCH}
+Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_WEIGHTS}{_SEARCH}
     verify: How candidate pairs are verified.{_CANDIDATES}{_DISTANCE}{_PAIRS}{_WRITING}{_RAISES}"""
 
 

@@ -218,6 +218,7 @@ impl<'a> Run<'a> {
             strip_punctuation: shingling.normalise.strip_punctuation,
             keep_whitespace: shingling.normalise.keep_whitespace,
             count: shingling.weighting == Weighting::Counts,
+            weights: (shingling.weighting == Weighting::Rarity).then(|| "rarity".to_owned()),
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content_names(),
             weights_field: weights.map(|weights| weights.path.to_string()),
