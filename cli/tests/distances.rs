@@ -38,6 +38,8 @@ fn lists(seed: u64, count: usize, longest: usize, tokens: usize) -> Vec<List> {
     lists
 }
 
+type Between = fn(&List, &List) -> Option<u64>;
+
 fn hamming(a: &List, b: &List) -> Option<u64> {
     let differing = a.iter().zip(b).filter(|(a, b)| a != b).count();
     (a.len() == b.len()).then_some(differing as u64)
@@ -64,7 +66,7 @@ fn records(lists: &[List]) -> Vec<u8> {
 /// Pairs of ids with their distance.
 type Found = BTreeMap<(u64, u64), u64>;
 
-fn by_brute_force(lists: &[List], distance: fn(&List, &List) -> Option<u64>, within: u64) -> Found {
+fn by_brute_force(lists: &[List], distance: Between, within: u64) -> Found {
     let ids = || (0u64..).zip(lists);
     let pairs = ids().flat_map(|a| ids().map(move |b| (a, b)));
     let pairs = pairs.filter(|((a, _), (b, _))| a < b);
@@ -84,7 +86,7 @@ fn found(pairs: &[Value]) -> Found {
     pairs_of.collect()
 }
 
-const DISTANCES: [(&str, fn(&List, &List) -> Option<u64>); 2] = [("hamming", hamming), ("l1", l1)];
+const DISTANCES: [(&str, Between); 2] = [("hamming", hamming), ("l1", l1)];
 
 #[test]
 fn searches_find_all_pairs_within_a_distance() {

@@ -50,7 +50,7 @@ pub(crate) struct Settings<'py> {
     candidates: Option<String>,
     join_mib: usize,
     distance: Option<String>,
-    within: Option<u64>,
+    within: Option<i64>,
     weights: Option<String>,
     backend: String,
     threads: Option<usize>,
@@ -91,8 +91,10 @@ impl Settings<'_> {
             join_bytes: self.join_mib.saturating_mul(1 << 20),
             ..Search::through_lsh(self.threshold, banding, verification)
         };
+        let engines = open(py, &scheme, shingling.as_ref(), backend)?;
+        search.method(engines.on_cpu()).or_raise(py)?;
         Ok(Prepared {
-            engines: open(py, &scheme, shingling.as_ref(), backend)?,
+            engines,
             search,
             threads: self.threads,
             display: Display::new(self.progress)?,
@@ -123,7 +125,16 @@ impl Settings<'_> {
     fn within(&self, py: Python<'_>) -> PyResult<Option<Within>> {
         let named = self.distance.clone();
         let named = named.map(|name| choice_of(py, "distance", name));
-        requested_distance(named.transpose()?, self.within).map_err(|error| of_run(py, error))
+        let within = self.within.map(|within| {
+            u64::try_from(within).map_err(|_| {
+                parameter_error(
+                    py,
+                    format!("within is {within}; give a whole number, from 0 on"),
+                )
+            })
+        });
+        requested_distance(named.transpose()?, within.transpose()?)
+            .map_err(|error| of_run(py, error))
     }
 
     fn candidate_method(
