@@ -958,8 +958,8 @@ pub fn candidate_method(
     }
 }
 
-/// The method that finds candidates within a distance: an exact join. `of_lsh` is an option of LSH or of signatures that
-/// is not at its default.
+/// The method that finds candidates within a distance: an exact join. `of_lsh` is an option of LSH or of signatures
+/// that is not at its default.
 ///
 /// # Errors
 /// A usage error for options that a distance has no use for.

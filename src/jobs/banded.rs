@@ -42,7 +42,8 @@ impl Banded {
         }
     }
 
-    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails with the error `too_large`.
+    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails with the error
+    /// `too_large`.
     pub(crate) fn join(self, most_bytes: usize, too_large: Conflict, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,

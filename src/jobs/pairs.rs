@@ -84,8 +84,8 @@ pub struct DocumentPair {
     pub a: u32,
     /// The row of the second document, greater than `a`.
     pub b: u32,
-    /// Their similarity; `None` if not computed ([`Verification::None`](super::Verification::None)), and in a search within
-    /// a distance.
+    /// Their similarity; `None` if not computed ([`Verification::None`](super::Verification::None)), and in a search
+    /// within a distance.
     pub similarity: Option<f64>,
     /// Their distance; `None` except in a search within a distance ([`Search::within`]).
     pub distance: Option<u64>,

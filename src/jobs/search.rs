@@ -76,9 +76,9 @@ impl Verification {
 pub struct Search {
     /// The least similarity of a similar pair, above 0 and up to 1.
     pub threshold: f64,
-    /// The greatest distance of a similar pair, in place of the threshold; default `None`. Only for [`pairs`](super::pairs())
-    /// of lists of single tokens, which are found by [`CandidateMethod::Join`]. The engine's shingling has
-    /// [`Weighting::Places`] for [`Distance::Hamming`] and [`Weighting::Counts`] for [`Distance::L1`].
+    /// The greatest distance of a similar pair, in place of the threshold; default `None`. Only for
+    /// [`pairs`](super::pairs()) of lists of single tokens, which are found by [`CandidateMethod::Join`]. The engine's
+    /// shingling has [`Weighting::Places`] for [`Distance::Hamming`] and [`Weighting::Counts`] for [`Distance::L1`].
     pub within: Option<Within>,
     /// The number of bands, and of rows (slots) per band.
     pub banding: Banding,
@@ -177,8 +177,9 @@ impl Search {
     ///
     /// # Errors
     /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`]. Within a distance,
-    /// [`Conflict::DistanceNotJoined`] for another method or verification, [`Conflict::DistanceOfShingles`] if the engine
-    /// takes no single tokens, and [`Conflict::DistanceWeighting`] if their weighting is not that of the distance.
+    /// [`Conflict::DistanceNotJoined`] for another method or verification, [`Conflict::DistanceOfShingles`] if the
+    /// engine takes no single tokens, and [`Conflict::DistanceWeighting`] if their weighting is not that of the
+    /// distance.
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
         if let Some(within) = self.within {

@@ -117,8 +117,8 @@ impl Buckets {
         Ok(Buckets::new(documents, ends, members, bands, &[]))
     }
 
-    /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions of
-    /// `others` have an index, too.
+    /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
+    /// of `others` have an index, too.
     pub(super) fn new(
         documents: usize,
         ends: Vec<usize>,

@@ -33,10 +33,11 @@ impl Criterion {
     /// The number of first elements of a set of `len`, in any fixed order of all elements, of which every similar set
     /// that must share an element has at least one (the prefix of MMDS 3.9.3).
     ///
-    /// Sets that share x elements have one in common among the first a - x + 1 of the one and the first b - x + 1 of the
-    /// other. So the prefix follows from the least x that any partner asks for, if it is not 0. Within a distance of D
-    /// this is a - D. For lists of a tokens it is the only one. And a bag of a elements has partners of at least a - D
-    /// elements, of which the smallest must be a part of it.
+    /// Sets that share x elements have one in common among the first a - x + 1 of the one and the first b - x + 1 of
+    /// the other. So the prefix follows from the least x above 0 that a similar set may ask for. Within a distance of
+    /// D, this is a - D, or 1 if that is less. A list of a tokens shares a - D of them with every near one. A bag of a
+    /// elements must share (a + b - D) / 2 with a bag of b, which is least for the smallest near bag: one of a - D
+    /// elements, all of which it shares.
     pub(super) fn prefix_len(self, len: usize) -> usize {
         match self {
             _ if len == 0 => 0,
@@ -78,8 +79,8 @@ impl Within {
         }
     }
 
-    /// The sizes of the sets that are within the bound of every set of `len` elements, even without a common one; `None`
-    /// if there are none.
+    /// The sizes of the sets that are within the bound of every set of `len` elements, even without a common one;
+    /// `None` if there are none.
     pub(super) fn reaches_without_overlap(self, len: u64) -> Option<RangeInclusive<u64>> {
         let rest = self.most.checked_sub(len)?;
         Some(match self.distance {

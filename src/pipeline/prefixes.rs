@@ -99,7 +99,8 @@ const BATCH: usize = 1 << 12;
 impl Prefixes {
     /// Finds the prefixes of sets, for pairs that are similar by `criterion`. Calls `advance` now and then with the
     /// number of sets done, which are counted twice. Within a distance, short sets may be similar and share nothing:
-    /// [`similar_pairs`](super::similar_pairs) finds these pairs, too, but [`Clusters`](super::Clusters) read only buckets.
+    /// [`similar_pairs`](super::similar_pairs) finds these pairs, too, but [`Clusters`](super::Clusters) read only
+    /// buckets.
     ///
     /// # Errors
     /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets, and the first error of `advance`.

@@ -75,9 +75,9 @@ impl PairsOutput<'_> {
 }
 
 impl Run<'_> {
-    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity` or `distance`, `file_a`, `row_a`, `file_b`,
-    /// `row_b`.
-    /// Their order is that of [`jobs::pairs()`](crate::jobs::pairs()). Memory does not grow with the number of pairs.
+    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity` or `distance`, `file_a`, `row_a`,
+    /// `file_b`, `row_b`. Their order is that of [`jobs::pairs()`](crate::jobs::pairs()). Memory does not grow with the
+    /// number of pairs.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if

@@ -13,7 +13,8 @@ pub(super) const FRACTION_BITS: u32 = 26;
 /// How many documents have each element. An element of d of n documents weighs log2(n / d).
 ///
 /// The weight is the information that the element gives: one in half of the documents gives 1 bit, one in a quarter of
-/// them 2 bits, and one in all of them none. Only integers are computed with, so that all machines have the same weights.
+/// them 2 bits, and one in all of them none. Only integers are computed with, so that all machines have the same
+/// weights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rarities {
     documents: u32,
@@ -97,8 +98,8 @@ impl Rarities {
     }
 }
 
-/// Bytes of a hash table with room for this many elements: it is at most 7/8 full, of a power of two of slots, each with
-/// a byte beside it.
+/// Bytes of a hash table with room for this many elements: it is at most 7/8 full, of a power of two of slots, each
+/// with a byte beside it.
 fn bytes_for(elements: usize) -> usize {
     match elements {
         0 => 0,
@@ -108,8 +109,8 @@ fn bytes_for(elements: usize) -> usize {
 
 /// log2(n / d) in units of 2^-26, rounded down, for 1 <= d <= n; 0 if there is no document.
 ///
-/// One bit of a logarithm at a time: the square of a number has twice its logarithm. Rounding down the squares may lower
-/// the result by one unit, if the next greater one is within 2^-9 units.
+/// One bit of a logarithm at a time: the square of a number has twice its logarithm. Rounding down the squares may
+/// lower the result by one unit, if the next greater one is within 2^-9 units.
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the shifts leave 64 bits, or one"

@@ -370,8 +370,8 @@ impl Shingler {
     }
 
     /// Replaces `list` by what [`ExactSets`](crate::store::ExactSets) stores of a document: the hashes of
-    /// [`Shingler::exact_hashes`] or, with weights, the distinct hashes of the shingles in ascending order, each followed
-    /// by its weight: in units of 2^-32 copies if it is given, and of 2^-26 if it follows from the rarity.
+    /// [`Shingler::exact_hashes`] or, with weights, the distinct hashes of the shingles in ascending order, each
+    /// followed by its weight: in units of 2^-32 copies if it is given, and of 2^-26 if it follows from the rarity.
     pub(crate) fn exact_list(
         &self,
         document: Document<'_>,
@@ -476,8 +476,8 @@ impl Shingler {
         }
     }
 
-    /// The distinct exact hashes of a document in ascending order, with the weights by rarity that are not 0, in units of
-    /// 2^-26; none if nothing was counted.
+    /// The distinct exact hashes of a document in ascending order, with the weights by rarity that are not 0, in units
+    /// of 2^-26; none if nothing was counted.
     fn weigh_by_rarity(&self, document: Document<'_>, scratch: &mut Scratch) -> Vec<(u64, u64)> {
         let Some(rarities) = &self.rarities else {
             return Vec::new();

@@ -95,13 +95,14 @@ pub enum Weighting {
     /// In a list of hashes, a token becomes as many [`Copies`](crate::scheme::Copies) as its weight times the scale. A
     /// document with weights of less than one copy in all may have no shingle.
     Given(WeightScale),
-    /// A shingle weighs log2(n / d), where n is the number of distinct documents that have shingles, and d the number of
-    /// those that have this one. A shingle of all documents weighs 0, as if no document had it. The Jaccard similarity of
-    /// two documents is the sum of the weights of the shingles in both, divided by the sum of those in either.
+    /// A shingle weighs log2(n / d), where n is the number of distinct documents that have shingles, and d the number
+    /// of those that have this one. A shingle of all documents weighs 0, as if no document had it. The Jaccard
+    /// similarity of two documents is the sum of the weights of the shingles in both, divided by the sum of those in
+    /// either.
     ///
-    /// [`jobs::dedup()`](crate::jobs::dedup()), [`jobs::pairs()`](crate::jobs::pairs()) and their runs over files read all
-    /// documents once more than otherwise, to count. Nothing else takes this weighting: a signature of one run means
-    /// nothing to another.
+    /// [`jobs::dedup()`](crate::jobs::dedup()), [`jobs::pairs()`](crate::jobs::pairs()) and their runs over files read
+    /// all documents once more than otherwise, to count. Nothing else takes this weighting: a signature of one run
+    /// means nothing to another.
     ///
     /// In a list of hashes, a shingle becomes one of its [`Copies`](crate::scheme::Copies) per unit of weight.
     Rarity,
