@@ -97,6 +97,41 @@ proptest! {
     }
 }
 
+/// Tokens of many lengths, in lists that are hashed in several pieces.
+#[test]
+fn long_lists_keep_their_places() {
+    let token = |i: usize| "x".repeat(i * i % 70) + &i.to_string();
+    let list: Vec<String> = (0..5000).map(token).collect();
+    let mut other = list.clone();
+    for at in [0, 1023, 1024, 2048, 4999] {
+        other[at] = "another".to_owned();
+    }
+    let swapped: Vec<String> = list.iter().rev().cloned().collect();
+    let mut documents = TokenBatch::default();
+    for tokens in [&list, &other, &swapped] {
+        tokens
+            .iter()
+            .for_each(|token| documents.push_token(token.as_bytes()));
+        documents.finish_document();
+    }
+    for (distance, expected) in [
+        (Distance::Hamming, [5, 5000, 5000]),
+        (Distance::L1, [10, 0, 10]),
+    ] {
+        for scheme in ["affine32", "datasketch"] {
+            let engine = engine(distance.weighting(), scheme, None);
+            let task = task(&engine, distance, 10_000);
+            let mut found = Vec::new();
+            let mut keep = |pair: DocumentPair| {
+                found.push(pair.distance.unwrap());
+                Ok(())
+            };
+            pairs(&documents, &engine, &task, &Silent, &mut keep).unwrap();
+            assert_eq!(found, expected, "{distance:?}");
+        }
+    }
+}
+
 #[test]
 fn searches_by_distance_refuse_other_parameters() {
     let lists = batch(&[vec![1, 2], vec![1, 3]]);
