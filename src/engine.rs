@@ -1,5 +1,7 @@
 //! Scheme, shingler and signer in one checked value.
 
+use std::sync::Arc;
+
 use crate::backend::{Backend, Hardware};
 use crate::documents::{Documents, Rows};
 use crate::error::{Conflict, Result};
@@ -34,7 +36,7 @@ const BYTES_PER_THREAD: usize = 2 << 20;
 pub struct Engine {
     scheme: Scheme,
     shingler: Shingler,
-    signer: Box<dyn Signer>,
+    signer: Arc<dyn Signer>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -72,8 +74,17 @@ impl Engine {
         Ok(Engine {
             scheme,
             shingler,
-            signer,
+            signer: signer.into(),
         })
+    }
+
+    /// The same engine with a shingler for other weights.
+    pub(crate) fn with_shingler(&self, shingler: Shingler) -> Self {
+        Engine {
+            scheme: self.scheme.clone(),
+            shingler,
+            signer: Arc::clone(&self.signer),
+        }
     }
 
     /// The scheme, which defines the values.

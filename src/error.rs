@@ -378,6 +378,56 @@ pub enum Conflict {
         /// The limit in MiB.
         mib: usize,
     },
+    /// The tokens of a search by distance need too much memory.
+    #[error(
+        "the tokens of a search by distance need more memory than `join_mib` ({mib} MiB); raise `join_mib`"
+    )]
+    DistanceMemory {
+        /// The limit in MiB.
+        mib: usize,
+    },
+    /// A search by distance was requested with another method than an exact join.
+    #[error(
+        "a search by distance is an exact join, whose distances are exact; leave out `candidates` and `verify`"
+    )]
+    DistanceNotJoined,
+    /// A search by distance was requested for other documents than lists of single tokens.
+    #[error(
+        "a distance compares lists of single tokens, not shingles of {size} {unit}; choose `unit=tokens` and `size=1`"
+    )]
+    DistanceOfShingles {
+        /// The unit.
+        unit: String,
+        /// Units of a shingle.
+        size: usize,
+    },
+    /// The shingling has other elements than the distance of a search.
+    #[error(
+        "a Hamming distance needs tokens with their places, and an L1 distance counted tokens; choose that weighting for the shingling"
+    )]
+    DistanceWeighting,
+    /// A distance of sets of weighted elements was requested.
+    #[error("weighted sets have no distance; leave out the weights, or search by similarity")]
+    DistanceOfWeights,
+    /// A search by distance was requested for another result than pairs.
+    #[error("only pairs are found by distance; search for pairs, or by similarity")]
+    DistanceOfPairs,
+    /// Weights by rarity were requested outside of a run over all documents.
+    #[error(
+        "weights by rarity depend on all documents of a run, so that signatures cannot be stored or compared; search for duplicates or pairs, or leave out the weights"
+    )]
+    RarityOfRun,
+    /// A base hash was named for shingles weighed by rarity.
+    #[error("weights by rarity have a hash of their own; leave out `hash`, or `weights`")]
+    RarityHash,
+    /// The counts of weights by rarity need too much memory.
+    #[error(
+        "the counts of `weights=rarity` need more memory than `join_mib` ({mib} MiB); raise `join_mib`, or leave out `weights`"
+    )]
+    RarityMemory {
+        /// The limit in MiB.
+        mib: usize,
+    },
     /// This CPU lacks an instruction set.
     #[error("this CPU does not have {name}; choose one of {available}")]
     MissingInstructions {

@@ -16,7 +16,9 @@ use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, WeightsField,
 };
 use simgpu::jobs::{CandidateMethod, Run, Search, Verification};
-use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
+use simgpu::pipeline::{
+    Banding, Distance, Normalise, Shingling, StopWords, Unit, Weighting, Within,
+};
 use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
 use simgpu::simd::Isa;
@@ -69,6 +71,10 @@ pub struct InputArguments {
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     pub weights_field: Option<String>,
 
+    /// Weigh each shingle by how few documents have it; the inputs are read once more, to count
+    #[arg(long, value_enum, value_name = "KIND", help_heading = "Input")]
+    pub weights: Option<WeightsArgument>,
+
     /// Copies that stand for a weight of 1, a power of two; about 1,024 copies per document are a good choice;
     /// signatures can be compared only at equal scales [default: 16]
     #[arg(long, value_name = "Q", help_heading = "Input")]
@@ -104,6 +110,13 @@ pub struct InputArguments {
     /// Leave out matching files of folders and globs, even if --include matches them
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub exclude: Vec<String>,
+}
+
+/// The value of `--weights`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WeightsArgument {
+    /// log2(n / d) for a shingle that d of n distinct documents have; the search then compares weighted sets
+    Rarity,
 }
 
 /// The value of `--format`.
@@ -146,6 +159,15 @@ pub enum OnBadRecordArgument {
     Fail,
     /// Omit and count the record; dedup also lists it in report.json
     Skip,
+}
+
+impl WeightsArgument {
+    /// The weighting of shingles.
+    pub fn weighting(self) -> Weighting {
+        match self {
+            WeightsArgument::Rarity => Weighting::Rarity,
+        }
+    }
 }
 
 impl InputArguments {
@@ -542,8 +564,19 @@ impl std::fmt::Debug for Caller<'_> {
 }
 
 impl RunArguments {
-    pub(crate) fn resolve(&self, input: &InputArguments) -> anyhow::Result<RunSettings> {
-        let builder = self.sign.builder(input.weight_scale()?)?;
+    /// The settings of a run. `distance` is that of the search, if it goes by distance.
+    pub(crate) fn resolve(
+        &self,
+        input: &InputArguments,
+        distance: Option<Distance>,
+    ) -> anyhow::Result<RunSettings> {
+        let weighting = weighting([
+            ("distance", distance.map(Distance::weighting)),
+            ("count", self.sign.counted()),
+            ("weights_field", input.weight_scale()?.map(Weighting::Given)),
+            ("weights", input.weights.map(WeightsArgument::weighting)),
+        ])?;
+        let builder = self.sign.builder(weighting)?;
         let engine = open(builder.clone().work_bytes(0))?;
         input.check_fields(engine.takes_tokens())?;
         Ok(RunSettings {
@@ -567,6 +600,20 @@ impl RunArguments {
     /// The terminal that prints messages.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
+    }
+}
+
+/// How much a shingle weighs, by the one option that says so.
+fn weighting<const N: usize>(options: [(&str, Option<Weighting>); N]) -> anyhow::Result<Weighting> {
+    let mut named = options
+        .into_iter()
+        .filter_map(|(name, weighting)| Some((name, weighting?)));
+    match (named.next(), named.next()) {
+        (Some((first, _)), Some((second, _))) => Err(Usage::error(&format!(
+            "`{first}` and `{second}` exclude each other; omit one of them"
+        ))),
+        (Some((_, weighting)), None) => Ok(weighting),
+        (None, _) => Ok(Weighting::Equal),
     }
 }
 
@@ -631,14 +678,20 @@ impl SignArguments {
     /// A usage error if arguments contradict each other or name something unknown; the errors of a file of stop
     /// words; [`simgpu::Error::Unsupported`] if this machine lacks the backend.
     pub fn resolve(&self) -> anyhow::Result<Engine> {
-        open(self.builder(None)?.work_bytes(0))
+        let weighting = self.counted().unwrap_or_default();
+        open(self.builder(weighting)?.work_bytes(0))
     }
 
-    fn builder(&self, weights: Option<WeightScale>) -> anyhow::Result<EngineBuilder> {
+    /// The weighting of `--count`.
+    fn counted(&self) -> Option<Weighting> {
+        self.count.then_some(Weighting::Counts)
+    }
+
+    fn builder(&self, weighting: Weighting) -> anyhow::Result<EngineBuilder> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let (backend, hardware) = self.machine.resolve()?;
         let mut engine = Engine::builder()
-            .shingling(self.shingling(&scheme, weights)?)
+            .shingling(self.shingling(&scheme, weighting)?)
             .scheme(scheme)
             .backend(backend)
             .hardware(hardware);
@@ -649,11 +702,7 @@ impl SignArguments {
         Ok(engine)
     }
 
-    fn shingling(
-        &self,
-        scheme: &Scheme,
-        weights: Option<WeightScale>,
-    ) -> anyhow::Result<Shingling> {
+    fn shingling(&self, scheme: &Scheme, weighting: Weighting) -> anyhow::Result<Shingling> {
         if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
             return Err(Usage::error(
                 "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
@@ -675,16 +724,7 @@ impl SignArguments {
             strip_punctuation: self.strip_punctuation || default.strip_punctuation,
             keep_whitespace: self.keep_whitespace || default.keep_whitespace,
         };
-        shingling.weighting = match (self.count, weights) {
-            (false, None) => Weighting::Equal,
-            (true, None) => Weighting::Counts,
-            (false, Some(scale)) => Weighting::Given(scale),
-            (true, Some(_)) => {
-                return Err(Usage::error(
-                    "`count` and `weights_field` exclude each other; omit one of them",
-                ));
-            }
-        };
+        shingling.weighting = weighting;
         Ok(shingling)
     }
 }
@@ -714,6 +754,9 @@ fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
     Ok(stop_words)
 }
 
+/// The default of `--threshold`.
+const DEFAULT_THRESHOLD: f64 = 0.8;
+
 /// Which pairs become candidates.
 #[derive(Debug, Args)]
 pub struct BandingArguments {
@@ -722,7 +765,7 @@ pub struct BandingArguments {
         long,
         short,
         value_name = "S",
-        default_value_t = 0.8,
+        default_value_t = DEFAULT_THRESHOLD,
         help_heading = "Search"
     )]
     pub threshold: f64,
@@ -760,19 +803,22 @@ pub fn requested_banding(
     rows: Option<usize>,
     scheme: &Scheme,
 ) -> anyhow::Result<Option<Banding>> {
-    let one_of_two = |given: &str, missing: &str| {
-        let message = format!("`{given}` needs `{missing}`; add `{missing}`, or omit `{given}`");
-        Err(Usage::error(&message))
-    };
     match (bands, rows) {
         (Some(bands), Some(rows)) => {
             let banding = Banding::new(bands, rows, scheme.num_perm());
             Ok(Some(banding.map_err(usage)?))
         }
         (None, None) => Ok(None),
-        (Some(_), None) => one_of_two("bands", "rows"),
-        (None, Some(_)) => one_of_two("rows", "bands"),
+        (Some(_), None) => Err(one_of_two("bands", "rows")),
+        (None, Some(_)) => Err(one_of_two("rows", "bands")),
     }
+}
+
+/// The error of an option without another one that it needs.
+fn one_of_two(given: &str, missing: &str) -> anyhow::Error {
+    Usage::error(&format!(
+        "`{given}` needs `{missing}`; add `{missing}`, or omit `{given}`"
+    ))
 }
 
 /// Which pairs to search for.
@@ -791,7 +837,8 @@ pub struct SearchArguments {
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub candidates: Option<CandidatesArgument>,
 
-    /// Maximum memory for the shingles of an exact join, in MiB; auto finds candidates of larger inputs through LSH
+    /// Maximum memory for the shingles of an exact join, and for the counts of --weights rarity, in MiB; auto finds
+    /// candidates of larger inputs through LSH
     #[arg(
         long,
         value_name = "MIB",
@@ -810,6 +857,15 @@ pub enum CandidatesArgument {
     Join,
     /// The exact join for tokens where it costs about as much as LSH, else LSH
     Auto,
+}
+
+/// The value of `--distance`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DistanceArgument {
+    /// Places at which two lists of equal length have different tokens; lists of different lengths are never near
+    Hamming,
+    /// Sum, over all tokens, of the difference between their counts in the two lists
+    L1,
 }
 
 /// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
@@ -839,7 +895,8 @@ pub enum VerifyArgument {
 }
 
 impl SearchArguments {
-    /// The search. `sign` has the options of signatures; `None` if they are stored.
+    /// The search. `sign` has the options of signatures; `None` if they are stored. `within` is the distance to search
+    /// by, if any.
     ///
     /// # Errors
     /// A usage error for options that contradict each other.
@@ -847,6 +904,7 @@ impl SearchArguments {
         &self,
         scheme: &Scheme,
         sign: Option<&SignArguments>,
+        within: Option<Within>,
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
         let of_lsh = match sign {
@@ -854,7 +912,10 @@ impl SearchArguments {
             Some(_) if self.banding.bands.is_some() => Some("bands"),
             Some(sign) => sign.named_option(),
         };
-        let candidates = candidate_method(self.candidates, of_lsh)?;
+        let candidates = match within {
+            Some(_) => method_within(self.candidates, threshold, of_lsh)?,
+            None => candidate_method(self.candidates, of_lsh)?,
+        };
         let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
         let verification = match self.verify {
             Some(VerifyArgument::None) => Verification::None,
@@ -864,9 +925,14 @@ impl SearchArguments {
             None => Verification::Exact,
         };
         if candidates == CandidateMethod::Join && verification != Verification::Exact {
-            return Err(usage(Conflict::JoinNotExact.into()));
+            let conflict = match within {
+                Some(_) => Conflict::DistanceNotJoined,
+                None => Conflict::JoinNotExact,
+            };
+            return Err(usage(conflict.into()));
         }
         Ok(Search {
+            within,
             candidates,
             join_bytes,
             ..Search::through_lsh(threshold, banding, verification)
@@ -889,6 +955,51 @@ pub fn candidate_method(
         (Some(CandidatesArgument::Join), None) => Ok(CandidateMethod::Join),
         (Some(CandidatesArgument::Lsh), _) | (None, Some(_)) => Ok(CandidateMethod::Lsh),
         (Some(CandidatesArgument::Auto) | None, _) => Ok(CandidateMethod::Auto),
+    }
+}
+
+/// The method that finds candidates within a distance: an exact join. `of_lsh` is an option of LSH or of signatures
+/// that is not at its default.
+///
+/// # Errors
+/// A usage error for options that a distance has no use for.
+pub fn method_within(
+    named: Option<CandidatesArgument>,
+    threshold: f64,
+    of_lsh: Option<&str>,
+) -> anyhow::Result<CandidateMethod> {
+    let useless = match of_lsh {
+        _ if threshold.to_bits() != DEFAULT_THRESHOLD.to_bits() => Some("threshold"),
+        of_lsh => of_lsh,
+    };
+    match (named, useless) {
+        (Some(CandidatesArgument::Lsh), _) => Err(usage(Conflict::DistanceNotJoined.into())),
+        (_, Some(option)) => Err(Usage::error(&format!(
+            "a search by `distance` has no `{option}`; omit one of them"
+        ))),
+        (_, None) => Ok(CandidateMethod::Join),
+    }
+}
+
+/// The distance to search by, and the greatest one of a pair.
+///
+/// # Errors
+/// A usage error for one without the other.
+pub fn requested_distance(
+    distance: Option<DistanceArgument>,
+    within: Option<u64>,
+) -> anyhow::Result<Option<Within>> {
+    match (distance, within) {
+        (None, None) => Ok(None),
+        (Some(distance), Some(most)) => Ok(Some(Within {
+            distance: match distance {
+                DistanceArgument::Hamming => Distance::Hamming,
+                DistanceArgument::L1 => Distance::L1,
+            },
+            most,
+        })),
+        (Some(_), None) => Err(one_of_two("distance", "within")),
+        (None, Some(_)) => Err(one_of_two("within", "distance")),
     }
 }
 

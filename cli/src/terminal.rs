@@ -142,8 +142,15 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
     let scheme = engine.scheme();
     let shingling = engine.shingler().shingling();
     let shingles = shingles_name(shingling);
-    if search.is_some_and(|search| search.candidates == CandidateMethod::Join) {
-        progress.tell(&format!("{shingles}, exact join"));
+    if let Some(search) = search.filter(|search| search.candidates == CandidateMethod::Join) {
+        let within = search.within.map(|within| {
+            let (distance, most) = (within.distance.name(), HumanCount(within.most));
+            format!(" within {distance} distance {most}")
+        });
+        progress.tell(&format!(
+            "{shingles}, exact join{}",
+            within.unwrap_or_default()
+        ));
         return;
     }
     let mut message = format!(
@@ -207,7 +214,9 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
     let counted = match shingling.weighting {
         Weighting::Equal => "",
         Weighting::Counts => "counted ",
+        Weighting::Places => "placed ",
         Weighting::Given(_) => "weighted ",
+        Weighting::Rarity => "rarity-weighted ",
     };
     if unit.takes_size() && !is_unit {
         let size = HumanCount(shingling.size.get() as u64);
@@ -333,6 +342,9 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
 /// expected to find, and with what it left out.
 pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let counts = &outcome.report.counts;
+    if let Some(weights) = &outcome.report.parameters.weights {
+        lines.row("weights", weights.as_str());
+    }
     lines.row("identical", HumanCount(counts.identical).to_string());
     lines.row(
         "pairs",
@@ -343,6 +355,12 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         ),
     );
     if let Some(search) = &outcome.report.parameters.search {
+        if let (Some(distance), Some(within)) = (&search.distance, search.within) {
+            lines.row(
+                "distance",
+                format!("{distance}, within {}", HumanCount(within)),
+            );
+        }
         let recall = search.recall_at_threshold;
         let percent = 100.0 * recall;
         let recall = match &*search.candidates {
@@ -354,6 +372,7 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             Some(precision) if search.verify == "signature" => {
                 format!("{:.1} % expected of the similar pairs", 100.0 * precision)
             }
+            Some(_) if search.within.is_some() => "100 %: every distance is exact".to_owned(),
             Some(_) => "100 %: every similarity is exact".to_owned(),
             None if search.verify == "none" => "unknown: pairs were not verified".to_owned(),
             None => "no pair was found".to_owned(),

@@ -95,6 +95,9 @@ fn pairs_of(options: &Options<'_>) -> PyResult<PairsArguments> {
         output: options.path("output")?,
         outputs: options.outputs()?,
         search: options.search()?,
+        // Signatures have no such option.
+        distance: options.optional_choice("distance")?,
+        within: options.optional("within", "a whole number, from 0 on")?,
         identical: options.choice("identical")?,
         max_pairs: options.count("max_pairs")?,
     })

@@ -20,10 +20,10 @@ use simgpu::jobs::{
     CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
     Verification, dedup, pairs,
 };
-use simgpu::pipeline::{Clustering, KeepPolicy, Weighting, check_threshold};
+use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
-use simgpu_cli::arguments::candidate_method;
+use simgpu_cli::arguments::{WeightsArgument, candidate_method, method_within, requested_distance};
 
 use crate::engines::Engines;
 use crate::errors::{OrRaise, input_error, of_run, parameter_error};
@@ -49,6 +49,9 @@ pub(crate) struct Settings<'py> {
     verify: String,
     candidates: Option<String>,
     join_mib: usize,
+    distance: Option<String>,
+    within: Option<i64>,
+    weights: Option<String>,
     backend: String,
     threads: Option<usize>,
     progress: Option<Bound<'py, PyAny>>,
@@ -65,7 +68,13 @@ struct Prepared {
 impl Settings<'_> {
     fn prepare(self, py: Python<'_>) -> PyResult<Prepared> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
-        let shingling = PyShingling::of_argument(self.shingling.as_ref())?;
+        let within = self.within(py)?;
+        let mut shingling = PyShingling::of_argument(self.shingling.as_ref())?;
+        if let Some((name, weighting)) = self.weighting(py, within)? {
+            let own = shingling
+                .unwrap_or_else(|| PyShingling::of_unit(Shingling::of_scheme(&scheme).unit));
+            shingling = Some(own.with_weighting(py, name, weighting)?);
+        }
         let backend: Backend = self.backend.parse().or_raise(py)?;
         check_threshold(self.threshold).or_raise(py)?;
         let verification = [
@@ -73,16 +82,19 @@ impl Settings<'_> {
             Verification::Signature,
             Verification::Exact,
         ];
-        let candidates = self.candidate_method(py, &scheme)?;
+        let candidates = self.candidate_method(py, &scheme, within)?;
         let banding = banding_of(py, self.bands, self.rows, self.threshold, &scheme)?;
         let verification = named(py, "verify", &self.verify, verification, Verification::name)?;
         let search = Search {
+            within,
             candidates,
             join_bytes: self.join_mib.saturating_mul(1 << 20),
             ..Search::through_lsh(self.threshold, banding, verification)
         };
+        let engines = open(py, &scheme, shingling.as_ref(), backend)?;
+        search.method(engines.on_cpu()).or_raise(py)?;
         Ok(Prepared {
-            engines: open(py, &scheme, shingling.as_ref(), backend)?,
+            engines,
             search,
             threads: self.threads,
             display: Display::new(self.progress)?,
@@ -91,7 +103,46 @@ impl Settings<'_> {
 }
 
 impl Settings<'_> {
-    fn candidate_method(&self, py: Python<'_>, scheme: &Scheme) -> PyResult<CandidateMethod> {
+    /// The weighting that the search asks for, and by which argument.
+    fn weighting(
+        &self,
+        py: Python<'_>,
+        within: Option<Within>,
+    ) -> PyResult<Option<(&'static str, Weighting)>> {
+        let named = self.weights.clone();
+        let named = named.map(|name| choice_of::<WeightsArgument>(py, "weights", name));
+        match (within, named.transpose()?) {
+            (None, None) => Ok(None),
+            (Some(within), None) => Ok(Some(("distance", within.distance.weighting()))),
+            (None, Some(weights)) => Ok(Some(("weights", weights.weighting()))),
+            (Some(_), Some(_)) => {
+                let message = "distance and weights exclude each other; omit one of them";
+                Err(parameter_error(py, message))
+            }
+        }
+    }
+
+    fn within(&self, py: Python<'_>) -> PyResult<Option<Within>> {
+        let named = self.distance.clone();
+        let named = named.map(|name| choice_of(py, "distance", name));
+        let within = self.within.map(|within| {
+            u64::try_from(within).map_err(|_| {
+                parameter_error(
+                    py,
+                    format!("within is {within}; give a whole number, from 0 on"),
+                )
+            })
+        });
+        requested_distance(named.transpose()?, within.transpose()?)
+            .map_err(|error| of_run(py, error))
+    }
+
+    fn candidate_method(
+        &self,
+        py: Python<'_>,
+        scheme: &Scheme,
+        within: Option<Within>,
+    ) -> PyResult<CandidateMethod> {
         let named = self.candidates.clone();
         let named = named.map(|name| choice_of(py, "candidates", name));
         let options = [
@@ -100,8 +151,12 @@ impl Settings<'_> {
             ("backend", self.backend != Backend::Auto.to_string()),
         ];
         let of_lsh = options.into_iter().find(|(_, is_named)| *is_named);
-        candidate_method(named.transpose()?, of_lsh.map(|(name, _)| name))
-            .map_err(|error| of_run(py, error))
+        let (named, of_lsh) = (named.transpose()?, of_lsh.map(|(name, _)| name));
+        let method = match within {
+            Some(_) => method_within(named, self.threshold, of_lsh),
+            None => candidate_method(named, of_lsh),
+        };
+        method.map_err(|error| of_run(py, error))
     }
 }
 
@@ -187,7 +242,16 @@ impl Prepared {
         parameters.set_item("strip_punctuation", normalise.strip_punctuation)?;
         parameters.set_item("keep_whitespace", normalise.keep_whitespace)?;
         parameters.set_item("count", shingling.weighting == Weighting::Counts)?;
-        parameters.set_item("threshold", search.threshold)?;
+        if shingling.weighting == Weighting::Rarity {
+            parameters.set_item("weights", "rarity")?;
+        }
+        match search.within {
+            None => parameters.set_item("threshold", search.threshold)?,
+            Some(within) => {
+                parameters.set_item("distance", within.distance.name())?;
+                parameters.set_item("within", within.most)?;
+            }
+        }
         parameters.set_item("candidates", candidates.name())?;
         if candidates == CandidateMethod::Lsh {
             parameters.set_item("bands", search.banding.bands())?;
@@ -320,11 +384,21 @@ pub(crate) fn pairs_in_memory<'py>(
     )?;
     let left = || pairs.iter().map(|pair| pair.a);
     let right = || pairs.iter().map(|pair| pair.b);
-    let similarity: Float64Array = pairs.iter().map(|pair| pair.similarity).collect();
+    let measured: (&str, ArrayRef) = if task.search.within.is_some() {
+        let distances = pairs.iter().filter_map(|pair| pair.distance);
+        let distances = distances.map(|distance| i64::try_from(distance).unwrap_or(i64::MAX));
+        (
+            "distance",
+            Arc::new(Int64Array::from_iter_values(distances)),
+        )
+    } else {
+        let similarity: Float64Array = pairs.iter().map(|pair| pair.similarity).collect();
+        ("similarity", Arc::new(similarity))
+    };
     let mut columns: Vec<(&str, ArrayRef)> = vec![
         ("left", numbers(left())),
         ("right", numbers(right())),
-        ("similarity", Arc::new(similarity)),
+        measured,
     ];
     if let Some(ids) = &ids {
         columns.push(("left_id", ids.of_rows(left())));

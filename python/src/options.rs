@@ -150,6 +150,7 @@ impl<'py> Options<'py> {
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
             weights_field: self.optional("weights_field", "the name of a field, as a str")?,
+            weights: self.optional_choice("weights")?,
             weight_scale: self.optional("weight_scale", "a power of two")?,
             id_field: self.optional("id_field", "the name of a field, as a str")?,
             unique_ids: self.switch("unique_ids")?,

@@ -389,6 +389,23 @@ impl PyShingling {
         }
     }
 
+    /// The same shingling with a weighting that a search asks for by the argument `name`.
+    pub(crate) fn with_weighting(
+        self,
+        py: Python<'_>,
+        name: &str,
+        weighting: Weighting,
+    ) -> PyResult<Self> {
+        let own = match self.weighting {
+            Weighting::Equal => return Ok(PyShingling { weighting, ..self }),
+            Weighting::Given(_) => "weight_scale",
+            _ => "count",
+        };
+        let message =
+            format!("{name} and the shingling's {own} exclude each other; omit one of them");
+        Err(parameter_error(py, message))
+    }
+
     /// The base hash, if given.
     pub(crate) fn base_hash(&self) -> Option<BaseHash> {
         self.hash

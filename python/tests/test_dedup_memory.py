@@ -1,4 +1,6 @@
+import collections
 import json
+import math
 import pickle
 import warnings
 
@@ -244,3 +246,118 @@ class TestJoins:
     def test_joins_refuse_what_they_cannot_do(self, options, named):
         with pytest.raises(simgpu.ParameterError, match=named):
             simgpu.pairs(self.BASKETS, shingling="tokens", **options)
+
+
+class TestDistances:
+    LISTS = [[f"t{(i * i * j + i) % 5}" for j in range(i % 7)] for i in range(120)]
+
+    @staticmethod
+    def hamming(a, b):
+        return sum(x != y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else None
+
+    @staticmethod
+    def l1(a, b):
+        return sum(abs(a.count(token) - b.count(token)) for token in {*a, *b})
+
+    @pytest.mark.parametrize("distance", ["hamming", "l1"])
+    @pytest.mark.parametrize("within", [0, 1, 3, 50])
+    def test_all_pairs_within_a_distance_are_found(self, distance, within):
+        found = simgpu.pairs(self.LISTS, shingling="tokens", distance=distance, within=within)
+        between = getattr(self, distance)
+        expected = {
+            (i, j, between(self.LISTS[i], self.LISTS[j])) for j in range(len(self.LISTS)) for i in range(j)
+        }
+        expected = {pair for pair in expected if pair[2] is not None and pair[2] <= within}
+        columns = (found[name].tolist() for name in ("left", "right", "distance"))
+        assert set(zip(*columns, strict=True)) == expected
+        assert found.column_names == ["left", "right", "distance"]
+        assert found.recall == 1.0
+        parameters = found.report["parameters"]
+        assert (parameters["distance"], parameters["within"]) == (distance, within)
+        assert "threshold" not in parameters
+
+    def test_files_are_searched_by_distance(self, tmp_path):
+        records = tmp_path / "in.jsonl"
+        records.write_text("".join(json.dumps({"tokens": tokens}) + "\n" for tokens in self.LISTS))
+        report = simgpu.pairs_files(
+            records, tmp_path / "pairs.jsonl", unit="tokens", distance="l1", within=2
+        )
+        found = simgpu.pairs(self.LISTS, shingling="tokens", distance="l1", within=2)
+        written = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text().splitlines()]
+        assert [(pair["row_a"], pair["row_b"], pair["distance"]) for pair in written] == list(
+            zip(*(found[name].tolist() for name in ("left", "right", "distance")), strict=True)
+        )
+        assert report["parameters"]["distance"] == "l1"
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"distance": "l1"}, "within"),
+            ({"within": 2}, "distance"),
+            ({"distance": "l3", "within": 2}, "distance"),
+            ({"distance": "l1", "within": -1}, "within"),
+            ({"distance": "l1", "within": 2, "threshold": 0.5}, "threshold"),
+            ({"distance": "l1", "within": 2, "candidates": "lsh"}, "candidates"),
+            ({"distance": "l1", "within": 2, "verify": "none"}, "verify"),
+            ({"distance": "l1", "within": 2, "shingling": "words"}, "unit"),
+            ({"distance": "l1", "within": 2, "shingling": simgpu.Shingling("tokens", count=True)}, "count"),
+        ],
+    )
+    def test_distances_refuse_what_they_have_no_use_for(self, options, named):
+        with pytest.raises(simgpu.ParameterError, match=named):
+            simgpu.pairs(self.LISTS, **{"shingling": "tokens", **options})
+
+
+class TestRarity:
+    def similarities(self, documents):
+        sets = [frozenset(document) for document in documents]
+        distinct = {document for document in map(tuple, documents) if document}
+        counts = collections.Counter(token for document in distinct for token in set(document))
+        weights = {token: math.log2(len(distinct) / count) for token, count in counts.items()}
+
+        def similarity(a, b):
+            total = sum(weights[token] for token in a | b)
+            return sum(weights[token] for token in a & b) / total if total else 0.0
+
+        return {(i, j): similarity(sets[i], sets[j]) for j in range(len(sets)) for i in range(j)}
+
+    def test_pairs_are_compared_by_rarity(self):
+        baskets = TestJoins.BASKETS
+        truth = self.similarities(baskets)
+        found = simgpu.pairs(baskets, shingling="tokens", weights="rarity", threshold=0.4)
+        rows = zip(found["left"].tolist(), found["right"].tolist(), strict=True)
+        similarities = dict(zip(rows, found["similarity"].tolist(), strict=True))
+        assert similarities.keys() >= {pair for pair, similarity in truth.items() if similarity >= 0.40001}
+        for pair, similarity in similarities.items():
+            assert similarity == pytest.approx(truth[pair], abs=1e-5)
+            assert similarity >= 0.4
+        assert found.report["parameters"]["weights"] == "rarity"
+
+    def test_dedup_of_texts_ignores_what_all_have(self):
+        boilerplate = " ".join(f"word{i}" for i in range(60))
+        texts = [f"{boilerplate} {' '.join(f'own{i} own{i + j}' for j in range(30))}" for i in range(0, 900, 90)]
+        options = {"threshold": 0.3, "candidates": "join"}
+        assert simgpu.dedup(texts, **options).counts["kept"] == 1
+        assert simgpu.dedup(texts, weights="rarity", **options).counts["kept"] == len(texts)
+
+    def test_files_are_weighed_as_memory_is(self, tmp_path):
+        baskets = TestJoins.BASKETS
+        records = tmp_path / "in.jsonl"
+        records.write_text("".join(json.dumps({"tokens": tokens}) + "\n" for tokens in baskets))
+        report = simgpu.dedup_files(records, tmp_path / "out", unit="tokens", weights="rarity")
+        found = simgpu.dedup(baskets, shingling="tokens", weights="rarity")
+        removed = (tmp_path / "out" / "removed.jsonl").read_text().splitlines()
+        assert [json.loads(line)["row"] for line in removed] == found.removed["row"].tolist()
+        assert report["parameters"]["weights"] == "rarity"
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"weights": "frequency"}, "weights"),
+            ({"weights": "rarity", "shingling": simgpu.Shingling("tokens", count=True)}, "count"),
+            ({"weights": "rarity", "distance": "l1", "within": 2}, "distance"),
+        ],
+    )
+    def test_rarity_refuses_other_weights(self, options, named):
+        with pytest.raises(simgpu.ParameterError, match=named):
+            simgpu.pairs(TestJoins.BASKETS, **{"shingling": "tokens", **options})

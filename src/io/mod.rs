@@ -68,7 +68,8 @@ pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{
-    ForEachPair, write_table as write_pairs_table, write_text as write_pairs_text,
+    Measure, Measured, PairsToWrite, write_table as write_pairs_table,
+    write_text as write_pairs_text,
 };
 pub(crate) use places::{Ids, Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};

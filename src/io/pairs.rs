@@ -14,9 +14,53 @@ use super::places::Places;
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
 
-/// Calls its argument with both rows and the similarity of every pair.
-pub(crate) type ForEachPair<'a> =
-    &'a dyn Fn(&mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>) -> Result<()>;
+/// Pairs to write.
+pub(crate) struct PairsToWrite<'a> {
+    /// Calls its argument with every pair.
+    pub(crate) for_each: ForEachPair<'a>,
+    /// What the pairs have: all of them the same.
+    pub(crate) measure: Measure,
+    /// The places of the documents.
+    pub(crate) places: &'a Places,
+}
+
+/// Calls its argument with both rows of every pair, and how alike they are.
+type ForEachPair<'a> = &'a dyn Fn(&mut dyn FnMut(u32, u32, Measured) -> Result<()>) -> Result<()>;
+
+/// What says how alike two documents are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// The similarity.
+    Similarity,
+    /// The distance.
+    Distance,
+}
+
+/// How alike two documents are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Measured {
+    /// Their similarity, if it is known.
+    Similarity(Option<f64>),
+    /// Their distance.
+    Distance(u64),
+}
+
+impl Measured {
+    /// The similarity, unless there is a distance.
+    fn similarity(self) -> Option<Option<f64>> {
+        match self {
+            Measured::Similarity(similarity) => Some(similarity),
+            Measured::Distance(_) => None,
+        }
+    }
+
+    fn distance(self) -> Option<u64> {
+        match self {
+            Measured::Similarity(_) => None,
+            Measured::Distance(distance) => Some(distance),
+        }
+    }
+}
 
 /// The format of a file of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,40 +127,45 @@ impl PairsFormat {
 struct PairLine<'a> {
     id_a: &'a RawValue,
     id_b: &'a RawValue,
-    similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<u64>,
     file_a: &'a str,
     row_a: u64,
     file_b: &'a str,
     row_b: u64,
 }
 
-const COLUMNS: [&str; 7] = [
-    "id_a",
-    "id_b",
-    "similarity",
-    "file_a",
-    "row_a",
-    "file_b",
-    "row_b",
-];
+/// The names of the columns.
+fn columns(measure: Measure) -> [&'static str; 7] {
+    let measure = match measure {
+        Measure::Similarity => "similarity",
+        Measure::Distance => "distance",
+    };
+    [
+        "id_a", "id_b", measure, "file_a", "row_a", "file_b", "row_b",
+    ]
+}
 
 /// Writes pairs as JSON Lines or CSV.
 pub(crate) fn write_text(
-    for_each_pair: ForEachPair<'_>,
-    places: &Places,
+    pairs: &PairsToWrite<'_>,
     format: PairsFormat,
     target: impl Write,
     path: &Path,
 ) -> Result<()> {
+    let places = pairs.places;
     if format != PairsFormat::Csv {
         let mut lines = JsonLines::new(target, path.to_owned());
-        for_each_pair(&mut |a, b, similarity| {
+        (pairs.for_each)(&mut |a, b, measured| {
             let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
             let (id_a, id_b) = (places.raw_id(a), places.raw_id(b));
             lines.write(&PairLine {
                 id_a: &id_a,
                 id_b: &id_b,
-                similarity,
+                similarity: measured.similarity(),
+                distance: measured.distance(),
                 file_a,
                 row_a,
                 file_b,
@@ -127,14 +176,17 @@ pub(crate) fn write_text(
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
     let failed = |error: csv::Error| Error::io("write", path)(error.into());
-    csv.write_record(COLUMNS).map_err(failed)?;
-    for_each_pair(&mut |a, b, similarity| {
+    csv.write_record(columns(pairs.measure)).map_err(failed)?;
+    (pairs.for_each)(&mut |a, b, measured| {
         let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
-        let similarity = similarity.map(|s| s.to_string()).unwrap_or_default();
+        let measured = match measured {
+            Measured::Similarity(similarity) => similarity.map(|s| s.to_string()),
+            Measured::Distance(distance) => Some(distance.to_string()),
+        };
         csv.write_record([
             &*plain_id(&places.id(a)),
             &*plain_id(&places.id(b)),
-            &similarity,
+            &measured.unwrap_or_default(),
             file_a,
             &row_a.to_string(),
             file_b,
@@ -152,25 +204,29 @@ fn plain_id(json: &str) -> String {
 
 /// Writes pairs among `documents` documents as Parquet.
 pub(crate) fn write_table(
-    for_each_pair: ForEachPair<'_>,
-    places: &Places,
+    pairs: &PairsToWrite<'_>,
     documents: u32,
     file: File,
     path: &Path,
 ) -> Result<()> {
     const BATCH: usize = 1 << 16;
+    let (places, measure) = (pairs.places, pairs.measure);
+    let [id_a, id_b, measured, file_a, row_a, file_b, row_b] = columns(measure);
     let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
     let columns = vec![
-        ids.field("id_a"),
-        ids.field("id_b"),
-        Field::new("similarity", DataType::Float64, true),
-        Field::new("file_a", DataType::Utf8, false),
-        Field::new("row_a", DataType::UInt64, false),
-        Field::new("file_b", DataType::Utf8, false),
-        Field::new("row_b", DataType::UInt64, false),
+        ids.field(id_a),
+        ids.field(id_b),
+        match measure {
+            Measure::Similarity => Field::new(measured, DataType::Float64, true),
+            Measure::Distance => Field::new(measured, DataType::UInt64, false),
+        },
+        Field::new(file_a, DataType::Utf8, false),
+        Field::new(row_a, DataType::UInt64, false),
+        Field::new(file_b, DataType::Utf8, false),
+        Field::new(row_b, DataType::UInt64, false),
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
-    let mut write = |batch: &mut Vec<(u32, u32, Option<f64>)>| {
+    let mut write = |batch: &mut Vec<(u32, u32, Measured)>| {
         let (a, b) = (
             || batch.iter().map(|pair| pair.0),
             || batch.iter().map(|pair| pair.1),
@@ -178,7 +234,10 @@ pub(crate) fn write_table(
         let columns = vec![
             ids.array(a().map(|row| places.id(row))),
             ids.array(b().map(|row| places.id(row))),
-            f64s(batch.iter().map(|pair| pair.2)),
+            match measure {
+                Measure::Similarity => f64s(batch.iter().map(|pair| pair.2.similarity().flatten())),
+                Measure::Distance => u64s(batch.iter().filter_map(|pair| pair.2.distance())),
+            },
             strings(a().map(|row| places.place(row).0)),
             u64s(a().map(|row| places.place(row).1)),
             strings(b().map(|row| places.place(row).0)),
@@ -189,8 +248,8 @@ pub(crate) fn write_table(
         written
     };
     let mut batch = Vec::with_capacity(BATCH);
-    for_each_pair(&mut |a, b, similarity| {
-        batch.push((a, b, similarity));
+    (pairs.for_each)(&mut |a, b, measured| {
+        batch.push((a, b, measured));
         if batch.len() == BATCH {
             write(&mut batch)?;
         }

@@ -42,6 +42,10 @@ pub struct Parameters {
     /// Whether shingles are counted ([`Weighting::Counts`](crate::pipeline::Weighting::Counts)).
     #[serde(default)]
     pub count: bool,
+    /// What the weights of shingles follow from: `rarity` ([`Weighting::Rarity`](crate::pipeline::Weighting::Rarity));
+    /// `None` if nothing decides them but counts or a field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<String>,
     /// The version of Unicode that defines words; `None` for units without words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unicode_version: Option<String>,
@@ -69,8 +73,15 @@ pub struct Parameters {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SearchParameters {
-    /// The least similarity of a pair.
-    pub threshold: f64,
+    /// The least similarity of a pair; `None` in a search by distance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// The distance that the search goes by: `hamming` or `l1`; `None` for the similarity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub distance: Option<String>,
+    /// The greatest distance of a pair; `None` in a search by similarity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<u64>,
     /// The method that found candidate pairs: `lsh` or `join`.
     pub candidates: String,
     /// The number of bands; `None` for a join.

@@ -15,8 +15,10 @@ pub(crate) struct Banded {
     pub(crate) sets: Option<ExactSets>,
     /// The most bytes of exact sets.
     most_bytes: usize,
-    /// Whether documents are signed.
-    signs: bool,
+    /// The error of a join whose sets take more memory; `None` if documents are signed.
+    too_large: Option<Conflict>,
+    /// Whether empty sets count as others.
+    takes_empty: bool,
 }
 
 impl Banded {
@@ -26,7 +28,8 @@ impl Banded {
             signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
             sets: None,
             most_bytes: SETS_IN_MEMORY,
-            signs: true,
+            too_large: None,
+            takes_empty: false,
         }
     }
 
@@ -39,12 +42,21 @@ impl Banded {
         }
     }
 
-    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails.
-    pub(crate) fn join(self, most_bytes: usize, shingler: &Shingler) -> Self {
+    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails with the error
+    /// `too_large`.
+    pub(crate) fn join(self, most_bytes: usize, too_large: Conflict, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,
-            signs: false,
+            too_large: Some(too_large),
             ..self.hold_sets(shingler)
+        }
+    }
+
+    /// Whether empty sets count as others; default false.
+    pub(crate) fn takes_empty(self, takes_empty: bool) -> Self {
+        Banded {
+            takes_empty,
+            ..self
         }
     }
 
@@ -77,11 +89,12 @@ impl Sink for Banded {
         Wanted {
             distinct_only: true,
             signed: match &self.signatures {
-                _ if !self.signs => SignedForm::Nothing,
+                _ if self.too_large.is_some() => SignedForm::Nothing,
                 None => SignedForm::Keys(self.keys.banding()),
                 Some(_) => SignedForm::Signatures,
             },
             sets: self.sets.is_some(),
+            empty_sets: self.takes_empty,
         }
     }
 
@@ -89,9 +102,8 @@ impl Sink for Banded {
         if self.sets_bytes() <= self.most_bytes {
             return Ok(());
         }
-        if !self.signs {
-            let mib = self.most_bytes >> 20;
-            return Err(Conflict::JoinMemory { mib }.into());
+        if let Some(error) = &self.too_large {
+            return Err(error.clone().into());
         }
         self.sets = None;
         Ok(())

@@ -7,7 +7,7 @@ use super::search::{CandidateMethod, Candidates, Search, Verification, counts};
 use super::source::{InMemory, Source};
 use crate::documents::Documents;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Conflict, Result};
 use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
@@ -154,6 +154,9 @@ pub(crate) fn find_removals(
 ) -> Result<(Corpus, Deduplication)> {
     let mut timings = Timings::default();
     let search = &task.search;
+    if search.within.is_some() {
+        return Err(Conflict::DistanceOfPairs.into());
+    }
     let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
     let groups = Groups::of(
         &candidates.corpus,

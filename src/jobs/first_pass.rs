@@ -80,6 +80,8 @@ pub(crate) struct Wanted {
     pub(crate) signed: SignedForm,
     /// Whether the sink takes exact sets.
     pub(crate) sets: bool,
+    /// Whether documents without shingles count as others, as the empty set.
+    pub(crate) empty_sets: bool,
 }
 
 /// What a sink needs of signatures.
@@ -273,7 +275,7 @@ impl<'a> FirstPass<'a> {
             let mut seen = DigestSet::default();
             let mut shingled = Vec::with_capacity(digests.len());
             for (i, digest) in digests.into_iter().enumerate() {
-                let has_shingles = !made.sets().range(i).is_empty();
+                let has_shingles = self.wanted.empty_sets || !made.sets().range(i).is_empty();
                 // `number_document` finds repeats of documents in other pieces of the batch.
                 let is_signed = !self.wanted.distinct_only
                     || has_shingles

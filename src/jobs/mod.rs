@@ -14,6 +14,8 @@ mod source;
 
 mod observed;
 
+mod rarity;
+
 mod search;
 
 mod dedup;

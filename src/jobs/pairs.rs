@@ -84,8 +84,11 @@ pub struct DocumentPair {
     pub a: u32,
     /// The row of the second document, greater than `a`.
     pub b: u32,
-    /// Their similarity; `None` if not computed ([`Verification::None`](super::Verification::None)).
+    /// Their similarity; `None` if not computed ([`Verification::None`](super::Verification::None)), and in a search
+    /// within a distance.
     pub similarity: Option<f64>,
+    /// Their distance; `None` except in a search within a distance ([`Search::within`]).
+    pub distance: Option<u64>,
 }
 
 /// Finds all similar pairs among documents in memory, and calls `each` with them.
@@ -103,7 +106,7 @@ pub struct DocumentPair {
 /// let task = Pairs::new(Search::new(0.8, engine.scheme())?);
 /// let mut found = Vec::new();
 /// pairs(&texts, &engine, &task, &Silent, &mut |pair| Ok(found.push(pair)))?;
-/// assert_eq!(found, [DocumentPair { a: 0, b: 2, similarity: Some(1.0) }]);
+/// assert_eq!(found, [DocumentPair { a: 0, b: 2, similarity: Some(1.0), distance: None }]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 ///
@@ -179,16 +182,17 @@ impl<'a> PairSearch<'a> {
         } = &self.candidates;
         progress.begin("compare", buckets.positions().len() as u64);
         let mut streamed = Streamed::default();
+        let search = &self.task.search;
         let mut stream = Stream {
             groups: &self.groups,
             identical: self.task.identical,
+            is_distance: search.within.is_some(),
             room: self.task.max_pairs,
             each,
             repeated: 0,
         };
-        let threshold = self.task.search.threshold;
         let mut is_ended = false;
-        similar_pairs(buckets, &**similarity, threshold, &mut |block| {
+        similar_pairs(buckets, &**similarity, search.least(), &mut |block| {
             streamed.compared += block.compared;
             for (done, pair) in (1u64..).zip(block.pairs) {
                 if stream.similar(pair)?.is_break() {
@@ -231,8 +235,12 @@ impl<'a> PairSearch<'a> {
             let rest = documents.skip(streamed.documents);
             let omitted = rest.map(|index| buckets.most_partners(index) as u64);
             counts.omitted_pairs = omitted.sum::<u64>().max(1);
+            let fewer = match search.within {
+                None => "raise the threshold",
+                Some(_) => "lower `within`",
+            };
             progress.warn(&format!(
-                "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, raise the threshold, or pass `identical=star`",
+                "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, {fewer}, or pass `identical=star`",
                 grouped(streamed.pairs),
                 grouped(counts.omitted_pairs)
             ));
@@ -252,6 +260,8 @@ impl<'a> PairSearch<'a> {
 struct Stream<'a> {
     groups: &'a Groups,
     identical: Identical,
+    /// Whether pairs have a distance in place of a similarity.
+    is_distance: bool,
     /// Pairs that may still be returned.
     room: u64,
     each: &'a mut dyn FnMut(DocumentPair) -> Result<()>,
@@ -283,6 +293,7 @@ impl Stream<'_> {
     /// Returns the pairs within the groups of identical documents at positions up to `position`.
     fn identical_up_to(&mut self, position: u32) -> Result<ControlFlow<()>> {
         let groups = self.groups;
+        let same = if self.is_distance { 0.0 } else { 1.0 };
         while let Some(group) = groups.repeated.get(self.repeated)
             && *group <= position
         {
@@ -294,7 +305,7 @@ impl Stream<'_> {
             };
             for (at, a) in rows.iter().enumerate().take(firsts) {
                 for b in &rows[at + 1..] {
-                    if self.emit(*a, *b, Some(1.0))?.is_break() {
+                    if self.emit(*a, *b, Some(same))?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -303,15 +314,23 @@ impl Stream<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn emit(&mut self, a: u32, b: u32, similarity: Option<f64>) -> Result<ControlFlow<()>> {
+    /// Returns a pair. `nearness` is its similarity, or its negative distance.
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a distance is a number of elements in memory"
+    )]
+    fn emit(&mut self, a: u32, b: u32, nearness: Option<f64>) -> Result<ControlFlow<()>> {
         if self.room == 0 {
             return Ok(ControlFlow::Break(()));
         }
         self.room -= 1;
+        let distance = nearness.map(|nearness| -nearness as u64);
         (self.each)(DocumentPair {
             a: a.min(b),
             b: a.max(b),
-            similarity,
+            similarity: nearness.filter(|_| !self.is_distance),
+            distance: distance.filter(|_| self.is_distance),
         })?;
         Ok(ControlFlow::Continue(()))
     }

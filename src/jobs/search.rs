@@ -6,15 +6,19 @@ use super::banded::Banded;
 use super::corpus::Corpus;
 use super::first_pass::FirstPass;
 use super::observed::{Observations, ObservedSignatures};
+use super::rarity::weigh_by_rarity;
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::{
-    Banding, Buckets, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
+    Banding, Buckets, Criterion, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
+    Within,
 };
+#[cfg(doc)]
+use crate::pipeline::{Distance, Weighting};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 use crate::scheme::Scheme;
-use crate::store::ExactSets;
+use crate::store::{ExactSets, NearSets};
 
 /// The method that finds candidate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,13 +76,18 @@ impl Verification {
 pub struct Search {
     /// The least similarity of a similar pair, above 0 and up to 1.
     pub threshold: f64,
+    /// The greatest distance of a similar pair, in place of the threshold; default `None`. Only for
+    /// [`pairs`](super::pairs()) of lists of single tokens, which are found by [`CandidateMethod::Join`]. The engine's
+    /// shingling has [`Weighting::Places`] for [`Distance::Hamming`] and [`Weighting::Counts`] for [`Distance::L1`].
+    pub within: Option<Within>,
     /// The number of bands, and of rows (slots) per band.
     pub banding: Banding,
     /// The verification of candidate pairs; default [`Verification::Exact`].
     pub verification: Verification,
     /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
     pub candidates: CandidateMethod,
-    /// The most bytes of memory for the shingles and the index of an exact join; default 2 GiB.
+    /// The most bytes of memory for the shingles and the index of an exact join, and for the counts of
+    /// [`Weighting::Rarity`]; default 2 GiB.
     pub join_bytes: usize,
 }
 
@@ -113,6 +122,7 @@ impl Search {
     pub fn through_lsh(threshold: f64, banding: Banding, verification: Verification) -> Self {
         Search {
             threshold,
+            within: None,
             banding,
             verification,
             candidates: CandidateMethod::Lsh,
@@ -139,13 +149,46 @@ impl Search {
         }
     }
 
+    /// What makes two documents similar.
+    pub(crate) fn criterion(&self) -> Criterion {
+        let of_threshold = Criterion::Jaccard(self.threshold);
+        self.within.map_or(of_threshold, Criterion::Within)
+    }
+
+    /// The least value of a similar pair: its similarity or, within a distance, the negative distance.
+    pub(crate) fn least(&self) -> f64 {
+        match self.criterion() {
+            Criterion::Jaccard(threshold) => threshold,
+            Criterion::Within(within) => -(within.most as f64),
+        }
+    }
+
+    /// The error of a join that needs too much memory.
+    pub(crate) fn join_too_large(&self) -> Conflict {
+        let mib = self.join_bytes >> 20;
+        match self.within {
+            None => Conflict::JoinMemory { mib },
+            Some(_) => Conflict::DistanceMemory { mib },
+        }
+    }
+
     /// The method that finds candidates, if `engine` shingles the documents: [`CandidateMethod::Auto`] only if this
     /// depends on the documents.
     ///
     /// # Errors
-    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`].
+    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`]. Within a distance,
+    /// [`Conflict::DistanceNotJoined`] for another method or verification, [`Conflict::DistanceOfShingles`] if the
+    /// engine takes no single tokens, and [`Conflict::DistanceWeighting`] if their weighting is not that of the
+    /// distance.
     pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
         let is_exact = self.verification == Verification::Exact;
+        if let Some(within) = self.within {
+            within.distance.check(engine.shingler().shingling())?;
+            if !is_exact || self.candidates == CandidateMethod::Lsh {
+                return Err(Conflict::DistanceNotJoined.into());
+            }
+            return Ok(CandidateMethod::Join);
+        }
         match self.candidates {
             CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
             CandidateMethod::Auto if !is_exact || !engine.takes_tokens() => {
@@ -217,10 +260,21 @@ impl Candidates {
     ) -> Result<Self> {
         let num_perm = engine.signer().num_perm();
         let method = search.method(engine)?;
+        let weighed;
+        let engine = if engine.shingler().needs_rarities() {
+            let most_bytes = search.join_bytes;
+            weighed = weigh_by_rarity(source, engine, most_bytes, progress, timings)?;
+            &weighed
+        } else {
+            engine
+        };
         let is_exact = search.verification == Verification::Exact;
         let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
         let mut banded = match method {
-            CandidateMethod::Join => banded.join(search.join_bytes, shingler),
+            // Within a distance, empty sets are similar to short ones.
+            CandidateMethod::Join => banded
+                .join(search.join_bytes, search.join_too_large(), shingler)
+                .takes_empty(search.within.is_some()),
             CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
             CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
                 banded.hold_sets(shingler)
@@ -325,8 +379,7 @@ impl Join {
         let join = Join::of(sets, search, progress, timings)?;
         let fits = join.bytes() <= search.join_bytes;
         if !fits && method == CandidateMethod::Join {
-            let mib = search.join_bytes >> 20;
-            return Err(Conflict::JoinMemory { mib }.into());
+            return Err(search.join_too_large().into());
         }
         if fits && (method == CandidateMethod::Join || join.is_cheap()) {
             let bytes = join.bytes() as u64;
@@ -355,7 +408,7 @@ impl Join {
         progress.begin("join", 2 * Sets::len(&sets) as u64);
         let prefixes = timings.time("join", 0, || {
             let advance = &mut |done| advance(progress, done, 0, 0);
-            Prefixes::of(&sets, search.threshold, advance)
+            Prefixes::of(&sets, search.criterion(), advance)
         })?;
         Ok(Join {
             shingles: (sets.memory_bytes() / size_of::<u64>()) as u64,
@@ -383,7 +436,13 @@ impl Join {
             },
             corpus,
             buckets: self.prefixes.into_buckets()?,
-            similarity: Box::new(self.sets),
+            similarity: match search.within {
+                None => Box::new(self.sets),
+                Some(within) => Box::new(NearSets {
+                    sets: self.sets,
+                    within,
+                }),
+            },
             observed: None,
         })
     }

@@ -15,9 +15,10 @@ use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
 use crate::store::ExactSets;
 
-/// Documents that a run reads once in order. Exact verification reads some of them again.
+/// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
+/// again.
 pub(crate) trait Source {
-    /// Reads all documents and passes them to `pass`, batch by batch.
+    /// Reads all documents and passes them to `pass`, batch by batch. They are the same every time.
     fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
 
     /// Bytes of memory that the source holds beyond its first reading: of ids, and of input for a second pass.

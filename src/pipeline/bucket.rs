@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 /// Buckets: groups of two or more documents with a key in common, in one or more bands.
 ///
 /// The key is that of a band ([`Buckets::of`]), or a rare shingle ([`Prefixes`](super::Prefixes)). Only documents that
-/// share a bucket have candidates. They are numbered here by *index*, in order of their positions; all others are left
-/// out. A document takes 8 bytes per bucket and 20 bytes beside; a bucket takes 8 bytes.
+/// share a bucket have candidates, and, in a join within a distance, those so short that any two of them are near. They
+/// are numbered here by *index*, in order of their positions; all others are left out. A document takes 8 bytes per
+/// bucket and 20 bytes beside; a bucket takes 8 bytes.
 ///
 /// ```
 /// use simgpu::engine::Engine;
@@ -112,19 +113,22 @@ impl Buckets {
             bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
             after_band(band)?;
         }
-        Ok(Buckets::new(documents, ends, (members, Vec::new()), bands))
+        let members = (members, Vec::new());
+        Ok(Buckets::new(documents, ends, members, bands, &[]))
     }
 
-    /// Buckets of members that are positions below `documents`, with a place beside each, or no places.
+    /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
+    /// of `others` have an index, too.
     pub(super) fn new(
         documents: usize,
         ends: Vec<usize>,
         (mut members, places): (Vec<u32>, Vec<u32>),
         bands: Vec<u32>,
+        others: &[u32],
     ) -> Self {
         const NONE: u32 = u32::MAX;
         let mut indexes = vec![NONE; documents];
-        for member in &members {
+        for member in members.iter().chain(others) {
             indexes[*member as usize] = 0;
         }
         let mut positions = Vec::new();
@@ -157,7 +161,7 @@ impl Buckets {
         }
     }
 
-    /// The positions of the documents that share a bucket with another, ascending. Entry i belongs to index i.
+    /// The positions of the documents that may have candidates, ascending. Entry i belongs to index i.
     pub fn positions(&self) -> &[u32] {
         &self.positions
     }
@@ -227,6 +231,13 @@ impl Buckets {
         })
     }
 
+    /// The documents that are similar to a document by their sizes alone; it may be one of them.
+    fn similar_by_size(&self, index: u32) -> impl ExactSizeIterator<Item = u32> {
+        let filter = self.filter.as_ref();
+        let similar = filter.map_or(&[][..], |filter| filter.similar_by_size(index));
+        similar.iter().map(|(_, other)| *other)
+    }
+
     /// Sorts documents that share a bucket with document `index`, and keeps each once, if it may be similar.
     pub(super) fn choose(&self, index: u32, partners: &mut Vec<u32>) {
         partners.sort_unstable();
@@ -265,12 +276,15 @@ impl CandidateSource for Buckets {
             let others = members[start..].iter().copied();
             partners.extend(others.filter(|other| *other != index));
         }
+        let others = self.similar_by_size(index);
+        partners.extend(others.filter(|other| *other >= from && *other != index));
         self.choose(index, partners);
     }
 
     fn most_partners(&self, index: u32) -> usize {
         let buckets = self.row(index).iter();
-        buckets.map(|bucket| self.members(*bucket).len() - 1).sum()
+        let in_buckets = buckets.map(|bucket| self.members(*bucket).len() - 1);
+        in_buckets.sum::<usize>() + self.similar_by_size(index).len()
     }
 }
 

@@ -166,7 +166,9 @@ pub fn compare(texts: [&str; 2], shingler: &Shingler, signer: &dyn Signer) -> Re
             bags.sizes.map(|size| saturated(size.into())),
             saturated(bags.intersection()),
         ),
-        Weighting::Equal | Weighting::Given(_) => (bags.distinct, bags.shared),
+        Weighting::Equal | Weighting::Places | Weighting::Given(_) | Weighting::Rarity => {
+            (bags.distinct, bags.shared)
+        }
     };
     Ok(Comparison {
         shingles,

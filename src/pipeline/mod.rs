@@ -24,6 +24,8 @@ mod bucket;
 
 mod candidates;
 
+mod criterion;
+
 mod overlap;
 
 mod prefix_filter;
@@ -62,6 +64,7 @@ pub use bucket::Buckets;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
+pub use criterion::{Criterion, Distance, Within};
 pub use detection::Detection;
 pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
@@ -73,6 +76,7 @@ pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
 pub use prefixes::{Prefixes, Sets};
+pub(crate) use shingle::Rarities;
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{

@@ -1,11 +1,98 @@
-//! How many elements two sets must share to reach a similarity.
+//! How many elements two sets must share to be similar, and what follows for their sizes and prefixes.
 //!
-//! The bounds are exact for [`jaccard`](super::jaccard) as it is computed, a division of two `f64`: rounding decides
-//! cases such as 7/10 >= 0.7, and a bound by real numbers would lose such pairs.
+//! The bounds of a similarity are exact for [`jaccard`](super::jaccard) as it is computed, a division of two `f64`:
+//! rounding decides cases such as 7/10 >= 0.7, and a bound by real numbers would lose such pairs.
+//!
+//! A distance of at most D bounds the number of common elements itself. Lists of d tokens must share d - D of their
+//! elements. Bags of a and b elements that share x have the L1 distance a + b - 2x, so x must be at least
+//! (a + b - D) / 2. If this is 0, the two are similar whatever they hold, and no common element leads to the pair: it
+//! follows from the sizes alone ([`Within::reaches_without_overlap`]).
+
+use std::ops::RangeInclusive;
+
+use super::criterion::{Criterion, Distance, Within};
+
+impl Criterion {
+    /// Whether sets of these sizes, in elements or in sums of weights, may be similar.
+    pub(super) fn allows_sizes(self, a: u64, b: u64) -> bool {
+        match self {
+            Criterion::Jaccard(threshold) => a.min(b) as f64 / a.max(b) as f64 >= threshold,
+            Criterion::Within(within) => within.allows_sizes(a, b),
+        }
+    }
+
+    /// The least number of common elements with which sets of `a` and `b` elements are similar. It may exceed the size
+    /// of a set: then no two such sets are.
+    pub(super) fn least_overlap(self, a: usize, b: usize) -> usize {
+        match self {
+            Criterion::Jaccard(threshold) => least_overlap(a, b, threshold),
+            Criterion::Within(within) => within.least_overlap(a, b),
+        }
+    }
+
+    /// The number of first elements of a set of `len`, in any fixed order of all elements, of which every similar set
+    /// that must share an element has at least one (the prefix of MMDS 3.9.3).
+    ///
+    /// Sets that share x elements have one in common among the first a - x + 1 of the one and the first b - x + 1 of
+    /// the other. So the prefix follows from the least x above 0 that a similar set may ask for. Within a distance of
+    /// D, this is a - D, or 1 if that is less. A list of a tokens shares a - D of them with every near one. A bag of a
+    /// elements must share (a + b - D) / 2 with a bag of b, which is least for the smallest near bag: one of a - D
+    /// elements, all of which it shares.
+    pub(super) fn prefix_len(self, len: usize) -> usize {
+        match self {
+            _ if len == 0 => 0,
+            Criterion::Jaccard(threshold) => len - least_subset(len, threshold) + 1,
+            Criterion::Within(within) => len.min(within.most_elements().saturating_add(1)),
+        }
+    }
+
+    /// Whether a set of `len` elements may be similar to a set that shares none of them.
+    pub(super) fn may_share_nothing(self, len: usize) -> bool {
+        match self {
+            Criterion::Jaccard(_) => false,
+            Criterion::Within(within) => len <= within.most_elements(),
+        }
+    }
+}
+
+impl Within {
+    /// The bound, of numbers of elements in memory.
+    fn most_elements(self) -> usize {
+        usize::try_from(self.most).unwrap_or(usize::MAX)
+    }
+
+    fn allows_sizes(self, a: u64, b: u64) -> bool {
+        match self.distance {
+            Distance::Hamming => a == b,
+            Distance::L1 => a.abs_diff(b) <= self.most,
+        }
+    }
+
+    /// The least number of common elements of sets of `a` and `b` elements. It exceeds the size of one if no two such
+    /// sets are within the bound.
+    pub(crate) fn least_overlap(self, a: usize, b: usize) -> usize {
+        match self.distance {
+            Distance::Hamming if a != b => a.min(b) + 1,
+            Distance::Hamming => a.saturating_sub(self.most_elements()),
+            // More than the smaller set has, if their sizes differ by more than the bound.
+            Distance::L1 => (a + b).saturating_sub(self.most_elements()).div_ceil(2),
+        }
+    }
+
+    /// The sizes of the sets that are within the bound of every set of `len` elements, even without a common one;
+    /// `None` if there are none.
+    pub(super) fn reaches_without_overlap(self, len: u64) -> Option<RangeInclusive<u64>> {
+        let rest = self.most.checked_sub(len)?;
+        Some(match self.distance {
+            Distance::Hamming => len..=len,
+            Distance::L1 => 0..=rest,
+        })
+    }
+}
 
 /// The least number of common elements with which sets of `a` and `b` elements reach `threshold`. It may exceed the
 /// size of a set: then no two such sets reach it.
-pub(super) fn least_overlap(a: usize, b: usize, threshold: f64) -> usize {
+fn least_overlap(a: usize, b: usize, threshold: f64) -> usize {
     let reaches = |shared: usize| shared as f64 / (a + b - shared) as f64 >= threshold;
     let estimate = threshold / (1.0 + threshold) * (a + b) as f64;
     least(estimate, a.min(b) + 1, |shared| {
@@ -15,7 +102,7 @@ pub(super) fn least_overlap(a: usize, b: usize, threshold: f64) -> usize {
 
 /// The least size of a subset of a set of `len` elements that reaches `threshold`. No smaller set is similar to the
 /// set, and no set that shares fewer of its elements.
-pub(super) fn least_subset(len: usize, threshold: f64) -> usize {
+fn least_subset(len: usize, threshold: f64) -> usize {
     let reaches = |shared: usize| shared as f64 / len as f64 >= threshold;
     least(threshold * len as f64, len, reaches)
 }
@@ -38,15 +125,6 @@ fn least(estimate: f64, most: usize, has: impl Fn(usize) -> bool) -> usize {
     found
 }
 
-/// The number of first elements of a set of `len`, in any fixed order of all elements, of which every similar set has
-/// at least one (the prefix of MMDS 3.9.3).
-pub(super) fn prefix_len(len: usize, threshold: f64) -> usize {
-    match len {
-        0 => 0,
-        len => len - least_subset(len, threshold) + 1,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +140,7 @@ mod tests {
                 let of_subset = |shared: &usize| *shared as f64 / a as f64 >= threshold;
                 let subset = (1..=a).find(of_subset).unwrap();
                 assert_eq!(least_subset(a, threshold), subset);
-                assert_eq!(prefix_len(a, threshold), a - subset + 1);
+                assert_eq!(Criterion::Jaccard(threshold).prefix_len(a), a - subset + 1);
                 for b in 1..=120 {
                     let union = |shared: usize| (a + b - shared) as f64;
                     let reaches = |shared: &usize| *shared as f64 / union(*shared) >= threshold;
@@ -77,8 +155,41 @@ mod tests {
     #[test]
     fn rounding_decides_sets_of_ten() {
         for tens in [1, 2, 3, 5, 10, 100, 1000] {
-            assert_eq!(prefix_len(10 * tens, 0.9), tens + 1);
-            assert_eq!(prefix_len(10 * tens, 0.7), 3 * tens + 1);
+            assert_eq!(Criterion::Jaccard(0.9).prefix_len(10 * tens), tens + 1);
+            assert_eq!(Criterion::Jaccard(0.7).prefix_len(10 * tens), 3 * tens + 1);
+        }
+    }
+
+    /// Sets within a distance, by their numbers of own and common elements.
+    #[test]
+    fn bounds_of_distances_equal_their_definitions() {
+        for distance in [Distance::Hamming, Distance::L1] {
+            for most in [0, 1, 2, 5, 19, 60, u64::MAX] {
+                let within = Within { distance, most };
+                let is_within = |a: usize, b: usize, shared: usize| match distance {
+                    Distance::Hamming => a == b && (a - shared) as u64 <= most,
+                    Distance::L1 => (a + b - 2 * shared) as u64 <= most,
+                };
+                for a in 0..=30 {
+                    let mut prefix = 0;
+                    for b in 0..=30 {
+                        let overlaps = 0..=a.min(b);
+                        let least = overlaps.clone().find(|shared| is_within(a, b, *shared));
+                        let found = within.least_overlap(a, b);
+                        assert_eq!(least, (found <= a.min(b)).then_some(found));
+                        let criterion = Criterion::Within(within);
+                        assert_eq!(criterion.allows_sizes(a as u64, b as u64), least.is_some());
+                        let sizes = within.reaches_without_overlap(a as u64);
+                        let reaches = sizes.is_some_and(|sizes| sizes.contains(&(b as u64)));
+                        assert_eq!(reaches, least == Some(0), "{within:?} {a} {b}");
+                        assert!(!reaches || criterion.may_share_nothing(a));
+                        if let Some(least) = least.map(|least| least.max(1)).filter(|it| *it <= a) {
+                            prefix = prefix.max(a - least + 1);
+                        }
+                    }
+                    assert_eq!(Criterion::Within(within).prefix_len(a), prefix);
+                }
+            }
         }
     }
 }

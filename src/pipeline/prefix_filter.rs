@@ -1,6 +1,6 @@
 //! Rejects pairs of sets that cannot be similar, before their elements are compared.
 
-use super::overlap::least_overlap;
+use super::criterion::Criterion;
 use crate::scheme::spread;
 
 /// 128 bits, each the parity of the elements of a set that hash to it. Each element that only one of two sets has
@@ -27,9 +27,11 @@ pub(crate) const WEIGHT_ROUNDING: f64 = 1e-8;
 /// and nothing else. All sets list their elements in one order.
 #[derive(Clone, Debug)]
 pub(super) struct PrefixFilter {
-    pub(super) threshold: f64,
+    pub(super) criterion: Criterion,
     pub(super) is_weighted: bool,
     pub(super) sets: Vec<(u64, Parity)>,
+    /// The sets that may be similar to one with no common element, by number of elements: the number, and the index.
+    pub(super) small: Vec<(u64, u32)>,
 }
 
 #[allow(
@@ -41,13 +43,28 @@ impl PrefixFilter {
     pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
         let (len_a, parity_a) = self.sets[a as usize];
         let (len_b, parity_b) = self.sets[b as usize];
-        let (less, more) = (len_a.min(len_b), len_a.max(len_b));
-        less as f64 / more as f64 >= self.threshold
+        self.criterion.allows_sizes(len_a, len_b)
             && (self.is_weighted || {
                 let (len_a, len_b) = (len_a as usize, len_b as usize);
-                let least = least_overlap(len_a, len_b, self.threshold);
+                let least = self.criterion.least_overlap(len_a, len_b);
                 parity_a.differences(parity_b) + 2 * least <= len_a + len_b
             })
+    }
+
+    /// The sets that are similar to a set by their sizes alone; it may be one of them.
+    pub(super) fn similar_by_size(&self, index: u32) -> &[(u64, u32)] {
+        let sizes = match self.criterion {
+            Criterion::Jaccard(_) => None,
+            Criterion::Within(within) => {
+                within.reaches_without_overlap(self.sets[index as usize].0)
+            }
+        };
+        let Some(sizes) = sizes else {
+            return &[];
+        };
+        let start = self.small.partition_point(|(len, _)| len < sizes.start());
+        let end = self.small.partition_point(|(len, _)| len <= sizes.end());
+        &self.small[start..end]
     }
 
     /// Whether two sets may be similar that have their first common element at these places, from 0 (the position
@@ -58,7 +75,7 @@ impl PrefixFilter {
         }
         let (len_a, len_b) = (self.sets[a as usize].0, self.sets[b as usize].0);
         let most = (len_a - u64::from(place_a)).min(len_b - u64::from(place_b));
-        most as usize >= least_overlap(len_a as usize, len_b as usize, self.threshold)
+        most as usize >= (self.criterion).least_overlap(len_a as usize, len_b as usize)
     }
 }
 

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use super::bucket::Buckets;
-use super::overlap::prefix_len;
+use super::criterion::Criterion;
 use super::prefix_filter::{Parity, PrefixFilter, WEIGHT_ROUNDING};
-use crate::error::{Error, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::scheme::spread;
 
 /// The sets of documents in memory, by position.
@@ -43,26 +43,26 @@ pub trait Sets: Sync {
 /// An element of a prefix takes 16 bytes. While prefixes are found, the counts take two bytes per element of a set.
 ///
 /// ```
-/// use simgpu::pipeline::{CandidateSource, Prefixes};
+/// use simgpu::pipeline::{CandidateSource, Criterion, Prefixes};
 /// use simgpu::store::ExactSets;
 ///
 /// let mut sets = ExactSets::default();
 /// sets.insert(0, &[1, 2, 3, 4, 5])?;
 /// sets.insert(1, &[6, 7, 8])?;
 /// sets.insert(2, &[1, 2, 3, 4, 9])?;
-/// let prefixes = Prefixes::of(&sets, 0.6, &mut |_| Ok(()))?;
+/// let prefixes = Prefixes::of(&sets, Criterion::Jaccard(0.6), &mut |_| Ok(()))?;
 /// assert_eq!(prefixes.into_buckets()?.positions(), [0, 2]);
 /// # Ok::<(), simgpu::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct Prefixes {
-    threshold: f64,
+    criterion: Criterion,
     documents: usize,
     are_weighted: bool,
     /// Ascending.
     entries: Vec<Entry>,
-    /// The number of elements and their parities, or the sum of their weights, for each set with entries, by ascending
-    /// position.
+    /// The number of elements and their parities, or the sum of their weights, for each set that has entries or may be
+    /// similar to one with no common element, by ascending position.
     sets: Vec<(u32, u64, Parity)>,
 }
 
@@ -97,21 +97,25 @@ impl Element {
 const BATCH: usize = 1 << 12;
 
 impl Prefixes {
-    /// Finds the prefixes of sets, for pairs with a Jaccard similarity of at least `threshold`, which lies in (0, 1].
-    /// Calls `advance` now and then with the number of sets done, which are counted twice.
+    /// Finds the prefixes of sets, for pairs that are similar by `criterion`. Calls `advance` now and then with the
+    /// number of sets done, which are counted twice. Within a distance, short sets may be similar and share nothing:
+    /// [`similar_pairs`](super::similar_pairs) finds these pairs, too, but [`Clusters`](super::Clusters) read only
+    /// buckets.
     ///
     /// # Errors
-    /// The first error of `advance`.
+    /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets, and the first error of `advance`.
     pub fn of(
         sets: &dyn Sets,
-        threshold: f64,
+        criterion: Criterion,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         let are_weighted = sets.are_weighted();
-        let threshold = if are_weighted {
-            threshold - WEIGHT_ROUNDING
-        } else {
-            threshold
+        let criterion = match criterion {
+            Criterion::Jaccard(threshold) if are_weighted => {
+                Criterion::Jaccard(threshold - WEIGHT_ROUNDING)
+            }
+            Criterion::Within(_) if are_weighted => return Err(Conflict::DistanceOfWeights.into()),
+            criterion => criterion,
         };
         let documents = sets.len();
         let positions: Vec<u32> = (0..).take(documents).collect();
@@ -132,7 +136,7 @@ impl Prefixes {
             advance(done)?;
         }
         let mut prefixes = Prefixes {
-            threshold,
+            criterion,
             documents,
             are_weighted,
             entries: Vec::new(),
@@ -143,10 +147,11 @@ impl Prefixes {
                 .par_iter()
                 .map_init(Scratch::default, |scratch, position| {
                     let set = sets.get(*position);
-                    if are_weighted {
-                        scratch.weighted_prefix(*position, set, &counts, threshold)
-                    } else {
-                        scratch.prefix(*position, set, &counts, threshold)
+                    match criterion {
+                        Criterion::Jaccard(threshold) if are_weighted => {
+                            scratch.weighted_prefix(*position, set, &counts, threshold)
+                        }
+                        criterion => scratch.prefix(*position, set, &counts, criterion),
                     }
                 })
                 .collect();
@@ -181,12 +186,14 @@ impl Prefixes {
     /// [`Error::TooManyDocuments`] for 2^32 elements or more.
     pub fn into_buckets(self) -> Result<Buckets> {
         let Prefixes {
-            threshold,
+            criterion,
             documents,
             are_weighted,
             entries,
             sets,
         } = self;
+        let is_small =
+            |len: u64| criterion.may_share_nothing(usize::try_from(len).unwrap_or(usize::MAX));
         let (mut ends, mut members) = (Vec::new(), Vec::new());
         let mut bands: Vec<u32> = vec![0];
         let mut places = Vec::new();
@@ -202,16 +209,23 @@ impl Prefixes {
         }
         bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
         drop(entries);
-        let buckets = Buckets::new(documents, ends, (members, places), bands);
+        let small = sets.iter().filter(|(_, len, _)| is_small(*len));
+        let small: Vec<u32> = small.map(|(position, ..)| *position).collect();
+        let buckets = Buckets::new(documents, ends, (members, places), bands, &small);
         let mut positions = buckets.positions().iter().peekable();
         let of_index = sets.into_iter().filter_map(|(position, len, parity)| {
             let is_shared = positions.next_if_eq(&&position).is_some();
             is_shared.then_some((len, parity))
         });
+        let sets: Vec<(u64, Parity)> = of_index.collect();
+        let sizes = sets.iter().zip(0..).map(|((len, _), index)| (*len, index));
+        let mut small: Vec<(u64, u32)> = sizes.filter(|(len, _)| is_small(*len)).collect();
+        small.par_sort_unstable();
         let filter = PrefixFilter {
-            threshold,
+            criterion,
             is_weighted: are_weighted,
-            sets: of_index.collect(),
+            sets,
+            small,
         };
         Ok(buckets.with_filter(filter))
     }
@@ -226,7 +240,7 @@ fn same_element(a: &Entry, b: &Entry) -> bool {
 
 /// The prefix of one set; empty if no other set has one of its elements.
 struct Found {
-    /// Position, number of elements and parities, or sum of weights.
+    /// Position, number of elements and parities, or sum of weights; `None` if the set has no similar one.
     set: Option<(u32, u64, Parity)>,
     entries: Vec<Entry>,
 }
@@ -297,7 +311,13 @@ struct Scratch {
 
 impl Scratch {
     /// Finds the prefix of a set.
-    fn prefix(&mut self, position: u32, set: &[u64], counts: &Counts, threshold: f64) -> Found {
+    fn prefix(
+        &mut self,
+        position: u32,
+        set: &[u64],
+        counts: &Counts,
+        criterion: Criterion,
+    ) -> Found {
         self.shared.clear();
         let mut parity = Parity::default();
         for hash in set {
@@ -314,14 +334,14 @@ impl Scratch {
             set: None,
             entries: Vec::new(),
         };
-        // Repeats only lengthen the prefix.
-        if prefix_len(set.len(), threshold) <= alone {
+        // Repeats only lengthen the prefix, and only small sets are similar to sets that share nothing.
+        if criterion.prefix_len(set.len()) <= alone && !criterion.may_share_nothing(alone) {
             return nothing;
         }
         self.remove_repeats();
         let len = alone + self.shared.len();
-        let wanted = prefix_len(len, threshold).saturating_sub(alone);
-        if wanted == 0 {
+        let wanted = criterion.prefix_len(len).saturating_sub(alone);
+        if wanted == 0 && !criterion.may_share_nothing(len) {
             return nothing;
         }
         self.shared.iter().for_each(|(_, hash)| parity.flip(*hash));
@@ -424,6 +444,7 @@ mod tests {
 
     use super::super::candidates::CandidateSource;
     use super::super::cluster::{ClusterTask, Clusters};
+    use super::super::criterion::{Distance, Within};
     use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
     use super::*;
 
@@ -450,7 +471,8 @@ mod tests {
         }
 
         fn buckets(&self, threshold: f64) -> Buckets {
-            let prefixes = Prefixes::of(self, threshold, &mut |_| Ok(())).unwrap();
+            let criterion = Criterion::Jaccard(threshold);
+            let prefixes = Prefixes::of(self, criterion, &mut |_| Ok(())).unwrap();
             prefixes.into_buckets().unwrap()
         }
     }
@@ -566,6 +588,82 @@ mod tests {
         }
     }
 
+    /// The negative distance of two sets, of which greater means nearer; `None` if they have none.
+    fn nearness(lists: &Lists, distance: Distance, a: u32, b: u32) -> Option<f64> {
+        let set = |position| lists.get(position).iter().collect::<BTreeSet<_>>();
+        let (a, b) = (set(a), set(b));
+        let differing = a.symmetric_difference(&b).count();
+        match distance {
+            Distance::Hamming => (a.len() == b.len()).then_some(-(differing as f64) / 2.0),
+            Distance::L1 => Some(-(differing as f64)),
+        }
+    }
+
+    struct Near<'a>(&'a Lists, Distance);
+
+    impl Similarity for Near<'_> {
+        fn comparer(&self) -> Box<dyn Comparer + '_> {
+            Box::new(Near(self.0, self.1))
+        }
+    }
+
+    impl Comparer for Near<'_> {
+        fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+            Ok(nearness(self.0, self.1, a, b).or(Some(f64::NEG_INFINITY)))
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn joins_within_a_distance_miss_no_pair(
+            lists in lists(),
+            lengths in prop::collection::vec(0usize..12, 1..30),
+            cuts in any::<bool>(),
+            most in prop_oneof![0u64..6, 6u64..90],
+            distance in prop::sample::select(vec![Distance::Hamming, Distance::L1]),
+        ) {
+            let mut lists = lists;
+            // Short sets, many of which are similar and share nothing.
+            for (list, len) in lists.0.iter_mut().zip(lengths.iter().cycle()).filter(|_| cuts) {
+                list.truncate(*len);
+            }
+            let criterion = Criterion::Within(Within { distance, most });
+            let prefixes = Prefixes::of(&lists, criterion, &mut |_| Ok(())).unwrap();
+            let buckets = prefixes.into_buckets().unwrap();
+            let mut found = Vec::new();
+            similar_pairs(&buckets, &Near(&lists, distance), -(most as f64), &mut |block| {
+                found.extend(block.pairs.iter().map(|pair| (pair.lo, pair.hi)));
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+            let documents = u32::try_from(Sets::len(&lists)).unwrap();
+            let pairs = (0..documents).flat_map(|lo| (lo + 1..documents).map(move |hi| (lo, hi)));
+            let is_near = |(lo, hi): &(u32, u32)| {
+                nearness(&lists, distance, *lo, *hi).is_some_and(|near| near >= -(most as f64))
+            };
+            prop_assert_eq!(found, pairs.filter(is_near).collect::<Vec<_>>());
+            for index in (0..).take(buckets.positions().len()) {
+                let mut partners = Vec::new();
+                CandidateSource::partners(&buckets, index, 0, &mut partners);
+                prop_assert!(partners.len() <= buckets.most_partners(index));
+            }
+        }
+    }
+
+    #[test]
+    fn weighted_sets_have_no_distance() {
+        let within = Within {
+            distance: Distance::L1,
+            most: 1,
+        };
+        let sets = Weighted(vec![vec![1, 5]]);
+        let refused = Prefixes::of(&sets, Criterion::Within(within), &mut |_| Ok(()));
+        assert!(matches!(
+            refused,
+            Err(Error::Conflict(Conflict::DistanceOfWeights))
+        ));
+    }
+
     /// Sets of few weighted elements.
     #[derive(Debug)]
     struct Weighted(Vec<Vec<u64>>);
@@ -620,7 +718,8 @@ mod tests {
         ) {
             let list = |set: BTreeMap<u64, u64>| set.into_iter().flat_map(|(hash, weight)| [hash, weight]).collect();
             let sets = Weighted(sets.into_iter().map(list).collect());
-            let prefixes = Prefixes::of(&sets, threshold, &mut |_| Ok(())).unwrap();
+            let criterion = Criterion::Jaccard(threshold);
+            let prefixes = Prefixes::of(&sets, criterion, &mut |_| Ok(())).unwrap();
             let buckets = prefixes.into_buckets().unwrap();
             let mut candidates = BTreeSet::new();
             for (index, position) in (0..).zip(buckets.positions()) {

@@ -11,7 +11,8 @@ use crate::error::Result;
 /// Computes or estimates the Jaccard similarity of documents.
 ///
 /// Implemented by [`Signatures`] and [`PackedSignatures`](super::PackedSignatures) (estimates), by
-/// [`ExactSets`](crate::store::ExactSets) (exact values) and by [`Unverified`] (none).
+/// [`ExactSets`](crate::store::ExactSets) (exact values) and by [`Unverified`] (none). A search within a distance
+/// compares by the negative distance instead: of both, a greater value means that two documents are more alike.
 pub trait Similarity: Sync {
     /// Starts a series of comparisons on one thread.
     fn comparer(&self) -> Box<dyn Comparer + '_>;

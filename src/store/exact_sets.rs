@@ -10,7 +10,7 @@ use super::set_table::SetTable;
 #[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::Result;
-use crate::pipeline::{Comparer, Sets, Similarity, WEIGHT_ROUNDING};
+use crate::pipeline::{Comparer, Distance, Sets, Similarity, WEIGHT_ROUNDING, Within};
 
 /// Stores the shingle sets of documents and computes their exact Jaccard similarities.
 ///
@@ -247,6 +247,50 @@ impl Comparer for SetComparer<'_> {
         }
         let other = self.sets.read(b, &mut self.buffer)?;
         Ok(Some(self.table.jaccard(other, least)))
+    }
+}
+
+/// Sets that are compared by a distance: their similarity is the negative distance.
+pub(crate) struct NearSets {
+    pub(crate) sets: ExactSets,
+    pub(crate) within: Within,
+}
+
+impl Similarity for NearSets {
+    fn comparer(&self) -> Box<dyn Comparer + '_> {
+        Box::new(NearComparer {
+            near: self,
+            first: None,
+            table: SetTable::default(),
+        })
+    }
+}
+
+/// Compares sets in memory, which hold no repeats. Keeps the first set of the last comparison in a hash table.
+struct NearComparer<'a> {
+    near: &'a NearSets,
+    /// The position of the set in the table.
+    first: Option<u32>,
+    table: SetTable,
+}
+
+impl Comparer for NearComparer<'_> {
+    fn compare(&mut self, a: u32, b: u32, _: f64) -> Result<Option<f64>> {
+        let NearSets { sets, within } = self.near;
+        if self.first != Some(a) {
+            self.table.fill(Sets::get(sets, a));
+            self.first = Some(a);
+        }
+        let (len, other) = (self.table.len(), Sets::get(sets, b));
+        let least = within.least_overlap(len, other.len());
+        let Some(shared) = self.table.shared(other, least) else {
+            return Ok(Some(f64::NEG_INFINITY));
+        };
+        let distance = match within.distance {
+            Distance::Hamming => len - shared,
+            Distance::L1 => (len - shared) + (other.len() - shared),
+        };
+        Ok(Some(-(distance as f64)))
     }
 }
 

@@ -12,6 +12,7 @@ mod set_table;
 mod unnamed;
 
 pub use exact_sets::ExactSets;
+pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;
 #[cfg(feature = "io")]
 pub(crate) use unnamed::unnamed_file;

@@ -52,6 +52,11 @@ impl SetTable {
         }
     }
 
+    /// The number of distinct hashes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// The Jaccard similarity of the set and another, whose list may hold repeats; 0 for two empty sets. May return
     /// 0 instead of a similarity below `least`.
     #[allow(
@@ -61,6 +66,19 @@ impl SetTable {
         reason = "sets have far fewer than 2^52 hashes"
     )]
     pub(super) fn jaccard(&mut self, other: &[u64], least: f64) -> f64 {
+        // The union holds at least this set. Rounded down, to stay on the safe side.
+        let least_shared = (least * self.len as f64) as usize;
+        let Some(shared @ 1..) = self.shared(other, least_shared) else {
+            return 0.0;
+        };
+        self.missing.sort_unstable();
+        self.missing.dedup();
+        shared as f64 / (self.len + self.missing.len()) as f64
+    }
+
+    /// The number of distinct hashes that the set shares with a list, which may hold repeats; `None` if there are fewer
+    /// than `least`.
+    pub(super) fn shared(&mut self, other: &[u64], least: usize) -> Option<usize> {
         // The numbers of 2^32 lists would be ambiguous.
         if self.list == u32::MAX {
             self.seen.fill(0);
@@ -68,15 +86,13 @@ impl SetTable {
         }
         self.list += 1;
         self.missing.clear();
-        // The union holds at least this set. Rounded down, to stay on the safe side.
-        let least_shared = (least * self.len as f64) as usize;
         let (mut shared, mut next) = (0, 0);
         while let Some(hash) = other.get(next) {
             let Some(mut at) = self.find(*hash) else {
                 self.missing.push(*hash);
                 next += 1;
-                if shared + (other.len() - next) < least_shared {
-                    return 0.0;
+                if shared + (other.len() - next) < least {
+                    return None;
                 }
                 continue;
             };
@@ -90,12 +106,7 @@ impl SetTable {
                 }
             }
         }
-        if shared == 0 || shared < least_shared {
-            return 0.0;
-        }
-        self.missing.sort_unstable();
-        self.missing.dedup();
-        shared as f64 / (self.len + self.missing.len()) as f64
+        (shared >= least).then_some(shared)
     }
 
     /// Where a hash occurs first.

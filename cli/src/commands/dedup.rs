@@ -169,7 +169,7 @@ impl Arguments {
 
     fn task(&self, scheme: &Scheme) -> anyhow::Result<Dedup> {
         Ok(Dedup {
-            search: self.search.resolve(scheme, Some(&self.run.sign))?,
+            search: self.search.resolve(scheme, Some(&self.run.sign), None)?,
             clustering: match self.cluster {
                 ClusterArgument::Greedy => Clustering::Greedy,
                 ClusterArgument::Connected => Clustering::Connected,
@@ -187,7 +187,7 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::dedup`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        let mut settings = self.run.resolve(&self.input)?;
+        let mut settings = self.run.resolve(&self.input, None)?;
         let task = self.task(settings.engine.scheme())?;
         let destination = self.destination()?;
         let inputs = self.input.find()?;

@@ -8,18 +8,20 @@ use simgpu::io::PairsFormat;
 use simgpu::jobs::{
     Identical, Outcome, Pairs, PairsOutput, SignatureFile, SignatureRun, Verification,
 };
+use simgpu::pipeline::Within;
 use simgpu::scheme::Scheme;
 
 use super::execute;
 use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, SignArguments,
+    Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments, SearchArguments,
+    SignArguments, requested_distance,
 };
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::Lines;
 use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 26] = [
+const DOCUMENT_ARGUMENTS: [&str; 29] = [
     "inputs",
     "format",
     "text_field",
@@ -38,6 +40,7 @@ const DOCUMENT_ARGUMENTS: [&str; 26] = [
     "keep_whitespace",
     "count",
     "weights_field",
+    "weights",
     "weight_scale",
     "scheme",
     "hash",
@@ -46,12 +49,14 @@ const DOCUMENT_ARGUMENTS: [&str; 26] = [
     "backend",
     "isa",
     "batch_mib",
+    "distance",
+    "within",
 ];
 
 /// Find all pairs of near-duplicates, with their similarity
 ///
-/// Writes one record per pair, in the order of the inputs: id_a, id_b, similarity, file_a, row_a, file_b,
-/// row_b. Rows count from 0 in each file.
+/// Writes one record per pair, in the order of the inputs: id_a, id_b, similarity (or distance), file_a, row_a,
+/// file_b, row_b. Rows count from 0 in each file.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 pub struct Arguments {
@@ -93,6 +98,22 @@ pub struct PairsArguments {
     #[command(flatten)]
     pub search: SearchArguments,
 
+    /// Search by distance instead of similarity, by an exact join, which misses no pair; needs --unit tokens and
+    /// --within
+    #[arg(
+        long,
+        value_enum,
+        value_name = "DISTANCE",
+        requires = "within",
+        conflicts_with = "threshold",
+        help_heading = "Search"
+    )]
+    pub distance: Option<DistanceArgument>,
+
+    /// Greatest distance of a pair, a whole number; needs --distance
+    #[arg(long, value_name = "D", requires = "distance", help_heading = "Search")]
+    pub within: Option<u64>,
+
     /// Which pairs of identical documents to write
     #[arg(
         long,
@@ -132,9 +153,14 @@ impl PairsArguments {
         Ok(destination)
     }
 
+    /// The distance to search by.
+    fn within(&self) -> anyhow::Result<Option<Within>> {
+        requested_distance(self.distance, self.within)
+    }
+
     fn task(&self, scheme: &Scheme, sign: Option<&SignArguments>) -> anyhow::Result<Pairs> {
         Ok(Pairs {
-            search: self.search.resolve(scheme, sign)?,
+            search: self.search.resolve(scheme, sign, self.within()?)?,
             identical: match self.identical {
                 IdenticalArgument::All => Identical::All,
                 IdenticalArgument::Star => Identical::Star,
@@ -206,9 +232,11 @@ impl Arguments {
                 "no input; pass documents as INPUT, or --signatures FILE",
             ));
         }
-        let mut settings = self.run.resolve(&self.input)?;
+        let distance = self.pairs.within()?.map(|within| within.distance);
+        let mut settings = self.run.resolve(&self.input, distance)?;
         let scheme = settings.engine.scheme();
         let task = self.pairs.task(scheme, Some(&self.run.sign))?;
+        task.search.method(&settings.engine).map_err(usage)?;
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
@@ -236,9 +264,14 @@ pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<(
 
 /// What is wrong if the search ended before all pairs were written.
 fn incomplete(outcome: &Outcome) -> Option<String> {
+    let search = outcome.report.parameters.search.as_ref();
+    let fewer = match search.and_then(|search| search.within) {
+        None => "raise `threshold`",
+        Some(_) => "lower `within`",
+    };
     (outcome.report.complete == Some(false)).then(|| {
         format!(
-            "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, raise `threshold`, or pass `identical=star`",
+            "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, {fewer}, or pass `identical=star`",
             indicatif::HumanCount(outcome.report.counts.similar_pairs)
         )
     })

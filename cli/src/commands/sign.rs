@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simgpu::error::Conflict;
 use simgpu::io::SignaturesFormat;
 use simgpu::jobs::Outcome;
 
@@ -20,6 +21,7 @@ use crate::{terminal, usage};
 ///
 /// .npy: a matrix of shape (documents, num_perm) without ids, with the parameters in .npy.json beside it.
 #[derive(Args, Debug)]
+#[command(mut_arg("weights", |weights| weights.hide(true)))]
 pub struct Arguments {
     /// The input.
     #[command(flatten)]
@@ -44,7 +46,10 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::jobs::Run::sign).
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        let mut settings = self.run.resolve(&self.input)?;
+        if self.input.weights.is_some() {
+            return Err(usage(Conflict::RarityOfRun.into()));
+        }
+        let mut settings = self.run.resolve(&self.input, None)?;
         SignaturesFormat::of_path(&self.output).map_err(usage)?;
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;

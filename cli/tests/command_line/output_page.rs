@@ -99,8 +99,14 @@ const OPTIONS: &str = "docs --on-bad-record skip --limit 100 --quiet";
 
 const REPORT: &str = "### report.json";
 
-/// Parameters that are absent from reports on documents without weights.
-const OF_WEIGHTS: [&str; 2] = ["weights_field", "weight_scale"];
+/// Parameters that are absent from reports on documents without weights, and on searches by similarity.
+const OF_WEIGHTS: [&str; 5] = [
+    "weights",
+    "weights_field",
+    "weight_scale",
+    "distance",
+    "within",
+];
 
 /// Everything that a report holds is documented, and the reverse for `expected`.
 fn check_report(page: &Page, report: &Value, expected: &Names) {
@@ -161,7 +167,8 @@ fn every_field_of_pairs_is_documented() {
     for name in ["p.jsonl", "p.csv", "p.parquet"] {
         place.run(&format!("pairs {OPTIONS} -o {name}")).succeeded();
     }
-    let fields = page.fields("## pairs", "");
+    let mut fields = page.fields("## pairs", "");
+    assert!(fields.remove("distance"));
     assert_eq!(keys_of_all(&parse_lines(&place.read("p.jsonl"))), fields);
     assert_eq!(columns(&place, "p.parquet"), fields);
     let csv = String::from_utf8(place.read("p.csv")).unwrap();
@@ -181,6 +188,49 @@ fn every_field_of_pairs_is_documented() {
         assert!(expected.remove(of_dedup), "{of_dedup}");
     }
     check_report(&page, &report, &expected);
+}
+
+#[test]
+fn every_field_of_pairs_by_distance_is_documented() {
+    let (page, place) = (Page::read(), Place::new());
+    place.write(
+        "in.jsonl",
+        lines_of([["a", "b"], ["a", "c"]].map(|tokens| json!({"tokens": tokens}))),
+    );
+    let options = "in.jsonl --unit tokens --distance hamming --within 1";
+    for name in ["p.jsonl", "p.csv", "p.parquet"] {
+        place.run(&format!("pairs {options} -o {name}")).succeeded();
+    }
+    let mut fields = page.fields("## pairs", "");
+    assert!(fields.remove("similarity"));
+    assert_eq!(keys_of_all(&parse_lines(&place.read("p.jsonl"))), fields);
+    assert_eq!(columns(&place, "p.parquet"), fields);
+    let csv = String::from_utf8(place.read("p.csv")).unwrap();
+    assert_eq!(
+        csv,
+        "id_a,id_b,distance,file_a,row_a,file_b,row_b\nin.jsonl:0,in.jsonl:1,1,in.jsonl,0,in.jsonl,1\n"
+    );
+    let report: Value = serde_json::from_slice(&place.read("p.jsonl.report.json")).unwrap();
+    let written = keys(&report["parameters"]);
+    assert!(written.is_subset(&page.fields(REPORT, "`parameters`:")));
+    assert!(written.contains("distance") && written.contains("within"));
+    assert!(!written.contains("threshold"));
+}
+
+#[test]
+fn every_field_of_weights_is_documented() {
+    let (page, place) = (Page::read(), Place::new());
+    let records = [["a", "b"], ["a", "c"]].map(|tokens| json!({"tokens": tokens, "w": [1, 2]}));
+    place.write("in.jsonl", lines_of(records));
+    for weights in ["--weights rarity", "--weights-field w"] {
+        let options = format!("pairs in.jsonl --unit tokens {weights} -o p.jsonl --overwrite");
+        place.run(&options).succeeded();
+        let report: Value = serde_json::from_slice(&place.read("p.jsonl.report.json")).unwrap();
+        let written = keys(&report["parameters"]);
+        assert!(written.is_subset(&page.fields(REPORT, "`parameters`:")));
+        let name = weights.split([' ', '=']).next().unwrap();
+        assert!(written.contains(&name[2..].replace('-', "_")), "{name}");
+    }
 }
 
 #[test]

@@ -27,6 +27,9 @@ _SETTINGS = (
     "verify",
     "candidates",
     "join_mib",
+    "distance",
+    "within",
+    "weights",
     "backend",
     "threads",
     "progress",
@@ -137,7 +140,8 @@ class Deduplicated(_Found):
 
 
 class SimilarPairs(_Found):
-    """The similar pairs of documents: a table of left, right (rows) and similarity; with ids, also of their ids.
+    """The similar pairs of documents: a table of left, right (rows) and similarity or distance; with ids, also of their
+    ids.
 
     It goes to Arrow as :class:`Table` does; ``pairs["left"]`` is a numpy array.
     """
@@ -190,6 +194,7 @@ def dedup(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
+    weights: str | None = None,
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
@@ -213,13 +218,15 @@ def dedup(
         num_perm: Number of permutations, instead of the scheme's.
         seed: Seed of the permutations, instead of the scheme's.
         shingling: A Shingling or the name of its unit; by default the scheme's.
+        weights: ``"rarity"`` weighs each shingle by log2(n / d), if d of n distinct documents have it. The documents
+            are read once more, to count.
         bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
         rows: Slots per band, with ``bands``.
         verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``.
         candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and
             ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or ``"lsh"``
             if an option of signatures or bands is not at its default.
-        join_mib: Most MiB of memory for the shingles of an exact join.
+        join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of ``weights="rarity"``.
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
@@ -252,11 +259,14 @@ def pairs(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
+    weights: str | None = None,
     bands: int | None = None,
     rows: int | None = None,
     verify: str = "exact",
     candidates: str | None = None,
     join_mib: int = 2048,
+    distance: str | None = None,
+    within: int | None = None,
     identical: str = "all",
     max_pairs: int = 1_000_000_000,
     backend: str = "auto",
@@ -266,6 +276,10 @@ def pairs(
     """Finds all similar pairs of the documents in a table or a list.
 
     Args:
+        distance: Search by distance instead of similarity, with ``shingling="tokens"``: ``"hamming"``, the number of
+            places at which two lists of equal length differ, or ``"l1"``, the sum of the differences between counts.
+            The search is an exact join, and the table has a column ``distance`` in place of ``similarity``.
+        within: The greatest distance of a pair.
         identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them (``"star"``).
         max_pairs: The search ends after so many pairs, with a warning. Each takes 24 bytes.
 
@@ -278,7 +292,7 @@ def pairs(
 
 def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """What decides the search and how it runs, of the arguments of a call."""
-    return {name: arguments[name] for name in _SETTINGS}
+    return {name: arguments.get(name) for name in _SETTINGS}
 
 
 def _parameter_error(message: str) -> Exception:

@@ -17,6 +17,7 @@ Backend = Literal["auto", "scalar", "simd", "gpu", "hybrid"]
 Isa = Literal["portable", "avx2", "avx512", "neon"]
 Verification = Literal["exact", "signature", "none"]
 Candidates = Literal["lsh", "join", "auto"]
+Distance = Literal["hamming", "l1"]
 
 _INPUT = """
     inputs: A path, or several: files, folders or globs of JSON Lines, JSON arrays, CSV, TSV,
@@ -60,6 +61,10 @@ _OPTIONS = """
     progress: ``True`` draws a bar; or a function of ``(stage, done, total)``, which stops the run
         if it returns ``False``."""
 
+_WEIGHTS = """
+    weights: ``"rarity"`` weighs each shingle by log2(n / d), if d of n distinct documents have it.
+        The inputs are read once more, to count."""
+
 _SEARCH = """
     threshold: Least Jaccard similarity of near-duplicates, above 0 and up to 1.
     bands, rows: Number of bands, and slots per band; by default chosen for the threshold, or the
@@ -69,7 +74,8 @@ _CANDIDATES = """
     candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses
         none, and ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default
         ``"auto"``, or ``"lsh"`` if an option of signatures or bands is not at its default.
-    join_mib: Most MiB of memory for the shingles of an exact join."""
+    join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of
+        ``weights="rarity"``."""
 
 _WRITING = """
     hold_mib: Most MiB of decompressed input held in memory; larger input is read twice.
@@ -104,6 +110,7 @@ def dedup_files(
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
     weights_field: str | None = None,
+    weights: Literal["rarity"] | None = None,
     weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
@@ -155,7 +162,7 @@ Writes into the folder ``output``: ``kept/``, ``removed.jsonl``, ``clusters.parq
 ``report.json``, ``run.json``.
 
 Args:{_INPUT}
-    output: Folder for the results; ``None`` only with ``dry_run``.{_OPTIONS}{_SEARCH}
+    output: Folder for the results; ``None`` only with ``dry_run``.{_OPTIONS}{_WEIGHTS}{_SEARCH}
     verify: How candidate pairs are verified.{_CANDIDATES}
     cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"``
         keeps one document of each set that chains of similar pairs connect.
@@ -178,6 +185,7 @@ def pairs_files(
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
     weights_field: str | None = None,
+    weights: Literal["rarity"] | None = None,
     weight_scale: float | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
@@ -208,6 +216,8 @@ def pairs_files(
     verify: Verification = "exact",
     candidates: Candidates | None = None,
     join_mib: int = 2048,
+    distance: Distance | None = None,
+    within: int | None = None,
     identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
     hold_mib: int = 128,
@@ -218,6 +228,13 @@ def pairs_files(
 ) -> Report:
     return _simgpu.pairs_files(locals())
 
+
+_DISTANCE = """
+    distance: Search by distance instead of similarity, with ``unit="tokens"``: ``"hamming"``, the
+        number of places at which two lists of equal length differ, or ``"l1"``, the sum of the
+        differences between counts. The search is an exact join, and pairs have a field
+        ``distance`` in place of ``similarity``.
+    within: Greatest distance of a pair."""
 
 _PAIRS = """
     identical: ``"all"`` pairs of identical documents; or ``"star"``: each with the first of them,
@@ -235,8 +252,8 @@ pairs_files.__doc__ = f"""Finds all pairs of near-duplicates, with their similar
 Writes one record per pair, in the order of the inputs: ``id_a``, ``id_b``, ``similarity``,
 ``file_a``, ``row_a``, ``file_b``, ``row_b``.
 
-Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_SEARCH}
-    verify: How candidate pairs are verified.{_CANDIDATES}{_PAIRS}{_WRITING}{_RAISES}"""
+Args:{_INPUT}{_PAIRS_OUTPUT}{_OPTIONS}{_WEIGHTS}{_SEARCH}
+    verify: How candidate pairs are verified.{_CANDIDATES}{_DISTANCE}{_PAIRS}{_WRITING}{_RAISES}"""
 
 
 def pairs_signatures(

@@ -10,8 +10,8 @@ use super::run::{Run, check_compression_level};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Compression, ForEachPair, FrameWriter, OutputFile, PairsFormat, Places, Report, folder_of,
-    with_suffix, write_json, write_pairs_table, write_pairs_text,
+    Compression, FrameWriter, Measure, Measured, OutputFile, PairsFormat, PairsToWrite, Places,
+    Report, folder_of, with_suffix, write_json, write_pairs_table, write_pairs_text,
 };
 use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
 use crate::jobs::search::{Candidates, Verification};
@@ -75,8 +75,9 @@ impl PairsOutput<'_> {
 }
 
 impl Run<'_> {
-    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity`, `file_a`, `row_a`, `file_b`, `row_b`.
-    /// Their order is that of [`jobs::pairs()`](crate::jobs::pairs()). Memory does not grow with the number of pairs.
+    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity` or `distance`, `file_a`, `row_a`,
+    /// `file_b`, `row_b`. Their order is that of [`jobs::pairs()`](crate::jobs::pairs()). Memory does not grow with the
+    /// number of pairs.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
@@ -194,21 +195,36 @@ impl<'a> Target<'a> {
     ) -> Result<Streamed> {
         let documents = pairs.documents();
         let streamed = Cell::default();
-        let for_each = |each: &mut dyn FnMut(u32, u32, Option<f64>) -> Result<()>| {
+        let for_each = |each: &mut dyn FnMut(u32, u32, Measured) -> Result<()>| {
             let of_all = pairs.for_each(progress, &mut |pair| {
-                let DocumentPair { a, b, similarity } = pair;
-                each(a, b, similarity)
+                let DocumentPair {
+                    a,
+                    b,
+                    similarity,
+                    distance,
+                } = pair;
+                let measured =
+                    distance.map_or(Measured::Similarity(similarity), Measured::Distance);
+                each(a, b, measured)
             })?;
             streamed.set(of_all);
             Ok(())
+        };
+        let written = PairsToWrite {
+            for_each: &for_each,
+            measure: match pairs.search().within {
+                None => Measure::Similarity,
+                Some(_) => Measure::Distance,
+            },
+            places,
         };
         match &mut self.form {
             TargetForm::Nowhere => for_each(&mut |_, _, _| Ok(()))?,
             TargetForm::Stream(target) => {
                 let format = PairsFormat::JsonLines;
-                write_pairs_text(&for_each, places, format, target, Path::new("-"))?;
+                write_pairs_text(&written, format, target, Path::new("-"))?;
             }
-            TargetForm::File(target) => target.write(&for_each, places, documents)?,
+            TargetForm::File(target) => target.write(&written, documents)?,
         }
         Ok(streamed.get())
     }
@@ -237,20 +253,15 @@ impl<'a> Target<'a> {
 }
 
 impl FileTarget {
-    fn write(
-        &mut self,
-        for_each_pair: ForEachPair<'_>,
-        places: &Places,
-        documents: u32,
-    ) -> Result<()> {
+    fn write(&mut self, pairs: &PairsToWrite<'_>, documents: u32) -> Result<()> {
         let path = &self.path;
         let failed = || Error::io("write", path);
         let file = self.file.try_clone().map_err(failed())?;
         if self.format == PairsFormat::Parquet {
-            return write_pairs_table(for_each_pair, places, documents, file, path);
+            return write_pairs_table(pairs, documents, file, path);
         }
         let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
-        write_pairs_text(for_each_pair, places, self.format, &mut frames, path)?;
+        write_pairs_text(pairs, self.format, &mut frames, path)?;
         frames.finish().map_err(failed())
     }
 }

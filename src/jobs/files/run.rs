@@ -218,6 +218,7 @@ impl<'a> Run<'a> {
             strip_punctuation: shingling.normalise.strip_punctuation,
             keep_whitespace: shingling.normalise.keep_whitespace,
             count: shingling.weighting == Weighting::Counts,
+            weights: (shingling.weighting == Weighting::Rarity).then(|| "rarity".to_owned()),
             unicode_version: has_words.then(|| format!("{major}.{minor}.{patch}")),
             content_field: self.fields.content_names(),
             weights_field: weights.map(|weights| weights.path.to_string()),
@@ -245,7 +246,11 @@ pub(super) fn search_parameters(search: &Search, num_perm: usize) -> SearchParam
     let is_join = search.candidates == CandidateMethod::Join;
     let of_lsh = |number| (!is_join).then_some(number);
     SearchParameters {
-        threshold: search.threshold,
+        threshold: search.within.is_none().then_some(search.threshold),
+        distance: search
+            .within
+            .map(|within| within.distance.name().to_owned()),
+        within: search.within.map(|within| within.most),
         candidates: search.candidates.name().to_owned(),
         bands: of_lsh(search.banding.bands()),
         rows: of_lsh(search.banding.rows()),

@@ -143,6 +143,7 @@ impl Sink for Rows {
             distinct_only: false,
             signed: SignedForm::Signatures,
             sets: false,
+            empty_sets: false,
         }
     }
 

@@ -118,6 +118,9 @@ impl Source for FileSource<'_> {
     fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
         let progress = pass.progress();
         progress.begin("read", self.stored_bytes());
+        let before = std::mem::take(&mut self.places).files.into_iter();
+        let before: Vec<_> = before.map(|file| file.fingerprint).collect();
+        let is_first = before.is_empty();
         let files = self.files.iter().map(|file| SourceFile {
             relative: file.relative.clone(),
             first_row: 0,
@@ -135,6 +138,7 @@ impl Source for FileSource<'_> {
             places,
             values: FieldValues::default(),
             ended: Vec::new(),
+            before,
         };
         read_all(
             &self.files,
@@ -145,7 +149,9 @@ impl Source for FileSource<'_> {
         let corpus = pass.finish(times);
         places.fill_first_rows(corpus.rows);
         places.count_repeated_ids(self.run.unique_ids)?;
-        self.warn_of_empty_files(&places.empty_files);
+        if is_first {
+            self.warn_of_empty_files(&places.empty_files);
+        }
         self.classes = classes(self.run, &places, corpus.rows, values)?;
         self.places = places;
         Ok(corpus)
@@ -181,6 +187,8 @@ struct Chunks<'a> {
     values: FieldValues,
     /// Files that ended, with their last chunk in this batch or an earlier one.
     ended: Vec<(usize, Fingerprint)>,
+    /// What an earlier read found of each file; empty without one.
+    before: Vec<Option<Fingerprint>>,
 }
 
 impl Chunks<'_> {
@@ -219,7 +227,7 @@ impl Chunks<'_> {
         self.hold(&batch, pass.bytes());
         pass.take(self, batch)?;
         for (file, fingerprint) in std::mem::take(&mut self.ended) {
-            self.end_file(file, fingerprint);
+            self.end_file(file, fingerprint)?;
         }
         Ok(())
     }
@@ -236,13 +244,20 @@ impl Chunks<'_> {
         }
     }
 
-    /// Notes the end of a file.
-    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) {
+    /// Notes the end of a file. Refuses one that has changed since an earlier read.
+    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let before = self.before.get(file).and_then(Option::as_ref);
+        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
+            return Err(Error::InputChanged {
+                path: self.source.files[file].named.clone(),
+            });
+        }
         let places = &mut self.places;
         places.files[file].fingerprint = Some(fingerprint);
         if places.files[file].records == 0 {
             places.empty_files.push(file);
         }
+        Ok(())
     }
 }
 

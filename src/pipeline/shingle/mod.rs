@@ -22,6 +22,8 @@ mod sequence;
 
 mod occurrences;
 
+mod rarity;
+
 mod scratch;
 
 mod hash;
@@ -33,6 +35,7 @@ mod shingler;
 mod grams;
 
 pub use normalise::Normalise;
+pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};
 pub use shingler::Shingler;

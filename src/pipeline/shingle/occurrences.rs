@@ -25,7 +25,7 @@ impl Occurrences {
 
 /// Mixes the bits of a hash: some base hashes have 32 bits only.
 #[derive(Debug, Default)]
-struct Mixed(u64);
+pub(super) struct Mixed(u64);
 
 impl Hasher for Mixed {
     fn finish(&self) -> u64 {

@@ -1,8 +1,10 @@
 //! Cuts documents into shingles and hashes them.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
+use super::rarity::{FRACTION_BITS, Rarities};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
 use super::shingling::{Shingling, Unit, Weighting};
@@ -36,6 +38,17 @@ pub struct Shingler {
     pub(super) grams: Grams,
     pub(super) is_of_preset: bool,
     pub(super) isa: Isa,
+    /// What shingles weigh with [`Weighting::Rarity`].
+    rarities: Option<Arc<Rarities>>,
+}
+
+/// The base hash of exact sets.
+fn exact_hash(unit: &Unit) -> BaseHash {
+    if unit.is_made_of_words() {
+        BaseHash::WordsV1
+    } else {
+        BaseHash::Murmur3_128
+    }
 }
 
 /// Hashes of a document that are counted at a time: they fit the first-level cache.
@@ -45,11 +58,12 @@ impl Shingler {
     /// A shingler for hashes of the width of `scheme`.
     ///
     /// The base hash is `hash`; if `None`, that of the scheme's preset; without a preset, `words-v1` for words
-    /// and murmur3 for all other units.
+    /// and murmur3 for all other units. Shingles weighed by rarity have the hashes of exact sets.
     ///
     /// # Errors
     /// [`Conflict::HashWidth`] if the hash cannot have the scheme's width; [`Conflict::HashUnit`] if it does not
-    /// fit the unit; [`Conflict::WeightedUnit`] if weights are given for other shingles than single tokens.
+    /// fit the unit; [`Conflict::WeightedUnit`] if weights are given for other shingles than single tokens;
+    /// [`Conflict::RarityHash`] if a hash is given for shingles weighed by rarity.
     pub fn new(shingling: Shingling, scheme: &Scheme, hash: Option<BaseHash>) -> Result<Self> {
         let width = scheme.family().hash_width();
         let native = match (shingling.unit.is_made_of_words(), width) {
@@ -57,8 +71,15 @@ impl Shingler {
             (false, Width::U32) => BaseHash::Murmur3_32,
             (false, Width::U64) => BaseHash::Murmur3_128,
         };
-        let hash = hash.or(scheme.prescribed_hash()).unwrap_or(native);
-        if !hash.yields(width) {
+        let is_rarity = shingling.weighting == Weighting::Rarity;
+        if is_rarity && hash.is_some() {
+            return Err(Conflict::RarityHash.into());
+        }
+        let hash = match hash.or(scheme.prescribed_hash()) {
+            _ if is_rarity => exact_hash(&shingling.unit),
+            hash => hash.unwrap_or(native),
+        };
+        if !is_rarity && !hash.yields(width) {
             return Err(Conflict::HashWidth {
                 hash: hash.to_string(),
                 bits: 8 * width.bytes(),
@@ -88,6 +109,7 @@ impl Shingler {
             grams: scheme.grams(),
             is_of_preset: scheme.preset().is_some(),
             isa: Isa::best(),
+            rarities: None,
         })
     }
 
@@ -98,10 +120,23 @@ impl Shingler {
     }
 
     /// The same shingler, if all shingles weigh the same.
-    pub(in crate::pipeline) fn of_sets(&self) -> Self {
+    pub(crate) fn of_sets(&self) -> Self {
         let mut shingler = self.clone();
         shingler.shingling.weighting = Weighting::Equal;
         shingler
+    }
+
+    /// The same shingler, with what shingles weigh by rarity.
+    pub(crate) fn with_rarities(&self, rarities: Rarities) -> Self {
+        Shingler {
+            rarities: Some(Arc::new(rarities)),
+            ..self.clone()
+        }
+    }
+
+    /// Whether documents must be counted before they can be shingled.
+    pub(crate) fn needs_rarities(&self) -> bool {
+        self.shingling.weighting == Weighting::Rarity && self.rarities.is_none()
     }
 
     /// Unit, size and normalisation of the shingles.
@@ -125,8 +160,12 @@ impl Shingler {
     /// # Errors
     /// [`Conflict::TextsForTokens`] for a text with [`Unit::Tokens`], [`Conflict::TokensForTexts`] for a list of
     /// tokens with another unit, [`Conflict::WeightedForms`] if only the documents or only the shingling has weights,
-    /// [`Error::Weights`] for a weight that is negative or not finite and for a document of too many copies.
+    /// [`Error::Weights`] for a weight that is negative or not finite and for a document of too many copies,
+    /// [`Conflict::RarityOfRun`] for [`Weighting::Rarity`] outside of a run.
     pub fn check_forms<D: Documents + ?Sized>(&self, documents: &D) -> Result<()> {
+        if self.needs_rarities() {
+            return Err(Conflict::RarityOfRun.into());
+        }
         let unit = &self.shingling.unit;
         for row in 0..documents.len() {
             match (documents.get(row), self.shingling.weighting) {
@@ -331,8 +370,8 @@ impl Shingler {
     }
 
     /// Replaces `list` by what [`ExactSets`](crate::store::ExactSets) stores of a document: the hashes of
-    /// [`Shingler::exact_hashes`] or, of given weights, the distinct hashes of the tokens in ascending order, each followed
-    /// by its weight in units of 2^-32 copies.
+    /// [`Shingler::exact_hashes`] or, with weights, the distinct hashes of the shingles in ascending order, each
+    /// followed by its weight: in units of 2^-32 copies if it is given, and of 2^-26 if it follows from the rarity.
     pub(crate) fn exact_list(
         &self,
         document: Document<'_>,
@@ -351,18 +390,24 @@ impl Shingler {
         list: &mut Vec<u64>,
     ) {
         let hash = self.exact_hash();
-        let Weighting::Given(scale) = self.shingling.weighting else {
-            self.shingle_document(hash, document, scratch, &mut Out::all(list));
-            return;
+        let elements = match self.shingling.weighting {
+            Weighting::Given(scale) => self.weigh_document::<u64>(scale, hash, document, scratch),
+            Weighting::Rarity => self.weigh_by_rarity(document, scratch),
+            _ => {
+                self.shingle_document(hash, document, scratch, &mut Out::all(list));
+                return;
+            }
         };
-        let elements = self.weigh_document::<u64>(scale, hash, document, scratch);
         let elements = elements.into_iter();
         list.extend(elements.flat_map(|(hash, weight)| [hash, weight]));
     }
 
-    /// Whether documents have weights ([`Weighting::Given`]).
+    /// Whether shingles have weights of their own ([`Weighting::Given`], [`Weighting::Rarity`]).
     pub(crate) fn takes_weights(&self) -> bool {
-        matches!(self.shingling.weighting, Weighting::Given(_))
+        matches!(
+            self.shingling.weighting,
+            Weighting::Given(_) | Weighting::Rarity
+        )
     }
 
     /// Writes the hashes of [`Shingler::exact_set`] into `hashes`, unsorted and with repeats.
@@ -379,11 +424,7 @@ impl Shingler {
 
     /// The base hash of exact sets.
     fn exact_hash(&self) -> BaseHash {
-        if self.shingling.unit.is_made_of_words() {
-            BaseHash::WordsV1
-        } else {
-            BaseHash::Murmur3_128
-        }
+        exact_hash(&self.shingling.unit)
     }
 
     /// Whether the scheme's shingle hashes are those of exact sets, or their high halves
@@ -392,7 +433,7 @@ impl Shingler {
         let exact = self.exact_hash();
         let is_exact =
             self.hash == exact && (exact == BaseHash::WordsV1 || self.width == Width::U64);
-        // The exact sets of weighted tokens hold weights.
+        // The exact sets of weighted shingles hold weights.
         is_exact && !self.takes_weights()
     }
 
@@ -407,13 +448,13 @@ impl Shingler {
         match (self.shingling.weighting, hash) {
             (Weighting::Equal, _) => self.hash_document(hash, document, scratch, out),
             // Copies of 64 bits are cut as hashes are, so that the first pass can make them of exact sets.
-            (Weighting::Counts, BaseHash::WordsV1) => {
-                self.count_document(hash, document, scratch, |copy| {
+            (Weighting::Counts | Weighting::Places, BaseHash::WordsV1) => {
+                self.copy_document(hash, document, scratch, |copy| {
                     out.room().push(H::of_words(copy));
                 });
             }
-            (Weighting::Counts, _) => {
-                self.count_document(hash, document, scratch, |copy| out.room().push(copy));
+            (Weighting::Counts | Weighting::Places, _) => {
+                self.copy_document(hash, document, scratch, |copy| out.room().push(copy));
             }
             (Weighting::Given(scale), BaseHash::WordsV1) => {
                 for (token, weight) in self.weigh_document::<u64>(scale, hash, document, scratch) {
@@ -425,7 +466,29 @@ impl Shingler {
                     token.for_each_copy(weight, |copy| out.room().push(copy));
                 }
             }
+            // What a shingle weighs depends on its exact hash, which stands for it here, too.
+            (Weighting::Rarity, _) => {
+                for (shingle, weight) in self.weigh_by_rarity(document, scratch) {
+                    let weight = weight << (32 - FRACTION_BITS);
+                    shingle.for_each_copy(weight, |copy| out.room().push(H::of_words(copy)));
+                }
+            }
         }
+    }
+
+    /// The distinct exact hashes of a document in ascending order, with the weights by rarity that are not 0, in units
+    /// of 2^-26; none if nothing was counted.
+    fn weigh_by_rarity(&self, document: Document<'_>, scratch: &mut Scratch) -> Vec<(u64, u64)> {
+        let Some(rarities) = &self.rarities else {
+            return Vec::new();
+        };
+        let mut hashes = Vec::new();
+        let out = &mut Out::all(&mut hashes);
+        self.hash_document(self.exact_hash(), document, scratch, out);
+        hashes.sort_unstable();
+        hashes.dedup();
+        let weighed = hashes.into_iter().map(|hash| (hash, rarities.weight(hash)));
+        weighed.filter(|(_, weight)| *weight > 0).collect()
     }
 
     /// The distinct hashes of a document's tokens in ascending order, with the sums of their weights in units of 2^-32
@@ -465,8 +528,8 @@ impl Shingler {
         elements
     }
 
-    /// Calls `emit` with the next copy of a shingle for each of its occurrences.
-    fn count_document<H: TextHash>(
+    /// Calls `emit` with a copy of a shingle for each of its occurrences: the next one, or that of its place.
+    fn copy_document<H: TextHash>(
         &self,
         hash: BaseHash,
         document: Document<'_>,
@@ -475,10 +538,18 @@ impl Shingler {
     ) {
         let mut occurrences = std::mem::take(&mut scratch.occurrences);
         occurrences.clear();
+        let has_places = self.shingling.weighting == Weighting::Places;
         let mut hashes = Vec::with_capacity(COUNTED_AT_A_TIME);
+        let mut place = 0;
         let mut flush = |hashes: &mut Vec<H>| {
             for hash in hashes.drain(..) {
-                emit(hash.copy(occurrences.next(hash.into())));
+                let number = if has_places {
+                    place
+                } else {
+                    occurrences.next(hash.into())
+                };
+                emit(hash.copy(number));
+                place += 1;
             }
         };
         let mut out = Out::pieces(&mut hashes, COUNTED_AT_A_TIME, &mut flush);

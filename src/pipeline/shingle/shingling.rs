@@ -82,6 +82,11 @@ pub enum Weighting {
     /// In a list of hashes, the first occurrence of a shingle is the hash of the shingle, and each further one is the
     /// next of its [`Copies`](crate::scheme::Copies), so that no repeat remains.
     Counts,
+    /// Each shingle with its place in the document is an element: sets for the Hamming distance
+    /// ([`Distance::Hamming`](crate::pipeline::Distance::Hamming)).
+    ///
+    /// In a list of hashes, the shingle at place i, from 0, is copy i of its hash ([`Copies`](crate::scheme::Copies)).
+    Places,
     /// Each token of a document has a weight, and those of a token that occurs several times add up. The Jaccard similarity
     /// of two documents is the sum of the lesser weights divided by the sum of the greater ones; a token that a document
     /// lacks weighs 0 there. Needs [`Unit::Tokens`] with a size of 1, and documents with weights
@@ -90,6 +95,17 @@ pub enum Weighting {
     /// In a list of hashes, a token becomes as many [`Copies`](crate::scheme::Copies) as its weight times the scale. A
     /// document with weights of less than one copy in all may have no shingle.
     Given(WeightScale),
+    /// A shingle weighs log2(n / d), where n is the number of distinct documents that have shingles, and d the number
+    /// of those that have this one. A shingle of all documents weighs 0, as if no document had it. The Jaccard
+    /// similarity of two documents is the sum of the weights of the shingles in both, divided by the sum of those in
+    /// either.
+    ///
+    /// [`jobs::dedup()`](crate::jobs::dedup()), [`jobs::pairs()`](crate::jobs::pairs()) and their runs over files read
+    /// all documents once more than otherwise, to count. Nothing else takes this weighting: a signature of one run
+    /// means nothing to another.
+    ///
+    /// In a list of hashes, a shingle becomes one of its [`Copies`](crate::scheme::Copies) per unit of weight.
+    Rarity,
 }
 
 /// How to cut documents into shingles: unit, size and normalisation, and how much a shingle weighs.
