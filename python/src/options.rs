@@ -12,6 +12,7 @@ use simgpu_cli::arguments::{
     BackendArguments, BandingArguments, HoldArguments, InputArguments, RunArguments,
     SearchArguments, SignArguments, StopWordsArgument, delimiter,
 };
+use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::outputs::OutputArguments;
 
 use crate::errors::{OrRaise, parameter_error};
@@ -282,6 +283,29 @@ impl<'py> Options<'py> {
             threads: None,
             batch_mib: self.required("batch_mib", MIB)?,
             quiet: true,
+        })
+    }
+
+    pub(crate) fn sample(&self) -> PyResult<SampleArguments> {
+        let sample = match self.value("sample")? {
+            Some(_) => self.paths("sample")?,
+            None => {
+                for name in ["text_field", "tokens_field", "unit", "documents"] {
+                    if self.value(name)?.is_some() {
+                        let message = format!("{name} needs a sample; pass sample, or omit {name}");
+                        return Err(parameter_error(self.py(), message));
+                    }
+                }
+                Vec::new()
+            }
+        };
+        Ok(SampleArguments {
+            sample,
+            limit: self.required("limit", "a number of documents, at least 1")?,
+            text_field: self.optional("text_field", "a name, as a str")?,
+            tokens_field: self.optional("tokens_field", "a name, as a str")?,
+            unit: self.optional_choice("unit")?,
+            documents: self.optional("documents", "a number of documents")?,
         })
     }
 

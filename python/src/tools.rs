@@ -3,10 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::jobs::Verification;
-use simgpu::pipeline::{BandingEffect, Tuning};
+use simgpu::pipeline::{Banding, BandingEffect, SizeEffect, Tuning};
 use simgpu::selftest::{Check, CheckOutcome, Selftest};
 use simgpu_cli::arguments::{requested_banding, scheme_of};
 use simgpu_cli::commands::compare::TextComparer;
+use simgpu_cli::commands::sample::SampleSurvey;
 use simgpu_cli::commands::{selftest as selftest_page, tune as tune_page};
 
 use crate::errors::{defect_error, of_run, spelled, warn};
@@ -23,13 +24,17 @@ pub(crate) fn tune<'py>(
     let options = Options(options);
     let banding = options.banding()?;
     let (name, num_perm, seed) = options.scheme()?;
-    let tuning = py.detach(|| {
-        let scheme = scheme_of(&name, num_perm, seed)?;
-        let requested = requested_banding(banding.bands, banding.rows, &scheme)?;
-        let threshold = banding.threshold;
-        simgpu::pipeline::tune(threshold, &scheme, requested).map_err(anyhow::Error::new)
-    });
-    let tuning = tuning.map_err(|error| of_run(py, error))?;
+    let sample = options.sample()?;
+    let tuned = pool::run(py, None, &mut Display::default(), |_| {
+        let tune = || {
+            let scheme = scheme_of(&name, num_perm, seed)?;
+            let requested = requested_banding(banding.bands, banding.rows, &scheme)?;
+            let tuning = simgpu::pipeline::tune(banding.threshold, &scheme, requested)?;
+            Ok((tuning, sample.survey(&scheme)?))
+        };
+        Ok(tune())
+    })?;
+    let (tuning, surveyed) = tuned.map_err(|error| of_run(py, error))?;
     let data = PyDict::new(py);
     data.set_item("threshold", tuning.threshold)?;
     data.set_item("num_perm", tuning.num_perm)?;
@@ -42,7 +47,41 @@ pub(crate) fn tune<'py>(
     )?;
     let by_weight = tuning.by_weight.iter().map(effect);
     data.set_item("by_weight", by_weight.collect::<PyResult<Vec<_>>>()?)?;
-    result(py, "Tuning", &data, page(tune_page::page(&tuning))?)
+    let mut text = page(tune_page::page(&tuning))?;
+    let banding = tune_page::shown(&tuning).banding;
+    let sample = surveyed.map(|surveyed| {
+        surveyed.write(&mut text, banding).map_err(no_page)?;
+        sample_of(py, &surveyed, banding)
+    });
+    data.set_item("sample", sample.transpose()?)?;
+    result(py, "Tuning", &data, text)
+}
+
+fn sample_of<'py>(
+    py: Python<'py>,
+    surveyed: &SampleSurvey,
+    banding: Banding,
+) -> PyResult<Bound<'py, PyDict>> {
+    let survey = &surveyed.survey;
+    let data = PyDict::new(py);
+    data.set_item("documents", survey.documents)?;
+    data.set_item("pairs", survey.pairs)?;
+    data.set_item("documents_to_search", surveyed.documents)?;
+    data.set_item("default_size", surveyed.default_size)?;
+    data.set_item("size", survey.choice().map(|(_, effect)| effect.size))?;
+    let size = |effect: &SizeEffect| {
+        let data = PyDict::new(py);
+        data.set_item("size", effect.size)?;
+        data.set_item("mean_shingles", effect.mean_shingles)?;
+        data.set_item("distinct_shingles", effect.distinct_shingles)?;
+        data.set_item("mean_similarity", effect.mean_similarity())?;
+        data.set_item("high_similarity", effect.high_similarity())?;
+        data.set_item("candidate_share", effect.candidate_share(banding))?;
+        Ok(data)
+    };
+    let sizes = survey.sizes.iter().map(size);
+    data.set_item("sizes", sizes.collect::<PyResult<Vec<_>>>()?)?;
+    Ok(data)
 }
 
 fn effect<'py>(
@@ -191,5 +230,10 @@ fn result<'py>(
 }
 
 fn page(page: Result<String, std::fmt::Error>) -> PyResult<String> {
-    page.map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
+    page.map_err(no_page)
+}
+
+/// Cannot occur: writing to a string does not fail.
+fn no_page(error: std::fmt::Error) -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err(error.to_string())
 }

@@ -30,6 +30,41 @@ def test_tune_follows_the_formula_and_prints_the_page():
     assert simgpu.tune().requested is None
 
 
+def test_tune_surveys_a_sample(tmp_path):
+    texts = ["a b c d e f", "a b c d e g", "a b c x y z", "h i j k l"]
+    path = tmp_path / "sample.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    tuning = simgpu.tune(sample=path, documents=1000)
+    sample = tuning.sample
+    assert (sample["documents"], sample["pairs"], sample["documents_to_search"]) == (4, 6, 1000)
+    assert sample["default_size"] == 5
+    assert [size["size"] for size in sample["sizes"]] == list(range(1, 13))
+    for size in sample["sizes"][:5]:
+        words, length = [text.split() for text in texts], size["size"]
+        sets = [
+            {tuple(text[i : i + length]) for i in range(len(text) - length + 1)} for text in words
+        ]
+        similarities = [
+            len(a & b) / len(a | b) for i, a in enumerate(sets) for b in sets[:i]
+        ]
+        assert size["mean_shingles"] == sum(map(len, sets)) / 4
+        assert size["distinct_shingles"] == len(set().union(*sets))
+        assert size["mean_similarity"] == pytest.approx(sum(similarities) / 6)
+        assert size["high_similarity"] == max(similarities)
+        candidates = [1 - (1 - similarity**8) ** 16 for similarity in similarities]
+        assert size["candidate_share"] == pytest.approx(sum(candidates) / 6)
+    assert sample["size"] == next(
+        size["size"] for size in sample["sizes"] if size["high_similarity"] <= 0.05
+    )
+    page = command("tune", "--sample", str(path), "--documents", "1000")
+    assert repr(tuning) == page.rstrip("\n")
+    assert simgpu.tune().sample is None
+    with pytest.raises(ValueError, match="unit needs a sample; pass sample"):
+        simgpu.tune(unit="chars")
+    with pytest.raises(FileNotFoundError):
+        simgpu.tune(sample=tmp_path / "absent.jsonl")
+
+
 def test_compare_gives_the_figures_of_the_command(tmp_path):
     a, b = "the plane was ready for touch down", "the plane was ready for take off"
     (tmp_path / "a.txt").write_text(a)

@@ -23,7 +23,7 @@ pub(crate) mod man;
 
 pub mod pairs;
 
-mod sample;
+pub mod sample;
 pub mod selftest;
 
 pub mod sign;

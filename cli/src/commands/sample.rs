@@ -15,11 +15,11 @@ use crate::{Usage, usage};
 
 /// A sample of documents.
 #[derive(Args, Debug)]
-pub(crate) struct SampleArguments {
+pub struct SampleArguments {
     /// Files, folders or globs of documents like those to search, in any format that dedup reads; repeat it
     /// for more
     #[arg(long, value_name = "INPUT", help_heading = "Sample")]
-    sample: Vec<PathBuf>,
+    pub sample: Vec<PathBuf>,
 
     /// Read only the first N records of the sample; all of them are held in memory
     #[arg(
@@ -29,7 +29,7 @@ pub(crate) struct SampleArguments {
         requires = "sample",
         help_heading = "Sample"
     )]
-    limit: NonZeroU64,
+    pub limit: NonZeroU64,
 
     /// Field with the text [default: text]
     #[arg(
@@ -38,7 +38,7 @@ pub(crate) struct SampleArguments {
         requires = "sample",
         help_heading = "Sample"
     )]
-    text_field: Option<String>,
+    pub text_field: Option<String>,
 
     /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(
@@ -48,26 +48,30 @@ pub(crate) struct SampleArguments {
         conflicts_with = "text_field",
         help_heading = "Sample"
     )]
-    tokens_field: Option<String>,
+    pub tokens_field: Option<String>,
 
     /// Unit of shingles [default: words, or the scheme's]
     #[arg(long, value_enum, requires = "sample", help_heading = "Sample")]
-    unit: Option<UnitArgument>,
+    pub unit: Option<UnitArgument>,
 
     /// Number of documents to search [default: those of the sample]
     #[arg(long, value_name = "N", requires = "sample", help_heading = "Sample")]
-    documents: Option<u64>,
+    pub documents: Option<u64>,
 }
 
 /// The seed of the random pairs.
 const SEED: u32 = 1;
 
 /// A survey of a sample, and what it is printed with.
-pub(super) struct SampleSurvey {
-    survey: SizeSurvey,
+#[derive(Debug)]
+pub struct SampleSurvey {
+    /// What shingles of each size do.
+    pub survey: SizeSurvey,
     unit: Unit,
-    default_size: usize,
-    documents: u64,
+    /// The size that a search takes by default.
+    pub default_size: usize,
+    /// The number of documents to search.
+    pub documents: u64,
 }
 
 impl SampleArguments {
@@ -75,7 +79,7 @@ impl SampleArguments {
     ///
     /// # Errors
     /// A usage error for a unit of fixed size; errors of reading.
-    pub(super) fn survey(&self, scheme: &Scheme) -> anyhow::Result<Option<SampleSurvey>> {
+    pub fn survey(&self, scheme: &Scheme) -> anyhow::Result<Option<SampleSurvey>> {
         if self.sample.is_empty() {
             return Ok(None);
         }
@@ -118,7 +122,7 @@ impl SampleSurvey {
     ///
     /// # Errors
     /// None that can occur.
-    pub(super) fn write(&self, page: &mut String, banding: Banding) -> std::fmt::Result {
+    pub fn write(&self, page: &mut String, banding: Banding) -> std::fmt::Result {
         let survey = &self.survey;
         let pairs = self.documents as f64 * (self.documents as f64 - 1.0).max(0.0) / 2.0;
         let documents = HumanCount(self.documents);

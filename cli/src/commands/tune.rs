@@ -127,8 +127,8 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
     )
 }
 
-/// The banding of the curve: the requested one, or the default.
-fn shown(tuning: &Tuning) -> &BandingEffect {
+/// The banding of the curve, and of the candidates in a sample: the requested one, or the default.
+pub fn shown(tuning: &Tuning) -> &BandingEffect {
     tuning.requested.as_ref().unwrap_or(&tuning.default)
 }
 

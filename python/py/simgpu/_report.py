@@ -90,6 +90,13 @@ class Tuning(Result):
     ``bytes_per_document``, ``false_positive_area``, ``false_negative_area``, and ``recall``, the
     shares of pairs at the threshold that are found with ``"exact"`` and with ``"signature"``
     verification.
+
+    ``sample``, ``None`` without one: a dict with ``documents`` and ``pairs``, the random pairs of
+    them; ``documents_to_search``; ``size``, the one to take (``None`` if none is large enough), and
+    ``default_size``; ``sizes``, a list: for each size from 1 to 12 a dict with ``size``,
+    ``mean_shingles`` of a document, ``distinct_shingles`` of the sample, ``mean_similarity`` and
+    ``high_similarity`` of the random pairs (their mean, and what 99 of 100 do not exceed), and
+    ``candidate_share``, the share of these pairs that become candidates.
     """
 
 

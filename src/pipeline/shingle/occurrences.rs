@@ -1,6 +1,7 @@
-//! Numbers the occurrences of each shingle in a document.
+//! Numbers the occurrences of each shingle in a document, and finds where it occurred first.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::scheme::fmix64;
@@ -20,6 +21,28 @@ impl Occurrences {
         let seen = self.0.entry(hash).or_insert(0);
         *seen += 1;
         *seen - 1
+    }
+}
+
+/// Where each hash occurred first.
+#[derive(Debug, Default)]
+pub(super) struct Distinct(HashMap<u64, usize, BuildHasherDefault<Mixed>>);
+
+impl Distinct {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Where the hash occurred first; if nowhere so far, it does at `place`.
+    #[inline]
+    pub(super) fn find_or_add(&mut self, hash: u64, place: usize) -> Option<usize> {
+        match self.0.entry(hash) {
+            Entry::Occupied(first) => Some(*first.get()),
+            Entry::Vacant(entry) => {
+                entry.insert(place);
+                None
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reusable memory of the shingler.
 
 use super::normalise::Bytes;
-use super::occurrences::Occurrences;
+use super::occurrences::{Distinct, Occurrences};
 use super::sequence::{JoinedWords, UnitSequence};
 use super::words::Words;
 use crate::documents::digest;
@@ -20,6 +20,7 @@ pub struct Scratch {
     pub(super) narrow_pieces: Vec<u32>,
     pub(super) wide_pieces: Vec<u64>,
     pub(super) occurrences: Occurrences,
+    pub(super) distinct: Distinct,
     /// Whether to compute the digest of the next document.
     pub(super) is_digested: bool,
     /// Whether to digest the normalised text in place of the unit sequence.

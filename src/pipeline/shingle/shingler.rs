@@ -391,7 +391,11 @@ impl Shingler {
     ) {
         let hash = self.exact_hash();
         let elements = match self.shingling.weighting {
-            Weighting::Given(scale) => self.weigh_document::<u64>(scale, hash, document, scratch),
+            Weighting::Given(scale) => {
+                let mut elements = self.weigh_document::<u64>(scale, hash, document, scratch);
+                elements.sort_unstable();
+                elements
+            }
             Weighting::Rarity => self.weigh_by_rarity(document, scratch),
             _ => {
                 self.shingle_document(hash, document, scratch, &mut Out::all(list));
@@ -491,8 +495,8 @@ impl Shingler {
         weighed.filter(|(_, weight)| *weight > 0).collect()
     }
 
-    /// The distinct hashes of a document's tokens in ascending order, with the sums of their weights in units of 2^-32
-    /// copies. Weights of 0 are left out, and tokens without a weight weigh 1.
+    /// The distinct hashes of a document's tokens in the order of their first occurrences, with the sums of their weights
+    /// in units of 2^-32 copies. Weights of 0 are left out, and tokens without a weight weigh 1.
     fn weigh_document<H: TextHash>(
         &self,
         scale: WeightScale,
@@ -500,7 +504,7 @@ impl Shingler {
         document: Document<'_>,
         scratch: &mut Scratch,
     ) -> Vec<(H, u64)> {
-        let (mut hashes, mut weights) = (Vec::new(), Vec::new());
+        let (mut hashes, mut weights) = (Vec::<H>::new(), Vec::new());
         match document {
             Document::Weighted(tokens) => {
                 scratch.begin();
@@ -517,14 +521,18 @@ impl Shingler {
                 weights.resize(hashes.len(), scale.fixed(1.0));
             }
         }
-        let mut elements: Vec<(H, u64)> = hashes.into_iter().zip(weights).collect();
-        elements.sort_unstable_by_key(|(hash, _)| (*hash).into());
-        elements.dedup_by(|(hash, weight), (kept, sum)| {
-            let is_repeat = hash == kept;
-            *sum = sum.saturating_add(u64::from(is_repeat) * *weight);
-            is_repeat
-        });
-        elements.retain(|(_, weight)| *weight > 0);
+        let mut elements: Vec<(H, u64)> = Vec::with_capacity(hashes.len());
+        scratch.distinct.clear();
+        for (hash, weight) in hashes
+            .into_iter()
+            .zip(weights)
+            .filter(|(_, weight)| *weight > 0)
+        {
+            match scratch.distinct.find_or_add(hash.into(), elements.len()) {
+                Some(first) => elements[first].1 = elements[first].1.saturating_add(weight),
+                None => elements.push((hash, weight)),
+            }
+        }
         elements
     }
 
