@@ -104,7 +104,7 @@ fn usage(error: simgpu::Error) -> anyhow::Error {
 }
 
 /// Runs the command with these arguments, of which the first is its name, and returns the exit code of the process: 2
-/// for usage, 3 for an incomplete result, 130 or 143 for a signal, 1 for every other failure.
+/// for usage, 3 for an incomplete result, 129, 130 or 143 for a signal, 1 for every other failure.
 ///
 /// Call it from a process that runs nothing else: the command listens for signals, prints, and reads stdin.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
