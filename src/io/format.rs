@@ -81,17 +81,22 @@ impl Format {
         of_ending.map(|(format, _)| *format)
     }
 
-    /// The format of a stream without a name, by its first decompressed bytes.
-    pub(super) fn of_start(start: &[u8]) -> Self {
+    /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text
+    /// that is not JSON.
+    pub(super) fn of_start(start: &[u8]) -> Option<Self> {
         let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
         match start {
-            [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
+            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
             // The start of an Arrow file, and of an Arrow stream.
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xFF, 0xFF, 0xFF, 0xFF, ..] => {
-                Format::Arrow
+                Some(Format::Arrow)
             }
-            _ if text.trim_ascii_start().starts_with(b"[") => Format::Json,
-            _ => Format::JsonLines,
+            _ => match text.trim_ascii_start().first() {
+                Some(b'[') => Some(Format::Json),
+                Some(b'{') | None => Some(Format::JsonLines),
+                // The reader names the encoding.
+                Some(_) => other_encoding(start).map(|_| Format::JsonLines),
+            },
         }
     }
 
@@ -161,6 +166,16 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
 }
 
 /// Refuses a file that is known by its first bytes and cannot be read.
+/// The error for a stream whose format its first bytes do not show.
+pub(super) fn unknown_start(path: &Path) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: "neither JSON, Parquet nor Arrow, and without a name that says the format"
+            .to_owned(),
+        remedy: "pass `format=csv`, or the `format` that it has".to_owned(),
+    }
+}
+
 pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
     match MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         Some((_, what)) => Err(Error::Input {

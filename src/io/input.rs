@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
 use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
-use super::format::{Format, check_start, unknown_ending};
+use super::format::{Format, check_start, other_encoding, unknown_ending, unknown_start};
 use super::globs::FileFilter;
 use crate::error::{Conflict, Error, Result};
 use crate::store::unnamed_file;
@@ -414,10 +414,13 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
     check_start(&named, &start)?;
     let original_compression = Compression::of_start(&start);
     let is_plain = original_compression == Compression::None;
-    let plain_format = naming.format.unwrap_or_else(|| Format::of_start(&start));
+    let known = match naming.format {
+        None if is_plain => Some(Format::of_start(&start).ok_or_else(|| unknown_start(&named))?),
+        given => given,
+    };
     let mut all = start.as_slice().chain(stream);
     let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
-    let compression = if is_plain && !plain_format.is_table() {
+    let compression = if is_plain && !known.is_some_and(Format::is_table) {
         Compression::Zstd
     } else {
         original_compression
@@ -432,9 +435,9 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
         })
     };
     copied.map_err(failed("copy stdin to a temporary file in", folder))?;
-    let format = match naming.format {
-        None if !is_plain => format_in(&file, compression).unwrap_or(plain_format),
-        _ => plain_format,
+    let format = match known {
+        Some(format) => format,
+        None => format_in(&file, compression).ok_or_else(|| unknown_start(&named))?,
     };
     Ok(InputFile {
         place: Place::Copy(Arc::new(file)),
@@ -448,14 +451,15 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
 }
 
 /// The format of a compressed copy, by its first bytes. The run reports damage when it reads the copy.
-fn format_in(file: &File, compression: Compression) -> io::Result<Format> {
+fn format_in(file: &File, compression: Compression) -> Option<Format> {
     const START: u64 = 4096;
-    let mut copy = file.try_clone()?;
-    copy.rewind()?;
-    let mut start = Vec::new();
-    compression
-        .reader(copy)?
-        .take(START)
-        .read_to_end(&mut start)?;
-    Ok(Format::of_start(&start))
+    let start = || {
+        let mut copy = file.try_clone()?;
+        copy.rewind()?;
+        let mut start = Vec::new();
+        let mut stream = compression.reader(copy)?.take(START);
+        stream.read_to_end(&mut start)?;
+        Ok::<_, io::Error>(start)
+    };
+    Format::of_start(&start().unwrap_or_default())
 }

@@ -26,6 +26,7 @@ use super::fields::{FieldPath, Fields};
 use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
 use super::input::{InputFile, Inputs};
 use super::limit::Limit;
+use super::refusal::Refusal;
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result, Unsupported};
@@ -273,19 +274,14 @@ impl Reader<'_> {
         }
         let mut stream = start.as_slice().chain(stream);
         match (self.input.delimiter, self.input.format) {
-            (Some(delimiter), _) => {
-                let remedy = "correct the file, or choose its columns with `text_field` or `id_field`, and \
-                              its `delimiter`";
-                self.cut(
-                    &mut stream,
-                    &mut CsvCutter::new(delimiter, self.reading.fields),
-                    remedy,
-                )
+            (Some(delimiter), _) => self.cut(
+                &mut stream,
+                &mut CsvCutter::new(delimiter, self.reading.fields),
+            ),
+            (None, Format::Json) if Format::of_start(&start) == Some(Format::Json) => {
+                self.cut(&mut stream, &mut ArrayCutter::new())
             }
-            (None, Format::Json) if Format::of_start(&start) == Format::Json => {
-                self.cut(&mut stream, &mut ArrayCutter::new(), "correct the file")
-            }
-            _ => self.cut(&mut stream, &mut LineCutter::new(), "correct the file"),
+            _ => self.cut(&mut stream, &mut LineCutter::new()),
         }
     }
 
@@ -308,9 +304,8 @@ impl Reader<'_> {
         &self,
         stream: &mut impl Read,
         cutter: &mut dyn Cutter,
-        remedy: &str,
     ) -> std::result::Result<(), Stop> {
-        let wrong = |problem| self.input(problem, remedy);
+        let wrong = |refusal: Refusal| refusal.of(&self.input.named);
         // The operating system provides zeroed memory at no cost.
         let mut bytes = vec![0; CHUNK];
         let mut scanned = 0;

@@ -204,7 +204,7 @@ fn a_missing_column_names_the_others() {
 fn a_quote_that_never_ends_is_refused() {
     let place = Place::new();
     place.write("in.csv", "id,text\n1,a\n2,\"b\n3,c\n");
-    let says = "in.csv: the record that starts on line 3 opens a quote that is never closed";
+    let says = "in.csv: the record that starts on line 3 opens a quote that is never closed; close each quote";
     every_command_refuses(&place, "in.csv --on-bad-record skip", &[says]);
 }
 
@@ -216,6 +216,48 @@ fn a_csv_file_holds_no_tokens() {
         &place,
         "in.csv --unit tokens",
         &["a CSV file holds no tokens"],
+    );
+}
+
+#[test]
+fn text_after_a_closing_quote_is_bad() {
+    let place = Place::new();
+    for bad in ["\"ab\"c", "\"ab\" ", "\"a\"\"b\"c\"", "\"ab\"\"\"c,\"d"] {
+        place.write("in.csv", format!("id,text\n1,a\n2,{bad}\n3,b\n"));
+        let says = "in.csv, line 3 (row 1): text follows the closing quote of a field";
+        let phrases = [says, "must be doubled", "--on-bad-record skip"];
+        every_command_refuses(&place, "in.csv", &phrases);
+        let results = place.dedup("in.csv --on-bad-record skip");
+        assert_eq!(results.kept("in.csv"), b"id,text\n1,a\n3,b\n", "{bad}");
+        std::fs::remove_dir_all(place.path("out")).unwrap();
+    }
+    place.write("in.csv", "id,\"text\"s\n1,a\n");
+    every_command_refuses(&place, "in.csv", &["in.csv: in the header, text follows"]);
+}
+
+#[test]
+fn a_quote_that_swallows_lines_is_refused() {
+    let place = Place::new();
+    for (lines, end) in [
+        ("2,\"b\n3,c\n4,\"d\"\n5,e\n", 5),
+        ("2,\"b\r\n3,c\r\n4,d \"e\"\r\n", 5),
+        ("2,\"b\n\n\"c\n3,d\n", 5),
+    ] {
+        place.write("in.csv", format!("id,text\n1,a\n{lines}"));
+        let says = format!(
+            "in.csv: the record that starts on line 3 has text after a closing quote on line {end}; close each quote"
+        );
+        every_command_refuses(&place, "in.csv", &[&says]);
+        every_command_refuses(&place, "in.csv --on-bad-record skip", &[&says]);
+    }
+    place.write("in.csv", "id,text\n1,\"a\nb\",c\n2\n");
+    let says = "line 2 (row 0): the record has 3 fields over 2 lines, and the header 2: a quote may not be closed";
+    every_command_refuses(&place, "in.csv", &[says]);
+    place.write("in.csv", "id,text\n2\n");
+    every_command_refuses(
+        &place,
+        "in.csv",
+        &["the record has 1 field, and the header 2"],
     );
 }
 
