@@ -425,10 +425,8 @@ impl Reader<'_> {
     }
 
     fn check_schema(&self, schema: &SchemaRef) -> Result<()> {
-        columns::check_schema(schema, self.reading.fields).map_err(|problem| {
-            let remedy = "choose the column with `text_field`, `tokens_field`, `weights_field` or `id_field`";
-            self.input(problem, remedy)
-        })
+        columns::check_schema(schema, self.reading.fields)
+            .map_err(|refusal| refusal.of(&self.input.named))
     }
 
     /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Int64Array};
 
 use crate::refusals::{every_command_refuses, leaves_no_output};
@@ -125,8 +126,19 @@ fn a_column_of_another_type_is_refused() {
     place.write("in.parquet", parquet([("text", numbers)]));
     let phrases = [
         "in.parquet",
-        "column \"text\" holds Int64, not strings",
-        "--text-field",
+        "column \"text\" holds Int64, not strings; choose the column with --text-field\n",
+    ];
+    every_command_refuses(&place, "in.parquet", &phrases);
+    let list = || {
+        let mut list = ListBuilder::new(StringBuilder::new());
+        list.append_value([Some("a"), Some("b")]);
+        list.finish()
+    };
+    let columns: [(&str, ArrayRef); 2] = [("text", Arc::new(list())), ("flat", strings(["a"]))];
+    place.write("in.parquet", parquet(columns));
+    let phrases = [
+        "column \"text\" holds List",
+        "not strings; pass --unit tokens and --tokens-field text, or choose the column with --text-field\n",
     ];
     every_command_refuses(&place, "in.parquet", &phrases);
 }
