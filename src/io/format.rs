@@ -125,7 +125,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The ending of a file name in small letters, without that of its compression.
 fn ending(name: &str) -> Option<String> {
-    let name = Compression::strip_ending(name);
+    let (name, _) = Compression::of_ending(name);
     let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
     let (stem, ending) = name.rsplit_once('.')?;
     (!stem.is_empty()).then(|| ending.to_ascii_lowercase())
@@ -137,6 +137,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
     let unread = UNREAD
         .iter()
         .find(|(known, _)| ending.as_deref() == Some(known));
+    let compressed = Compression::ENDINGS.map(|(ending, _)| ending);
     let known: Vec<String> = ENDINGS
         .iter()
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
@@ -154,7 +155,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
             format!(
                 "pass `format`, or give files that end in {}, also with {}",
                 known.join(", "),
-                Compression::ENDINGS.join(", "),
+                compressed.join(", "),
             ),
         ),
     };

@@ -1,7 +1,7 @@
 //! The files to read: found by name, by folder or by glob.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -358,14 +358,23 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let compression = Compression::of_start(&stored);
     let stream = compression.reader(&*stored);
     let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
-    read.map_err(|error| {
-        let problem = format!("the compressed stream is damaged ({error})");
-        broken(problem, "get the file again from its source")
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let problem = format!("invalid UTF-8 at byte {at}");
-        broken(problem, "give a text file, or convert it to UTF-8")
+    let problem = match read {
+        Err(error) => Some(compression.problem(&error, Cursor::new(&stored))),
+        Ok(_) => Compression::problem_of_size(&name.to_string_lossy(), stored.len() as u64),
+    };
+    if let Some(problem) = problem {
+        return Err(broken(problem, "get the file again from its source"));
+    }
+    String::from_utf8(bytes).map_err(|error| match other_encoding(error.as_bytes()) {
+        Some(encoding) => broken(
+            format!("the text is {encoding}, not UTF-8"),
+            "convert it to UTF-8",
+        ),
+        None => {
+            let at = error.utf8_error().valid_up_to();
+            let problem = format!("invalid UTF-8 at byte {at}");
+            broken(problem, "give a text file, or convert it to UTF-8")
+        }
     })
 }
 

@@ -231,6 +231,9 @@ impl Reader<'_> {
         let input = self.input;
         let file = input.open().map_err(Error::io("open", &input.named))?;
         let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
+        if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
+            return Err(self.unreadable(&problem).into());
+        }
         if input.format.is_table() {
             return self.read_table(file, &metadata);
         }
@@ -347,10 +350,11 @@ impl Reader<'_> {
             fields: self.reading.fields,
             keep_by: self.reading.keep_by,
         });
-        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        let bytes = if is_empty {
-            0
-        } else if self.input.format == Format::Arrow {
+        if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let problem = "the file is cut off: it is empty, and lacks even a schema";
+            return Err(self.unreadable(problem).into());
+        }
+        let bytes = if self.input.format == Format::Arrow {
             self.read_arrow(&file, needed)?
         } else {
             self.read_parquet(file, needed)?
@@ -466,15 +470,10 @@ impl Reader<'_> {
     }
 
     fn broken(&self, error: &io::Error) -> Error {
-        let kind = match self.input.compression {
-            Compression::None => return self.unreadable(&error.to_string()),
-            compression => compression.name(),
-        };
-        let what = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
-            _ => format!("is damaged ({error})"),
-        };
-        self.unreadable(&format!("the {kind} stream {what}"))
+        match (self.input.compression, self.input.open()) {
+            (Compression::None, _) | (_, Err(_)) => self.unreadable(&error.to_string()),
+            (compression, Ok(file)) => self.unreadable(&compression.problem(error, file)),
+        }
     }
 
     fn unreadable(&self, problem: &str) -> Error {
