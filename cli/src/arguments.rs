@@ -312,8 +312,8 @@ pub struct SignArguments {
     #[arg(long, value_enum, help_heading = "Shingles")]
     pub unit: Option<UnitArgument>,
 
-    /// Units per shingle; words and pieces are joined by one space, tokens so that no two lists of tokens
-    /// are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
+    /// Units per shingle; a document with fewer is one shingle. Words and pieces are joined by one space, tokens so
+    /// that no two lists of tokens are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
     /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", help_heading = "Shingles")]
     pub size: Option<NonZeroUsize>,
