@@ -178,7 +178,19 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            files.push(InputFile::find(named, relative, &naming)?);
+            let file = InputFile::find(named, relative, &naming);
+            files.push(file.map_err(|error| match error {
+                Error::Input {
+                    path,
+                    problem,
+                    remedy,
+                } if !names.contains(&path) => Error::Input {
+                    path,
+                    problem,
+                    remedy: format!("leave out the file with `exclude` or `include`, {remedy}"),
+                },
+                error => error,
+            })?);
         }
         check_delimiter(&naming, &files)?;
         Ok(Inputs {
@@ -303,7 +315,7 @@ fn check_delimiter(naming: &Naming, files: &[InputFile]) -> Result<()> {
         (true, false) => "it with CSV or TSV inputs only, or add `format=csv`",
     };
     Err(Error::Parameter {
-        name: "delimiter",
+        name: "`delimiter`",
         value: format!("{:?}", char::from(delimiter)),
         expected: expected.to_owned(),
     })

@@ -9,7 +9,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{CandidateSource, SimilarPair, similar_pairs};
-use crate::progress::{Counts, Progress, Timings, advance, grouped};
+use crate::progress::{Counts, Progress, Timings, advance, counted};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -232,9 +232,9 @@ impl<'a> PairSearch<'a> {
             let omitted = rest.map(|index| buckets.most_partners(index) as u64);
             counts.omitted_pairs = omitted.sum::<u64>().max(1);
             progress.warn(&format!(
-                "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, raise the threshold, or pass `identical=star`",
-                grouped(streamed.pairs),
-                grouped(counts.omitted_pairs)
+                "the search ended after {}, and up to {} not compared; raise `max_pairs`, raise the threshold, or pass `identical=star`",
+                counted(streamed.pairs, "pair"),
+                counted(counts.omitted_pairs, "pair")
             ));
         }
         PairsFound {

@@ -12,7 +12,7 @@ use crate::error::{Conflict, Result};
 use crate::pipeline::{
     Banding, Buckets, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
 };
-use crate::progress::{Counts, Progress, Timings, advance, grouped};
+use crate::progress::{Counts, Progress, Timings, advance, counted, grouped};
 use crate::scheme::Scheme;
 use crate::store::ExactSets;
 
@@ -236,8 +236,8 @@ impl Candidates {
             + banded.sets_bytes() as u64
             + source.held_bytes();
         progress.tell(&format!(
-            "read {} documents; {} MB held in memory",
-            grouped(corpus.documents()),
+            "read {}; {} MB held in memory",
+            counted(corpus.documents(), "document"),
             grouped(bytes.div_ceil(1_000_000))
         ));
         let mut held = banded.sets.take();

@@ -13,9 +13,10 @@ use simgpu::scheme::Scheme;
 use super::execute;
 use crate::arguments::{
     Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, SignArguments,
+    whole_number,
 };
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
-use crate::terminal::Lines;
+use crate::terminal::{Lines, counted};
 use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
@@ -107,6 +108,7 @@ pub struct PairsArguments {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<NonZeroU64>,
         default_value = "1000000000",
         help_heading = "Search"
     )]
@@ -238,8 +240,8 @@ pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<(
 fn incomplete(outcome: &Outcome) -> Option<String> {
     (outcome.report.complete == Some(false)).then(|| {
         format!(
-            "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, raise `threshold`, or pass `identical=star`",
-            indicatif::HumanCount(outcome.report.counts.similar_pairs)
+            "incomplete: the search ended at `max_pairs`, after {}; raise `max_pairs`, raise `threshold`, or pass `identical=star`",
+            counted(outcome.report.counts.similar_pairs, "pair")
         )
     })
 }

@@ -16,7 +16,7 @@ fn an_unknown_ending_is_refused() {
     place.write("docs/a.jsonl", json_lines(["a"]));
     place.write("docs/b.py", "print()");
     let known = [
-        "docs/b.py: files that end in .py are not read",
+        "docs/b.py: files that end in .py are not read; ",
         "--format",
         ".jsonl, .ndjson, .jsonlines, .json, .csv, .tsv, .parquet",
         ".arrow, .feather",
@@ -26,8 +26,19 @@ fn an_unknown_ending_is_refused() {
         ".xz",
         ".bz2",
     ];
-    every_command_refuses(&place, "docs", &known);
+    let of_folder = [
+        &known[..],
+        &["leave out the file with --exclude or --include"],
+    ]
+    .concat();
+    every_command_refuses(&place, "docs", &of_folder);
+    every_command_refuses(&place, "docs/*", &of_folder);
     every_command_refuses(&place, "docs/b.py", &known);
+    let run = place.run("dedup docs/b.py -o out");
+    assert!(!run.error().contains("--exclude"), "{}", run.error());
+    let results = place.dedup("docs --exclude *.py");
+    assert_eq!(results.count("documents"), 1);
+    std::fs::remove_dir_all(place.path("out")).unwrap();
     place.write("README", "text");
     every_command_refuses(
         &place,
@@ -209,17 +220,6 @@ fn a_quote_that_never_ends_is_refused() {
 }
 
 #[test]
-fn a_csv_file_holds_no_tokens() {
-    let place = Place::new();
-    place.write("in.csv", "tokens\na\n");
-    every_command_refuses(
-        &place,
-        "in.csv --unit tokens",
-        &["a CSV file holds no tokens"],
-    );
-}
-
-#[test]
 fn text_after_a_closing_quote_is_bad() {
     let place = Place::new();
     for bad in ["\"ab\"c", "\"ab\" ", "\"a\"\"b\"c\"", "\"ab\"\"\"c,\"d"] {
@@ -258,6 +258,17 @@ fn a_quote_that_swallows_lines_is_refused() {
         &place,
         "in.csv",
         &["the record has 1 field, and the header 2"],
+    );
+}
+
+#[test]
+fn a_csv_file_holds_no_tokens() {
+    let place = Place::new();
+    place.write("in.csv", "tokens\na\n");
+    every_command_refuses(
+        &place,
+        "in.csv --unit tokens",
+        &["a CSV file holds no tokens"],
     );
 }
 
@@ -352,13 +363,13 @@ fn delimiters_that_fit_nothing_are_refused() {
     for (inputs, code, says) in [
         (
             "in.jsonl --delimiter ;",
-            1,
+            2,
             "give it with CSV or TSV inputs only",
         ),
-        ("in.csv --delimiter \"", 1, "no quote"),
+        ("in.csv --delimiter \"", 2, "no quote"),
         ("in.csv --delimiter ;;", 2, "one character of ASCII"),
     ] {
         let run = place.run(&format!("dedup {inputs} -o out"));
-        run.refused(code, &["delimiter", says]);
+        run.refused(code, &["--delimiter", says]);
     }
 }
