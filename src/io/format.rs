@@ -166,7 +166,6 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
     }
 }
 
-/// Refuses a file that is known by its first bytes and cannot be read.
 /// The error for a stream whose format its first bytes do not show.
 pub(super) fn unknown_start(path: &Path) -> Error {
     Error::Input {
@@ -177,6 +176,7 @@ pub(super) fn unknown_start(path: &Path) -> Error {
     }
 }
 
+/// Refuses a file that is known by its first bytes and cannot be read.
 pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
     match MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
         Some((_, what)) => Err(Error::Input {
