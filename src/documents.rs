@@ -212,7 +212,10 @@ impl WeightedBatch {
         let tokens = self.tokens.token_ends.len() - before;
         if tokens != weights.len() {
             self.tokens.abandon_document();
-            return Err(format!("{tokens} tokens have {} weights", weights.len()));
+            let weights = weights.len();
+            return Err(format!(
+                "the numbers of tokens and weights differ: {tokens} and {weights}"
+            ));
         }
         self.weights.extend_from_slice(weights);
         self.tokens.finish_document();

@@ -64,6 +64,11 @@ pub enum Error {
     /// A record cannot be read.
     #[error("{0}; correct the record, or pass `on_bad_record=skip` to leave out bad records")]
     BadRecord(BadRecord),
+    /// Every record of a run is bad, so that none is left.
+    #[error(
+        "every record is bad, the first in {0}; correct the records, or choose their `format` and their field with `text_field`"
+    )]
+    NoGoodRecord(BadRecord),
     /// The weights of a document in memory are no weights, or too large.
     #[error("document {row}: {problem}; correct its weights")]
     Weights {

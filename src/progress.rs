@@ -188,6 +188,12 @@ pub(crate) fn grouped(number: u64) -> String {
     grouped
 }
 
+/// A count of things: `1 document`, `2 documents`.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(count))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -77,7 +78,7 @@ pub struct InputArguments {
 
     /// Copies that stand for a weight of 1, a power of two; about 1,024 copies per document are a good choice;
     /// signatures can be compared only at equal scales [default: 16]
-    #[arg(long, value_name = "Q", help_heading = "Input")]
+    #[arg(long, value_name = "Q", value_parser = number, help_heading = "Input")]
     pub weight_scale: Option<f64>,
 
     /// Field with the id, which every record must have [default: id; unless every record has
@@ -100,7 +101,7 @@ pub struct InputArguments {
     pub on_bad_record: OnBadRecordArgument,
 
     /// Read only the first N records of the inputs, in order
-    #[arg(long, value_name = "N", help_heading = "Input")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroU64>, help_heading = "Input")]
     pub limit: Option<NonZeroU64>,
 
     /// Read only matching files of folders and globs; repeat it for more patterns; * also matches /
@@ -138,6 +139,32 @@ pub enum FormatArgument {
     Arrow,
     /// One document per file (.txt, .md, .html)
     Text,
+}
+
+/// A whole number from 1 on, of a type without 0.
+///
+/// # Errors
+/// What is wrong, if the text is no such number.
+pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
+    let is = |digit: fn(&u8) -> bool| !text.is_empty() && text.as_bytes().iter().all(digit);
+    text.parse().map_err(|_| {
+        let problem = if is(|digit| *digit == b'0') {
+            "must be at least 1"
+        } else if is(u8::is_ascii_digit) {
+            "is too large"
+        } else {
+            "is no whole number from 1 on"
+        };
+        problem.to_owned()
+    })
+}
+
+/// A number.
+///
+/// # Errors
+/// What is wrong, if the text is no number.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "is no number".to_owned())
 }
 
 /// The byte that `--delimiter` names.
@@ -188,8 +215,8 @@ impl InputArguments {
             delimiter: self.delimiter,
             hidden: self.hidden,
             filter: FileFilter {
-                include: Globs::new(&self.include).map_err(usage)?,
-                exclude: Globs::new(&self.exclude).map_err(usage)?,
+                include: globs("include", &self.include)?,
+                exclude: globs("exclude", &self.exclude)?,
             },
         };
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
@@ -197,6 +224,12 @@ impl InputArguments {
 
     /// Refuses a field that the command would not read.
     fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
+        // The id may be the first column of a CSV file of pandas, which has no name.
+        for field in &self.text_field {
+            check_field("text_field", Some(field))?;
+        }
+        check_field("tokens_field", self.tokens_field.as_ref())?;
+        check_field("weights_field", self.weights_field.as_ref())?;
         if self.tokens_field.is_some() && !is_tokens {
             return Err(Usage::error(
                 "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
@@ -241,6 +274,24 @@ impl InputArguments {
             // Unique ids need an id in every record.
             id_required: self.id_field.is_some() || self.unique_ids,
         }
+    }
+}
+
+/// The patterns of the option `name`.
+///
+/// # Errors
+/// A usage error for an invalid pattern.
+pub(crate) fn globs(name: &str, patterns: &[String]) -> anyhow::Result<Globs> {
+    Globs::new(patterns).map_err(|error| Usage::error(&format!("`{name}`: {error}")))
+}
+
+/// Refuses a field without a name.
+pub(crate) fn check_field(name: &str, field: Option<&String>) -> anyhow::Result<()> {
+    match field {
+        Some(field) if field.is_empty() => Err(Usage::error(&format!(
+            "`{name}` is empty; give the name of a field"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -334,10 +385,10 @@ pub struct SignArguments {
     #[arg(long, value_enum, help_heading = "Shingles")]
     pub unit: Option<UnitArgument>,
 
-    /// Units per shingle; words and pieces are joined by one space, tokens so that no two lists of tokens
-    /// are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
+    /// Units per shingle; a document with fewer is one shingle. Words and pieces are joined by one space, tokens so
+    /// that no two lists of tokens are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
     /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
-    #[arg(long, value_name = "N", help_heading = "Shingles")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Shingles")]
     pub size: Option<NonZeroUsize>,
 
     /// File of stop words, separated by whitespace; needs --unit stopwords [default: English stop words]
@@ -436,13 +487,14 @@ pub struct RunArguments {
     pub sign: SignArguments,
 
     /// Number of threads, at most 4 per core [default: one per core]
-    #[arg(long, value_name = "N", help_heading = "Machine")]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
     pub threads: Option<NonZeroUsize>,
 
     /// Maximum text to process at a time, in MiB; never changes a result
     #[arg(
         long,
         value_name = "MIB",
+        value_parser = whole_number::<NonZeroUsize>,
         default_value = "16",
         help_heading = "Machine"
     )]
@@ -765,6 +817,7 @@ pub struct BandingArguments {
         long,
         short,
         value_name = "S",
+        value_parser = number,
         default_value_t = DEFAULT_THRESHOLD,
         help_heading = "Search"
     )]
@@ -842,6 +895,7 @@ pub struct SearchArguments {
     #[arg(
         long,
         value_name = "MIB",
+        value_parser = whole_number::<NonZeroUsize>,
         default_value = "2048",
         help_heading = "Search"
     )]

@@ -104,7 +104,7 @@ fn usage(error: simgpu::Error) -> anyhow::Error {
 }
 
 /// Runs the command with these arguments, of which the first is its name, and returns the exit code of the process: 2
-/// for usage, 3 for an incomplete result, 130 or 143 for a signal, 1 for every other failure.
+/// for usage, 3 for an incomplete result, 129, 130 or 143 for a signal, 1 for every other failure.
 ///
 /// Call it from a process that runs nothing else: the command listens for signals, prints, and reads stdin.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
@@ -116,7 +116,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => return print_parsing(&error),
     };
     // Nothing else flushes stdout if the process is not a Rust program.
-    match ran.and_then(|()| Ok(std::io::stdout().flush()?)) {
+    match ran.and_then(|()| Ok(streams::print("")?)) {
         Ok(()) => 0,
         Err(error) => fail(&error),
     }
@@ -165,7 +165,8 @@ fn fail(error: &anyhow::Error) -> u8 {
         Some(error) => eprintln!("simgpu: {}", with_flags(&error.to_string())),
         None => eprintln!("simgpu: {error:#}"),
     }
-    if error.is::<Usage>() {
+    let is_parameter = matches!(library_error, Some(simgpu::Error::Parameter { .. }));
+    if is_parameter || error.is::<Usage>() {
         eprintln!("For more information, try '--help'.");
         2
     } else if error.is::<Incomplete>() {

@@ -1,14 +1,13 @@
 //! Arguments about outputs, which `dedup` and `pairs` share.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simgpu::jobs::Outcome;
 
 use crate::Usage;
-use crate::streams::is_stream;
-use crate::terminal::Lines;
+use crate::streams::{is_stream, print};
+use crate::terminal::{Lines, counted};
 
 /// What a run writes, and where.
 #[derive(Debug, Args)]
@@ -69,7 +68,7 @@ impl OutputArguments {
         if let Some(ReportArgument::Json) = self.report {
             let mut bytes = Vec::new();
             outcome.report.write_json(&mut bytes)?;
-            io::stdout().write_all(&bytes)?;
+            print(&bytes)?;
         }
         Ok(())
     }
@@ -89,7 +88,7 @@ impl Destination<'_> {
 /// Adds a line about --limit.
 pub(crate) fn summarise_limit(lines: &mut Lines, outcome: &Outcome) {
     if let Some(limit) = outcome.report.parameters.limit {
-        let limit = indicatif::HumanCount(limit);
-        lines.row("limit", format!("the first {limit} records only"));
+        let records = counted(limit, "record");
+        lines.row("limit", format!("the first {records} only"));
     }
 }

@@ -1,11 +1,20 @@
-//! Ctrl-C or SIGTERM stops a run, which then removes its temporary files. A second signal ends the process at
-//! once.
+//! Ctrl-C, SIGTERM or SIGHUP stops a run, which then removes its temporary files. A second signal, at least a second
+//! later, ends the process at once.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+/// How long a run has to stop before a second signal ends the process. A terminal and the program that started the run
+/// may both send it a signal, so that two follow each other at once.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the thread that waits for the first signal sleeps.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// A signal that stops a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +23,25 @@ pub(crate) enum Signal {
     Interrupt,
     /// SIGTERM.
     Terminate,
+    /// SIGHUP: the terminal was closed.
+    #[cfg(unix)]
+    HangUp,
 }
 
 impl Signal {
-    const ALL: [Signal; 2] = [Signal::Interrupt, Signal::Terminate];
+    const ALL: &[Signal] = &[
+        Signal::Interrupt,
+        Signal::Terminate,
+        #[cfg(unix)]
+        Signal::HangUp,
+    ];
 
     fn number(self) -> i32 {
         match self {
             Signal::Interrupt => SIGINT,
             Signal::Terminate => SIGTERM,
+            #[cfg(unix)]
+            Signal::HangUp => signal_hook::consts::SIGHUP,
         }
     }
 
@@ -31,7 +50,22 @@ impl Signal {
         match self {
             Signal::Interrupt => 130,
             Signal::Terminate => 143,
+            #[cfg(unix)]
+            Signal::HangUp => 129,
         }
+    }
+
+    /// Whether to leave the signal as it is. `nohup` starts a program that ignores SIGHUP; Linux alone tells so
+    /// without a call to C.
+    fn is_left_alone(self) -> bool {
+        #[cfg(unix)]
+        if self == Signal::HangUp {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+            let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            return ignored.is_none_or(|mask| mask >> (self.number() - 1) & 1 == 1);
+        }
+        false
     }
 }
 
@@ -40,6 +74,8 @@ impl std::fmt::Display for Signal {
         f.write_str(match self {
             Signal::Interrupt => "Ctrl-C",
             Signal::Terminate => "SIGTERM",
+            #[cfg(unix)]
+            Signal::HangUp => "SIGHUP",
         })
     }
 }
@@ -51,18 +87,23 @@ static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 pub(crate) fn listen() -> std::io::Result<()> {
     let received = RECEIVED.get_or_init(Arc::default);
     let is_second = Arc::new(AtomicBool::new(false));
-    for signal in Signal::ALL {
+    for signal in Signal::ALL.iter().filter(|signal| !signal.is_left_alone()) {
         let number = signal.number();
-        // The order matters: the first signal sets the flag that makes the second one end the process.
         flag::register_conditional_shutdown(
             number,
             signal.exit_code().into(),
             Arc::clone(&is_second),
         )?;
-        flag::register(number, Arc::clone(&is_second))?;
         let value = usize::try_from(number).unwrap_or_default();
         flag::register_usize(number, Arc::clone(received), value)?;
     }
+    thread::spawn(move || {
+        while received.load(Ordering::Relaxed) == 0 {
+            thread::sleep(PATIENCE);
+        }
+        thread::sleep(GRACE);
+        is_second.store(true, Ordering::Relaxed);
+    });
     Ok(())
 }
 
@@ -70,5 +111,5 @@ pub(crate) fn listen() -> std::io::Result<()> {
 pub(crate) fn signal() -> Option<Signal> {
     let received = RECEIVED.get()?.load(Ordering::Relaxed);
     let is = |signal: &Signal| usize::try_from(signal.number()) == Ok(received);
-    Signal::ALL.into_iter().find(is)
+    Signal::ALL.iter().copied().find(is)
 }

@@ -1,7 +1,7 @@
 //! Stdin and stdout.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
@@ -18,6 +18,14 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Whether a name means stdin or stdout.
 pub(crate) fn is_stream(name: &Path) -> bool {
     name.as_os_str() == "-"
+}
+
+/// Writes to stdout.
+pub(crate) fn print(bytes: impl AsRef<[u8]>) -> simgpu::Result<()> {
+    let written = io::stdout().write_all(bytes.as_ref());
+    written
+        .and_then(|()| io::stdout().flush())
+        .map_err(simgpu::Error::io("write to", "stdout"))
 }
 
 /// Connects stdin to inputs that name it.

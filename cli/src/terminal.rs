@@ -237,7 +237,7 @@ impl Lines {
 }
 
 /// A count of things: `1 document`, `2 documents`.
-fn counted(count: u64, thing: &str) -> String {
+pub(crate) fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", HumanCount(count))
 }
@@ -346,14 +346,16 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
         lines.row("weights", weights.as_str());
     }
     lines.row("identical", HumanCount(counts.identical).to_string());
-    lines.row(
-        "pairs",
-        format!(
-            "{} similar of {} compared",
-            HumanCount(counts.similar_pairs),
-            HumanCount(counts.candidate_pairs)
-        ),
-    );
+    let similar = HumanCount(counts.similar_pairs);
+    let compared = HumanCount(counts.candidate_pairs);
+    // Identical documents are not compared, but are pairs.
+    let pairs = match outcome.report.identical {
+        Some(_) if counts.identical > 0 => {
+            format!("{similar} similar, those of identical documents included; {compared} compared")
+        }
+        _ => format!("{similar} similar of {compared} compared"),
+    };
+    lines.row("pairs", pairs);
     if let Some(search) = &outcome.report.parameters.search {
         if let (Some(distance), Some(within)) = (&search.distance, search.within) {
             lines.row(

@@ -406,7 +406,7 @@ fn texts_that_cannot_be_compared_are_errors() {
     for (command, code, phrases) in [
         ("one.txt none.txt", 1, ["none.txt", "check the name"]),
         ("one.txt latin.txt", 1, ["latin.txt", "UTF-8 at byte 3"]),
-        ("cut.gz one.txt", 1, ["cut.gz", "damaged"]),
+        ("cut.gz one.txt", 1, ["cut.gz", "stream is cut off"]),
         (". one.txt", 1, [".", "check the path"]),
         ("- -", 2, ["one of the two", "stdin"]),
         ("one.txt", 2, ["<B>", "required"]),

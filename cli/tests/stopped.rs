@@ -1,9 +1,10 @@
-//! Ctrl-C and SIGTERM: a run ends with one line and an exit code of its own, and leaves nothing behind.
+//! Ctrl-C, SIGTERM and SIGHUP: a run ends with one line and an exit code of its own, and leaves nothing behind.
 #![cfg(unix)]
 
 mod support;
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,7 +15,12 @@ use support::{Numbers, Place, SIMGPU, families, files_in, gzip, numbered_lines};
 const STOPS: u32 = 20;
 
 /// A signal, the exit code of a process that it stopped, and the word for it.
-const SIGNALS: [(&str, i32, &str); 2] = [("INT", 130, "Ctrl-C"), ("TERM", 143, "SIGTERM")];
+const SIGNALS: &[(&str, i32, &str)] = &[
+    ("INT", 130, "Ctrl-C"),
+    ("TERM", 143, "SIGTERM"),
+    #[cfg(target_os = "linux")]
+    ("HUP", 129, "SIGHUP"),
+];
 
 /// A corpus large enough that a run can be stopped midway, and a folder for temporary files.
 fn corpus() -> Place {
@@ -73,7 +79,7 @@ fn stop_repeatedly(command: &str) {
     let mut numbers = Numbers(7);
     let mut stopped = 0;
     while stopped < STOPS {
-        let (signal, expected, word) = SIGNALS[stopped as usize % 2];
+        let (signal, expected, word) = SIGNALS[stopped as usize % SIGNALS.len()];
         let within = numbers.below(1_000) as f64 / 1_000.0;
         let moment = length.mul_f64((f64::from(stopped) + within) / f64::from(STOPS));
         let child = start(&place, command, Stdio::null());
@@ -123,7 +129,7 @@ fn a_stopped_sign_leaves_the_earlier_files() {
 
 #[test]
 fn a_run_that_waits_for_stdin_stops() {
-    for (signal, expected, word) in SIGNALS {
+    for &(signal, expected, word) in SIGNALS {
         for command in [
             "dedup - --output out",
             "pairs - --output -",
@@ -143,4 +149,44 @@ fn a_run_that_waits_for_stdin_stops() {
             assert!(!place.holds("out"), "{command}");
         }
     }
+}
+
+/// A run that a terminal and the program that started it both tell to stop.
+#[test]
+fn two_signals_at_once_leave_nothing_behind() {
+    for pause in [0, 1, 5, 20] {
+        let place = corpus();
+        let before = contents(&place);
+        let child = start(&place, "dedup - --output out", Stdio::piped());
+        std::thread::sleep(Duration::from_millis(500));
+        send("INT", &child);
+        std::thread::sleep(Duration::from_millis(pause));
+        send("INT", &child);
+        let (stderr, code) = ending(child);
+        assert_eq!(code, 130, "{stderr}");
+        assert_eq!(contents(&place), before, "after {pause} ms: {stderr}");
+        assert!(!place.holds("out"), "after {pause} ms");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_under_nohup_survives_a_hang_up() {
+    let place = corpus();
+    let mut child = Command::new("nohup")
+        .args([SIMGPU, "dedup", "-", "--output", "out", "--quiet"])
+        .current_dir(place.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    send("HUP", &child);
+    stdin.write_all(&numbered_lines(["a", "b"], 0)).unwrap();
+    drop(stdin);
+    let (stderr, code) = ending(child);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(place.holds("out/report.json"));
 }

@@ -16,12 +16,14 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
     let message = spelled(&error.to_string());
     match error {
         Error::Io { path, cause, .. } => of_system(&path, &cause, message),
-        Error::BadRecord(record) => raise(py, "InputError", message, |exception| {
-            exception.setattr("path", record.file.as_os_str())?;
-            exception.setattr("row", record.row)?;
-            exception.setattr("line", record.line)?;
-            exception.setattr("problem", record.problem)
-        }),
+        Error::BadRecord(record) | Error::NoGoodRecord(record) => {
+            raise(py, "InputError", message, |exception| {
+                exception.setattr("path", record.file.as_os_str())?;
+                exception.setattr("row", record.row)?;
+                exception.setattr("line", record.line)?;
+                exception.setattr("problem", record.problem)
+            })
+        }
         Error::Input { path, .. } if !path.exists() => of_number(NOT_FOUND, &path, message),
         Error::Input { path, problem, .. } => raise(py, "InputError", message, |exception| {
             exception.setattr("path", path.as_os_str())?;

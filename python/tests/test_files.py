@@ -307,6 +307,6 @@ def test_warnings_of_the_library_are_python_warnings(tmp_path):
     path.write_text('{"id": 1, "text": "a b c d e f"}\n' * 3)
     with pytest.warns(simgpu.SimgpuWarning, match="repeat an earlier id; .* pass unique_ids=True"):
         simgpu.sign_files(path, tmp_path / "s.npy")
-    with pytest.warns(simgpu.SimgpuWarning, match='search ended after 1 pairs.* identical="star"'):
+    with pytest.warns(simgpu.SimgpuWarning, match='search ended after 1 pair,.* identical="star"'):
         report = simgpu.pairs_files(path, tmp_path / "p.csv", max_pairs=1)
     assert report.complete is False

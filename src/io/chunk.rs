@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use super::csv::Header;
 use super::fields::{FieldPath, Fields};
 use super::format::other_encoding;
+use super::jsonl::newlines;
 use super::{columns, jsonl};
 use crate::documents::DocumentBatch;
 
@@ -296,9 +297,4 @@ fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Option<Stri
             None => format!("invalid UTF-8 at byte {}", error.valid_up_to()),
         }),
     }
-}
-
-/// The number of newlines.
-pub(super) fn newlines(bytes: &[u8]) -> u64 {
-    memchr::memchr_iter(b'\n', bytes).count() as u64
 }

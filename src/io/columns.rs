@@ -13,6 +13,7 @@ use arrow_schema::{DataType, Schema};
 use super::csv::listed;
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::jsonl::json_string;
+use super::refusal::Refusal;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 /// The fields that a run needs of each record.
@@ -41,58 +42,63 @@ pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Checks that a schema has the columns of `fields`, or says what is wrong.
-pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), String> {
-    let names = || {
-        let names = schema.fields().iter().map(|field| field.name().clone());
-        listed(&names.collect::<Vec<_>>())
+/// Checks that a schema has the columns of `fields`, or says what is wrong. A column without any value, of type Null,
+/// fits all.
+pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refusal> {
+    let check = |path: &FieldPath, parameter: &str, wanted: &str, fits: fn(&DataType) -> bool| {
+        let choose = format!("choose the column with `{parameter}`");
+        let what = match parameter {
+            "id_field" => "id column",
+            _ => "column",
+        };
+        match column_type(schema, path) {
+            Some(data_type) if *data_type == DataType::Null || fits(data_type) => Ok(()),
+            Some(data_type) => Err(Refusal::new(
+                format!("{what} \"{path}\" holds {data_type}, not {wanted}"),
+                match item_type(data_type) {
+                    Some(item) if parameter == "text_field" && is_token(item) => {
+                        format!("pass `unit=tokens` and `tokens_field={path}`, or {choose}")
+                    }
+                    _ => choose,
+                },
+            )),
+            None => {
+                let names = schema.fields().iter().map(|field| field.name().clone());
+                let listed = listed(&names.collect::<Vec<_>>());
+                let problem = format!("there is no {what} \"{path}\"; {listed}");
+                Err(Refusal::new(problem, choose))
+            }
+        }
     };
     for content in &fields.content {
-        let data_type = column_type(schema, content)
-            .ok_or_else(|| format!("there is no column \"{content}\"; {}", names()))?;
-        let (fits, wanted) = if fields.is_tokens {
-            let fits = match data_type {
-                DataType::List(item)
-                | DataType::LargeList(item)
-                | DataType::FixedSizeList(item, _) => {
-                    is_text(item.data_type()) || is_integer(item.data_type())
-                }
-                _ => false,
-            };
-            (fits, "a list of strings or integers")
+        if fields.is_tokens {
+            let wanted = "a list of strings or integers";
+            check(content, "tokens_field", wanted, |data_type| {
+                item_type(data_type).is_some_and(is_token)
+            })?;
         } else {
-            (is_text(data_type), "strings")
-        };
-        if !fits {
-            return Err(format!(
-                "column \"{content}\" holds {data_type}, not {wanted}"
-            ));
+            check(content, "text_field", "strings", is_text)?;
         }
     }
     if let Some(weights) = &fields.weights {
-        let path = &weights.path;
-        let data_type = column_type(schema, path)
-            .ok_or_else(|| format!("there is no column \"{path}\"; {}", names()))?;
-        let fits = match data_type {
-            DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
-                is_number(item.data_type())
-            }
-            _ => false,
-        };
-        if !fits {
-            return Err(format!(
-                "column \"{path}\" holds {data_type}, not a list of numbers"
-            ));
-        }
+        let wanted = "a list of numbers";
+        check(&weights.path, "weights_field", wanted, |data_type| {
+            item_type(data_type).is_some_and(is_number)
+        })?;
     }
-    let id = &fields.id;
-    match column_type(schema, id) {
-        Some(data_type) if is_text(data_type) || is_integer(data_type) => Ok(()),
-        _ if !fields.id_required => Ok(()),
-        Some(data_type) => Err(format!(
-            "id column \"{id}\" holds {data_type}, not strings or integers"
-        )),
-        None => Err(format!("there is no id column \"{id}\"; {}", names())),
+    if fields.id_required {
+        check(&fields.id, "id_field", "strings or integers", is_token)?;
+    }
+    Ok(())
+}
+
+/// The type of the items of lists.
+fn item_type(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            Some(item.data_type())
+        }
+        _ => None,
     }
 }
 
@@ -130,11 +136,16 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 fn is_number(data_type: &DataType) -> bool {
-    data_type.is_integer() || matches!(data_type, DataType::Float32 | DataType::Float64)
+    data_type.is_integer()
+        || matches!(
+            data_type,
+            DataType::Float32 | DataType::Float64 | DataType::Null
+        )
 }
 
-fn is_integer(data_type: &DataType) -> bool {
-    values_type(data_type).is_integer()
+/// Whether values are strings or integers, as tokens and ids are. A list without any item has items of type Null.
+fn is_token(data_type: &DataType) -> bool {
+    is_text(data_type) || values_type(data_type).is_integer() || *data_type == DataType::Null
 }
 
 /// Appends the documents of the rows that `is_wanted` marks to `documents`. Returns for each of these rows its

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::sync::{Arc, OnceLock};
 
-use bzip2::bufread::MultiBzDecoder;
+use bzip2::bufread::{BzDecoder, MultiBzDecoder};
 use bzip2::write::BzEncoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::{GzDecoder, MultiGzDecoder};
 use flate2::write::GzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::write::XzEncoder;
@@ -39,7 +39,14 @@ impl Compression {
     pub(crate) const START: usize = 10;
 
     /// The endings of names of compressed files.
-    pub(crate) const ENDINGS: [&str; 6] = [".gz", ".gzip", ".zst", ".zstd", ".xz", ".bz2"];
+    pub(crate) const ENDINGS: [(&str, Compression); 6] = [
+        (".gz", Compression::Gzip),
+        (".gzip", Compression::Gzip),
+        (".zst", Compression::Zstd),
+        (".zstd", Compression::Zstd),
+        (".xz", Compression::Xz),
+        (".bz2", Compression::Bzip2),
+    ];
 
     /// Detects the compression by the first bytes of a file. Names may be wrong.
     pub(crate) fn of_start(start: &[u8]) -> Self {
@@ -80,13 +87,51 @@ impl Compression {
         }
     }
 
-    /// A file name without the extension of its compression.
-    pub(crate) fn strip_ending(name: &str) -> &str {
-        let stem = |ending: &&str| {
+    /// A file name without the extension of its compression, and that compression.
+    pub(crate) fn of_ending(name: &str) -> (&str, Self) {
+        let split = |(ending, compression): &(&str, Compression)| {
             let (stem, end) = name.split_at_checked(name.len().checked_sub(ending.len())?)?;
-            end.eq_ignore_ascii_case(ending).then_some(stem)
+            end.eq_ignore_ascii_case(ending)
+                .then_some((stem, *compression))
         };
-        Compression::ENDINGS.iter().find_map(stem).unwrap_or(name)
+        let split = Compression::ENDINGS.iter().find_map(split);
+        split.unwrap_or((name, Compression::None))
+    }
+
+    /// What is wrong with a file of this size, if its name says that it is compressed: no compressed stream is empty.
+    pub(crate) fn problem_of_size(name: &str, bytes: u64) -> Option<String> {
+        let (_, compression) = Compression::of_ending(name);
+        (bytes == 0 && compression != Compression::None)
+            .then(|| format!("the {} stream is cut off: it is empty", compression.name()))
+    }
+
+    /// What is wrong with a file that [`Compression::reader`] cannot read.
+    pub(crate) fn problem(self, error: &io::Error, file: impl Read + Seek) -> String {
+        let kind = self.name();
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            return format!("the {kind} stream is cut off");
+        }
+        match self.is_followed_by_others(file) {
+            Ok(true) => format!("bytes that are not {kind} follow the {kind} stream"),
+            Ok(false) | Err(_) => format!("the {kind} stream is damaged ({error})"),
+        }
+    }
+
+    /// Whether whole streams are followed by bytes that begin no further one.
+    fn is_followed_by_others(self, file: impl Read + Seek) -> io::Result<bool> {
+        let mut file = BufReader::with_capacity(1 << 18, file);
+        loop {
+            let mut start = Vec::new();
+            let read = file
+                .by_ref()
+                .take(Self::START as u64)
+                .read_to_end(&mut start)?;
+            if read == 0 || Compression::of_start(&start) != self {
+                return Ok(read > 0);
+            }
+            file.seek_relative(-i64::try_from(read).unwrap_or(0))?;
+            io::copy(&mut self.one_stream(&mut file)?, &mut io::sink())?;
+        }
     }
 
     /// Decompresses a stream: all members of a gzip file, all frames of a zstd file, all streams of an xz or
@@ -103,6 +148,21 @@ impl Compression {
             }
             Compression::Xz => Box::new(XzDecoder::new_multi_decoder(file)),
             Compression::Bzip2 => Box::new(MultiBzDecoder::new(file)),
+        })
+    }
+
+    /// Decompresses one member, frame or stream.
+    fn one_stream<'a>(self, file: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
+        Ok(match self {
+            Compression::None => Box::new(file),
+            Compression::Gzip => Box::new(GzDecoder::new(file)),
+            Compression::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(file)?.single_frame();
+                decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
+                Box::new(decoder)
+            }
+            Compression::Xz => Box::new(XzDecoder::new(file)),
+            Compression::Bzip2 => Box::new(BzDecoder::new(file)),
         })
     }
 

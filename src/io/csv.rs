@@ -6,8 +6,10 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::fields::{FieldPath, Fields, push_joined};
 use super::format::BYTE_ORDER_MARK;
-use super::jsonl::json_string;
+use super::jsonl::{json_string, newlines};
+use super::refusal::Refusal;
 use crate::documents::DocumentBatch;
+use crate::progress::counted;
 
 /// The header of a file.
 #[derive(Debug)]
@@ -29,18 +31,21 @@ impl Header {
         span: Range<usize>,
         delimiter: u8,
         fields: &Fields,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         if fields.is_tokens {
-            return Err("a CSV file holds no tokens".to_owned());
+            let remedy = "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
+            return Err(Refusal::new("a CSV file holds no tokens", remedy));
         }
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
         let mut parser = Parser::new(delimiter);
-        parser.read(record)?;
+        parser
+            .read(record)
+            .map_err(|problem| Refusal::new(format!("in the header, {problem}"), "correct it"))?;
         let names: Vec<String> = (0..parser.ends.len())
             .map(|column| String::from_utf8_lossy(parser.field(column)).into_owned())
             .collect();
-        let find = |path: &FieldPath| {
+        let find = |path: &FieldPath, parameter: &str| {
             let name = path.flat();
             let mut found = names
                 .iter()
@@ -48,22 +53,33 @@ impl Header {
                 .filter(|(_, known)| **known == name);
             match (found.next(), found.next()) {
                 (Some((column, _)), None) => Ok(Some(column)),
-                (Some(_), Some(_)) => Err(format!("two columns are called {name:?}")),
+                (Some(_), Some(_)) => Err(Refusal::new(
+                    format!("two columns are called {name:?}"),
+                    format!("rename one of them, or choose another with `{parameter}`"),
+                )),
                 (None, _) => Ok(None),
             }
         };
         let mut content = Vec::new();
         for path in &fields.content {
-            let missing = || format!("there is no column \"{path}\"; {}", listed(&names));
-            content.push(find(path)?.ok_or_else(missing)?);
+            let missing = || {
+                let problem = format!("there is no column \"{path}\"; {}", listed(&names));
+                let remedy = match names.len() {
+                    // Another delimiter leaves the whole line in one column.
+                    1 => {
+                        "choose the column with `text_field`, or the character between columns with `delimiter`"
+                    }
+                    _ => "choose the column with `text_field`",
+                };
+                Refusal::new(problem, remedy)
+            };
+            content.push(find(path, "text_field")?.ok_or_else(missing)?);
         }
-        let id = find(&fields.id)?;
+        let id = find(&fields.id, "id_field")?;
         if id.is_none() && fields.id_required {
-            return Err(format!(
-                "there is no id column \"{}\"; {}",
-                fields.id,
-                listed(&names)
-            ));
+            let (id, listed) = (&fields.id, listed(&names));
+            let problem = format!("there is no id column \"{id}\"; {listed}");
+            return Err(Refusal::new(problem, "choose the column with `id_field`"));
         }
         Ok(Header {
             bytes: bytes[..span.end].to_vec(),
@@ -106,11 +122,7 @@ impl Header {
     ) -> Result<Option<String>, String> {
         parser.read(record)?;
         if parser.ends.len() != self.names.len() {
-            return Err(format!(
-                "the record has {} fields, and the header {}",
-                parser.ends.len(),
-                self.names.len()
-            ));
+            return Err(wrong_number(parser.ends.len(), self.names.len(), record));
         }
         let field = |column: usize, path: &FieldPath| {
             std::str::from_utf8(parser.field(column)).map_err(|error| {
@@ -138,6 +150,17 @@ impl Header {
             Some(())
         });
         Ok(id.map(id_json))
+    }
+}
+
+/// Says that a record has more or fewer fields than the header.
+fn wrong_number(fields: usize, of_header: usize, record: &[u8]) -> String {
+    let fields = counted(fields as u64, "field");
+    match 1 + newlines(record.trim_ascii_end()) {
+        1 => format!("the record has {fields}, and the header {of_header}"),
+        lines => format!(
+            "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"
+        ),
     }
 }
 
@@ -179,6 +202,7 @@ pub(super) fn listed(names: &[String]) -> String {
 /// Splits records into fields.
 pub(super) struct Parser {
     reader: Reader,
+    delimiter: u8,
     output: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -187,6 +211,7 @@ impl Parser {
     fn new(delimiter: u8) -> Self {
         Parser {
             reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            delimiter,
             output: Vec::new(),
             ends: Vec::new(),
         }
@@ -194,6 +219,10 @@ impl Parser {
 
     /// Reads one record; its fields are then those of [`Parser::field`].
     fn read(&mut self, record: &[u8]) -> Result<(), String> {
+        if self.has_text_after_quote(record) {
+            let problem = "text follows the closing quote of a field: a quote in a quoted field must be doubled";
+            return Err(problem.to_owned());
+        }
         self.reader.reset();
         self.output.resize(record.len(), 0);
         self.ends.resize(16, 0);
@@ -220,6 +249,32 @@ impl Parser {
             Ok(())
         } else {
             Err("the quotes of the record are wrong".to_owned())
+        }
+    }
+
+    /// Whether text follows the closing quote of a field. RFC 4180 forbids it; csv-core appends it to the field.
+    fn has_text_after_quote(&self, record: &[u8]) -> bool {
+        let mut rest = record;
+        loop {
+            if let Some(quoted) = rest.strip_prefix(b"\"") {
+                rest = quoted;
+                while let Some(quote) = memchr::memchr(b'"', rest) {
+                    rest = &rest[quote + 1..];
+                    match rest.first() {
+                        Some(b'"') => rest = &rest[1..],
+                        _ => break,
+                    }
+                }
+                match rest.first() {
+                    None | Some(b'\r' | b'\n') => return false,
+                    Some(byte) if *byte == self.delimiter => {}
+                    Some(_) => return true,
+                }
+            }
+            match memchr::memchr(self.delimiter, rest) {
+                Some(end) => rest = &rest[end + 1..],
+                None => return false,
+            }
         }
     }
 

@@ -3,24 +3,26 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::chunk::{Contents, Records, newlines};
+use super::chunk::{Contents, Records};
 use super::csv::Header;
 use super::fields::Fields;
 use super::format::BYTE_ORDER_MARK;
+use super::jsonl::newlines;
+use super::refusal::Refusal;
 
 /// Finds where the records of a stream end. A reader passes the bytes of the stream in a buffer that grows;
 /// [`Cutter::contents`] takes its start away.
 pub(super) trait Cutter {
     /// Scans `bytes[from..]`; the bytes before were scanned by earlier calls. Returns the end of the last whole
     /// record found by this call.
-    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String>;
+    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal>;
 
     /// Ends the stream after `bytes`, or says what is missing.
-    fn end(&mut self, bytes: &[u8]) -> Result<(), String>;
+    fn end(&mut self, bytes: &[u8]) -> Result<(), Refusal>;
 
     /// The records of the start of the buffer, which ends with a record or with the stream; `None` if it has
     /// none.
-    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, String>;
+    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal>;
 }
 
 /// Cuts after newlines.
@@ -35,15 +37,15 @@ impl LineCutter {
 }
 
 impl Cutter for LineCutter {
-    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String> {
+    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal> {
         Ok(memchr::memrchr(b'\n', &bytes[from..]).map(|newline| from + newline + 1))
     }
 
-    fn end(&mut self, _: &[u8]) -> Result<(), String> {
+    fn end(&mut self, _: &[u8]) -> Result<(), Refusal> {
         Ok(())
     }
 
-    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, String> {
+    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal> {
         let first_number = self.first_number;
         self.first_number += newlines(&bytes);
         Ok((!bytes.is_empty()).then_some(Contents::Lines {
@@ -55,6 +57,10 @@ impl Cutter for LineCutter {
 
 /// Cuts a CSV file between records, like [`csv_core`]: a quote opens a quoted field only at the start of the
 /// field.
+///
+/// Text after the closing quote of a field shows that a quote is missing, or not doubled. If the field is within one
+/// line, the record ends with that line, and is bad. If it is not, the lines in it may be records, and the file cannot
+/// be cut.
 pub(super) struct CsvCutter<'a> {
     delimiter: u8,
     state: CsvState,
@@ -76,6 +82,8 @@ enum CsvState {
     Quoted,
     /// After a quote in a quoted field: the end of the quoted part, or the first of two quotes.
     Quote,
+    /// After text that follows a closing quote.
+    Misquoted,
     /// After a carriage return outside of quotes, which ends the record alone or with a newline.
     Return,
 }
@@ -109,10 +117,29 @@ impl<'a> CsvCutter<'a> {
         self.spans.push(self.start..end);
         self.state = CsvState::Start;
     }
+
+    /// The state after text that follows a closing quote, if the quotes are those of one line.
+    fn misquoted(&self, bytes: &[u8], at: usize) -> Result<CsvState, Refusal> {
+        let record = &bytes[self.start..at];
+        if memchr::memchr(b'\n', record).is_none() {
+            return Ok(CsvState::Misquoted);
+        }
+        let line = self.line + newlines(&bytes[..self.start]);
+        Err(misquoted(&format!(
+            "the record that starts on line {line} has text after a closing quote on line {}",
+            line + newlines(record)
+        )))
+    }
+}
+
+/// The refusal of a file whose quotes are wrong.
+fn misquoted(problem: &str) -> Refusal {
+    let remedy = "close each quote where its field ends, and double the quotes in a quoted field";
+    Refusal::new(problem, remedy)
 }
 
 impl Cutter for CsvCutter<'_> {
-    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String> {
+    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal> {
         let known = self.spans.len();
         let mut at = from;
         if std::mem::take(&mut self.is_at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
@@ -148,7 +175,18 @@ impl Cutter for CsvCutter<'_> {
                     CsvState::Quote
                 }
                 CsvState::Quote if byte == b'"' => CsvState::Quoted,
-                CsvState::Quote => self.after(byte, CsvState::Field),
+                CsvState::Quote => match self.after(byte, CsvState::Misquoted) {
+                    CsvState::Misquoted => self.misquoted(bytes, at)?,
+                    state => state,
+                },
+                CsvState::Misquoted => {
+                    let end = memchr::memchr2(b'\n', b'\r', &bytes[at..]);
+                    at += end.unwrap_or(bytes.len() - at);
+                    match bytes.get(at) {
+                        Some(byte) => self.after(*byte, CsvState::Misquoted),
+                        None => break,
+                    }
+                }
                 CsvState::Return => {
                     at += usize::from(byte == b'\n');
                     self.finish(at);
@@ -165,14 +203,14 @@ impl Cutter for CsvCutter<'_> {
         Ok(new.map(|span| span.end))
     }
 
-    fn end(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn end(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         match self.state {
             CsvState::Start => Ok(()),
             CsvState::Quoted => {
                 let line = self.line + newlines(&bytes[..self.start]);
-                Err(format!(
+                Err(misquoted(&format!(
                     "the record that starts on line {line} opens a quote that is never closed"
-                ))
+                )))
             }
             _ => {
                 self.finish(bytes.len());
@@ -181,7 +219,7 @@ impl Cutter for CsvCutter<'_> {
         }
     }
 
-    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, String> {
+    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal> {
         self.start = self.start.saturating_sub(bytes.len());
         let mut spans = std::mem::take(&mut self.spans);
         let first_line = self.line;
@@ -243,7 +281,7 @@ impl ArrayCutter {
     }
 
     /// Ends an element before `end`, where a comma or the end of the array is.
-    fn finish(&mut self, bytes: &[u8], end: usize) -> Result<(), String> {
+    fn finish(&mut self, bytes: &[u8], end: usize) -> Result<(), Refusal> {
         let is_last = bytes[end] == b']';
         match self.start.take() {
             Some(start) => {
@@ -253,11 +291,11 @@ impl ArrayCutter {
                 Ok(())
             }
             None if is_last && !self.has_elements => Ok(()),
-            None => Err(format!(
+            None => Err(not_an_array(format!(
                 "line {}: a comma in the JSON array has no element {}",
                 self.line_at(bytes, end),
                 if is_last { "after it" } else { "before it" }
-            )),
+            ))),
         }
     }
 
@@ -266,7 +304,7 @@ impl ArrayCutter {
     }
 
     /// Notes a character of the array outside of strings. Returns whether an element ends.
-    fn inside(&mut self, bytes: &[u8], at: usize) -> Result<bool, String> {
+    fn inside(&mut self, bytes: &[u8], at: usize) -> Result<bool, Refusal> {
         let byte = bytes[at];
         if self.depth == 0 && matches!(byte, b',' | b']') {
             self.finish(bytes, at)?;
@@ -289,8 +327,13 @@ impl ArrayCutter {
     }
 }
 
+/// The refusal of a file that is not one JSON array.
+fn not_an_array(problem: impl Into<String>) -> Refusal {
+    Refusal::new(problem, "correct the file")
+}
+
 impl Cutter for ArrayCutter {
-    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, String> {
+    fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal> {
         let mut at = from;
         let mut cut = None;
         while at < bytes.len() {
@@ -318,9 +361,9 @@ impl Cutter for ArrayCutter {
                 ArrayState::After => {
                     if !bytes[at].is_ascii_whitespace() {
                         let line = self.line_at(bytes, at);
-                        return Err(format!(
+                        return Err(not_an_array(format!(
                             "line {line}: text follows the end of the JSON array"
-                        ));
+                        )));
                     }
                 }
             }
@@ -329,14 +372,16 @@ impl Cutter for ArrayCutter {
         Ok(cut)
     }
 
-    fn end(&mut self, _: &[u8]) -> Result<(), String> {
+    fn end(&mut self, _: &[u8]) -> Result<(), Refusal> {
         match self.state {
             ArrayState::After => Ok(()),
-            _ => Err("the JSON array is cut off: its last bracket is missing".to_owned()),
+            _ => Err(not_an_array(
+                "the JSON array is cut off: its last bracket is missing",
+            )),
         }
     }
 
-    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, String> {
+    fn contents(&mut self, bytes: Vec<u8>) -> Result<Option<Contents>, Refusal> {
         self.start = self.start.map(|start| start.saturating_sub(bytes.len()));
         let spans = std::mem::take(&mut self.spans);
         let first_line = self.line;

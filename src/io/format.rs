@@ -81,17 +81,22 @@ impl Format {
         of_ending.map(|(format, _)| *format)
     }
 
-    /// The format of a stream without a name, by its first decompressed bytes.
-    pub(super) fn of_start(start: &[u8]) -> Self {
+    /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text
+    /// that is not JSON.
+    pub(super) fn of_start(start: &[u8]) -> Option<Self> {
         let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(start);
         match start {
-            [b'P', b'A', b'R', b'1', ..] => Format::Parquet,
+            [b'P', b'A', b'R', b'1', ..] => Some(Format::Parquet),
             // The start of an Arrow file, and of an Arrow stream.
             [b'A', b'R', b'R', b'O', b'W', b'1', ..] | [0xFF, 0xFF, 0xFF, 0xFF, ..] => {
-                Format::Arrow
+                Some(Format::Arrow)
             }
-            _ if text.trim_ascii_start().starts_with(b"[") => Format::Json,
-            _ => Format::JsonLines,
+            _ => match text.trim_ascii_start().first() {
+                Some(b'[') => Some(Format::Json),
+                Some(b'{') | None => Some(Format::JsonLines),
+                // The reader names the encoding.
+                Some(_) => other_encoding(start).map(|_| Format::JsonLines),
+            },
         }
     }
 
@@ -120,7 +125,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The ending of a file name in small letters, without that of its compression.
 fn ending(name: &str) -> Option<String> {
-    let name = Compression::strip_ending(name);
+    let (name, _) = Compression::of_ending(name);
     let name = name.rsplit_once('/').map_or(name, |(_, name)| name);
     let (stem, ending) = name.rsplit_once('.')?;
     (!stem.is_empty()).then(|| ending.to_ascii_lowercase())
@@ -132,6 +137,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
     let unread = UNREAD
         .iter()
         .find(|(known, _)| ending.as_deref() == Some(known));
+    let compressed = Compression::ENDINGS.map(|(ending, _)| ending);
     let known: Vec<String> = ENDINGS
         .iter()
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
@@ -149,7 +155,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
             format!(
                 "pass `format`, or give files that end in {}, also with {}",
                 known.join(", "),
-                Compression::ENDINGS.join(", "),
+                compressed.join(", "),
             ),
         ),
     };
@@ -157,6 +163,16 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         path: path.to_owned(),
         problem,
         remedy,
+    }
+}
+
+/// The error for a stream whose format its first bytes do not show.
+pub(super) fn unknown_start(path: &Path) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: "neither JSON, Parquet nor Arrow, and without a name that says the format"
+            .to_owned(),
+        remedy: "pass `format=csv`, or the `format` that it has".to_owned(),
     }
 }
 

@@ -1,13 +1,13 @@
 //! The files to read: found by name, by folder or by glob.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::compression::{Compression, FrameWriter};
 use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
-use super::format::{Format, check_start, unknown_ending};
+use super::format::{Format, check_start, other_encoding, unknown_ending, unknown_start};
 use super::globs::FileFilter;
 use crate::error::{Conflict, Error, Result};
 use crate::store::unnamed_file;
@@ -178,7 +178,19 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            files.push(InputFile::find(named, relative, &naming)?);
+            let file = InputFile::find(named, relative, &naming);
+            files.push(file.map_err(|error| match error {
+                Error::Input {
+                    path,
+                    problem,
+                    remedy,
+                } if !names.contains(&path) => Error::Input {
+                    path,
+                    problem,
+                    remedy: format!("leave out the file with `exclude` or `include`, {remedy}"),
+                },
+                error => error,
+            })?);
         }
         check_delimiter(&naming, &files)?;
         Ok(Inputs {
@@ -303,7 +315,7 @@ fn check_delimiter(naming: &Naming, files: &[InputFile]) -> Result<()> {
         (true, false) => "it with CSV or TSV inputs only, or add `format=csv`",
     };
     Err(Error::Parameter {
-        name: "delimiter",
+        name: "`delimiter`",
         value: format!("{:?}", char::from(delimiter)),
         expected: expected.to_owned(),
     })
@@ -358,14 +370,23 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let compression = Compression::of_start(&stored);
     let stream = compression.reader(&*stored);
     let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
-    read.map_err(|error| {
-        let problem = format!("the compressed stream is damaged ({error})");
-        broken(problem, "get the file again from its source")
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let problem = format!("invalid UTF-8 at byte {at}");
-        broken(problem, "give a text file, or convert it to UTF-8")
+    let problem = match read {
+        Err(error) => Some(compression.problem(&error, Cursor::new(&stored))),
+        Ok(_) => Compression::problem_of_size(&name.to_string_lossy(), stored.len() as u64),
+    };
+    if let Some(problem) = problem {
+        return Err(broken(problem, "get the file again from its source"));
+    }
+    String::from_utf8(bytes).map_err(|error| match other_encoding(error.as_bytes()) {
+        Some(encoding) => broken(
+            format!("the text is {encoding}, not UTF-8"),
+            "convert it to UTF-8",
+        ),
+        None => {
+            let at = error.utf8_error().valid_up_to();
+            let problem = format!("invalid UTF-8 at byte {at}");
+            broken(problem, "give a text file, or convert it to UTF-8")
+        }
     })
 }
 
@@ -414,10 +435,13 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
     check_start(&named, &start)?;
     let original_compression = Compression::of_start(&start);
     let is_plain = original_compression == Compression::None;
-    let plain_format = naming.format.unwrap_or_else(|| Format::of_start(&start));
+    let known = match naming.format {
+        None if is_plain => Some(Format::of_start(&start).ok_or_else(|| unknown_start(&named))?),
+        given => given,
+    };
     let mut all = start.as_slice().chain(stream);
     let mut file = unnamed_file(folder).map_err(Error::io("create a temporary file in", folder))?;
-    let compression = if is_plain && !plain_format.is_table() {
+    let compression = if is_plain && !known.is_some_and(Format::is_table) {
         Compression::Zstd
     } else {
         original_compression
@@ -432,9 +456,9 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
         })
     };
     copied.map_err(failed("copy stdin to a temporary file in", folder))?;
-    let format = match naming.format {
-        None if !is_plain => format_in(&file, compression).unwrap_or(plain_format),
-        _ => plain_format,
+    let format = match known {
+        Some(format) => format,
+        None => format_in(&file, compression).ok_or_else(|| unknown_start(&named))?,
     };
     Ok(InputFile {
         place: Place::Copy(Arc::new(file)),
@@ -448,14 +472,15 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
 }
 
 /// The format of a compressed copy, by its first bytes. The run reports damage when it reads the copy.
-fn format_in(file: &File, compression: Compression) -> io::Result<Format> {
+fn format_in(file: &File, compression: Compression) -> Option<Format> {
     const START: u64 = 4096;
-    let mut copy = file.try_clone()?;
-    copy.rewind()?;
-    let mut start = Vec::new();
-    compression
-        .reader(copy)?
-        .take(START)
-        .read_to_end(&mut start)?;
-    Ok(Format::of_start(&start))
+    let start = || {
+        let mut copy = file.try_clone()?;
+        copy.rewind()?;
+        let mut start = Vec::new();
+        let mut stream = compression.reader(copy)?.take(START);
+        stream.read_to_end(&mut start)?;
+        Ok::<_, io::Error>(start)
+    };
+    Format::of_start(&start().unwrap_or_default())
 }

@@ -45,6 +45,11 @@ pub(super) fn lines(bytes: &[u8], first_number: u64) -> impl Iterator<Item = Lin
     })
 }
 
+/// The number of newlines.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
 /// Appends the document of a record to `documents` and returns its id, as JSON. Messages call the record
 /// `place`: a line, or an element.
 ///

@@ -13,6 +13,8 @@ mod find;
 
 mod globs;
 
+mod refusal;
+
 mod input;
 
 mod jsonl;

@@ -26,6 +26,7 @@ use super::fields::{FieldPath, Fields};
 use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
 use super::input::{InputFile, Inputs};
 use super::limit::Limit;
+use super::refusal::Refusal;
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result, Unsupported};
@@ -230,6 +231,9 @@ impl Reader<'_> {
         let input = self.input;
         let file = input.open().map_err(Error::io("open", &input.named))?;
         let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
+        if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
+            return Err(self.unreadable(&problem).into());
+        }
         if input.format.is_table() {
             return self.read_table(file, &metadata);
         }
@@ -273,19 +277,14 @@ impl Reader<'_> {
         }
         let mut stream = start.as_slice().chain(stream);
         match (self.input.delimiter, self.input.format) {
-            (Some(delimiter), _) => {
-                let remedy = "correct the file, or choose its columns with `text_field` or `id_field`, and \
-                              its `delimiter`";
-                self.cut(
-                    &mut stream,
-                    &mut CsvCutter::new(delimiter, self.reading.fields),
-                    remedy,
-                )
+            (Some(delimiter), _) => self.cut(
+                &mut stream,
+                &mut CsvCutter::new(delimiter, self.reading.fields),
+            ),
+            (None, Format::Json) if Format::of_start(&start) == Some(Format::Json) => {
+                self.cut(&mut stream, &mut ArrayCutter::new())
             }
-            (None, Format::Json) if Format::of_start(&start) == Format::Json => {
-                self.cut(&mut stream, &mut ArrayCutter::new(), "correct the file")
-            }
-            _ => self.cut(&mut stream, &mut LineCutter::new(), "correct the file"),
+            _ => self.cut(&mut stream, &mut LineCutter::new()),
         }
     }
 
@@ -308,9 +307,8 @@ impl Reader<'_> {
         &self,
         stream: &mut impl Read,
         cutter: &mut dyn Cutter,
-        remedy: &str,
     ) -> std::result::Result<(), Stop> {
-        let wrong = |problem| self.input(problem, remedy);
+        let wrong = |refusal: Refusal| refusal.of(&self.input.named);
         // The operating system provides zeroed memory at no cost.
         let mut bytes = vec![0; CHUNK];
         let mut scanned = 0;
@@ -352,10 +350,11 @@ impl Reader<'_> {
             fields: self.reading.fields,
             keep_by: self.reading.keep_by,
         });
-        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        let bytes = if is_empty {
-            0
-        } else if self.input.format == Format::Arrow {
+        if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
+            let problem = "the file is cut off: it is empty, and lacks even a schema";
+            return Err(self.unreadable(problem).into());
+        }
+        let bytes = if self.input.format == Format::Arrow {
             self.read_arrow(&file, needed)?
         } else {
             self.read_parquet(file, needed)?
@@ -430,10 +429,8 @@ impl Reader<'_> {
     }
 
     fn check_schema(&self, schema: &SchemaRef) -> Result<()> {
-        columns::check_schema(schema, self.reading.fields).map_err(|problem| {
-            let remedy = "choose the column with `text_field`, `tokens_field`, `weights_field` or `id_field`";
-            self.input(problem, remedy)
-        })
+        columns::check_schema(schema, self.reading.fields)
+            .map_err(|refusal| refusal.of(&self.input.named))
     }
 
     /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.
@@ -473,15 +470,10 @@ impl Reader<'_> {
     }
 
     fn broken(&self, error: &io::Error) -> Error {
-        let kind = match self.input.compression {
-            Compression::None => return self.unreadable(&error.to_string()),
-            compression => compression.name(),
-        };
-        let what = match error.kind() {
-            io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
-            _ => format!("is damaged ({error})"),
-        };
-        self.unreadable(&format!("the {kind} stream {what}"))
+        match (self.input.compression, self.input.open()) {
+            (Compression::None, _) | (_, Err(_)) => self.unreadable(&error.to_string()),
+            (compression, Ok(file)) => self.unreadable(&compression.problem(error, file)),
+        }
     }
 
     fn unreadable(&self, problem: &str) -> Error {

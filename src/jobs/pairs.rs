@@ -9,7 +9,7 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::pipeline::{CandidateSource, SimilarPair, similar_pairs};
-use crate::progress::{Counts, Progress, Timings, advance, grouped};
+use crate::progress::{Counts, Progress, Timings, advance, counted};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -240,9 +240,9 @@ impl<'a> PairSearch<'a> {
                 Some(_) => "lower `within`",
             };
             progress.warn(&format!(
-                "the search ended after {} pairs, and up to {} pairs were not compared; raise `max_pairs`, {fewer}, or pass `identical=star`",
-                grouped(streamed.pairs),
-                grouped(counts.omitted_pairs)
+                "the search ended after {}, with up to {} not compared; raise `max_pairs`, {fewer}, or pass `identical=star`",
+                counted(streamed.pairs, "pair"),
+                counted(counts.omitted_pairs, "pair")
             ));
         }
         PairsFound {

@@ -16,7 +16,7 @@ use crate::pipeline::{
 };
 #[cfg(doc)]
 use crate::pipeline::{Distance, Weighting};
-use crate::progress::{Counts, Progress, Timings, advance, grouped};
+use crate::progress::{Counts, Progress, Timings, advance, counted, grouped};
 use crate::scheme::Scheme;
 use crate::store::{ExactSets, NearSets};
 
@@ -290,8 +290,8 @@ impl Candidates {
             + banded.sets_bytes() as u64
             + source.held_bytes();
         progress.tell(&format!(
-            "read {} documents; {} MB held in memory",
-            grouped(corpus.documents()),
+            "read {}; {} MB held in memory",
+            counted(corpus.documents(), "document"),
             grouped(bytes.div_ceil(1_000_000))
         ));
         let mut held = banded.sets.take();

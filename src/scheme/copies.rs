@@ -152,7 +152,7 @@ impl WeightScale {
             sum += self.fixed(weight);
             if sum >= u64::from(MAX_COPIES) << 32 {
                 return Some(format!(
-                    "its weights come to {MAX_COPIES} copies or more, at {} per unit of weight (`weight_scale`)",
+                    "its weights come to {MAX_COPIES} copies or more, at {} per unit of weight; lower `weight_scale`",
                     self.get()
                 ));
             }

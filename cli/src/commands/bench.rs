@@ -1,6 +1,5 @@
 //! `simgpu bench`.
 
-use std::io::Write as _;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,7 +14,8 @@ use simgpu::backend::Backend;
 use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 
-use crate::arguments::{check_threads, cores};
+use crate::arguments::{check_threads, cores, whole_number};
+use crate::streams::print;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
@@ -107,6 +107,7 @@ struct MeasureArguments {
     #[arg(
         long,
         value_name = "NUMBERS",
+        value_parser = whole_number::<NonZeroU32>,
         value_delimiter = ',',
         help_heading = "Selection"
     )]
@@ -117,6 +118,7 @@ struct MeasureArguments {
     #[arg(
         long,
         value_name = "NUMBERS",
+        value_parser = whole_number::<NonZeroU32>,
         value_delimiter = ',',
         help_heading = "Selection"
     )]
@@ -126,6 +128,7 @@ struct MeasureArguments {
     #[arg(
         long,
         value_name = "NUMBERS",
+        value_parser = whole_number::<NonZeroU32>,
         value_delimiter = ',',
         help_heading = "Selection"
     )]
@@ -156,8 +159,7 @@ pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<(
         Some(Command::Render { folder }) => {
             let folder = ResultsFolder::read(folder)?;
             folder.render()?;
-            std::io::stdout().write_all(folder.screen().as_bytes())?;
-            Ok(())
+            Ok(print(folder.screen())?)
         }
     }
 }
@@ -262,7 +264,7 @@ fn measure(arguments: &MeasureArguments, command: &[String]) -> anyhow::Result<(
     }
     folder.render()?;
     if !arguments.quiet {
-        std::io::stdout().write_all(folder.screen().as_bytes())?;
+        print(folder.screen())?;
     }
     terminal.tell(&format!("written to {}", path.display()));
     Ok(())
@@ -279,7 +281,7 @@ fn unused(path: &Path) -> PathBuf {
 
 fn show_comparison(before: &Path, after: &Path) -> anyhow::Result<()> {
     let comparison = compare::compare(&ResultsFolder::read(before)?, &ResultsFolder::read(after)?);
-    std::io::stdout().write_all(comparison.to_string().as_bytes())?;
+    print(comparison.to_string())?;
     if comparison
         .cases
         .iter()

@@ -12,7 +12,7 @@ use simgpu::pipeline::{Banding, Comparison, SequenceUnit, Weighting, compare};
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
 use crate::parameters::with_flags;
-use crate::streams::{is_stream, read_text_of};
+use crate::streams::{is_stream, print, read_text_of};
 
 /// Compare two texts: exact similarity, estimate, shared shingles, distances
 ///
@@ -98,8 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     } else {
         report.page()?
     };
-    std::io::stdout().write_all(page.as_bytes())?;
-    Ok(())
+    Ok(print(&page)?)
 }
 
 /// Compares pairs of texts.

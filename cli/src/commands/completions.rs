@@ -1,11 +1,10 @@
 //! `simgpu completions`.
 
-use std::io::Write;
-
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::Cli;
+use crate::streams::print;
 
 /// Print the completions of a shell
 ///
@@ -22,6 +21,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     // `generate` panics if a write fails, so it writes to memory.
     let mut script = Vec::new();
     generate(arguments.shell, &mut Cli::command(), "simgpu", &mut script);
-    std::io::stdout().write_all(&script)?;
-    Ok(())
+    Ok(print(&script)?)
 }

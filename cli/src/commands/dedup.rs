@@ -5,14 +5,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
-use simgpu::io::{Globs, KeepBy, RemovedFormat};
+use simgpu::io::{KeepBy, RemovedFormat};
 use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
 
 use super::execute;
-use crate::arguments::{Caller, HoldArguments, InputArguments, RunArguments, SearchArguments};
+use crate::arguments::{
+    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs, whole_number,
+};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::Lines;
 use crate::{Usage, terminal, usage};
@@ -93,6 +95,7 @@ pub struct Arguments {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<NonZeroUsize>,
         default_value = "4096",
         help_heading = "Search"
     )]
@@ -150,7 +153,7 @@ impl Arguments {
     fn set_output<'a>(&self, run: Run<'a>) -> anyhow::Result<Run<'a>> {
         let mut run = run
             .overwrite(self.outputs.overwrite)
-            .prefer_source(Globs::new(&self.prefer_source).map_err(usage)?)
+            .prefer_source(globs("prefer_source", &self.prefer_source)?)
             .removed_format(match self.removed_format {
                 Some(RemovedFormatArgument::Parquet) => RemovedFormat::Parquet,
                 Some(RemovedFormatArgument::Jsonl) | None => RemovedFormat::JsonLines,
@@ -226,13 +229,15 @@ impl Arguments {
         Ok(lines)
     }
 
-    /// A warning if one cluster is suspiciously large.
+    /// A warning if one cluster of a large input is suspiciously large.
     ///
     /// # Errors
     /// Those of the output's name.
     pub fn warning(&self, outcome: &Outcome) -> anyhow::Result<Option<String>> {
         let counts = &outcome.report.counts;
-        if counts.largest_cluster * 100 <= counts.documents {
+        /// In a smaller input, a few duplicates are more than 1 %.
+        const MANY: u64 = 1_000;
+        if counts.documents < MANY || counts.largest_cluster * 100 <= counts.documents {
             return Ok(None);
         }
         let share = terminal::share(counts.largest_cluster, counts.documents);

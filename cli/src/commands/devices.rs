@@ -1,11 +1,12 @@
 //! `simgpu devices`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use clap::Args;
 use simgpu::backend::gpu::{Adapter, Integers, adapters, computes};
 use simgpu::scheme::Scheme;
+
+use crate::streams::print;
 
 /// List the devices that --backend gpu can use
 ///
@@ -23,8 +24,7 @@ pub(crate) fn run(_: &Arguments) -> anyhow::Result<()> {
     if adapters.is_empty() {
         page.push_str("no device: found no driver for Vulkan, Metal or DX12; install the driver of the graphics card\n");
     }
-    std::io::stdout().write_all(page.as_bytes())?;
-    Ok(())
+    Ok(print(&page)?)
 }
 
 /// What an adapter can do, one fact per line.

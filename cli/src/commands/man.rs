@@ -1,13 +1,13 @@
 //! `simgpu man`.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
 use clap_mangen::Man;
 
 use crate::Cli;
+use crate::streams::print;
 
 /// Print the manual page, or write the pages of all commands to a folder
 #[derive(Args, Debug)]
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let Some(folder) = &arguments.folder else {
         let mut page = Vec::new();
         Man::new(command).render(&mut page)?;
-        std::io::stdout().write_all(&page)?;
+        print(&page)?;
         return Ok(());
     };
     fs::create_dir_all(folder).map_err(simgpu::Error::io("create", folder))?;

@@ -14,10 +14,10 @@ use simgpu::scheme::Scheme;
 use super::execute;
 use crate::arguments::{
     Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments, SearchArguments,
-    SignArguments, requested_distance,
+    SignArguments, requested_distance, whole_number,
 };
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
-use crate::terminal::Lines;
+use crate::terminal::{Lines, counted};
 use crate::{Incomplete, Usage, terminal, usage};
 
 /// Arguments that signatures already fix, or that concern documents only.
@@ -128,6 +128,7 @@ pub struct PairsArguments {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<NonZeroU64>,
         default_value = "1000000000",
         help_heading = "Search"
     )]
@@ -271,8 +272,8 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
     };
     (outcome.report.complete == Some(false)).then(|| {
         format!(
-            "incomplete: the search ended at `max_pairs`, after {} pairs; raise `max_pairs`, {fewer}, or pass `identical=star`",
-            indicatif::HumanCount(outcome.report.counts.similar_pairs)
+            "incomplete: the search ended at `max_pairs`, after {}; raise `max_pairs`, {fewer}, or pass `identical=star`",
+            counted(outcome.report.counts.similar_pairs, "pair")
         )
     })
 }

@@ -10,7 +10,8 @@ use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
 use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
-use crate::arguments::UnitArgument;
+use crate::arguments::{UnitArgument, check_field, whole_number};
+use crate::terminal::counted;
 use crate::{Usage, usage};
 
 /// A sample of documents.
@@ -25,6 +26,7 @@ pub struct SampleArguments {
     #[arg(
         long,
         value_name = "N",
+        value_parser = whole_number::<NonZeroU64>,
         default_value = "10000",
         requires = "sample",
         help_heading = "Sample"
@@ -105,8 +107,16 @@ impl SampleArguments {
             is_tokens,
             ..Fields::default()
         };
+        check_field("text_field", self.text_field.as_ref())?;
+        check_field("tokens_field", self.tokens_field.as_ref())?;
         let inputs = Inputs::find(&self.sample, None)?;
         let documents = read_documents(&inputs, &fields, Some(self.limit))?;
+        if documents.len() < 2 {
+            let held = counted(documents.len() as u64, "document");
+            return Err(Usage::error(&format!(
+                "the sample has {held}, and sizes are chosen by pairs of documents; give a larger `sample`, or raise `limit`"
+            )));
+        }
         let survey = survey_sizes(&documents, &shingling, scheme, SEED).map_err(usage)?;
         Ok(Some(SampleSurvey {
             documents: self.documents.unwrap_or(survey.documents as u64),

@@ -1,7 +1,6 @@
 //! `simgpu selftest`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use anyhow::bail;
 use clap::Args;
@@ -9,6 +8,7 @@ use simgpu::selftest::{Check, CheckOutcome, Selftest};
 
 use crate::arguments::BackendArguments;
 use crate::parameters::with_flags;
+use crate::streams::print;
 
 /// Check that every backend computes the published signature values
 ///
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         gpu: hardware.gpu,
     };
     let checks = selftest.run()?;
-    std::io::stdout().write_all(page(&checks)?.as_bytes())?;
+    print(page(&checks)?)?;
     let failed = failed(&checks);
     if failed > 0 {
         bail!(

@@ -1,14 +1,14 @@
 //! `simgpu tune`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use clap::Args;
 use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 
 use super::sample::SampleArguments;
-use crate::arguments::{num_perm_range, requested_banding, scheme_of};
+use crate::arguments::{num_perm_range, number, requested_banding, scheme_of};
+use crate::streams::print;
 use crate::usage;
 
 /// Show the effect of bands and rows: missed pairs, false candidates, memory, S-curve
@@ -22,7 +22,7 @@ use crate::usage;
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
-    #[arg(long, short, value_name = "S", default_value_t = 0.8)]
+    #[arg(long, short, value_name = "S", value_parser = number, default_value_t = 0.8)]
     threshold: f64,
 
     /// Signature scheme or preset, as for `simgpu dedup`
@@ -54,8 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         let banding = shown(&tuning).banding;
         survey.write(&mut page, banding)?;
     }
-    std::io::stdout().write_all(page.as_bytes())?;
-    Ok(())
+    Ok(print(&page)?)
 }
 
 /// A table of the bandings, and the S-curve.
@@ -90,19 +89,27 @@ fn write_page(page: &mut String, tuning: &Tuning) -> std::fmt::Result {
     }
     writeln!(page, "  document")?;
     let default_weight = tuning.default.false_negative_weight;
-    for effect in &tuning.by_weight {
-        let label = match effect.false_negative_weight {
-            weight if weight == default_weight => "default",
-            Some(0.5) => "equal",
-            _ => "",
+    // Neighbouring weights may choose the same banding, most of all with few permutations.
+    let of_weights = tuning.by_weight.chunk_by(|a, b| a.banding == b.banding);
+    for effects in of_weights {
+        let has = |weight| {
+            let mut effects = effects.iter();
+            effects.any(|effect| effect.false_negative_weight == weight)
         };
-        write_row(page, label, effect)?;
+        let label = if has(default_weight) {
+            "default"
+        } else if has(Some(0.5)) {
+            "equal"
+        } else {
+            ""
+        };
+        write_row(page, label, effects)?;
     }
     if default_weight.is_none() {
-        write_row(page, "default", &tuning.default)?;
+        write_row(page, "default", std::slice::from_ref(&tuning.default))?;
     }
     if let Some(requested) = &tuning.requested {
-        write_row(page, "asked", requested)?;
+        write_row(page, "asked", std::slice::from_ref(requested))?;
     }
     writeln!(page)?;
     writeln!(
@@ -132,9 +139,15 @@ pub fn shown(tuning: &Tuning) -> &BandingEffect {
     tuning.requested.as_ref().unwrap_or(&tuning.default)
 }
 
-fn write_row(page: &mut String, label: &str, effect: &BandingEffect) -> std::fmt::Result {
-    let weight = effect.false_negative_weight;
-    let weight = weight.map_or(String::new(), |weight| weight.to_string());
+/// Writes the row of one banding, which all of these weights choose.
+fn write_row(page: &mut String, label: &str, effects: &[BandingEffect]) -> std::fmt::Result {
+    let (Some(effect), Some(last)) = (effects.first(), effects.last()) else {
+        return Ok(());
+    };
+    let weight = match (effect.false_negative_weight, last.false_negative_weight) {
+        (Some(least), Some(greatest)) if least < greatest => format!("{least} to {greatest}"),
+        (weight, _) => weight.map_or(String::new(), |weight| weight.to_string()),
+    };
     write!(
         page,
         "{label:>7} {:>6} x {:<4} {weight:>12} ",

@@ -142,3 +142,81 @@ fn a_missing_argument_is_refused() {
     place.run("dedup -o out").refused(2, &["INPUT"]);
     place.run("dedupe in.jsonl").refused(2, &["dedup"]);
 }
+
+#[test]
+fn numbers_of_no_use_say_what_is_wanted() {
+    for option in [
+        "--size",
+        "--threads",
+        "--batch-mib",
+        "--join-mib",
+        "--max-bucket",
+        "--limit",
+    ] {
+        for (value, says) in [
+            ("0", "must be at least 1"),
+            ("99999999999999999999999", "is too large"),
+            ("many", "is no whole number from 1 on"),
+        ] {
+            let named = format!("'{value}' for '{option} <");
+            usage_error(&format!("{option} {value}"), &[&named, says]);
+        }
+    }
+    usage_error(
+        "--threshold high",
+        &["'high' for '--threshold <S>': is no number"],
+    );
+    usage_error(
+        "--weight-scale x",
+        &["'x' for '--weight-scale <Q>': is no number"],
+    );
+}
+
+#[test]
+fn patterns_and_levels_name_their_option() {
+    for option in ["--include", "--exclude", "--prefer-source"] {
+        let says = format!("{option}: a glob is \"[\"; give a valid pattern");
+        usage_error(&format!("{option} ["), &[&says]);
+    }
+    let place = Place::new();
+    place.write("in.jsonl.gz", crate::support::gzip(b"{\"text\": \"a\"}"));
+    for (arguments, says) in [
+        ("in.jsonl.gz -o out", "0 to 9 for gzip"),
+        ("in.jsonl.gz -o p.jsonl.zst", "1 to 22 for zstd"),
+    ] {
+        let command = if arguments.ends_with("out") {
+            "dedup"
+        } else {
+            "pairs"
+        };
+        let run = place.run(&format!("{command} {arguments} --compression-level 99"));
+        run.refused(2, &["--compression-level is 99", says, "--help"]);
+    }
+    assert!(!place.holds("out") && !place.holds("p.jsonl.zst"));
+}
+
+#[test]
+fn a_direction_of_keep_by_is_named() {
+    let phrases = ["--keep-by is \"n:down\"", "directions :asc and :desc"];
+    usage_error("--keep-by n:down", &phrases);
+    usage_error(
+        "--keep-by n",
+        &["--keep-by is \"n\"; give a field that a document has\n"],
+    );
+}
+
+#[test]
+fn a_field_without_a_name_is_refused() {
+    let place = Place::with_texts(["a"]);
+    for (option, others) in [
+        ("--text-field", ""),
+        ("--tokens-field", "--unit tokens"),
+        ("--weights-field", "--unit tokens"),
+    ] {
+        let run = place.run(&format!("dedup in.jsonl -o out {others} {option}="));
+        run.refused(
+            2,
+            &[&format!("{option} is empty; give the name of a field")],
+        );
+    }
+}

@@ -3,10 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
+use arrow_array::builder::{ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, Int64Array};
 
 use crate::refusals::{every_command_refuses, leaves_no_output};
-use crate::support::{Place, gzip, json_lines, parquet, strings, text, zstd};
+use crate::support::{Place, bzip2, gzip, json_lines, parquet, strings, text, xz, zstd};
 
 #[test]
 fn a_truncated_gzip_stream_is_refused() {
@@ -68,13 +69,56 @@ fn a_damaged_stream_is_refused() {
         "in.jsonl.gz",
         &["in.jsonl.gz", "the gzip stream is damaged"],
     );
-    let trailing_garbage = [zstd(&lines), b"and then something else".to_vec()].concat();
-    place.write("in.jsonl.zst", trailing_garbage);
-    every_command_refuses(
-        &place,
-        "in.jsonl.zst",
-        &["in.jsonl.zst", "the zstd stream is damaged"],
-    );
+}
+
+#[test]
+fn bytes_after_a_stream_are_named() {
+    let place = Place::new();
+    let lines = json_lines([text(1, 200), text(2, 200)]);
+    for (name, kind, stream) in [
+        ("in.jsonl.gz", "gzip", gzip(&lines)),
+        ("in.jsonl.zst", "zstd", zstd(&lines)),
+        ("in.jsonl.xz", "xz", xz(&lines)),
+        ("in.jsonl.bz2", "bzip2", bzip2(&lines)),
+    ] {
+        let says = format!("{name}: bytes that are not {kind} follow the {kind} stream");
+        for rest in [&b"and then something else"[..], &[b'x'; 300_000]] {
+            place.write(name, [&stream[..], &stream, rest].concat());
+            every_command_refuses(&place, name, &[&says, "get the file again"]);
+        }
+        place.write("a.txt", "a");
+        let run = place.run(&format!("compare {name} a.txt"));
+        run.refused(1, &[&says]);
+    }
+}
+
+#[test]
+fn an_empty_file_is_no_stream_or_table() {
+    let place = Place::new();
+    for (name, bytes, says) in [
+        ("in.jsonl.gz", Vec::new(), "the gzip stream is cut off"),
+        ("in.csv.zst", Vec::new(), "the zstd stream is cut off"),
+        ("in.txt.XZ", Vec::new(), "the xz stream is cut off"),
+        ("in.json.bz2", Vec::new(), "the bzip2 stream is cut off"),
+        ("in.parquet", Vec::new(), "the file is cut off: it is empty"),
+        ("in.arrow", Vec::new(), "the file is cut off: it is empty"),
+        (
+            "in.parquet.gz",
+            gzip(b""),
+            "the file is cut off: it is empty",
+        ),
+    ] {
+        place.write(name, bytes);
+        every_command_refuses(&place, name, &[name, says, "get the file again"]);
+        let skipping = format!("{name} --on-bad-record skip");
+        every_command_refuses(&place, &skipping, &[name, says]);
+    }
+    let run = place.run_with_stdin("dedup - -o out --format parquet", b"");
+    run.refused(1, &["stdin: the file is cut off"]);
+    place.write("a.txt.gz", "");
+    place.write("b.txt", "b");
+    let run = place.run("compare a.txt.gz b.txt");
+    run.refused(1, &["a.txt.gz: the gzip stream is cut off"]);
 }
 
 #[test]
@@ -125,10 +169,31 @@ fn a_column_of_another_type_is_refused() {
     place.write("in.parquet", parquet([("text", numbers)]));
     let phrases = [
         "in.parquet",
-        "column \"text\" holds Int64, not strings",
-        "--text-field",
+        "column \"text\" holds Int64, not strings; choose the column with --text-field\n",
     ];
     every_command_refuses(&place, "in.parquet", &phrases);
+    let list = || {
+        let mut list = ListBuilder::new(StringBuilder::new());
+        list.append_value([Some("a"), Some("b")]);
+        list.finish()
+    };
+    let columns: [(&str, ArrayRef); 2] = [("text", Arc::new(list())), ("flat", strings(["a"]))];
+    place.write("in.parquet", parquet(columns));
+    let phrases = [
+        "column \"text\" holds List",
+        "not strings; pass --unit tokens and --tokens-field text, or choose the column with --text-field\n",
+    ];
+    every_command_refuses(&place, "in.parquet", &phrases);
+    let phrases = [
+        "column \"flat\" holds Utf8, not a list",
+        "; choose the column with --tokens-field\n",
+    ];
+    every_command_refuses(
+        &place,
+        "in.parquet --unit tokens --tokens-field flat",
+        &phrases,
+    );
+    place.dedup("in.parquet --unit tokens --tokens-field text");
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn an_unknown_ending_is_refused() {
     place.write("docs/a.jsonl", json_lines(["a"]));
     place.write("docs/b.py", "print()");
     let known = [
-        "docs/b.py: files that end in .py are not read",
+        "docs/b.py: files that end in .py are not read; ",
         "--format",
         ".jsonl, .ndjson, .jsonlines, .json, .csv, .tsv, .parquet",
         ".arrow, .feather",
@@ -26,8 +26,19 @@ fn an_unknown_ending_is_refused() {
         ".xz",
         ".bz2",
     ];
-    every_command_refuses(&place, "docs", &known);
+    let of_folder = [
+        &known[..],
+        &["leave out the file with --exclude or --include"],
+    ]
+    .concat();
+    every_command_refuses(&place, "docs", &of_folder);
+    every_command_refuses(&place, "docs/*", &of_folder);
     every_command_refuses(&place, "docs/b.py", &known);
+    let run = place.run("dedup docs/b.py -o out");
+    assert!(!run.error().contains("--exclude"), "{}", run.error());
+    let results = place.dedup("docs --exclude *.py");
+    assert_eq!(results.count("documents"), 1);
+    std::fs::remove_dir_all(place.path("out")).unwrap();
     place.write("README", "text");
     every_command_refuses(
         &place,
@@ -204,8 +215,50 @@ fn a_missing_column_names_the_others() {
 fn a_quote_that_never_ends_is_refused() {
     let place = Place::new();
     place.write("in.csv", "id,text\n1,a\n2,\"b\n3,c\n");
-    let says = "in.csv: the record that starts on line 3 opens a quote that is never closed";
+    let says = "in.csv: the record that starts on line 3 opens a quote that is never closed; close each quote";
     every_command_refuses(&place, "in.csv --on-bad-record skip", &[says]);
+}
+
+#[test]
+fn text_after_a_closing_quote_is_bad() {
+    let place = Place::new();
+    for bad in ["\"ab\"c", "\"ab\" ", "\"a\"\"b\"c\"", "\"ab\"\"\"c,\"d"] {
+        place.write("in.csv", format!("id,text\n1,a\n2,{bad}\n3,b\n"));
+        let says = "in.csv, line 3 (row 1): text follows the closing quote of a field";
+        let phrases = [says, "must be doubled", "--on-bad-record skip"];
+        every_command_refuses(&place, "in.csv", &phrases);
+        let results = place.dedup("in.csv --on-bad-record skip");
+        assert_eq!(results.kept("in.csv"), b"id,text\n1,a\n3,b\n", "{bad}");
+        std::fs::remove_dir_all(place.path("out")).unwrap();
+    }
+    place.write("in.csv", "id,\"text\"s\n1,a\n");
+    every_command_refuses(&place, "in.csv", &["in.csv: in the header, text follows"]);
+}
+
+#[test]
+fn a_quote_that_swallows_lines_is_refused() {
+    let place = Place::new();
+    for (lines, end) in [
+        ("2,\"b\n3,c\n4,\"d\"\n5,e\n", 5),
+        ("2,\"b\r\n3,c\r\n4,d \"e\"\r\n", 5),
+        ("2,\"b\n\n\"c\n3,d\n", 5),
+    ] {
+        place.write("in.csv", format!("id,text\n1,a\n{lines}"));
+        let says = format!(
+            "in.csv: the record that starts on line 3 has text after a closing quote on line {end}; close each quote"
+        );
+        every_command_refuses(&place, "in.csv", &[&says]);
+        every_command_refuses(&place, "in.csv --on-bad-record skip", &[&says]);
+    }
+    place.write("in.csv", "id,text\n1,\"a\nb\",c\n2\n");
+    let says = "line 2 (row 0): the record has 3 fields over 2 lines, and the header 2: a quote may not be closed";
+    every_command_refuses(&place, "in.csv", &[says]);
+    place.write("in.csv", "id,text\n2\n");
+    every_command_refuses(
+        &place,
+        "in.csv",
+        &["the record has 1 field, and the header 2"],
+    );
 }
 
 #[test]
@@ -310,13 +363,13 @@ fn delimiters_that_fit_nothing_are_refused() {
     for (inputs, code, says) in [
         (
             "in.jsonl --delimiter ;",
-            1,
+            2,
             "give it with CSV or TSV inputs only",
         ),
-        ("in.csv --delimiter \"", 1, "no quote"),
+        ("in.csv --delimiter \"", 2, "no quote"),
         ("in.csv --delimiter ;;", 2, "one character of ASCII"),
     ] {
         let run = place.run(&format!("dedup {inputs} -o out"));
-        run.refused(code, &["delimiter", says]);
+        run.refused(code, &["--delimiter", says]);
     }
 }

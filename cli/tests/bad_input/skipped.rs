@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{ArrayRef, NullArray, StringArray};
 use serde_json::json;
 
+use crate::refusals::every_command_refuses;
 use crate::support::{Place, json_lines, lines_of, parquet, text};
 
 #[test]
@@ -93,4 +94,41 @@ fn skipped_rows_and_text_files_are_not_kept() {
         (results.count("documents"), results.count("skipped")),
         (4, 2)
     );
+}
+
+#[test]
+fn a_run_without_a_good_record_is_refused() {
+    let place = Place::new();
+    place.write("in.jsonl", "\nnot JSON\n{}\n");
+    let phrases = [
+        "every record is bad, the first in in.jsonl, line 2 (row 0): invalid JSON",
+        "--format",
+        "--text-field",
+    ];
+    every_command_refuses(&place, "in.jsonl --on-bad-record skip --quiet", &phrases);
+    place.write("good.jsonl", json_lines(["a"]));
+    let results = place.dedup("in.jsonl good.jsonl --on-bad-record skip");
+    assert_eq!((results.count("kept"), results.count("skipped")), (1, 2));
+}
+
+#[test]
+fn a_column_of_nulls_holds_bad_records() {
+    let place = Place::new();
+    let nulls = || -> ArrayRef { Arc::new(NullArray::new(2)) };
+    place.write("docs/a.parquet", parquet([("text", nulls())]));
+    place.write("docs/b.jsonl", json_lines(["a", "b"]));
+    let phrases = [
+        "a.parquet, row 0: column \"text\" is null",
+        "--on-bad-record skip",
+    ];
+    every_command_refuses(&place, "docs", &phrases);
+    let results = place.dedup("docs --on-bad-record skip");
+    assert_eq!((results.count("kept"), results.count("skipped")), (2, 2));
+    // Beside another column, it is a missing value.
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let columns = [("text", texts), ("title", nulls()), ("id", nulls())];
+    place.write("c.parquet", parquet(columns));
+    let results = place.dedup("c.parquet --text-field title --text-field text");
+    assert_eq!(results.count("kept"), 2);
+    assert_eq!(results.kept_names(), ["c.parquet"]);
 }

@@ -109,7 +109,7 @@ fn a_level_that_fits_no_output_is_refused() {
         ),
     ] {
         let run = place.run(arguments);
-        run.refused(1, &["--compression-level is", phrase]);
+        run.refused(2, &["--compression-level is", phrase]);
         assert!(!place.holds("out/report.json") && !place.holds("p.jsonl.gz"));
     }
 }

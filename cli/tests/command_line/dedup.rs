@@ -1,11 +1,14 @@
 //! `simgpu dedup`: its report, its clusters, and what its options change.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use arrow_array::ArrayRef;
+use arrow_array::builder::{Int64Builder, ListBuilder};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Place, Results, edited, families, files_in, numbered_lines, parse_lines, text,
+    Place, Results, edited, families, files_in, numbered_lines, parquet, parse_lines, text,
 };
 
 #[test]
@@ -306,4 +309,47 @@ fn a_huge_size_shingles_the_whole_text() {
         .succeeded();
     let results = Results::of(&place.path("out"));
     assert_eq!((results.count("kept"), results.count("removed")), (2, 1));
+}
+
+#[test]
+fn a_short_document_is_one_shingle() {
+    for (unit, texts, similar) in [
+        ("words", ["one two", "one  two", "one two three"], 1),
+        ("bytes", ["abc", "abc", "abcd"], 1),
+        ("chars", ["äbc", "äbc", "äb"], 1),
+        ("stopwords", ["the cat", "a hat", "of it"], 0),
+    ] {
+        let place = Place::with_texts(texts);
+        let results = place.dedup(&format!("in.jsonl --unit {unit} --threshold 0.1"));
+        assert_eq!(results.count("removed"), similar, "{unit}");
+        let without = if unit == "stopwords" { 3 } else { 0 };
+        assert_eq!(results.count("without_shingles"), without, "{unit}");
+    }
+}
+
+#[test]
+fn tokens_are_compared_as_strings() {
+    let place = Place::new();
+    let lists = [
+        "[1, 20]",
+        "[\"1\", \"20\"]",
+        "[1.0, 20]",
+        "[1, 2e1]",
+        "[\"01\", 20]",
+    ];
+    let lines = lists
+        .map(|list| format!("{{\"tokens\": {list}}}\n"))
+        .concat();
+    place.write("in.jsonl", lines);
+    let mut integers = ListBuilder::new(Int64Builder::new());
+    integers.append_value([Some(1), Some(20)]);
+    let integers: ArrayRef = Arc::new(integers.finish());
+    place.write("in.parquet", parquet([("tokens", integers)]));
+    let results = place.dedup("in.jsonl in.parquet --unit tokens --threshold 1");
+    let first = || json!("in.jsonl:0");
+    let identical = |id: &str| (json!(id), first(), json!("identical"));
+    assert_eq!(
+        results.removals(),
+        [identical("in.jsonl:1"), identical("in.parquet:0")]
+    );
 }

@@ -223,6 +223,81 @@ fn samples_that_cannot_be_read_are_errors() {
 }
 
 #[test]
+fn a_sample_needs_two_documents() {
+    for (texts, says) in [(0, "has 0 documents"), (1, "has 1 document,")] {
+        let place = Place::with_texts((0..texts).map(|seed| text(seed, 20)));
+        let run = place.run("tune --sample in.jsonl");
+        run.refused(2, &["the sample", says, "--sample"]);
+    }
+}
+
+#[test]
+fn tune_lists_a_banding_once() {
+    let run = Place::new().run("tune --num-perm 4").succeeded();
+    let page = String::from_utf8(run.stdout).unwrap();
+    let bandings: Vec<&str> = page
+        .lines()
+        .filter(|line| {
+            line.contains(" x ") && !line.contains("bands x rows") && !line.starts_with("Of")
+        })
+        .map(|line| line[8..24].trim())
+        .collect();
+    assert!(bandings.len() > 1, "{page}");
+    let once: std::collections::BTreeSet<&str> = bandings.iter().copied().collect();
+    assert_eq!(once.len(), bandings.len(), "{page}");
+    assert!(page.contains(" to "), "{page}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_stdout_is_named() {
+    let place = Place::with_texts(["a", "b"]);
+    for command in [
+        "dedup in.jsonl --output out --report json --quiet",
+        "tune",
+        "man",
+        "completions bash",
+        "compare in.jsonl in.jsonl",
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let output = Command::new(SIMGPU)
+            .args(command.split_whitespace())
+            .current_dir(place.path(""))
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{command}: {stderr}");
+        assert!(
+            stderr.contains("cannot write to stdout: "),
+            "{command}: {stderr}"
+        );
+        assert!(stderr.contains("; free some space"), "{command}: {stderr}");
+    }
+}
+
+#[test]
+fn summaries_state_what_is_true() {
+    let place = Place::with_texts(["same text", "same text", "same text", "another"]);
+    let summary = |command: &str| place.run(command).succeeded().stderr;
+    let pairs = summary("pairs in.jsonl -o p.csv");
+    let expected = "3 similar, those of identical documents included; 0 compared";
+    assert!(pairs.contains(expected), "{pairs}");
+    let dedup = summary("dedup in.jsonl -o out");
+    assert!(dedup.contains("0 similar of 0 compared"), "{dedup}");
+    // Of four documents, any cluster is a large share.
+    assert!(!dedup.contains("warning"), "{dedup}");
+    let one = summary("dedup in.jsonl -o out --overwrite --limit 1");
+    assert!(one.contains("the first 1 record only"), "{one}");
+    assert!(one.contains("read 1 document;"), "{one}");
+    let many = (0..1_000).map(|n| text(if n < 20 { 0 } else { n }, 20));
+    let place = Place::with_texts(many);
+    let run = place.run("dedup in.jsonl -o out").succeeded();
+    let warning = "the largest cluster has more than 1 % of all documents: 20 (2.0 %)";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+}
+
+#[test]
 fn messages_name_existing_flags_and_values() {
     let command = simgpu_cli::Cli::command();
     let subcommands: Vec<_> = command.get_subcommands().collect();

@@ -113,7 +113,7 @@ fn values_without_an_order_are_refused() {
     let run = place.run("dedup in.jsonl -o out --keep-by v");
     run.refused(1, &["in.jsonl", "line 2", "\"v\" is an array", "--keep-by"]);
     let run = place.run("dedup in.jsonl -o out --keep-by w");
-    run.refused(1, &["--keep-by is \"w\"", "a field that a document has"]);
+    run.refused(2, &["--keep-by is \"w\"", "a field that a document has"]);
     let run = place.run("dedup in.jsonl -o out --keep-by v --keep longest");
     run.refused(2, &["--keep longest and --keep-by"]);
 }

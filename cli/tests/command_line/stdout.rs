@@ -53,7 +53,7 @@ fn options_about_files_do_not_go_with_stdout() {
     }
     for command in ["dedup", "pairs"] {
         let run = place.run(&format!("{command} in.jsonl -o - --compression-level 3"));
-        run.refused(1, &["--compression-level is 3"]);
+        run.refused(2, &["--compression-level is 3"]);
     }
 }
 

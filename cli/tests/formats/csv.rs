@@ -14,7 +14,7 @@ fn a_quoted_line_break_does_not_end_a_record() {
     let kept = [
         format!("1,\"a, \"\"quoted\"\" \r\n\n{one}\",x\r\n"),
         format!("2,{two} 5\" disk,\"\"\n"),
-        format!("3,\"{three}\"tail,\"y\"\r"),
+        format!("3,\"{three}\",\"y\"\r"),
     ];
     let repeat = format!("4,\"a, \"\"quoted\"\" \n\r\n{one}\",\n\n\r\n");
     let whole = [header, &kept[0], &kept[1], &repeat, &kept[2]].concat();

@@ -20,9 +20,6 @@ fn empty_files() -> Vec<(&'static str, Vec<u8>)> {
         ("j.csv", b"id,text".to_vec()),
         ("k.tsv", b"id\ttext\r\n\r\n".to_vec()),
         ("l.parquet", table),
-        ("m.parquet", Vec::new()),
-        ("n.parquet.gz", gzip(b"")),
-        ("o.arrow", Vec::new()),
     ]
 }
 

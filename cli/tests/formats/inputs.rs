@@ -206,3 +206,39 @@ fn hidden_files_and_marks_are_left_out() {
     let run = place.run("dedup bare -o out --overwrite");
     run.refused(1, &["bare: the folder holds no file", "--hidden"]);
 }
+
+#[test]
+fn text_on_stdin_needs_its_format() {
+    let csv = format!("id,text\n1,{}\n2,{}\n", text(1, 20), text(1, 20));
+    let place = Place::new();
+    for stdin in [
+        csv.clone().into_bytes(),
+        gzip(csv.as_bytes()),
+        b" 7\n".to_vec(),
+    ] {
+        for options in ["", "--on-bad-record skip"] {
+            let run = place.run_with_stdin(&format!("dedup - -o out {options}"), &stdin);
+            run.refused(
+                1,
+                &[
+                    "stdin: neither JSON, Parquet nor Arrow",
+                    "pass --format csv",
+                ],
+            );
+        }
+    }
+    for stdin in [csv.clone().into_bytes(), gzip(csv.as_bytes())] {
+        let results = place.dedup_with_stdin("- --format csv", &stdin);
+        assert_eq!((results.count("kept"), results.count("removed")), (1, 1));
+    }
+    let mixed = [b"oops\n".to_vec(), own_and_shared(1)].concat();
+    let results = place.dedup_with_stdin("- --format jsonl --on-bad-record skip", &mixed);
+    assert_eq!(results.count("skipped"), 1);
+    // The reader names another encoding.
+    let utf_16: Vec<u8> = "\u{FEFF}{}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let run = place.run_with_stdin("dedup - -o other", &utf_16);
+    run.refused(1, &["stdin: the file is UTF-16"]);
+}

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
@@ -297,7 +297,11 @@ pub(crate) fn decompressed(bytes: &[u8]) -> Vec<u8> {
 
 /// A table of these columns as a Parquet file.
 pub(crate) fn parquet(columns: impl IntoIterator<Item = (&'static str, ArrayRef)>) -> Vec<u8> {
-    let rows = RecordBatch::try_from_iter(columns).unwrap();
+    let nullable = columns.into_iter().map(|(name, column)| {
+        let has_nulls = column.logical_null_count() > 0;
+        (name, column, has_nulls)
+    });
+    let rows = RecordBatch::try_from_iter_with_nullable(nullable).unwrap();
     let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), None).unwrap();
     writer.write(&rows).unwrap();
     writer.into_inner().unwrap()

@@ -19,10 +19,17 @@ pub(super) fn classes(
         None => vec![0; rows as usize],
         Some(by) => {
             if rows > 0 && values.is_all_absent() {
+                let field = by.field.to_string();
+                let expected = match field.contains(':') {
+                    true => {
+                        "a field that a document has, alone or with one of the directions :asc and :desc"
+                    }
+                    false => "a field that a document has",
+                };
                 return Err(Error::Parameter {
                     name: "`keep_by`",
-                    value: format!("{:?}", by.field.to_string()),
-                    expected: "a field that a document has".to_owned(),
+                    value: format!("{field:?}"),
+                    expected: expected.to_owned(),
                 });
             }
             let order = values.places(by.smallest);

@@ -147,6 +147,9 @@ impl Source for FileSource<'_> {
         )?;
         let (mut places, values) = (chunks.places, chunks.values);
         let corpus = pass.finish(times);
+        if let (0, Some(first)) = (corpus.rows, places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
         places.fill_first_rows(corpus.rows);
         places.count_repeated_ids(self.run.unique_ids)?;
         if is_first {
