@@ -1,10 +1,9 @@
 //! Numbers the occurrences of each shingle in a document, and finds where it occurred first.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use crate::scheme::fmix64;
+use crate::scheme::{ShingleHash, fmix64, spread};
 
 /// How often each hash has occurred so far.
 #[derive(Debug, Default)]
@@ -24,23 +23,42 @@ impl Occurrences {
     }
 }
 
-/// Where each hash occurred first.
+/// Finds where in a list of distinct hashes each hash is: a hash table with linear probing.
 #[derive(Debug, Default)]
-pub(super) struct Distinct(HashMap<u64, usize, BuildHasherDefault<Mixed>>);
+pub(super) struct Distinct {
+    /// One more than a place in the list; 0 in an empty slot. At most half of them are full.
+    slots: Vec<u32>,
+}
 
 impl Distinct {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
+    /// Begins a list of at most `len` hashes.
+    pub(super) fn begin(&mut self, len: usize) {
+        self.slots.clear();
+        self.slots.resize((2 * len).next_power_of_two().max(16), 0);
     }
 
-    /// Where the hash occurred first; if nowhere so far, it does at `place`.
+    /// The place of the hash in `list`. If it is not there, it must be appended next.
     #[inline]
-    pub(super) fn find_or_add(&mut self, hash: u64, place: usize) -> Option<usize> {
-        match self.0.entry(hash) {
-            Entry::Occupied(first) => Some(*first.get()),
-            Entry::Vacant(entry) => {
-                entry.insert(place);
-                None
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the shift leaves the bits of a slot number; a document has fewer than 2^32 tokens"
+    )]
+    pub(super) fn find_or_add<H: ShingleHash + Into<u64>>(
+        &mut self,
+        hash: H,
+        list: &[(H, u64)],
+    ) -> Option<usize> {
+        let mask = self.slots.len() - 1;
+        let shift = 64 - self.slots.len().trailing_zeros();
+        let mut slot = (spread(hash.into()) >> shift) as usize & mask;
+        loop {
+            match self.slots[slot] {
+                0 => {
+                    self.slots[slot] = list.len() as u32 + 1;
+                    return None;
+                }
+                after if list[after as usize - 1].0 == hash => return Some(after as usize - 1),
+                _ => slot = (slot + 1) & mask,
             }
         }
     }

@@ -522,13 +522,13 @@ impl Shingler {
             }
         }
         let mut elements: Vec<(H, u64)> = Vec::with_capacity(hashes.len());
-        scratch.distinct.clear();
+        scratch.distinct.begin(hashes.len());
         for (hash, weight) in hashes
             .into_iter()
             .zip(weights)
             .filter(|(_, weight)| *weight > 0)
         {
-            match scratch.distinct.find_or_add(hash.into(), elements.len()) {
+            match scratch.distinct.find_or_add(hash, &elements) {
                 Some(first) => elements[first].1 = elements[first].1.saturating_add(weight),
                 None => elements.push((hash, weight)),
             }
