@@ -22,7 +22,7 @@ pip() {
     "$programs/python" -m pip --disable-pip-version-check install --quiet "$@"
 }
 pip 'maturin>=1.16,<2'
-"$programs/maturin" build --quiet --release --locked --manifest-path python/Cargo.toml --out "$target/wheels"
+"$programs/maturin" build --quiet --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out "$target/wheels"
 bytes=$(wc -c <"$(echo "$target"/wheels/simgpu-*.whl)")
 if [ "$bytes" -gt 8000000 ]; then
     echo "the wheel has $bytes bytes; leave out of it what fills more than 8,000,000, as Cargo.toml says of large crates" >&2

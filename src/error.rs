@@ -398,7 +398,7 @@ pub enum Conflict {
     DistanceNotJoined,
     /// A search by distance was requested for other documents than lists of single tokens.
     #[error(
-        "a distance compares lists of single tokens, not shingles of {size} {unit}; choose `unit=tokens` and `size=1`"
+        "a distance compares lists of single tokens, but `unit` is {unit} and `size` is {size}; choose `unit=tokens` and `size=1`"
     )]
     DistanceOfShingles {
         /// The unit.
@@ -419,7 +419,7 @@ pub enum Conflict {
     DistanceOfPairs,
     /// Weights by rarity were requested outside of a run over all documents.
     #[error(
-        "weights by rarity depend on all documents of a run, so that signatures cannot be stored or compared; search for duplicates or pairs, or leave out the weights"
+        "weights by rarity depend on all documents of a run, so signatures cannot be stored or compared; search for duplicates or pairs, or leave out the weights"
     )]
     RarityOfRun,
     /// A base hash was named for shingles weighed by rarity.

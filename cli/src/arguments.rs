@@ -159,6 +159,18 @@ pub(crate) fn whole_number<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
+/// A whole number from 0 on.
+///
+/// # Errors
+/// What is wrong, if the text is no such number.
+pub(crate) fn whole_number_or_0<T: FromStr>(text: &str) -> Result<T, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().map_err(|_| match is_number {
+        true => "is too large".to_owned(),
+        false => "is no whole number from 0 on".to_owned(),
+    })
+}
+
 /// A number.
 ///
 /// # Errors
@@ -245,7 +257,7 @@ impl InputArguments {
             (Some(_), None) => Ok(Some(WeightScale::default())),
             (None, None) => Ok(None),
             (None, Some(_)) => Err(Usage::error(
-                "`weight_scale` needs `weights_field`; add `weights_field`, or omit `weight_scale`",
+                "`weight_scale` is for `weights_field`; add `weights_field`, or omit `weight_scale`",
             )),
         }
     }
@@ -315,7 +327,7 @@ pub struct BackendArguments {
 
     /// Device of gpu and hybrid, as numbered by `simgpu devices` [default: 0]
     #[cfg(feature = "gpu")]
-    #[arg(long, value_name = "N", help_heading = "Machine")]
+    #[arg(long, value_name = "N", value_parser = whole_number_or_0::<usize>, help_heading = "Machine")]
     pub device: Option<usize>,
 
     /// Simulate the loss of the device after N loads
@@ -435,7 +447,7 @@ pub struct SignArguments {
     pub num_perm: Option<u32>,
 
     /// Seed of the permutations [default: 1, or the scheme's]
-    #[arg(long, value_name = "N", help_heading = "Signatures")]
+    #[arg(long, value_name = "N", value_parser = whole_number_or_0::<u32>, help_heading = "Signatures")]
     pub seed: Option<u32>,
 
     /// Where to sign.

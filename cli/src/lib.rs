@@ -31,6 +31,7 @@ use commands::{
 };
 use parameters::with_flags;
 pub use terminal::Lines;
+use terminal::print_error;
 
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
@@ -151,23 +152,24 @@ pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
 }
 
 /// Prints the error and returns the exit code. A closed pipe on stdout is no error.
-#[allow(clippy::print_stderr, reason = "stderr is where errors go")]
 fn fail(error: &anyhow::Error) -> u8 {
     if is_broken_pipe(error) {
         return 0;
     }
     let library_error = error.downcast_ref::<simgpu::Error>();
     if let (Some(simgpu::Error::Stopped), Some(signal)) = (library_error, stop::signal()) {
-        eprintln!("simgpu: stopped by {signal} before the run was complete");
+        print_error(&format!(
+            "simgpu: stopped by {signal} before the run was complete"
+        ));
         return signal.exit_code();
     }
     match library_error {
-        Some(error) => eprintln!("simgpu: {}", with_flags(&error.to_string())),
-        None => eprintln!("simgpu: {error:#}"),
+        Some(error) => print_error(&format!("simgpu: {}", with_flags(&error.to_string()))),
+        None => print_error(&format!("simgpu: {error:#}")),
     }
     let is_parameter = matches!(library_error, Some(simgpu::Error::Parameter { .. }));
     if is_parameter || error.is::<Usage>() {
-        eprintln!("For more information, try '--help'.");
+        print_error("For more information, try '--help'.");
         2
     } else if error.is::<Incomplete>() {
         3

@@ -1,7 +1,7 @@
 //! Messages of a run on stderr: progress bars on a terminal, notes, warnings, and the final summary.
 
-use std::fmt::Write;
-use std::io::IsTerminal;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -60,10 +60,9 @@ impl Terminal {
         }
     }
 
-    #[allow(clippy::print_stderr, reason = "stderr carries messages, stdout data")]
     fn say(&self, line: &str) {
         if !self.quiet {
-            eprintln!("{line}");
+            print_error(line);
         }
     }
 
@@ -214,16 +213,26 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
     let counted = match shingling.weighting {
         Weighting::Equal => "",
         Weighting::Counts => "counted ",
-        Weighting::Places => "placed ",
+        Weighting::Places => return "tokens, each with its place".to_owned(),
         Weighting::Given(_) => "weighted ",
         Weighting::Rarity => "rarity-weighted ",
     };
     if unit.takes_size() && !is_unit {
         let size = HumanCount(shingling.size.get() as u64);
+        let unit = unit.to_string();
+        let unit = match shingling.size.get() {
+            1 => unit.strip_suffix('s').unwrap_or(&unit),
+            _ => &unit,
+        };
         format!("{counted}shingles of {size} {unit}")
     } else {
         format!("{counted}shingles of {unit}")
     }
+}
+
+/// Writes a line to stderr. Nobody can be told if that fails.
+pub(crate) fn print_error(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Lines of a summary, each with a name and a value.

@@ -261,6 +261,32 @@ fn shingles_of_all_documents_make_none_similar() {
 }
 
 #[test]
+fn documents_of_little_weight_have_signatures() {
+    let place = Place::new();
+    // "yes" is in 20 of 21 distinct documents, and weighs 0.07.
+    let texts = (0..20).map(|i| "yes ".repeat(i + 2));
+    let repeats = (0..5).map(|_| "yes ".repeat(2));
+    let texts = texts.chain(repeats).chain(["no".to_owned()]);
+    place.write(
+        "in.jsonl",
+        lines_of(texts.map(|text| json!({ "text": text }))),
+    );
+    let weights = "in.jsonl --unit words --size 1 --weights rarity";
+    for (candidates, warned) in [("", false), ("--candidates lsh", true)] {
+        let run = place.run(&format!(
+            "dedup {weights} {candidates} --dry-run --report json"
+        ));
+        let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let counts = &report["counts"];
+        assert_eq!(counts["identical"], 5, "{candidates}");
+        assert_eq!(counts["without_shingles"], 0, "{candidates}");
+        assert_eq!(counts["kept"], 2, "{candidates}");
+        let warning = "fewer similar pairs are found than stated";
+        assert_eq!(run.stderr.contains(warning), warned, "{candidates}");
+    }
+}
+
+#[test]
 fn weights_by_rarity_refuse_what_they_cannot_do() {
     let place = Place::new();
     let sets = baskets(6, 12_000, 100_000_000);

@@ -10,12 +10,12 @@ use super::rarity::weigh_by_rarity;
 use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
+#[cfg(doc)]
+use crate::pipeline::Distance;
 use crate::pipeline::{
     Banding, Buckets, Criterion, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
-    Within,
+    Weighting, Within,
 };
-#[cfg(doc)]
-use crate::pipeline::{Distance, Weighting};
 use crate::progress::{Counts, Progress, Timings, advance, counted, grouped};
 use crate::scheme::Scheme;
 use crate::store::{ExactSets, NearSets};
@@ -191,6 +191,10 @@ impl Search {
         }
         match self.candidates {
             CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
+            // Through LSH, documents of little weight are found less often than stated.
+            CandidateMethod::Auto if is_exact && engine.shingler().needs_rarities() => {
+                Ok(CandidateMethod::Auto)
+            }
             CandidateMethod::Auto if !is_exact || !engine.takes_tokens() => {
                 Ok(CandidateMethod::Lsh)
             }
@@ -300,6 +304,11 @@ impl Candidates {
                 ControlFlow::Break(join) => return join.candidates(corpus, search),
                 ControlFlow::Continue(sets) => held = sets,
             }
+        }
+        if shingler.shingling().weighting == Weighting::Rarity {
+            progress.warn(
+                "through LSH, fewer similar pairs are found than stated among documents of little weight; to miss none, pass `candidates=join`",
+            );
         }
         let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
         if is_exact {

@@ -14,7 +14,7 @@ use simgpu::scheme::Scheme;
 use super::execute;
 use crate::arguments::{
     Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments, SearchArguments,
-    SignArguments, requested_distance, whole_number,
+    SignArguments, requested_distance, whole_number, whole_number_or_0,
 };
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::{Lines, counted};
@@ -111,7 +111,14 @@ pub struct PairsArguments {
     pub distance: Option<DistanceArgument>,
 
     /// Greatest distance of a pair, a whole number; needs --distance
-    #[arg(long, value_name = "D", requires = "distance", help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "D",
+        value_parser = whole_number_or_0::<u64>,
+        allow_negative_numbers = true,
+        requires = "distance",
+        help_heading = "Search"
+    )]
     pub within: Option<u64>,
 
     /// Which pairs of identical documents to write

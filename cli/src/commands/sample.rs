@@ -10,7 +10,7 @@ use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
 use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
-use crate::arguments::{UnitArgument, check_field, whole_number};
+use crate::arguments::{UnitArgument, check_field, whole_number, whole_number_or_0};
 use crate::terminal::counted;
 use crate::{Usage, usage};
 
@@ -57,7 +57,13 @@ pub struct SampleArguments {
     pub unit: Option<UnitArgument>,
 
     /// Number of documents to search [default: those of the sample]
-    #[arg(long, value_name = "N", requires = "sample", help_heading = "Sample")]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number_or_0::<u64>,
+        requires = "sample",
+        help_heading = "Sample"
+    )]
     pub documents: Option<u64>,
 }
 

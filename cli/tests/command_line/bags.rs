@@ -129,7 +129,7 @@ fn comparisons_count_shingles() {
         .stdout;
     let page = String::from_utf8(page).unwrap();
     assert!(
-        page.contains("5 counted shingles of 1 words, a.txt"),
+        page.contains("5 counted shingles of 1 word, a.txt"),
         "{page}"
     );
 }

@@ -112,6 +112,22 @@ fn pairs_at_the_threshold_are_similar_despite_rounded_weights() {
 }
 
 #[test]
+fn identical_documents_of_little_weight_are_found() {
+    let place = Place::new();
+    let record = |i: usize| json!({ "tokens": [format!("{}", i % 30)], "w": [0.01] });
+    place.write("in.jsonl", lines_of((0..60).map(record)));
+    let run = place.run(&format!(
+        "dedup in.jsonl --unit tokens --weights-field w {LSH} --dry-run --report json"
+    ));
+    let report: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let counts = &report["counts"];
+    assert_eq!(
+        (&counts["identical"], &counts["kept"]),
+        (&json!(30), &json!(30))
+    );
+}
+
+#[test]
 fn columns_of_other_types_are_refused() {
     let place = Place::new();
     let mut integers = ListBuilder::new(Int64Builder::new());

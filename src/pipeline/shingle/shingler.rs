@@ -12,7 +12,7 @@ use super::words::Each;
 use crate::documents::{Document, Documents};
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::SlotVec;
-use crate::scheme::{BaseHash, Copies, Grams, Scheme, WeightScale, Width, words_v1};
+use crate::scheme::{BaseHash, Grams, Scheme, WeightScale, Width, words_v1};
 use crate::simd::Isa;
 
 /// Cuts documents into shingles and hashes them (MMDS 3.2).
@@ -461,21 +461,20 @@ impl Shingler {
                 self.copy_document(hash, document, scratch, |copy| out.room().push(copy));
             }
             (Weighting::Given(scale), BaseHash::WordsV1) => {
-                for (token, weight) in self.weigh_document::<u64>(scale, hash, document, scratch) {
-                    token.for_each_copy(weight, |copy| out.room().push(H::of_words(copy)));
-                }
+                let tokens = self.weigh_document::<u64>(scale, hash, document, scratch);
+                for_each_copy_of(&tokens, |copy| out.room().push(H::of_words(copy)));
             }
             (Weighting::Given(scale), _) => {
-                for (token, weight) in self.weigh_document::<H>(scale, hash, document, scratch) {
-                    token.for_each_copy(weight, |copy| out.room().push(copy));
-                }
+                let tokens = self.weigh_document::<H>(scale, hash, document, scratch);
+                for_each_copy_of(&tokens, |copy| out.room().push(copy));
             }
             // What a shingle weighs depends on its exact hash, which stands for it here, too.
             (Weighting::Rarity, _) => {
-                for (shingle, weight) in self.weigh_by_rarity(document, scratch) {
-                    let weight = weight << (32 - FRACTION_BITS);
-                    shingle.for_each_copy(weight, |copy| out.room().push(H::of_words(copy)));
+                let mut shingles = self.weigh_by_rarity(document, scratch);
+                for (_, weight) in &mut shingles {
+                    *weight <<= 32 - FRACTION_BITS;
                 }
+                for_each_copy_of(&shingles, |copy| out.room().push(H::of_words(copy)));
             }
         }
     }
@@ -718,6 +717,24 @@ impl Shingler {
         let mut hashes = HashesOfBytes::new(self.isa, hash, out);
         shingles.for_each(|shingle| hashes.push(shingle));
         hashes.finish();
+    }
+}
+
+/// Calls `emit` with the copies of weighted elements. If their weights come to no copy, the heaviest element has one, so
+/// that identical documents are found however little they weigh.
+fn for_each_copy_of<H: TextHash>(elements: &[(H, u64)], mut emit: impl FnMut(H)) {
+    let mut has_copies = false;
+    for (element, weight) in elements {
+        element.for_each_copy(*weight, |copy| {
+            has_copies = true;
+            emit(copy);
+        });
+    }
+    let heaviest = elements
+        .iter()
+        .max_by_key(|(element, weight)| (*weight, (*element).into()));
+    if let Some((element, _)) = heaviest.filter(|_| !has_copies) {
+        emit(*element);
     }
 }
 
