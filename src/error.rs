@@ -83,6 +83,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A temporary file of a run is not as the run wrote it.
+    #[error(
+        "{} is damaged: its bytes are not those that were written; check the disk, and run again", path.display()
+    )]
+    DamagedSpill {
+        /// The file.
+        path: PathBuf,
+    },
     /// Two documents have the same id, and ids must be unique.
     #[error(
         "{id} is the id of two documents, {first} and {second}; make ids unique, choose another `id_field`, or leave out `unique_ids`"

@@ -171,6 +171,19 @@ pub(crate) fn whole_number_or_0<T: FromStr>(text: &str) -> Result<T, String> {
     })
 }
 
+/// A number of bytes with a unit.
+///
+/// # Errors
+/// What is wrong, if the text is no such number.
+pub fn size(text: &str) -> Result<u64, String> {
+    let size: Result<bytesize::ByteSize, _> = text.parse();
+    match size {
+        Ok(size) if size.as_u64() > 0 => Ok(size.as_u64()),
+        Ok(_) => Err("must be more than 0".to_owned()),
+        Err(_) => Err("is no size; give a number and a unit, such as 512MiB or 4GiB".to_owned()),
+    }
+}
+
 /// A number.
 ///
 /// # Errors
@@ -934,10 +947,18 @@ pub enum DistanceArgument {
     L1,
 }
 
-/// How much input to hold in memory. Separate from the search, so that help lists it with the other limits of
-/// the machine.
+/// How much to hold in memory. Separate from the search, so that help lists it with the other limits of the machine.
 #[derive(Debug, Args)]
 pub struct HoldArguments {
+    /// Memory for what grows with the number of documents, such as 4GiB; a run that needs more goes on on disk, in
+    /// --temp-dir; never changes a result [default: 60 % of the memory that this process may use]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Machine")]
+    pub memory: Option<u64>,
+
+    /// Folder for temporary files [default: beside the results; for results on stdout, the system's]
+    #[arg(long, value_name = "DIR", help_heading = "Machine")]
+    pub temp_dir: Option<PathBuf>,
+
     /// Maximum decompressed input to hold in memory, in MiB; larger input is read twice; never changes a
     /// result
     #[arg(
@@ -1070,9 +1091,17 @@ pub fn requested_distance(
 }
 
 impl HoldArguments {
-    /// Maximum decompressed bytes of input to hold in memory.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        u64::from(self.hold_mib) << 20
+    /// Sets how much a run holds in memory, and where the rest goes.
+    pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
+        let run = run.held_bytes(u64::from(self.hold_mib) << 20);
+        let run = match self.memory {
+            Some(memory) => run.memory(memory),
+            None => run,
+        };
+        match &self.temp_dir {
+            Some(folder) => run.temporary(folder.clone()),
+            None => run,
+        }
     }
 }
 

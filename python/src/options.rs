@@ -1,6 +1,6 @@
 //! Options of a call, by name, and the arguments of the command that they stand for.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -327,8 +327,25 @@ impl<'py> Options<'py> {
         })
     }
 
+    /// A number of bytes, or a text as the command takes it.
+    fn memory(&self) -> PyResult<Option<u64>> {
+        const EXPECTED: &str = "a size such as \"4GiB\", or a number of bytes above 0";
+        let Some(value) = self.value("memory")? else {
+            return Ok(None);
+        };
+        if let Ok(bytes) = value.extract::<NonZeroU64>() {
+            return Ok(Some(bytes.get()));
+        }
+        let text: String = self.required("memory", EXPECTED)?;
+        let size = simgpu_cli::arguments::size(&text);
+        let message = || format!("memory is {text:?}; give {EXPECTED}");
+        size.map(Some).map_err(|_| parameter_error(self.py(), message()))
+    }
+
     pub(crate) fn hold(&self) -> PyResult<HoldArguments> {
         Ok(HoldArguments {
+            memory: self.memory()?,
+            temp_dir: self.path("temp_dir")?,
             hold_mib: self.required("hold_mib", "a number of MiB, at least 0")?,
         })
     }

@@ -1,5 +1,6 @@
 //! Writes `clusters.parquet`: the cluster of every document.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use crate::error::Result;
 /// among all documents), `kept`, and `similarity` to the kept document.
 ///
 /// `removed` ascends by row. `advance` is called after each batch of rows; it may stop the run.
-pub(crate) fn write_clusters(
-    removed: impl Iterator<Item = RemovedDocument>,
+pub(crate) fn write_clusters<'a>(
+    removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
     places: &Places,
     documents: u32,
     target: (File, &Path),
@@ -25,7 +26,8 @@ pub(crate) fn write_clusters(
 ) -> Result<IdColumn> {
     const BATCH: usize = 1 << 16;
     let (file, path) = target;
-    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let ids = places.id_column();
+    let mut next_id = places.ids_in_order()?;
     let columns = vec![
         ids.field("id"),
         Field::new("file", DataType::Utf8, false),
@@ -36,16 +38,22 @@ pub(crate) fn write_clusters(
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     let mut removed = removed.peekable();
+    // An error comes next, too.
+    let is_of = |removed: &Result<RemovedDocument<'_>>, row| {
+        removed.as_ref().map_or(true, |removed| removed.row == row)
+    };
     for first in (0..documents).step_by(BATCH) {
         let rows = || (first..documents).take(BATCH);
-        let removals: Vec<Option<RemovedDocument>> = rows()
-            .map(|row| removed.next_if(|removed| removed.row == row))
-            .collect();
-        let cluster =
-            |(row, removal): (u32, &Option<RemovedDocument>)| removal.map_or(row, |r| r.kept);
+        let of_rows: Vec<Cow<'_, str>> = rows().map(|_| next_id()).collect::<Result<_>>()?;
+        let removals: Vec<Option<RemovedDocument<'_>>> = rows()
+            .map(|row| removed.next_if(|removed| is_of(removed, row)).transpose())
+            .collect::<Result<_>>()?;
+        let cluster = |(row, removal): (u32, &Option<RemovedDocument<'_>>)| {
+            removal.as_ref().map_or(row, |removal| removal.kept)
+        };
         let is_kept: BooleanArray = removals.iter().map(|r| Some(r.is_none())).collect();
         let columns = vec![
-            ids.array(rows().map(|row| places.id(row))),
+            ids.array(of_rows.iter()),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
             u64s(rows().zip(&removals).map(cluster).map(u64::from)),
@@ -53,7 +61,7 @@ pub(crate) fn write_clusters(
             f64s(
                 removals
                     .iter()
-                    .map(|removal| removal.and_then(|r| r.similarity)),
+                    .map(|removal| removal.as_ref().and_then(|removal| removal.similarity)),
             ),
         ];
         table.write(columns).map_err(unwritable(path))?;

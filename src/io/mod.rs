@@ -41,6 +41,8 @@ mod values;
 
 mod report;
 
+mod ids;
+
 mod places;
 
 mod output;
@@ -70,14 +72,15 @@ pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
 pub(crate) use pairs::{
-    Measure, Measured, PairsToWrite, write_table as write_pairs_table,
+    Measure, Measured, PairToWrite, PairsToWrite, write_table as write_pairs_table,
     write_text as write_pairs_text,
 };
-pub(crate) use places::{Ids, Places, Skipped, SourceFile, WithoutId};
+pub(crate) use ids::{DocumentIds, Ids};
+pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
 pub use read::{READER_THREAD, read_documents};
 pub use removed::RemovedFormat;
-pub(crate) use removed::{RemovedDocument, write_removed_lines, write_removed_table};
+pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub use signatures::SignaturesFormat;

@@ -1,5 +1,6 @@
 //! Writes files of similar pairs: JSON Lines, CSV or Parquet.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -10,22 +11,32 @@ use serde_json::value::RawValue;
 
 use super::compression::Compression;
 use super::kept::JsonLines;
-use super::places::Places;
-use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
+use super::places::{Places, raw_json};
+use super::table::{ColumnWriter, f64s, strings, u64s, unwritable};
 use crate::error::{Error, Result};
 
+/// A pair to write, with both ids as JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct PairToWrite<'a> {
+    /// Both rows.
+    pub(crate) rows: [u32; 2],
+    pub(crate) ids: [Cow<'a, str>; 2],
+    pub(crate) measured: Measured,
+}
+
 /// Pairs to write.
-pub(crate) struct PairsToWrite<'a> {
+pub(crate) struct PairsToWrite<'f, 'a> {
     /// Calls its argument with every pair.
-    pub(crate) for_each: ForEachPair<'a>,
+    pub(crate) for_each: ForEachPair<'f, 'a>,
     /// What the pairs have: all of them the same.
     pub(crate) measure: Measure,
     /// The places of the documents.
     pub(crate) places: &'a Places,
 }
 
-/// Calls its argument with both rows of every pair, and how alike they are.
-type ForEachPair<'a> = &'a dyn Fn(&mut dyn FnMut(u32, u32, Measured) -> Result<()>) -> Result<()>;
+/// Calls its argument with every pair.
+type ForEachPair<'f, 'a> =
+    &'f dyn Fn(&mut dyn FnMut(PairToWrite<'a>) -> Result<()>) -> Result<()>;
 
 /// What says how alike two documents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +161,7 @@ fn columns(measure: Measure) -> [&'static str; 7] {
 
 /// Writes pairs as JSON Lines or CSV.
 pub(crate) fn write_text(
-    pairs: &PairsToWrite<'_>,
+    pairs: &PairsToWrite<'_, '_>,
     format: PairsFormat,
     target: impl Write,
     path: &Path,
@@ -158,9 +169,10 @@ pub(crate) fn write_text(
     let places = pairs.places;
     if format != PairsFormat::Csv {
         let mut lines = JsonLines::new(target, path.to_owned());
-        (pairs.for_each)(&mut |a, b, measured| {
-            let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
-            let (id_a, id_b) = (places.raw_id(a), places.raw_id(b));
+        (pairs.for_each)(&mut |pair| {
+            let [(file_a, row_a), (file_b, row_b)] = pair.rows.map(|row| places.place(row));
+            let [id_a, id_b] = pair.ids.map(raw_json);
+            let measured = pair.measured;
             lines.write(&PairLine {
                 id_a: &id_a,
                 id_b: &id_b,
@@ -177,15 +189,16 @@ pub(crate) fn write_text(
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
     let failed = |error: csv::Error| Error::io("write", path)(error.into());
     csv.write_record(columns(pairs.measure)).map_err(failed)?;
-    (pairs.for_each)(&mut |a, b, measured| {
-        let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
-        let measured = match measured {
+    (pairs.for_each)(&mut |pair| {
+        let [(file_a, row_a), (file_b, row_b)] = pair.rows.map(|row| places.place(row));
+        let [id_a, id_b] = &pair.ids;
+        let measured = match pair.measured {
             Measured::Similarity(similarity) => similarity.map(|s| s.to_string()),
             Measured::Distance(distance) => Some(distance.to_string()),
         };
         csv.write_record([
-            &*plain_id(&places.id(a)),
-            &*plain_id(&places.id(b)),
+            &*plain_id(id_a),
+            &*plain_id(id_b),
             &measured.unwrap_or_default(),
             file_a,
             &row_a.to_string(),
@@ -202,17 +215,12 @@ fn plain_id(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
-/// Writes pairs among `documents` documents as Parquet.
-pub(crate) fn write_table(
-    pairs: &PairsToWrite<'_>,
-    documents: u32,
-    file: File,
-    path: &Path,
-) -> Result<()> {
+/// Writes pairs as Parquet.
+pub(crate) fn write_table(pairs: &PairsToWrite<'_, '_>, file: File, path: &Path) -> Result<()> {
     const BATCH: usize = 1 << 16;
     let (places, measure) = (pairs.places, pairs.measure);
     let [id_a, id_b, measured, file_a, row_a, file_b, row_b] = columns(measure);
-    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let ids = places.id_column();
     let columns = vec![
         ids.field(id_a),
         ids.field(id_b),
@@ -226,30 +234,29 @@ pub(crate) fn write_table(
         Field::new(row_b, DataType::UInt64, false),
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
-    let mut write = |batch: &mut Vec<(u32, u32, Measured)>| {
-        let (a, b) = (
-            || batch.iter().map(|pair| pair.0),
-            || batch.iter().map(|pair| pair.1),
-        );
+    let mut write = |batch: &mut Vec<PairToWrite<'_>>| {
+        let of = |side: usize| batch.iter().map(move |pair| places.place(pair.rows[side]));
+        let ids_of = |side: usize| ids.array(batch.iter().map(move |pair| &pair.ids[side]));
+        let measured = batch.iter().map(|pair| pair.measured);
         let columns = vec![
-            ids.array(a().map(|row| places.id(row))),
-            ids.array(b().map(|row| places.id(row))),
+            ids_of(0),
+            ids_of(1),
             match measure {
-                Measure::Similarity => f64s(batch.iter().map(|pair| pair.2.similarity().flatten())),
-                Measure::Distance => u64s(batch.iter().filter_map(|pair| pair.2.distance())),
+                Measure::Similarity => f64s(measured.map(|measured| measured.similarity().flatten())),
+                Measure::Distance => u64s(measured.filter_map(Measured::distance)),
             },
-            strings(a().map(|row| places.place(row).0)),
-            u64s(a().map(|row| places.place(row).1)),
-            strings(b().map(|row| places.place(row).0)),
-            u64s(b().map(|row| places.place(row).1)),
+            strings(of(0).map(|(file, _)| file)),
+            u64s(of(0).map(|(_, row)| row)),
+            strings(of(1).map(|(file, _)| file)),
+            u64s(of(1).map(|(_, row)| row)),
         ];
         let written = table.write(columns).map_err(unwritable(path));
         batch.clear();
         written
     };
     let mut batch = Vec::with_capacity(BATCH);
-    (pairs.for_each)(&mut |a, b, measured| {
-        batch.push((a, b, measured));
+    (pairs.for_each)(&mut |pair| {
+        batch.push(pair);
         if batch.len() == BATCH {
             write(&mut batch)?;
         }

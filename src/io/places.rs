@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde_json::value::RawValue;
 
 use super::chunk::Chunk;
+use super::ids::DocumentIds;
 use super::jsonl::json_string;
+use super::table::IdColumn;
 use super::read::Fingerprint;
 use super::report::{FirstRow, MissingIds, SkippedRecord};
 use crate::error::{BadRecord, Error, Result};
@@ -22,7 +23,7 @@ pub(crate) struct Places {
     /// The bad records, in order.
     pub(crate) skipped: Vec<Skipped>,
     /// The ids of the documents; `None` if a document has no id.
-    pub(crate) ids: Option<Ids>,
+    pub(crate) ids: Option<DocumentIds>,
     /// The documents without an id.
     pub(crate) without_id: Option<WithoutId>,
     /// The numbers of the files without records.
@@ -58,40 +59,6 @@ pub(crate) struct WithoutId {
     pub(crate) row: u32,
 }
 
-/// Ids as JSON, concatenated.
-#[derive(Debug, Default)]
-pub(crate) struct Ids {
-    json: String,
-    ends: Vec<u64>,
-}
-
-impl Ids {
-    /// Appends the id of the next document.
-    pub(crate) fn push(&mut self, id: &str) {
-        self.json.push_str(id);
-        self.ends.push(self.json.len() as u64);
-    }
-
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the ends are lengths of a string in memory"
-    )]
-    pub(super) fn get(&self, row: usize) -> &str {
-        let start = if row == 0 { 0 } else { self.ends[row - 1] };
-        &self.json[start as usize..self.ends[row] as usize]
-    }
-
-    /// The number of entries.
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Bytes of memory used.
-    pub(super) fn bytes(&self) -> u64 {
-        self.json.len() as u64 + 8 * self.ends.len() as u64
-    }
-}
-
 impl Places {
     /// The number of records, including bad ones.
     pub(crate) fn records(&self) -> u64 {
@@ -124,29 +91,53 @@ impl Places {
         &self.skipped[start..end]
     }
 
-    /// The id of a document as JSON; `file:row` if any document has no id.
-    pub(crate) fn id(&self, row: u32) -> Cow<'_, str> {
+    /// The id of a document as JSON; `file:row` if any document has no id. Ids on disk are read from their beginning: if
+    /// many are needed, take them [in order](Places::ids_in_order).
+    pub(crate) fn id(&self, row: u32) -> Result<Cow<'_, str>> {
         match &self.ids {
-            Some(ids) => ids.get(row as usize).into(),
+            Some(ids) => ids.get(row),
+            None => Ok(self.made_id(row).into()),
+        }
+    }
+
+    /// An id that says where a document is.
+    fn made_id(&self, row: u32) -> String {
+        let (file, record) = self.place(row);
+        json_string(&format!("{file}:{record}"))
+    }
+
+    /// The ids of all documents, in order of rows.
+    pub(crate) fn ids_in_order<'a>(&'a self) -> Result<impl FnMut() -> Result<Cow<'a, str>>> {
+        let mut ids = self.ids.as_ref().map(DocumentIds::in_order).transpose()?;
+        let mut row = 0;
+        Ok(move || match &mut ids {
+            Some(ids) => ids.next(),
             None => {
-                let (file, record) = self.place(row);
-                json_string(&format!("{file}:{record}")).into()
+                row += 1;
+                Ok(self.made_id(row - 1).into())
             }
+        })
+    }
+
+    /// The type of a column of the ids of all documents.
+    pub(crate) fn id_column(&self) -> IdColumn {
+        match &self.ids {
+            Some(ids) if ids.are_integers() => IdColumn::Integers,
+            // An id that says where a document is has a colon.
+            _ => IdColumn::Strings,
         }
     }
 
     /// The id of a document as a JSON value.
-    pub(crate) fn raw_id(&self, row: u32) -> Box<RawValue> {
-        let id = RawValue::from_string(self.id(row).into_owned());
-        // Ids come from a JSON parser or serializer, so they are valid.
-        id.unwrap_or_else(|_| RawValue::NULL.to_owned())
+    pub(crate) fn raw_id(&self, row: u32) -> Result<Box<RawValue>> {
+        Ok(raw_json(self.id(row)?))
     }
 
     /// Bytes of memory used by ids and by held chunks.
     pub(crate) fn held_bytes(&self) -> u64 {
         let chunks = self.held.iter().flatten();
         let held: usize = chunks.map(|chunk| chunk.bytes()).sum();
-        held as u64 + self.ids.as_ref().map_or(0, Ids::bytes)
+        held as u64 + self.ids.as_ref().map_or(0, DocumentIds::bytes)
     }
 
     /// The first row of each file, in order.
@@ -201,51 +192,32 @@ impl Places {
 
     /// Counts the documents that repeat an earlier id, or refuses them if ids must be unique.
     pub(crate) fn count_repeated_ids(&mut self, unique_ids: bool) -> Result<()> {
-        let Some(ids) = &self.ids else {
+        let Some(ids) = &mut self.ids else {
             return Ok(());
         };
-        let rows = u32::try_from(ids.ends.len()).unwrap_or(u32::MAX);
-        let mut hashed: Vec<(u64, u32)> = (0..rows)
-            .into_par_iter()
-            .map(|row| {
-                (
-                    xxhash_rust::xxh3::xxh3_64(ids.get(row as usize).as_bytes()),
-                    row,
-                )
-            })
-            .collect();
-        hashed.par_sort_unstable();
-        let mut repeated = 0;
-        let mut first_repeat: Option<(u32, u32)> = None;
-        for run in hashed
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter(|run| run.len() > 1)
-        {
-            let mut rows: Vec<u32> = run.iter().map(|(_, row)| *row).collect();
-            rows.sort_by_key(|row| (ids.get(*row as usize), *row));
-            for same in rows.chunk_by(|a, b| ids.get(*a as usize) == ids.get(*b as usize)) {
-                repeated += same.len() as u64 - 1;
-                if same.len() > 1 && first_repeat.is_none_or(|(_, second)| same[1] < second) {
-                    first_repeat = Some((same[0], same[1]));
-                }
-            }
-        }
-        match first_repeat {
+        let repeated = ids.repeated()?;
+        match repeated.first {
             Some((first, second)) if unique_ids => {
                 let place = |row| {
                     let (file, record) = self.place(row);
                     format!("{file}, row {record}")
                 };
                 Err(Error::RepeatedId {
-                    id: ids.get(first as usize).to_owned(),
+                    id: self.id(first)?.into_owned(),
                     first: place(first),
                     second: place(second),
                 })
             }
             _ => {
-                self.repeated_ids = repeated;
+                self.repeated_ids = repeated.documents;
                 Ok(())
             }
         }
     }
+}
+
+/// An id as a JSON value.
+pub(crate) fn raw_json(id: Cow<'_, str>) -> Box<RawValue> {
+    // Ids come from a JSON parser or serializer, so they are valid.
+    RawValue::from_string(id.into_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,5 +1,6 @@
 //! Writes the removed documents: `removed.jsonl` or `removed.parquet`.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::kept::JsonLines;
-use super::places::Places;
+use super::places::{Places, raw_json};
 use super::table::{ColumnWriter, IdColumn, f64s, strings, u64s, unwritable};
 use crate::error::Result;
 
@@ -32,14 +33,24 @@ impl RemovedFormat {
     }
 }
 
-/// A removed document, by row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RemovedDocument {
+/// A removed document, with the ids of all documents that it names, as JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct RemovedDocument<'a> {
     pub(crate) row: u32,
+    pub(crate) id: Cow<'a, str>,
     pub(crate) kept: u32,
+    pub(crate) kept_id: Cow<'a, str>,
     pub(crate) similarity: Option<f64>,
     pub(crate) found_by: &'static str,
-    pub(crate) via: Option<(u32, Option<f64>)>,
+    pub(crate) via: Option<Via<'a>>,
+}
+
+/// The next document on a chain of similar pairs that leads to the kept one.
+#[derive(Clone, Debug)]
+pub(crate) struct Via<'a> {
+    pub(crate) id: Cow<'a, str>,
+    /// The similarity of the removed document to it, if computed.
+    pub(crate) similarity: Option<f64>,
 }
 
 /// A line of `removed.jsonl`.
@@ -61,8 +72,8 @@ struct RemovedLine<'a> {
 }
 
 /// Writes `removed.jsonl`.
-pub(crate) fn write_removed_lines(
-    removed: impl Iterator<Item = Result<RemovedDocument>>,
+pub(crate) fn write_removed_lines<'a>(
+    removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
     places: &Places,
     file: File,
     path: &Path,
@@ -70,8 +81,9 @@ pub(crate) fn write_removed_lines(
     let mut lines = JsonLines::new(file, path.to_owned());
     for removed in removed {
         let removed = removed?;
-        let (id, kept_id) = (places.raw_id(removed.row), places.raw_id(removed.kept));
-        let via_id = removed.via.map(|(via, _)| places.raw_id(via));
+        let (id, kept_id) = (raw_json(removed.id), raw_json(removed.kept_id));
+        let via_similarity = removed.via.as_ref().map(|via| via.similarity);
+        let via_id = removed.via.map(|via| raw_json(via.id));
         let (file, row) = places.place(removed.row);
         let (kept_file, kept_row) = places.place(removed.kept);
         lines.write(&RemovedLine {
@@ -84,15 +96,15 @@ pub(crate) fn write_removed_lines(
             similarity: removed.similarity,
             found_by: removed.found_by,
             via_id: via_id.as_deref(),
-            via_similarity: removed.via.map(|(_, similarity)| similarity),
+            via_similarity,
         })?;
     }
     lines.finish()
 }
 
 /// Writes `removed.parquet`: the fields of `removed.jsonl` as columns. `ids` fits all ids.
-pub(crate) fn write_removed_table(
-    mut removed: impl Iterator<Item = Result<RemovedDocument>>,
+pub(crate) fn write_removed_table<'a>(
+    mut removed: impl Iterator<Item = Result<RemovedDocument<'a>>>,
     places: &Places,
     ids: IdColumn,
     file: File,
@@ -113,24 +125,24 @@ pub(crate) fn write_removed_table(
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
-        let batch: Vec<RemovedDocument> = removed.by_ref().take(BATCH).collect::<Result<_>>()?;
+        let batch: Vec<RemovedDocument<'_>> = removed.by_ref().take(BATCH).collect::<Result<_>>()?;
         if batch.is_empty() {
             return table.finish().map_err(unwritable(path));
         }
         let rows = || batch.iter().map(|removed| removed.row);
         let kept = || batch.iter().map(|removed| removed.kept);
-        let via = || batch.iter().map(|removed| removed.via);
+        let via = || batch.iter().map(|removed| removed.via.as_ref());
         let columns = vec![
-            ids.array(rows().map(|row| places.id(row))),
+            ids.array(batch.iter().map(|removed| &removed.id)),
             strings(rows().map(|row| places.place(row).0)),
             u64s(rows().map(|row| places.place(row).1)),
-            ids.array(kept().map(|row| places.id(row))),
+            ids.array(batch.iter().map(|removed| &removed.kept_id)),
             strings(kept().map(|row| places.place(row).0)),
             u64s(kept().map(|row| places.place(row).1)),
             f64s(batch.iter().map(|removed| removed.similarity)),
             strings(batch.iter().map(|removed| removed.found_by)),
-            ids.array_of_options(via().map(|via| Some(places.id(via?.0)))),
-            f64s(via().map(|via| via?.1)),
+            ids.array_of_options(via().map(|via| Some(&via?.id))),
+            f64s(via().map(|via| via?.similarity)),
         ];
         table.write(columns).map_err(unwritable(path))?;
     }

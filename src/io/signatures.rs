@@ -15,7 +15,7 @@ use super::jsonl::json_string;
 use super::npy::{self, Matrix, MatrixDigest, bytes_of};
 use super::places::Places;
 use super::report::{REPORT_VERSION, SignatureDescription};
-use super::table::{self, ColumnWriter, IdColumn, signature_column, signature_field};
+use super::table::{self, ColumnWriter, signature_column, signature_field};
 use crate::error::{Error, Result};
 use crate::pipeline::Signatures;
 use crate::scheme::{Scheme, Width};
@@ -429,7 +429,8 @@ pub(crate) fn write_table(
     spool.rewind().map_err(Error::io("read", output))?;
     let documents = description.counts.documents - description.counts.skipped;
     let documents = u32::try_from(documents).unwrap_or(u32::MAX);
-    let ids = IdColumn::for_ids((0..documents).map(|row| places.id(row)));
+    let ids = places.id_column();
+    let mut next_id = places.ids_in_order()?;
     let width = scheme.family().slot_width();
     let mut signatures = Signatures::new(scheme.num_perm(), width);
     fn json(value: &impl serde::Serialize) -> String {
@@ -451,8 +452,9 @@ pub(crate) fn write_table(
         signatures.clear();
         npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
             .map_err(Error::io("read", output))?;
+        let of_rows: Vec<_> = rows.map(|_| next_id()).collect::<Result<_>>()?;
         let columns = vec![
-            ids.array(rows.map(|row| places.id(row))),
+            ids.array(of_rows.iter()),
             signature_column(&signatures),
         ];
         table.write(columns).map_err(failed)?;

@@ -171,15 +171,6 @@ impl IdColumn {
         Field::new(name, data_type, false)
     }
 
-    /// The type that fits all ids.
-    pub(crate) fn for_ids<S: AsRef<str>>(mut ids: impl Iterator<Item = S>) -> Self {
-        if ids.all(|id| id.as_ref().parse::<i64>().is_ok()) {
-            IdColumn::Integers
-        } else {
-            IdColumn::Strings
-        }
-    }
-
     pub(crate) fn array<S: AsRef<str>>(self, ids: impl Iterator<Item = S>) -> ArrayRef {
         self.array_of_options(ids.map(Some))
     }

@@ -17,7 +17,7 @@ use super::chunk::{Chunk, Contents};
 use super::columns::{Column, column};
 use super::fields::FieldPath;
 use super::jsonl;
-use super::places::Ids;
+use super::ids::Ids;
 
 /// The field whose value decides which document of a cluster is kept.
 ///
@@ -73,6 +73,11 @@ pub(crate) struct Unordered {
 }
 
 impl FieldValues {
+    /// Bytes of memory used.
+    pub(crate) fn bytes(&self) -> usize {
+        usize::try_from(self.0.bytes()).unwrap_or(usize::MAX)
+    }
+
     /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
     pub(crate) fn of_chunk(
         chunk: &Chunk,

@@ -1,8 +1,15 @@
 //! Collects what the search for candidates needs of signed documents.
 
+#[cfg(feature = "io")]
+use std::sync::Arc;
+
 use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
+#[cfg(feature = "io")]
+use super::spilled::{KeyWriter, SpilledKeys};
 use crate::error::{Conflict, Result};
 use crate::pipeline::{BandKeys, Banding, PackedSignatures, Shingler, SlotBits};
+#[cfg(feature = "io")]
+use crate::store::spill::Spill;
 use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// Collects band keys, and signatures or exact sets if verification needs them.
@@ -19,6 +26,11 @@ pub(crate) struct Banded {
     too_large: Option<Conflict>,
     /// Whether empty sets count as others.
     takes_empty: bool,
+    /// Whether the sets are held for a join; otherwise they only save a second reading.
+    is_joined: bool,
+    /// Takes keys and signatures once these are more than memory holds.
+    #[cfg(feature = "io")]
+    writer: Option<KeyWriter>,
 }
 
 impl Banded {
@@ -30,6 +42,9 @@ impl Banded {
             most_bytes: SETS_IN_MEMORY,
             too_large: None,
             takes_empty: false,
+            is_joined: false,
+            #[cfg(feature = "io")]
+            writer: None,
         }
     }
 
@@ -48,6 +63,7 @@ impl Banded {
         Banded {
             most_bytes,
             too_large: Some(too_large),
+            is_joined: true,
             ..self.hold_sets(shingler)
         }
     }
@@ -64,6 +80,7 @@ impl Banded {
     pub(crate) fn join_if_small(self, most_bytes: usize, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,
+            is_joined: true,
             ..self.hold_sets(shingler)
         }
     }
@@ -71,6 +88,12 @@ impl Banded {
     /// Ends the collection: sets that take too much memory are dropped.
     pub(crate) fn end(&mut self) -> Result<()> {
         self.prepare()
+    }
+
+    /// The keys and signatures, if they are on disk.
+    #[cfg(feature = "io")]
+    pub(crate) fn finish_on_disk(&mut self) -> Result<Option<SpilledKeys>> {
+        self.writer.take().map(KeyWriter::finish).transpose()
     }
 
     /// Bytes of exact sets.
@@ -109,7 +132,26 @@ impl Sink for Banded {
         Ok(())
     }
 
-    fn take(&mut self, batch: SignedBatch) -> Result<()> {
+    fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
+        #[cfg(feature = "io")]
+        if let Some(writer) = &mut self.writer {
+            return match batch {
+                SignedBatch::Keys { keys, .. } => writer.add_keys(rows, &keys),
+                SignedBatch::Signatures(signatures) => {
+                    let mut keys = BandKeys::new(self.keys.banding());
+                    keys.push(&signatures);
+                    writer.add_columns(rows, &keys)?;
+                    match &self.signatures {
+                        Some(all) => {
+                            let packed = PackedSignatures::of(&signatures, all.bits());
+                            writer.add_signatures(rows, &packed)
+                        }
+                        None => Ok(()),
+                    }
+                }
+                SignedBatch::Nothing => Ok(()),
+            };
+        }
         match batch {
             SignedBatch::Keys { keys, .. } => self.keys.push_keys(&keys),
             SignedBatch::Signatures(signatures) => {
@@ -121,6 +163,33 @@ impl Sink for Banded {
             SignedBatch::Nothing => {}
         }
         Ok(())
+    }
+
+    #[cfg(feature = "io")]
+    fn may_spill(&self) -> bool {
+        // A join needs all sets at once.
+        !self.is_joined || self.too_large.is_none() && self.sets.is_none()
+    }
+
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        let signatures = self.signatures.as_ref().map_or(0, |all| size_of_val(all.words()));
+        self.keys.capacity_bytes() + signatures + self.sets_bytes()
+    }
+
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
+        let banding = self.keys.banding();
+        let bands = banding.bands();
+        self.sets = None;
+        let mut writer = KeyWriter::new(spill, bands, self.signatures.is_some());
+        writer.add_columns(rows, &std::mem::replace(&mut self.keys, BandKeys::new(banding)))?;
+        if let Some(all) = &mut self.signatures {
+            let empty = PackedSignatures::new(all.num_perm(), all.bits());
+            writer.add_signatures(rows, &std::mem::replace(all, empty))?;
+        }
+        self.writer = Some(writer);
+        Ok(KeyWriter::files(bands))
     }
 
     fn take_sets(&mut self, first: u32, sets: PieceSets) {

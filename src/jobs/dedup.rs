@@ -1,14 +1,21 @@
 //! Finds the documents to keep.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 
 use super::corpus::Corpus;
-use super::search::{CandidateMethod, Candidates, Search, Verification, counts};
+#[cfg(feature = "io")]
+use super::search::OnDisk;
+use super::search::{CandidateMethod, Candidates, Search, Searched, Verification, counts};
 use super::source::{InMemory, Source};
+#[cfg(feature = "io")]
+use super::spilled::{Part, RemovalWriter, SpilledRemovals};
 use crate::documents::Documents;
 use crate::engine::Engine;
+#[cfg(feature = "io")]
+use crate::error::Error;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy};
+use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -141,80 +148,216 @@ pub fn dedup<D: Documents + ?Sized>(
         documents,
         progress,
     };
-    let (_, found) = find_removals(source, engine, task, progress)?;
-    Ok(found)
+    let found = find_removals(source, engine, task, progress)?;
+    Ok(Deduplication {
+        removed: match found.removals {
+            Removals::Held(removed) => removed,
+            // A source in memory has no bound on memory.
+            #[cfg(feature = "io")]
+            Removals::Spilled(_) => Vec::new(),
+        },
+        counts: found.counts,
+        candidates: found.candidates,
+        recall_at_threshold: found.recall_at_threshold,
+        expected_precision: found.expected_precision,
+        timings: found.timings,
+    })
 }
 
-/// Finds the documents to remove from a source. Also returns the corpus.
+/// The documents that a deduplication removes, and the rest of its result.
+pub(crate) struct FoundRemovals {
+    /// The number of documents.
+    #[cfg(feature = "io")]
+    pub(crate) rows: u32,
+    pub(crate) removals: Removals,
+    pub(crate) sizes: ClusterSizes,
+    pub(crate) counts: Counts,
+    pub(crate) candidates: CandidateMethod,
+    pub(crate) recall_at_threshold: f64,
+    pub(crate) expected_precision: Option<f64>,
+    pub(crate) timings: Timings,
+}
+
+/// Removed documents, by ascending row.
+pub(crate) enum Removals {
+    /// In memory.
+    Held(Vec<Removed>),
+    /// On disk.
+    #[cfg(feature = "io")]
+    Spilled(SpilledRemovals),
+}
+
+/// Finds the documents to remove from a source.
 pub(crate) fn find_removals(
     source: &mut dyn Source,
     engine: &Engine,
     task: &Dedup,
     progress: &dyn Progress,
-) -> Result<(Corpus, Deduplication)> {
-    let mut timings = Timings::default();
-    let search = &task.search;
-    if search.within.is_some() {
+) -> Result<FoundRemovals> {
+    if task.search.within.is_some() {
         return Err(Conflict::DistanceOfPairs.into());
     }
-    let candidates = Candidates::read(source, engine, search, progress, &mut timings)?;
-    let groups = Groups::of(
-        &candidates.corpus,
-        KeepOrder {
-            policy: task.keep,
-            classes: source.classes(),
-            lengths: &candidates.corpus.lengths,
-        },
-    );
-    let Candidates {
-        search,
-        corpus,
-        buckets,
-        similarity,
-        observed,
-    } = candidates;
-    let is_join = search.candidates == CandidateMethod::Join;
-    let clusters = timings.time("compare", 0, || {
+    let mut timings = Timings::default();
+    let num_perm = engine.signer().num_perm();
+    let searched = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
+    let (search, mut found) = match searched {
+        Searched::InMemory(candidates) => {
+            let (search, mut counts) = (candidates.search.clone(), counts(&candidates.corpus));
+            let observed = candidates.observed.clone();
+            #[cfg(feature = "io")]
+            let rows = candidates.corpus.rows;
+            let classes = source.classes();
+            let clustered = timings.time("compare", 0, || {
+                let documents = candidates.buckets.positions().len() as u64;
+                progress.begin(
+                    "compare",
+                    match task.clustering {
+                        Clustering::Greedy => documents,
+                        Clustering::Connected => candidates.buckets.bands() as u64,
+                    },
+                );
+                let advance = &mut |done| advance(progress, done, 0, 0);
+                Clustered::of(candidates, classes, task, advance)
+            })?;
+            clustered.count_in(&mut counts);
+            let found = FoundRemovals {
+                #[cfg(feature = "io")]
+                rows,
+                sizes: ClusterSizes::of(&clustered.removed),
+                removals: Removals::Held(clustered.removed),
+                counts,
+                candidates: search.candidates,
+                recall_at_threshold: search.recall_at_threshold(num_perm),
+                expected_precision: search.expected_precision(num_perm, observed.as_ref()),
+                timings,
+            };
+            (search, found)
+        }
+        #[cfg(feature = "io")]
+        Searched::OnDisk(on_disk) => {
+            let search = on_disk.parts.search().clone();
+            (search, on_disk.removals(task, num_perm, progress, timings)?)
+        }
+    };
+    let counts = &mut found.counts;
+    counts.kept = counts.documents - counts.removed;
+    counts.clusters = found.sizes.clusters();
+    counts.largest_cluster = found.sizes.largest();
+    debug_assert_eq!(search.candidates, found.candidates);
+    warn_of_omitted(progress, counts);
+    Ok(found)
+}
+
+#[cfg(feature = "io")]
+impl OnDisk {
+    /// Clusters the documents of each part.
+    fn removals(
+        self,
+        task: &Dedup,
+        num_perm: usize,
+        progress: &dyn Progress,
+        mut timings: Timings,
+    ) -> Result<FoundRemovals> {
+        let OnDisk {
+            rows,
+            mut counts,
+            parts,
+            spill,
+        } = self;
+        let mut writer = RemovalWriter::new(&spill, rows);
+        let mut sizes = ClusterSizes::default();
+        let search = parts.search().clone();
+        let cluster = |part: Part| {
+            let Part {
+                documents,
+                classes,
+                candidates,
+            } = part;
+            let stop = &mut |_| match progress.is_stopped() {
+                true => Err(Error::Stopped),
+                false => Ok(()),
+            };
+            let clustered = Clustered::of(candidates, classes.as_deref(), task, stop)?;
+            Ok((documents, clustered))
+        };
+        timings.time("compare", 0, || {
+            parts.for_each(progress, cluster, |(documents, clustered)| {
+                clustered.count_in(&mut counts);
+                sizes.add(&clustered.removed, |row| documents.row(row));
+                writer.add(&documents, &clustered.removed)
+            })
+        })?;
+        let observed = parts.observed();
+        Ok(FoundRemovals {
+            rows,
+            sizes,
+            removals: Removals::Spilled(writer.finish(FoundBy::Search(search.verification))?),
+            counts,
+            candidates: search.candidates,
+            recall_at_threshold: search.recall_at_threshold(num_perm),
+            expected_precision: search.expected_precision(num_perm, observed),
+            timings,
+        })
+    }
+}
+
+/// The clusters of candidates.
+struct Clustered {
+    removed: Vec<Removed>,
+    compared: u64,
+    similar: u64,
+    omitted: Omitted,
+}
+
+impl Clustered {
+    /// Clusters candidates. `classes` are those of [`Source::classes`].
+    fn of(
+        candidates: Candidates,
+        classes: Option<&[u64]>,
+        task: &Dedup,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        let Candidates {
+            search,
+            corpus,
+            buckets,
+            similarity,
+            ..
+        } = candidates;
+        let groups = Groups::of(
+            &corpus,
+            KeepOrder {
+                policy: task.keep,
+                classes,
+                lengths: &corpus.lengths,
+            },
+        );
+        let is_join = search.candidates == CandidateMethod::Join;
         let cluster_task = ClusterTask {
             similarity: &*similarity,
             threshold: search.threshold,
             ranks: groups.ranks.as_deref(),
             max_bucket: if is_join { usize::MAX } else { task.max_bucket },
         };
-        let advance = &mut |done| advance(progress, done, 0, 0);
-        match task.clustering {
-            Clustering::Greedy => {
-                progress.begin("compare", buckets.positions().len() as u64);
-                Clusters::greedy(buckets, &cluster_task, advance)
-            }
-            Clustering::Connected => {
-                progress.begin("compare", buckets.bands() as u64);
-                Clusters::connected(&buckets, &cluster_task, advance)
-            }
-        }
-    })?;
-    let removed = groups.removed(&corpus, &clusters, search.verification);
-    let sizes = cluster_sizes(&removed);
-    let mut counts = counts(&corpus);
-    counts.removed = removed.len() as u64;
-    counts.kept = counts.documents - counts.removed;
-    counts.clusters = sizes.len() as u64;
-    counts.largest_cluster = sizes.values().copied().max().unwrap_or(0);
-    counts.candidate_pairs = clusters.compared;
-    counts.similar_pairs = clusters.similar;
-    counts.omitted_pairs = clusters.omitted.pairs;
-    counts.large_buckets = clusters.omitted.buckets;
-    warn_of_omitted(progress, &counts);
-    let num_perm = engine.signer().num_perm();
-    let found = Deduplication {
-        removed,
-        counts,
-        candidates: search.candidates,
-        recall_at_threshold: search.recall_at_threshold(num_perm),
-        expected_precision: search.expected_precision(num_perm, observed.as_ref()),
-        timings,
-    };
-    Ok((corpus, found))
+        let clusters = match task.clustering {
+            Clustering::Greedy => Clusters::greedy(buckets, &cluster_task, advance)?,
+            Clustering::Connected => Clusters::connected(&buckets, &cluster_task, advance)?,
+        };
+        Ok(Clustered {
+            removed: groups.removed(&corpus, &clusters, search.verification),
+            compared: clusters.compared,
+            similar: clusters.similar,
+            omitted: clusters.omitted,
+        })
+    }
+
+    fn count_in(&self, counts: &mut Counts) {
+        counts.removed += self.removed.len() as u64;
+        counts.candidate_pairs += self.compared;
+        counts.similar_pairs += self.similar;
+        counts.omitted_pairs += self.omitted.pairs;
+        counts.large_buckets += self.omitted.buckets;
+    }
 }
 
 /// Warns of pairs omitted because of [`Dedup::max_bucket`].
@@ -299,11 +442,47 @@ impl Groups {
     }
 }
 
-/// The number of documents in each cluster of two or more, by kept row.
-pub(crate) fn cluster_sizes(removed: &[Removed]) -> HashMap<u32, u64> {
-    let mut sizes = HashMap::new();
-    for removed in removed {
-        *sizes.entry(removed.kept).or_insert(1) += 1;
+/// The sizes of clusters of two or more documents.
+#[derive(Debug, Default)]
+pub(crate) struct ClusterSizes {
+    /// The number of clusters of each size.
+    pub(crate) histogram: BTreeMap<u64, u64>,
+    /// The size and the kept row of the largest clusters, by size and then by row.
+    pub(crate) listed: Vec<(u64, u32)>,
+}
+
+impl ClusterSizes {
+    /// The largest clusters that are listed.
+    const LISTED: usize = 10;
+
+    fn of(removed: &[Removed]) -> Self {
+        let mut sizes = ClusterSizes::default();
+        sizes.add(removed, |row| row);
+        sizes
     }
-    sizes
+
+    /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents.
+    fn add(&mut self, removed: &[Removed], row_of: impl Fn(u32) -> u32) {
+        let mut sizes: HashMap<u32, u64> = HashMap::new();
+        for removed in removed {
+            *sizes.entry(removed.kept).or_insert(1) += 1;
+        }
+        for size in sizes.values() {
+            *self.histogram.entry(*size).or_insert(0) += 1;
+        }
+        let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
+        self.listed.extend(sizes);
+        self.listed.sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
+        self.listed.truncate(ClusterSizes::LISTED);
+    }
+
+    /// The number of clusters.
+    fn clusters(&self) -> u64 {
+        self.histogram.values().sum()
+    }
+
+    /// The size of the largest cluster; 0 without clusters.
+    fn largest(&self) -> u64 {
+        self.histogram.keys().next_back().copied().unwrap_or(0)
+    }
 }

@@ -1,9 +1,10 @@
 //! The first pass: shingles, signs and bands all documents, batch by batch.
 
 use std::cell::Cell;
-use std::collections::hash_map::Entry;
 use std::iter;
 use std::ops::Range;
+#[cfg(feature = "io")]
+use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -11,12 +12,17 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::corpus::Corpus;
-use crate::documents::{DigestMap, DigestSet, DocumentBatch, Documents, Rows, TextBatch};
+use super::numbered::Numbered;
+#[cfg(feature = "io")]
+use super::spilled::DocumentWriter;
+use crate::documents::{DigestSet, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{Banding, Scratch, ShingleBatch, ShingleSets, Signatures};
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
+#[cfg(feature = "io")]
+use crate::store::spill::{Budget, Spill};
 
 /// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
 pub(crate) trait Pieces: Sync {
@@ -34,6 +40,19 @@ pub(crate) trait Pieces: Sync {
 
     /// Notes the records of a piece. Called for the pieces in order; the first document has row `first_row`.
     fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
+
+    /// Bytes of memory that the notes and the input held for a second reading take.
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes the notes to disk, all later ones, too, and holds no input.
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        let _ = spill;
+        Ok(())
+    }
 
     /// An empty buffer for [`Pieces::parse`].
     fn buffer(&self) -> DocumentBatch {
@@ -61,8 +80,28 @@ pub(crate) trait Sink: Sync {
         Ok(())
     }
 
-    /// Receives the next documents, in order.
-    fn take(&mut self, batch: SignedBatch) -> Result<()>;
+    /// Receives the next documents, in order, with their rows.
+    fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()>;
+
+    /// Whether the sink can write what it holds to disk.
+    #[cfg(feature = "io")]
+    fn may_spill(&self) -> bool {
+        false
+    }
+
+    /// Bytes of memory used.
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes what the sink holds of the documents at `rows`, and of all later ones, to disk. Returns the number of files
+    /// that are written at the same time.
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
+        let _ = (spill, rows);
+        Ok(0)
+    }
 
     /// Receives the exact sets of the documents that it takes next, if it wants them. The first has the position
     /// `first`, and the others follow.
@@ -152,10 +191,12 @@ pub(crate) struct FirstPass<'a> {
     wanted: Wanted,
     start: Instant,
     spent: Spent,
-    corpus: Corpus,
+    numbered: Numbered,
+    /// The memory that the documents may take; `None` if there is no bound.
+    #[cfg(feature = "io")]
+    budget: Option<Budget>,
     /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
-    positions_by_digest: DigestMap<u32>,
 }
 
 impl<'a> FirstPass<'a> {
@@ -171,10 +212,17 @@ impl<'a> FirstPass<'a> {
             sink,
             start: Instant::now(),
             spent: Spent::default(),
-            corpus: Corpus::default(),
+            numbered: Numbered::default(),
+            #[cfg(feature = "io")]
+            budget: None,
             buffers: Mutex::default(),
-            positions_by_digest: DigestMap::default(),
         }
+    }
+
+    /// Goes on on disk when the documents take more memory than this.
+    #[cfg(feature = "io")]
+    pub(crate) fn within(self, budget: Option<Budget>) -> Self {
+        FirstPass { budget, ..self }
     }
 
     /// The progress of the run.
@@ -185,12 +233,12 @@ impl<'a> FirstPass<'a> {
 
     /// The number of documents so far.
     pub(crate) fn rows(&self) -> u64 {
-        self.corpus.documents()
+        self.numbered.corpus().documents()
     }
 
     /// Bytes of input so far.
     pub(crate) fn bytes(&self) -> u64 {
-        self.corpus.bytes
+        self.numbered.corpus().bytes
     }
 
     /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order. A stop
@@ -232,7 +280,28 @@ impl<'a> FirstPass<'a> {
         for piece in signed {
             self.number(source, piece)?;
         }
+        #[cfg(feature = "io")]
+        self.spill_if_large(source)?;
         Ok(())
+    }
+
+    /// Moves everything that grows with the documents to disk if it takes more memory than it may.
+    #[cfg(feature = "io")]
+    fn spill_if_large<P: Pieces>(&mut self, source: &mut P) -> Result<()> {
+        let Some(budget) = &self.budget else {
+            return Ok(());
+        };
+        if self.numbered.is_spilled() || !self.sink.may_spill() {
+            return Ok(());
+        }
+        let held = self.numbered.held_bytes() + self.sink.held_bytes() + source.held_bytes();
+        if held <= budget.held() {
+            return Ok(());
+        }
+        let spill = Spill::new(&budget.folder, budget.memory)?;
+        let files = self.sink.spill(&spill, &self.numbered.corpus().distinct)?;
+        source.spill(&spill)?;
+        self.numbered.spill(DocumentWriter::new(&spill, files))
     }
 
     /// Parses, shingles and signs the documents of a piece.
@@ -279,7 +348,7 @@ impl<'a> FirstPass<'a> {
                 // `number_document` finds repeats of documents in other pieces of the batch.
                 let is_signed = !self.wanted.distinct_only
                     || has_shingles
-                        && !self.positions_by_digest.contains_key(&digest)
+                        && !self.numbered.is_known(digest)
                         && seen.insert(digest);
                 shingled.push(Shingled {
                     length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
@@ -339,19 +408,18 @@ impl<'a> FirstPass<'a> {
     fn number<P: Pieces>(&mut self, source: &mut P, piece: SignedPiece<P::Records>) -> Result<()> {
         let mut signed = piece.signed;
         let start = Instant::now();
-        let first_row = self.corpus.rows;
-        let end = u64::from(first_row) + piece.shingled.len() as u64;
-        source.note(piece.records, first_row)?;
-        if end >= u64::from(u32::MAX) {
-            return Err(Error::TooManyDocuments);
-        }
-        self.corpus.bytes += piece.bytes as u64;
-        let first = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
+        source.note(piece.records, self.numbered.corpus().rows)?;
+        self.numbered.add_bytes(piece.bytes);
+        let first = u32::try_from(self.numbered.corpus().distinct.len()).unwrap_or(u32::MAX);
+        let finds_repeats = self.wanted.distinct_only;
         let mut is_needed = Vec::with_capacity(piece.shingled.len());
+        let mut rows = Vec::with_capacity(piece.shingled.len());
         for document in &piece.shingled {
-            let is_new = self.number_document(document);
+            let Shingled { length, digest, .. } = *document;
+            let (row, is_new) = self.numbered.add(length, digest, finds_repeats)?;
             if document.is_signed {
                 is_needed.push(is_new);
+                rows.extend(is_new.then_some(row));
             }
         }
         signed.retain(&is_needed);
@@ -362,42 +430,14 @@ impl<'a> FirstPass<'a> {
         }
         add(&self.spent.number_ns, start);
         let start = Instant::now();
-        self.sink.take(signed)?;
+        self.sink.take(signed, &rows)?;
         add(&self.spent.band_ns, start);
         Ok(())
     }
 
-    /// Adds a document to the corpus. Returns whether the sink needs it.
-    fn number_document(&mut self, document: &Shingled) -> bool {
-        let distinct_only = self.wanted.distinct_only;
-        let corpus = &mut self.corpus;
-        let row = corpus.rows;
-        corpus.rows += 1;
-        corpus.lengths.push(document.length);
-        let Some(digest) = document.digest else {
-            corpus.without_shingles.push(row);
-            return !distinct_only;
-        };
-        if !distinct_only {
-            return true;
-        }
-        let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
-        match self.positions_by_digest.entry(digest) {
-            Entry::Vacant(entry) => {
-                entry.insert(position);
-                corpus.distinct.push(row);
-                true
-            }
-            Entry::Occupied(entry) => {
-                corpus.repeats.push((row, *entry.get()));
-                false
-            }
-        }
-    }
-
     /// Ends the pass, and adds its times to `times`.
-    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Corpus {
-        let corpus = self.corpus;
+    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let corpus = self.numbered.finish()?;
         times.push(StageTime {
             stage: "read",
             elapsed_s: self.start.elapsed().as_secs_f64(),
@@ -410,7 +450,7 @@ impl<'a> FirstPass<'a> {
             bytes: corpus.bytes,
             is_part: true,
         }));
-        corpus
+        Ok(corpus)
     }
 }
 

@@ -8,6 +8,11 @@ mod banded;
 
 mod corpus;
 
+#[cfg(feature = "io")]
+mod spilled;
+
+mod numbered;
+
 mod first_pass;
 
 mod source;

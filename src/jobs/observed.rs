@@ -17,6 +17,11 @@ pub(crate) struct ObservedSignatures {
 pub(crate) struct Observations(Arc<Mutex<Vec<u64>>>);
 
 impl Observations {
+    /// No candidates yet, of signatures of `num_perm` slots.
+    pub(crate) fn none(num_perm: usize) -> Self {
+        Observations(Arc::new(Mutex::new(vec![0; num_perm + 1])))
+    }
+
     /// The number of compared candidates by equal slots.
     pub(crate) fn by_matches(&self) -> Vec<u64> {
         self.0
@@ -28,13 +33,17 @@ impl Observations {
 
 impl ObservedSignatures {
     pub(crate) fn new(signatures: PackedSignatures) -> (Self, Observations) {
-        let counts = vec![0; signatures.num_perm() + 1];
-        let observed = Observations(Arc::new(Mutex::new(counts)));
-        let signatures = ObservedSignatures {
+        let observed = Observations::none(signatures.num_perm());
+        let signatures = ObservedSignatures::counted_in(signatures, &observed);
+        (signatures, observed)
+    }
+
+    /// Adds what these signatures observe to `observed`.
+    pub(crate) fn counted_in(signatures: PackedSignatures, observed: &Observations) -> Self {
+        ObservedSignatures {
             signatures,
             observed: observed.clone(),
-        };
-        (signatures, observed)
+        }
     }
 }
 

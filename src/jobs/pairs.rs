@@ -1,14 +1,18 @@
 //! Finds all similar pairs of documents.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::corpus::Corpus;
-use super::search::{CandidateMethod, Candidates, Search, counts};
+use super::observed::Observations;
+use super::search::{CandidateMethod, Candidates, Search, Searched, counts};
 use super::source::InMemory;
+#[cfg(feature = "io")]
+use super::spilled::{PairRecord, SpilledPairs};
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::pipeline::{CandidateSource, SimilarPair, similar_pairs};
+use crate::pipeline::{Buckets, CandidateSource, Similarity, similar_pairs};
 use crate::progress::{Counts, Progress, Timings, advance, counted};
 
 /// The parameters of a search for all similar pairs. [`Pairs::new`] supplies defaults; change fields as needed.
@@ -124,18 +128,41 @@ pub fn pairs<D: Documents + ?Sized>(
         documents,
         progress,
     };
-    let candidates = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
-    let search = PairSearch::new(candidates, task);
+    let searched = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
+    let search = PairSearch::new(searched, task, progress, &mut timings)?;
+    let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
     let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
     let num_perm = engine.signer().num_perm();
     Ok(search.found(streamed, num_perm, timings, progress))
 }
 
-/// A search for the similar pairs of documents, ready to compare.
+/// A search for the similar pairs of documents, ready to return them.
 pub(crate) struct PairSearch<'a> {
-    candidates: Candidates,
     task: &'a Pairs,
-    groups: Groups,
+    /// The search, with the method that found the candidates.
+    search: Search,
+    /// The counts of documents.
+    counts: Counts,
+    copies: Copies,
+    found: Found,
+}
+
+/// Where the pairs come from.
+enum Found {
+    /// They are found on the way.
+    InMemory {
+        /// The row of each position.
+        rows: Vec<u32>,
+        buckets: Buckets,
+        similarity: Box<dyn Similarity>,
+        observed: Option<Observations>,
+    },
+    /// They have been found.
+    #[cfg(feature = "io")]
+    OnDisk {
+        pairs: SpilledPairs,
+        observed: Option<Observations>,
+    },
 }
 
 /// The counts of a search, and whether it came to its end.
@@ -145,68 +172,108 @@ pub(crate) struct Streamed {
     compared: u64,
     /// The number of documents with candidates whose partners have all been compared.
     pub(crate) documents: usize,
+    /// An upper bound on the candidates of all other documents.
+    omitted: u64,
     is_complete: bool,
 }
 
+/// Receives a pair, and the ids of both documents as JSON if the search has read them.
+pub(crate) type EachPair<'a> = dyn FnMut(DocumentPair, Option<[&str; 2]>) -> Result<()> + 'a;
+
 impl<'a> PairSearch<'a> {
-    pub(crate) fn new(candidates: Candidates, task: &'a Pairs) -> Self {
+    /// Finds the pairs if the documents are on disk.
+    pub(crate) fn new(
+        searched: Searched,
+        task: &'a Pairs,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        match searched {
+            Searched::InMemory(candidates) => {
+                let _ = (progress, timings);
+                Ok(PairSearch::of_candidates(candidates, task))
+            }
+            #[cfg(feature = "io")]
+            Searched::OnDisk(on_disk) => {
+                let (parts, counts) = (on_disk.parts, on_disk.counts);
+                let spill = &on_disk.spill;
+                let (pairs, copies) = timings.time("compare", 0, || {
+                    SpilledPairs::find(&parts, on_disk.rows, spill, progress)
+                })?;
+                Ok(PairSearch {
+                    task,
+                    search: parts.search().clone(),
+                    counts,
+                    copies,
+                    found: Found::OnDisk {
+                        pairs,
+                        observed: parts.observed().cloned(),
+                    },
+                })
+            }
+        }
+    }
+
+    /// A search among candidates in memory.
+    pub(crate) fn of_candidates(candidates: Candidates, task: &'a Pairs) -> Self {
+        let Candidates {
+            search,
+            corpus,
+            buckets,
+            similarity,
+            observed,
+        } = candidates;
         PairSearch {
-            groups: Groups::of(&candidates.corpus),
-            candidates,
             task,
+            search,
+            counts: counts(&corpus),
+            copies: Copies::of(&corpus),
+            found: Found::InMemory {
+                rows: corpus.distinct,
+                buckets,
+                similarity,
+                observed,
+            },
         }
     }
 
     /// The search, with the method that found the candidates.
     #[cfg(feature = "io")]
     pub(crate) fn search(&self) -> &Search {
-        &self.candidates.search
-    }
-
-    /// The number of documents.
-    #[cfg(feature = "io")]
-    pub(crate) fn documents(&self) -> u32 {
-        self.candidates.corpus.rows
+        &self.search
     }
 
     /// Calls `each` with the pairs, in the order that [`pairs`] promises. Progress shows the stage `compare`.
     pub(crate) fn for_each(
         &self,
         progress: &dyn Progress,
-        each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+        each: &mut EachPair<'_>,
     ) -> Result<Streamed> {
-        let Candidates {
-            buckets,
-            similarity,
-            ..
-        } = &self.candidates;
-        progress.begin("compare", buckets.positions().len() as u64);
-        let mut streamed = Streamed::default();
-        let search = &self.task.search;
         let mut stream = Stream {
-            groups: &self.groups,
+            copies: &self.copies,
             identical: self.task.identical,
-            is_distance: search.within.is_some(),
+            is_distance: self.search.within.is_some(),
             room: self.task.max_pairs,
             each,
             repeated: 0,
         };
-        let mut is_ended = false;
-        similar_pairs(buckets, &**similarity, search.least(), &mut |block| {
-            streamed.compared += block.compared;
-            for (done, pair) in (1u64..).zip(block.pairs) {
-                if stream.similar(pair)?.is_break() {
-                    is_ended = true;
-                    return Ok(ControlFlow::Break(()));
-                }
-                if done % 65_536 == 0 {
-                    advance(progress, streamed.documents as u64, 0, 0)?;
-                }
+        let (mut streamed, is_ended) = match &self.found {
+            Found::InMemory {
+                rows,
+                buckets,
+                similarity,
+                ..
+            } => {
+                progress.begin("compare", buckets.positions().len() as u64);
+                let least = self.search.least();
+                stream.in_memory(rows, buckets, &**similarity, least, progress)?
             }
-            streamed.documents = usize::try_from(block.documents).unwrap_or(usize::MAX);
-            advance(progress, block.documents, 0, 0)?;
-            Ok(ControlFlow::Continue(()))
-        })?;
+            #[cfg(feature = "io")]
+            Found::OnDisk { pairs, .. } => {
+                progress.begin("compare", pairs.documents());
+                stream.on_disk(pairs, progress)?
+            }
+        };
         streamed.is_complete = !is_ended && stream.identical_up_to(u32::MAX)?.is_continue();
         streamed.pairs = self.task.max_pairs - stream.room;
         Ok(streamed)
@@ -220,21 +287,12 @@ impl<'a> PairSearch<'a> {
         timings: Timings,
         progress: &dyn Progress,
     ) -> PairsFound {
-        let Candidates {
-            search,
-            corpus,
-            buckets,
-            observed,
-            ..
-        } = &self.candidates;
-        let mut counts = counts(corpus);
+        let search = &self.search;
+        let mut counts = self.counts.clone();
         counts.candidate_pairs = streamed.compared;
         counts.similar_pairs = streamed.pairs;
         if !streamed.is_complete {
-            let documents = (0..).take(buckets.positions().len());
-            let rest = documents.skip(streamed.documents);
-            let omitted = rest.map(|index| buckets.most_partners(index) as u64);
-            counts.omitted_pairs = omitted.sum::<u64>().max(1);
+            counts.omitted_pairs = streamed.omitted.max(1);
             let fewer = match search.within {
                 None => "raise the threshold",
                 Some(_) => "lower `within`",
@@ -245,6 +303,11 @@ impl<'a> PairSearch<'a> {
                 counted(counts.omitted_pairs, "pair")
             ));
         }
+        let observed = match &self.found {
+            Found::InMemory { observed, .. } => observed,
+            #[cfg(feature = "io")]
+            Found::OnDisk { observed, .. } => observed,
+        };
         PairsFound {
             counts,
             is_complete: streamed.is_complete,
@@ -256,33 +319,118 @@ impl<'a> PairSearch<'a> {
     }
 }
 
-/// Expands pairs of positions into pairs of documents.
-struct Stream<'a> {
-    groups: &'a Groups,
+/// Expands pairs of distinct documents, each named by its row, into pairs of documents.
+struct Stream<'a, 'b> {
+    copies: &'a Copies,
     identical: Identical,
     /// Whether pairs have a distance in place of a similarity.
     is_distance: bool,
     /// Pairs that may still be returned.
     room: u64,
-    each: &'a mut dyn FnMut(DocumentPair) -> Result<()>,
+    each: &'a mut EachPair<'b>,
     /// The number of groups of identical documents whose own pairs have been returned.
     repeated: usize,
 }
 
-impl Stream<'_> {
-    /// Returns the pairs of documents of two similar positions, after those of identical documents that come first.
-    fn similar(&mut self, pair: SimilarPair) -> Result<ControlFlow<()>> {
-        if self.identical_up_to(pair.lo)?.is_break() {
+/// Pairs returned between two calls of [`Progress::advance`].
+const PAIRS: u64 = 1 << 16;
+
+impl Stream<'_, '_> {
+    /// Returns the pairs that the comparison of candidates finds, and whether there was no room for all of them.
+    fn in_memory(
+        &mut self,
+        rows: &[u32],
+        buckets: &Buckets,
+        similarity: &dyn Similarity,
+        least: f64,
+        progress: &dyn Progress,
+    ) -> Result<(Streamed, bool)> {
+        let mut streamed = Streamed::default();
+        let mut is_ended = false;
+        similar_pairs(buckets, similarity, least, &mut |block| {
+            let mut pairs = (1u64..).zip(block.pairs).peekable();
+            for compared in block.compared_by_document {
+                let lo = buckets.positions()[streamed.documents];
+                streamed.documents += 1;
+                streamed.compared += compared;
+                while let Some((done, pair)) = pairs.next_if(|(_, pair)| pair.lo == lo) {
+                    let of_pair = [pair.lo, pair.hi].map(|position| rows[position as usize]);
+                    if self.similar(of_pair, pair.similarity, None)?.is_break() {
+                        is_ended = true;
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    if done % PAIRS == 0 {
+                        advance(progress, streamed.documents as u64, 0, 0)?;
+                    }
+                }
+            }
+            advance(progress, block.documents, 0, 0)?;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if is_ended {
+            let documents = (0..).take(buckets.positions().len());
+            let rest = documents.skip(streamed.documents);
+            streamed.omitted = rest.map(|index| buckets.most_partners(index) as u64).sum();
+        }
+        Ok((streamed, is_ended))
+    }
+
+    /// The same for pairs that have been found.
+    #[cfg(feature = "io")]
+    fn on_disk(
+        &mut self,
+        pairs: &SpilledPairs,
+        progress: &dyn Progress,
+    ) -> Result<(Streamed, bool)> {
+        let mut streamed = Streamed::default();
+        let mut is_ended = false;
+        for (done, record) in (1u64..).zip(pairs.iter()) {
+            match record? {
+                PairRecord::Document { most, .. } if is_ended => streamed.omitted += most,
+                PairRecord::Document { compared, .. } => {
+                    streamed.documents += 1;
+                    streamed.compared += compared;
+                }
+                PairRecord::Pair { .. } if is_ended => {}
+                PairRecord::Pair {
+                    rows,
+                    similarity,
+                    ids,
+                } => {
+                    let ids = [&*ids[0], &*ids[1]];
+                    is_ended = self.similar(rows, similarity, Some(ids))?.is_break();
+                }
+            }
+            if done % PAIRS == 0 {
+                advance(progress, streamed.documents as u64, 0, 0)?;
+            }
+        }
+        Ok((streamed, is_ended))
+    }
+
+    /// Returns the pairs of documents of two similar ones, after those of identical documents that come first. `ids` are
+    /// the ids of these two.
+    fn similar(
+        &mut self,
+        rows: [u32; 2],
+        similarity: Option<f64>,
+        ids: Option<[&str; 2]>,
+    ) -> Result<ControlFlow<()>> {
+        if self.identical_up_to(rows[0])?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
-        let groups = self.groups;
-        let (mut lo, mut hi) = (groups.rows(pair.lo), groups.rows(pair.hi));
-        if self.identical == Identical::Star {
-            (lo, hi) = (&lo[..1], &hi[..1]);
-        }
-        for a in lo {
-            for b in hi {
-                if self.emit(*a, *b, pair.similarity)?.is_break() {
+        let copies = self.copies;
+        let [lo, hi] = rows.map(|row| match self.identical {
+            Identical::All => copies.of_row(row),
+            Identical::Star => &[],
+        });
+        for a in std::iter::once(&rows[0]).chain(lo) {
+            for b in std::iter::once(&rows[1]).chain(hi) {
+                let ids = ids.map(|[of_lo, of_hi]| {
+                    let id = |row: u32, first: u32, id| if row == first { id } else { copies.id(row) };
+                    [id(*a, rows[0], of_lo), id(*b, rows[1], of_hi)]
+                });
+                if self.emit([(*a), (*b)], similarity, ids)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
@@ -290,22 +438,23 @@ impl Stream<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Returns the pairs within the groups of identical documents at positions up to `position`.
-    fn identical_up_to(&mut self, position: u32) -> Result<ControlFlow<()>> {
-        let groups = self.groups;
+    /// Returns the pairs within the groups of identical documents whose first row is at most `row`.
+    fn identical_up_to(&mut self, row: u32) -> Result<ControlFlow<()>> {
+        let copies = self.copies;
         let same = if self.is_distance { 0.0 } else { 1.0 };
-        while let Some(group) = groups.repeated.get(self.repeated)
-            && *group <= position
+        while let Some(first) = copies.firsts.get(self.repeated)
+            && *first <= row
         {
             self.repeated += 1;
-            let rows = groups.rows(*group);
+            let group: Vec<u32> = std::iter::once(first).chain(copies.of_row(*first)).copied().collect();
             let firsts = match self.identical {
-                Identical::All => rows.len(),
+                Identical::All => group.len(),
                 Identical::Star => 1,
             };
-            for (at, a) in rows.iter().enumerate().take(firsts) {
-                for b in &rows[at + 1..] {
-                    if self.emit(*a, *b, Some(same))?.is_break() {
+            for (at, a) in group.iter().enumerate().take(firsts) {
+                for b in &group[at + 1..] {
+                    let ids = copies.has_ids().then(|| [copies.id(*a), copies.id(*b)]);
+                    if self.emit([*a, *b], Some(same), ids)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -320,60 +469,78 @@ impl Stream<'_> {
         clippy::cast_sign_loss,
         reason = "a distance is a number of elements in memory"
     )]
-    fn emit(&mut self, a: u32, b: u32, nearness: Option<f64>) -> Result<ControlFlow<()>> {
+    fn emit(
+        &mut self,
+        [a, b]: [u32; 2],
+        nearness: Option<f64>,
+        ids: Option<[&str; 2]>,
+    ) -> Result<ControlFlow<()>> {
         if self.room == 0 {
             return Ok(ControlFlow::Break(()));
         }
         self.room -= 1;
         let distance = nearness.map(|nearness| -nearness as u64);
-        (self.each)(DocumentPair {
+        let pair = DocumentPair {
             a: a.min(b),
             b: a.max(b),
             similarity: nearness.filter(|_| !self.is_distance),
             distance: distance.filter(|_| self.is_distance),
-        })?;
+        };
+        (self.each)(pair, ids.map(|[of_a, of_b]| if a < b { [of_a, of_b] } else { [of_b, of_a] }))?;
         Ok(ControlFlow::Continue(()))
     }
 }
 
-/// The documents at each position.
-#[derive(Debug)]
-struct Groups {
-    /// The rows of each position, ascending; `starts[i]` is the index of the first row of position `i`.
-    rows: Vec<u32>,
-    starts: Vec<usize>,
-    /// The positions with several documents, ascending.
-    repeated: Vec<u32>,
+/// Documents that are identical to earlier ones.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// The rows of the documents that repeat a document, ascending, by the row of that document.
+    by_first: HashMap<u32, Vec<u32>>,
+    /// The rows of the repeated documents, ascending.
+    firsts: Vec<u32>,
+    /// The ids of all of them, as JSON, if they were read with their documents.
+    ids: Option<HashMap<u32, Box<str>>>,
 }
 
-impl Groups {
+impl Copies {
     fn of(corpus: &Corpus) -> Self {
-        let positions = corpus.positions();
-        let mut starts = vec![0; positions + 1];
-        for (_, position) in corpus.members() {
-            starts[position as usize + 1] += 1;
+        let mut copies = Copies::default();
+        for (row, position) in &corpus.repeats {
+            copies.add(corpus.distinct[*position as usize], *row);
         }
-        for i in 0..positions {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; starts[positions]];
-        // Members come with ascending rows for each position: the first one, then its repeats.
-        for (row, position) in corpus.members() {
-            rows[next[position as usize]] = row;
-            next[position as usize] += 1;
-        }
-        let sizes = starts.windows(2).map(|group| group[1] - group[0]);
-        let repeated = (0..).zip(sizes).filter(|(_, size)| *size > 1);
-        Groups {
-            repeated: repeated.map(|(position, _)| position).collect(),
-            rows,
-            starts,
-        }
+        copies.finish();
+        copies
     }
 
-    fn rows(&self, position: u32) -> &[u32] {
-        let position = position as usize;
-        &self.rows[self.starts[position]..self.starts[position + 1]]
+    /// Adds a document that repeats the one at row `first`.
+    pub(crate) fn add(&mut self, first: u32, row: u32) {
+        self.by_first.entry(first).or_default().push(row);
+    }
+
+    /// Adds the id of a document.
+    #[cfg(feature = "io")]
+    pub(crate) fn add_id(&mut self, row: u32, id: &str) {
+        self.ids.get_or_insert_default().insert(row, id.into());
+    }
+
+    /// Ends the adding.
+    pub(crate) fn finish(&mut self) {
+        self.firsts = self.by_first.keys().copied().collect();
+        self.firsts.sort_unstable();
+        self.by_first.values_mut().for_each(|rows| rows.sort_unstable());
+    }
+
+    /// The rows of the documents that repeat the one at this row.
+    fn of_row(&self, first: u32) -> &[u32] {
+        self.by_first.get(&first).map_or(&[], Vec::as_slice)
+    }
+
+    fn has_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
+    fn id(&self, row: u32) -> &str {
+        let ids = self.ids.as_ref();
+        ids.and_then(|ids| ids.get(&row)).map_or("", |id| id)
     }
 }

@@ -67,7 +67,7 @@ impl Sink for Counted {
         Ok(())
     }
 
-    fn take(&mut self, _: SignedBatch) -> Result<()> {
+    fn take(&mut self, _: SignedBatch, _: &[u32]) -> Result<()> {
         Ok(())
     }
 

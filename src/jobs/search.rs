@@ -1,6 +1,8 @@
 //! Finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this search.
 
 use std::ops::ControlFlow;
+#[cfg(feature = "io")]
+use std::sync::Arc;
 
 use super::banded::Banded;
 use super::corpus::Corpus;
@@ -8,8 +10,10 @@ use super::first_pass::FirstPass;
 use super::observed::{Observations, ObservedSignatures};
 use super::rarity::weigh_by_rarity;
 use super::source::Source;
+#[cfg(feature = "io")]
+use super::spilled::{Linked, Parts, SpilledDocuments, SpilledKeys};
 use crate::engine::Engine;
-use crate::error::{Conflict, Result};
+use crate::error::{Conflict, Error, Result};
 #[cfg(doc)]
 use crate::pipeline::Distance;
 use crate::pipeline::{
@@ -18,6 +22,8 @@ use crate::pipeline::{
 };
 use crate::progress::{Counts, Progress, Timings, advance, counted, grouped};
 use crate::scheme::Scheme;
+#[cfg(feature = "io")]
+use crate::store::spill::Spill;
 use crate::store::{ExactSets, NearSets};
 
 /// The method that finds candidate pairs.
@@ -101,11 +107,11 @@ const CHEAP_JOIN: u64 = 100_000_000;
 /// The same for each shingle, for larger corpora.
 const CHEAP_JOIN_PER_SHINGLE: u64 = 100;
 
-/// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
-/// estimate by a quarter of a percent, for a quarter of the memory or less.
-const SLOT_BITS: SlotBits = SlotBits::Eight;
-
 impl Search {
+    /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
+    /// estimate by a quarter of a percent, for a quarter of the memory or less.
+    pub(crate) const SLOT_BITS: SlotBits = SlotBits::Eight;
+
     /// A search for pairs of at least `threshold` similarity, with the banding of [`Banding::for_scheme`].
     ///
     /// # Errors
@@ -135,7 +141,7 @@ impl Search {
         let detection = Detection::of_candidates(self.banding, num_perm);
         match self.verification {
             Verification::None | Verification::Exact => detection,
-            Verification::Signature => detection.estimated(self.threshold, SLOT_BITS),
+            Verification::Signature => detection.estimated(self.threshold, Search::SLOT_BITS),
         }
     }
 
@@ -228,7 +234,7 @@ impl Search {
     /// The same without band keys.
     fn bytes_without_keys(&self, num_perm: usize) -> usize {
         let signature = match self.verification {
-            Verification::Signature => size_of::<u64>() * SLOT_BITS.words(num_perm),
+            Verification::Signature => size_of::<u64>() * Search::SLOT_BITS.words(num_perm),
             Verification::None | Verification::Exact => 0,
         };
         let (row, length, digest) = (4, 4, 32);
@@ -238,7 +244,7 @@ impl Search {
     /// An empty collector of what the search needs of signed documents.
     pub(crate) fn banded(&self, num_perm: usize) -> Banded {
         let packs = self.verification == Verification::Signature;
-        Banded::new(self.banding, packs.then_some((num_perm, SLOT_BITS)))
+        Banded::new(self.banding, packs.then_some((num_perm, Search::SLOT_BITS)))
     }
 }
 
@@ -253,6 +259,27 @@ pub(crate) struct Candidates {
     pub(crate) observed: Option<Observations>,
 }
 
+/// A search whose documents have been read.
+pub(crate) enum Searched {
+    /// In memory.
+    InMemory(Candidates),
+    /// On disk.
+    #[cfg(feature = "io")]
+    OnDisk(Box<OnDisk>),
+}
+
+/// A search whose documents are on disk.
+#[cfg(feature = "io")]
+pub(crate) struct OnDisk {
+    /// The number of documents.
+    pub(crate) rows: u32,
+    /// The counts of documents.
+    pub(crate) counts: Counts,
+    /// The documents that may be similar to others.
+    pub(crate) parts: Parts,
+    pub(crate) spill: Arc<Spill>,
+}
+
 impl Candidates {
     /// Reads all documents. Reads some again for exact verification.
     pub(crate) fn read(
@@ -261,7 +288,7 @@ impl Candidates {
         search: &Search,
         progress: &dyn Progress,
         timings: &mut Timings,
-    ) -> Result<Self> {
+    ) -> Result<Searched> {
         let num_perm = engine.signer().num_perm();
         let method = search.method(engine)?;
         let weighed;
@@ -286,8 +313,23 @@ impl Candidates {
             CandidateMethod::Lsh => banded,
         };
         let pass = FirstPass::new(engine, progress, &mut banded);
+        #[cfg(feature = "io")]
+        let pass = pass.within(source.budget());
         let corpus = source.read(pass, &mut timings.0)?;
         banded.end()?;
+        #[cfg(feature = "io")]
+        let mut corpus = corpus;
+        #[cfg(feature = "io")]
+        if let (Some(documents), Some(keys)) = (corpus.on_disk.take(), banded.finish_on_disk()?) {
+            let spill = Arc::clone(&documents.spill);
+            progress.tell(&format!(
+                "read {}; they need more than {} MB, so the run goes on on disk",
+                counted(corpus.documents(), "document"),
+                grouped((spill.memory() as u64).div_ceil(1_000_000))
+            ));
+            warn_of_rarities(engine, progress);
+            return OnDisk::of(corpus, (documents, keys), search, source, engine, progress, timings);
+        }
         let per_document = search.bytes_without_keys(num_perm) as u64;
         let bytes = corpus.documents() * per_document
             + banded.keys_bytes()
@@ -301,15 +343,11 @@ impl Candidates {
         let mut held = banded.sets.take();
         if method != CandidateMethod::Lsh {
             match Join::choose(held, method, search, progress, timings)? {
-                ControlFlow::Break(join) => return join.candidates(corpus, search),
+                ControlFlow::Break(join) => return Ok(Searched::InMemory(join.candidates(corpus, search)?)),
                 ControlFlow::Continue(sets) => held = sets,
             }
         }
-        if shingler.shingling().weighting == Weighting::Rarity {
-            progress.warn(
-                "through LSH, fewer similar pairs are found than stated among documents of little weight; to miss none, pass `candidates=join`",
-            );
-        }
+        warn_of_rarities(engine, progress);
         let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
         if is_exact {
             let Candidates {
@@ -318,12 +356,20 @@ impl Candidates {
             let sets = match held {
                 Some(held) => held,
                 None => timings.time("read again", corpus.bytes, || {
-                    source.read_exact_sets(corpus, engine, buckets.positions())
+                    let mut sets = source.exact_sets().weighted(shingler.takes_weights());
+                    let positions = buckets.positions();
+                    let rows = positions.iter().map(|at| corpus.distinct[*at as usize]);
+                    let mut next = positions.iter();
+                    let documents = positions.len() as u64;
+                    source.read_exact_sets(engine, &mut { rows }, documents, &mut |_, set| {
+                        next.next().map_or(Ok(()), |position| sets.insert(*position, set))
+                    })?;
+                    Ok::<_, Error>(sets)
                 })?,
             };
             candidates.similarity = Box::new(sets);
         }
-        Ok(candidates)
+        Ok(Searched::InMemory(candidates))
     }
 
     /// Candidates verified by signature, or not at all if `banded` holds no signatures.
@@ -362,6 +408,43 @@ impl Candidates {
             similarity: Box::new(signatures),
             observed: Some(observed),
         })
+    }
+}
+
+#[cfg(feature = "io")]
+impl OnDisk {
+    fn of(
+        corpus: Corpus,
+        (documents, keys): (SpilledDocuments, SpilledKeys),
+        search: &Search,
+        source: &dyn Source,
+        engine: &Engine,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Searched> {
+        let search = Search {
+            candidates: CandidateMethod::Lsh,
+            ..search.clone()
+        };
+        let linked = Linked::of(corpus.rows, documents, keys, progress, timings)?;
+        Ok(Searched::OnDisk(Box::new(OnDisk {
+            rows: corpus.rows,
+            counts: Counts {
+                identical: linked.identical(),
+                ..counts(&corpus)
+            },
+            spill: linked.spill(),
+            parts: Parts::of(linked, search, &corpus, source, engine, progress, timings)?,
+        })))
+    }
+}
+
+/// Warns of what LSH misses if shingles are weighted by rarity.
+fn warn_of_rarities(engine: &Engine, progress: &dyn Progress) {
+    if engine.shingler().shingling().weighting == Weighting::Rarity {
+        progress.warn(
+            "through LSH, fewer similar pairs are found than stated among documents of little weight; to miss none, pass `candidates=join`",
+        );
     }
 }
 
@@ -464,7 +547,7 @@ pub(crate) fn counts(corpus: &Corpus) -> Counts {
         documents: corpus.documents(),
         kept: corpus.documents(),
         identical: count(corpus.repeats.len()),
-        without_shingles: count(corpus.without_shingles.len()),
+        without_shingles: corpus.without_shingles,
         bytes: corpus.bytes,
         ..Counts::default()
     }

@@ -1,5 +1,7 @@
 //! The sources of documents: files implement [`Source`] elsewhere, memory here.
 
+#[cfg(feature = "io")]
+use std::borrow::Cow;
 use std::iter;
 use std::ops::Range;
 
@@ -14,6 +16,8 @@ use crate::error::Result;
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
 use crate::store::ExactSets;
+#[cfg(feature = "io")]
+use crate::store::spill::Budget;
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
@@ -30,14 +34,37 @@ pub(crate) trait Source {
         None
     }
 
-    /// Reads the documents at `positions`, which ascend, again, and returns their exact sets.
+    /// An empty store for exact sets.
+    fn exact_sets(&self) -> ExactSets {
+        ExactSets::default()
+    }
+
+    /// Reads the documents at `rows`, which ascend, again, and calls `each` with the row and the exact set of each, in
+    /// order. There are `documents` of them.
     fn read_exact_sets(
         &self,
-        corpus: &Corpus,
         engine: &Engine,
-        positions: &[u32],
-    ) -> Result<ExactSets>;
+        rows: &mut dyn Iterator<Item = u32>,
+        documents: u64,
+        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The memory that a run may take, and the folder for what does not fit; `None` if there is no bound.
+    #[cfg(feature = "io")]
+    fn budget(&self) -> Option<Budget> {
+        None
+    }
+
+    /// Reads the ids of all documents, by row, as JSON; `None` if they have none of their own.
+    #[cfg(feature = "io")]
+    fn ids(&self) -> Result<Option<NextId<'_>>> {
+        Ok(None)
+    }
 }
+
+/// Returns the ids of documents, one after the other.
+#[cfg(feature = "io")]
+pub(crate) type NextId<'a> = Box<dyn FnMut() -> Result<Cow<'a, str>> + 'a>;
 
 /// Documents in memory.
 pub(crate) struct InMemory<'a, D: ?Sized> {
@@ -79,20 +106,19 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
             .collect()
     }
 
-    /// The first of these positions, as many as make a batch, with their rows.
-    fn next_positions(&self, corpus: &Corpus, positions: &[u32]) -> Vec<(u32, usize)> {
+    /// The first of these rows, as many as make a batch.
+    fn next_rows(&self, rows: &mut dyn Iterator<Item = u32>) -> Vec<u32> {
         let mut room = PIECES_PER_THREAD * PIECE_BYTES * current_num_threads();
-        let fits = |(_, row): &(u32, usize)| {
-            let had_room = room > 0;
-            room = room.saturating_sub(self.bytes(*row));
-            had_room
-        };
-        let rows = positions.iter().map(|position| {
-            let row = corpus.distinct[*position as usize];
-            (*position, row as usize)
-        });
         let most = PIECE * PIECES_PER_THREAD * current_num_threads();
-        rows.take_while(fits).take(most).collect()
+        let mut batch = Vec::new();
+        while room > 0
+            && batch.len() < most
+            && let Some(row) = rows.next()
+        {
+            room = room.saturating_sub(self.bytes(row as usize));
+            batch.push(row);
+        }
+        batch
     }
 }
 
@@ -106,7 +132,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             pass.take(self, pieces)?;
             advance(self.progress, done as u64, pass.rows(), pass.bytes())?;
         }
-        Ok(pass.finish(times))
+        pass.finish(times)
     }
 
     fn held_bytes(&self) -> u64 {
@@ -115,32 +141,34 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
 
     fn read_exact_sets(
         &self,
-        corpus: &Corpus,
         engine: &Engine,
-        positions: &[u32],
-    ) -> Result<ExactSets> {
-        self.progress.begin("read again", positions.len() as u64);
-        let mut sets = ExactSets::default().weighted(engine.shingler().takes_weights());
+        rows: &mut dyn Iterator<Item = u32>,
+        documents: u64,
+        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        self.progress.begin("read again", documents);
         let (mut done, mut bytes) = (0, 0);
-        while done < positions.len() {
-            let documents: Vec<(u32, usize)> = self.next_positions(corpus, &positions[done..]);
-            let hashes = documents
+        loop {
+            let batch = self.next_rows(rows);
+            if batch.is_empty() {
+                return Ok(());
+            }
+            let hashes = batch
                 .par_iter()
-                .map_init(Scratch::default, |scratch, (_, row)| {
+                .map_init(Scratch::default, |scratch, row| {
                     let mut hashes = Vec::new();
-                    let document = self.documents.get(*row);
+                    let document = self.documents.get(*row as usize);
                     engine.shingler().exact_list(document, scratch, &mut hashes);
                     hashes
                 });
             let hashes: Vec<Vec<u64>> = hashes.collect();
-            for ((position, row), set) in documents.iter().zip(hashes) {
-                sets.insert(*position, &set)?;
-                bytes += self.bytes(*row) as u64;
+            for (row, set) in batch.iter().zip(hashes) {
+                each(*row, &set)?;
+                bytes += self.bytes(*row as usize) as u64;
             }
-            done += documents.len();
-            advance(self.progress, done as u64, done as u64, bytes)?;
+            done += batch.len() as u64;
+            advance(self.progress, done, done, bytes)?;
         }
-        Ok(sets)
     }
 }
 

@@ -63,6 +63,13 @@ impl BandKeys {
         self.len() == 0
     }
 
+    /// Bytes of memory used.
+    #[cfg(feature = "io")]
+    pub(crate) fn capacity_bytes(&self) -> usize {
+        let keys = self.columns.iter().map(Vec::capacity).sum::<usize>();
+        size_of::<u64>() * keys
+    }
+
     /// The columns, one per band.
     pub(super) fn into_columns(self) -> Vec<Vec<u64>> {
         self.columns

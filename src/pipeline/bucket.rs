@@ -43,6 +43,15 @@ pub struct Buckets {
     filter: Option<PrefixFilter>,
 }
 
+/// A document in a bucket.
+#[cfg(feature = "io")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Member {
+    pub(crate) band: u32,
+    pub(crate) key: u64,
+    pub(crate) position: u32,
+}
+
 /// The numbers of each document's buckets, ascending.
 #[derive(Clone, Debug)]
 struct Rows {
@@ -115,6 +124,24 @@ impl Buckets {
         }
         let members = (members, Vec::new());
         Ok(Buckets::new(documents, ends, members, bands, &[]))
+    }
+
+    /// The buckets of these members, each of two or more, of documents with positions below `documents`.
+    #[cfg(feature = "io")]
+    pub(crate) fn of_members(documents: usize, bands: usize, mut members: Vec<Member>) -> Self {
+        members.par_sort_unstable();
+        let (mut ends, mut positions) = (Vec::new(), Vec::with_capacity(members.len()));
+        let mut first_of_bands = Vec::with_capacity(bands + 1);
+        for bucket in members.chunk_by(|a, b| (a.band, a.key) == (b.band, b.key)) {
+            // There are fewer buckets than members, and fewer members of one band than 2^32.
+            let number = u32::try_from(ends.len()).unwrap_or(u32::MAX);
+            first_of_bands.resize(bucket[0].band as usize + 1, number);
+            positions.extend(bucket.iter().map(|member| member.position));
+            ends.push(positions.len());
+        }
+        let count = u32::try_from(ends.len()).unwrap_or(u32::MAX);
+        first_of_bands.resize(bands + 1, count);
+        Buckets::new(documents, ends, (positions, Vec::new()), first_of_bands, &[])
     }
 
     /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions
@@ -317,6 +344,35 @@ mod tests {
             .collect();
         rows.iter().for_each(|row| keys.push_keys(row));
         (rows, Buckets::of(keys, &mut |_| Ok(())).unwrap())
+    }
+
+    /// Two buckets without a member in common are numbered as in a larger set of buckets.
+    #[cfg(feature = "io")]
+    #[test]
+    fn members_make_the_same_buckets() {
+        for (documents, bands, kinds) in [(1, 3, 5), (40, 1, 30), (60, 4, 90), (30, 3, 2)] {
+            let (keys, buckets) = buckets(documents, bands, kinds);
+            let mut members = Vec::new();
+            for band in (0..bands).rev() {
+                for (position, row) in (0..).zip(&keys) {
+                    let same = keys.iter().filter(|other| other[band] == row[band]);
+                    if same.count() > 1 {
+                        members.push(Member {
+                            band: u32::try_from(band).unwrap(),
+                            key: row[band],
+                            position,
+                        });
+                    }
+                }
+            }
+            let made = Buckets::of_members(keys.len(), bands, members);
+            assert_eq!(made.positions(), buckets.positions());
+            assert_eq!(made.bands(), buckets.bands());
+            for band in 0..bands {
+                let (a, b) = (made.of_band(band), buckets.of_band(band));
+                assert!(a.eq(b), "{documents} {bands} {kinds}");
+            }
+        }
     }
 
     #[test]

@@ -61,9 +61,13 @@ pub use banding::{Banding, ErrorWeights, band_key, check_threshold};
 #[cfg(feature = "gpu")]
 pub(crate) use banding::{check_keys, keys_of_row};
 pub use bucket::Buckets;
+#[cfg(feature = "io")]
+pub(crate) use bucket::Member;
 pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
+#[cfg(feature = "io")]
+pub(crate) use components::SharedComponents;
 pub use criterion::{Criterion, Distance, Within};
 pub use detection::Detection;
 pub use distance::{

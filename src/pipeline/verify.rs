@@ -104,6 +104,8 @@ pub struct SimilarBlock {
     pub pairs: Vec<SimilarPair>,
     /// The number of pairs compared in this block.
     pub compared: u64,
+    /// The same for each document of the block, in order of positions: the pairs of it and a later one.
+    pub compared_by_document: Vec<u64>,
     /// The number of documents so far whose later partners have all been compared.
     pub documents: u64,
 }
@@ -176,6 +178,7 @@ pub fn similar_pairs(
         documents += batch.len() as u64;
         let block = SimilarBlock {
             compared: found.iter().map(|(compared, _)| compared).sum(),
+            compared_by_document: found.iter().map(|(compared, _)| *compared).collect(),
             pairs: found.into_iter().flat_map(|(_, pairs)| pairs).collect(),
             documents,
         };

@@ -9,8 +9,16 @@ mod exact_sets;
 mod set_table;
 
 #[cfg(feature = "io")]
+mod bits;
+
+#[cfg(feature = "io")]
+pub(crate) mod spill;
+
+#[cfg(feature = "io")]
 mod unnamed;
 
+#[cfg(feature = "io")]
+pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;
 pub(crate) use exact_sets::SETS_IN_MEMORY;

@@ -196,9 +196,7 @@ impl Arguments {
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
-        let run = settings
-            .over(&self.input, &inputs, caller)
-            .held_bytes(self.hold.held_bytes());
+        let run = self.hold.set(settings.over(&self.input, &inputs, caller));
         let run = self.set_output(run)?;
         let temporary = &std::env::temp_dir();
         Ok(match destination {

@@ -248,9 +248,9 @@ impl Arguments {
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
-        let mut run = settings
-            .over(&self.input, &inputs, caller)
-            .held_bytes(self.hold.held_bytes())
+        let mut run = self
+            .hold
+            .set(settings.over(&self.input, &inputs, caller))
             .overwrite(self.pairs.outputs.overwrite);
         if let Some(level) = self.pairs.outputs.compression_level {
             run = run.compression_level(level);

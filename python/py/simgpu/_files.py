@@ -78,6 +78,10 @@ _CANDIDATES = """
         ``weights="rarity"``."""
 
 _WRITING = """
+    memory: Memory for what grows with the number of documents: bytes, or a size such as ``"4GiB"``;
+        a run that needs more goes on on disk. By default 60 % of what this process may use. Never
+        changes a result.
+    temp_dir: Folder for temporary files; by default beside the results.
     hold_mib: Most MiB of decompressed input held in memory; larger input is read twice.
     compression_level: Level of compressed outputs: 1 to 22 for zstd, 0 to 9 for gzip and xz, 1 to
         9 for bzip2.
@@ -146,6 +150,8 @@ def dedup_files(
     keep_by: str | None = None,
     prefer_source: str | Iterable[str] = (),
     max_bucket: int = 4096,
+    memory: int | str | None = None,
+    temp_dir: Path | None = None,
     hold_mib: int = 128,
     removed_format: Literal["jsonl", "parquet"] = "jsonl",
     compression_level: int | None = None,
@@ -220,6 +226,8 @@ def pairs_files(
     within: int | None = None,
     identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
+    memory: int | str | None = None,
+    temp_dir: Path | None = None,
     hold_mib: int = 128,
     compression_level: int | None = None,
     overwrite: bool = False,

@@ -1,6 +1,6 @@
 //! Deduplicates documents in files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -12,10 +12,11 @@ use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
 use crate::io::{
     KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
-    Report, write_clusters, write_json, write_removed_lines, write_removed_table,
+    Report, Via, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::jobs::dedup::{Dedup, Deduplication, Removed, cluster_sizes, find_removals};
+use crate::jobs::dedup::{ClusterSizes, Dedup, FoundRemovals, Removals, find_removals};
 use crate::jobs::search::{CandidateMethod, Search, Verification};
+use crate::jobs::spilled::SpilledRemoval;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
@@ -43,15 +44,16 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        let (corpus, found) = find_removals(&mut source, self.engine, task, self.progress)?;
+        let found = find_removals(&mut source, self.engine, task, self.progress)?;
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
-        let is_kept = kept_rows(corpus.rows, &found.removed);
+        let bytes = counts.bytes;
+        let is_kept = kept_rows(&found)?;
         let folder = match target {
             Target::Folder(folder) => {
-                counts.kept = timings.time("write", corpus.bytes, || {
-                    write_tables(&folder, &source, corpus.rows, &found.removed)?;
+                counts.kept = timings.time("write", bytes, || {
+                    write_tables(&folder, &source, &found)?;
                     let kept = write_kept(&folder, &source, &is_kept)?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
@@ -59,7 +61,7 @@ impl Run<'_> {
                 Some(folder)
             }
             Target::Stream(target, _) => {
-                counts.kept = timings.time("write", corpus.bytes, || {
+                counts.kept = timings.time("write", bytes, || {
                     stream_kept(target, &source, &is_kept)
                 })?;
                 None
@@ -68,7 +70,7 @@ impl Run<'_> {
         };
         check_sum(&counts)?;
         self.warn_of_oddities(&counts);
-        let report = self.report(&source, counts, task, &found);
+        let report = self.report(&source, counts, task, &found)?;
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
@@ -79,7 +81,7 @@ impl Run<'_> {
                 self.progress,
                 source.bytes_to_read_again(),
                 report.counts.kept,
-                corpus.bytes,
+                bytes,
             )?;
             folder.commit()?;
         }
@@ -96,9 +98,8 @@ impl Run<'_> {
         source: &FileSource<'_>,
         counts: Counts,
         task: &Dedup,
-        found: &Deduplication,
-    ) -> Report {
-        let sizes = cluster_sizes(&found.removed);
+        found: &FoundRemovals,
+    ) -> Result<Report> {
         let kept = counts.kept;
         let search = Search {
             candidates: found.candidates,
@@ -111,9 +112,9 @@ impl Run<'_> {
         report.cluster = Some(task.clustering.name());
         report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
         report.expected_precision = found.expected_precision;
-        report.cluster_sizes = histogram(&sizes, kept);
-        report.largest_clusters = largest(&source.places, &sizes);
-        report
+        report.cluster_sizes = histogram(&found.sizes, kept);
+        report.largest_clusters = largest(&source.places, &found.sizes)?;
+        Ok(report)
     }
 }
 
@@ -131,12 +132,21 @@ fn check_sum(counts: &Counts) -> Result<()> {
 }
 
 /// Marks the kept documents, by row.
-fn kept_rows(rows: u32, removed: &[Removed]) -> Vec<bool> {
-    let mut is_kept = vec![true; rows as usize];
-    for removed in removed {
-        is_kept[removed.row as usize] = false;
+fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
+    let mut is_kept = vec![true; found.rows as usize];
+    match &found.removals {
+        Removals::Held(removed) => {
+            for removed in removed {
+                is_kept[removed.row as usize] = false;
+            }
+        }
+        Removals::Spilled(removals) => {
+            for removal in removals.iter() {
+                is_kept[removal?.removed.row as usize] = false;
+            }
+        }
     }
-    is_kept
+    Ok(is_kept)
 }
 
 fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
@@ -148,29 +158,24 @@ fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Res
 fn write_tables(
     folder: &OutputFolder,
     source: &FileSource<'_>,
-    documents: u32,
-    removed: &[Removed],
+    found: &FoundRemovals,
 ) -> Result<()> {
     let places = &source.places;
     let progress = source.run.progress;
+    let documents = found.rows;
     progress.begin("tables", u64::from(documents));
     let look = || advance(progress, u64::from(documents), 0, 0);
     look()?;
-    let rows = removed.iter().map(|removed| RemovedDocument {
-        row: removed.row,
-        kept: removed.kept,
-        similarity: removed.similarity,
-        found_by: removed.found_by.name(),
-        via: removed.via,
-    });
-    let stoppable = (0u64..).zip(rows.clone()).map(|(done, removed)| {
+    let (file, path) = folder.create("clusters.parquet")?;
+    let removed = removed_documents(&found.removals, places)?;
+    let ids = write_clusters(removed, places, documents, (file, &path), look)?;
+    let removed = removed_documents(&found.removals, places)?;
+    let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
         if done % 65_536 == 65_535 {
             look()?;
         }
-        Ok(removed)
+        removed
     });
-    let (file, path) = folder.create("clusters.parquet")?;
-    let ids = write_clusters(rows, places, documents, (file, &path), look)?;
     let format = source.run.removed_format;
     let (file, path) = folder.create(format.file_name())?;
     match format {
@@ -179,13 +184,69 @@ fn write_tables(
     }
 }
 
+/// The removed documents with their ids, by ascending row.
+fn removed_documents<'a>(
+    removals: &'a Removals,
+    places: &'a Places,
+) -> Result<Box<dyn Iterator<Item = Result<RemovedDocument<'a>>> + 'a>> {
+    Ok(match removals {
+        Removals::Held(removed) => Box::new(removed.iter().map(|removed| {
+            let via = removed.via.map(|(via, similarity)| {
+                let id = places.id(via)?;
+                Ok::<_, Error>(Via { id, similarity })
+            });
+            Ok(RemovedDocument {
+                row: removed.row,
+                id: places.id(removed.row)?,
+                kept: removed.kept,
+                kept_id: places.id(removed.kept)?,
+                similarity: removed.similarity,
+                found_by: removed.found_by.name(),
+                via: via.transpose()?,
+            })
+        })),
+        Removals::Spilled(removals) => {
+            let mut next_id = places.ids_in_order()?;
+            let mut next_row = 0;
+            Box::new(removals.iter().map(move |removal| {
+                let SpilledRemoval {
+                    removed,
+                    kept_id,
+                    via_id,
+                } = removal?;
+                // Ids come in order, and so do removals.
+                while next_row < removed.row {
+                    next_id()?;
+                    next_row += 1;
+                }
+                next_row += 1;
+                // Without ids of their own, documents are named by their place.
+                let named = |id: String, row: u32| match places.ids {
+                    Some(_) => Ok(id.into()),
+                    None => places.id(row),
+                };
+                let via = removed.via.map(|(row, similarity)| {
+                    let id = named(via_id, row)?;
+                    Ok::<_, Error>(Via { id, similarity })
+                });
+                Ok(RemovedDocument {
+                    row: removed.row,
+                    id: next_id()?,
+                    kept: removed.kept,
+                    kept_id: named(kept_id, removed.kept)?,
+                    similarity: removed.similarity,
+                    found_by: removed.found_by.name(),
+                    via: via.transpose()?,
+                })
+            }))
+        }
+    })
+}
+
 /// The number of clusters of each size.
-fn histogram(sizes: &HashMap<u32, u64>, kept: u64) -> BTreeMap<u64, u64> {
-    let mut histogram = BTreeMap::new();
-    for size in sizes.values() {
-        *histogram.entry(*size).or_insert(0) += 1;
-    }
-    let alone = kept - sizes.len() as u64;
+fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
+    let mut histogram = sizes.histogram.clone();
+    let alone = kept - histogram.values().sum::<u64>();
     if alone > 0 {
         histogram.insert(1, alone);
     }
@@ -193,20 +254,15 @@ fn histogram(sizes: &HashMap<u32, u64>, kept: u64) -> BTreeMap<u64, u64> {
 }
 
 /// The largest clusters, by size and then by row.
-fn largest(places: &Places, sizes: &HashMap<u32, u64>) -> Vec<LargeCluster> {
-    const LISTED: usize = 10;
-    let mut by_size: Vec<(u64, u32)> = sizes.iter().map(|(row, size)| (*size, *row)).collect();
-    by_size.sort_unstable_by_key(|(size, row)| (std::cmp::Reverse(*size), *row));
-    let listed = by_size.into_iter().take(LISTED);
-    listed
-        .map(|(documents, row)| {
-            let (file, record) = places.place(row);
-            LargeCluster {
-                kept_id: places.raw_id(row),
-                kept_file: file.to_owned(),
-                kept_row: record,
-                documents,
-            }
+fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
+    let listed = sizes.listed.iter().map(|(documents, row)| {
+        let (file, record) = places.place(*row);
+        Ok(LargeCluster {
+            kept_id: places.raw_id(*row)?,
+            kept_file: file.to_owned(),
+            kept_row: record,
+            documents: *documents,
         })
-        .collect()
+    });
+    listed.collect()
 }

@@ -66,6 +66,16 @@ pub fn memory_bytes() -> Option<u64> {
     memory.or_else(|| sysctl("hw.memsize")?.parse().ok())
 }
 
+/// The memory that a run takes by default: 60 % of what this process may use; `None` if unknown.
+pub(super) fn usable_memory_bytes() -> Option<u64> {
+    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let limits = limits.iter().filter_map(|path| fs::read_to_string(path).ok());
+    // Without a limit, the file holds a word or a huge number.
+    let limits = limits.filter_map(|limit| limit.trim().parse::<u64>().ok());
+    let least = limits.chain(memory_bytes()).min()?;
+    Some(least / 10 * 6)
+}
+
 /// The peak memory of this process in bytes; `None` if unknown.
 pub fn peak_memory_bytes() -> Option<u64> {
     kilobytes_of("/proc/self/status", "VmHWM:")

@@ -10,7 +10,7 @@ use super::run::{Run, check_compression_level};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Compression, FrameWriter, Measure, Measured, OutputFile, PairsFormat, PairsToWrite, Places,
+    Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat, PairsToWrite, Places,
     Report, folder_of, with_suffix, write_json, write_pairs_table, write_pairs_text,
 };
 use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
@@ -95,8 +95,8 @@ impl Run<'_> {
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         let (engine, progress) = (self.engine, self.progress);
-        let candidates = Candidates::read(&mut source, engine, search, progress, &mut timings)?;
-        let pairs = PairSearch::new(candidates, task);
+        let searched = Candidates::read(&mut source, engine, search, progress, &mut timings)?;
+        let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &source.places, progress)
         })?;
@@ -187,25 +187,31 @@ impl<'a> Target<'a> {
     }
 
     /// Compares the candidates of a search and writes all pairs. A file keeps its temporary name.
-    pub(super) fn write(
+    pub(super) fn write<'p>(
         &mut self,
         pairs: &PairSearch<'_>,
-        places: &Places,
+        places: &'p Places,
         progress: &dyn Progress,
     ) -> Result<Streamed> {
-        let documents = pairs.documents();
         let streamed = Cell::default();
-        let for_each = |each: &mut dyn FnMut(u32, u32, Measured) -> Result<()>| {
-            let of_all = pairs.for_each(progress, &mut |pair| {
+        let for_each = |each: &mut dyn FnMut(PairToWrite<'p>) -> Result<()>| {
+            let of_all = pairs.for_each(progress, &mut |pair, ids| {
                 let DocumentPair {
                     a,
                     b,
                     similarity,
                     distance,
                 } = pair;
-                let measured =
-                    distance.map_or(Measured::Similarity(similarity), Measured::Distance);
-                each(a, b, measured)
+                // Without ids of their own, documents are named by their place.
+                let ids = ids.filter(|_| places.ids.is_some());
+                each(PairToWrite {
+                    rows: [a, b],
+                    ids: match ids {
+                        Some(ids) => ids.map(|id| id.to_owned().into()),
+                        None => [places.id(a)?, places.id(b)?],
+                    },
+                    measured: distance.map_or(Measured::Similarity(similarity), Measured::Distance),
+                })
             })?;
             streamed.set(of_all);
             Ok(())
@@ -219,12 +225,12 @@ impl<'a> Target<'a> {
             places,
         };
         match &mut self.form {
-            TargetForm::Nowhere => for_each(&mut |_, _, _| Ok(()))?,
+            TargetForm::Nowhere => for_each(&mut |_| Ok(()))?,
             TargetForm::Stream(target) => {
                 let format = PairsFormat::JsonLines;
                 write_pairs_text(&written, format, target, Path::new("-"))?;
             }
-            TargetForm::File(target) => target.write(&written, documents)?,
+            TargetForm::File(target) => target.write(&written)?,
         }
         Ok(streamed.get())
     }
@@ -253,12 +259,12 @@ impl<'a> Target<'a> {
 }
 
 impl FileTarget {
-    fn write(&mut self, pairs: &PairsToWrite<'_>, documents: u32) -> Result<()> {
+    fn write(&mut self, pairs: &PairsToWrite<'_, '_>) -> Result<()> {
         let path = &self.path;
         let failed = || Error::io("write", path);
         let file = self.file.try_clone().map_err(failed())?;
         if self.format == PairsFormat::Parquet {
-            return write_pairs_table(pairs, documents, file, path);
+            return write_pairs_table(pairs, file, path);
         }
         let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
         write_pairs_text(pairs, self.format, &mut frames, path)?;

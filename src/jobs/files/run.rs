@@ -42,6 +42,8 @@ pub struct Run<'a> {
     pub(super) unique_ids: bool,
     pub(super) batch_bytes: usize,
     pub(super) held_bytes: u64,
+    pub(super) memory: Option<u64>,
+    pub(super) temporary: Option<PathBuf>,
     pub(super) overwrite: bool,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) keep_by: Option<KeepBy>,
@@ -74,6 +76,8 @@ impl<'a> Run<'a> {
             unique_ids: false,
             batch_bytes: 16 << 20,
             held_bytes: 128 << 20,
+            memory: None,
+            temporary: None,
             overwrite: false,
             limit: None,
             keep_by: None,
@@ -117,6 +121,27 @@ impl<'a> Run<'a> {
     /// not affect the result.
     pub fn held_bytes(self, held_bytes: u64) -> Self {
         Run { held_bytes, ..self }
+    }
+
+    /// Bytes of memory for what grows with the number of documents, in [`Run::dedup`] and [`Run::pairs`]; default 60 %
+    /// of the memory that this process may use, or without a bound where that is unknown. A run that needs more writes
+    /// to disk and goes on there. An exact join has a bound of its own
+    /// ([`Search::join_bytes`](crate::jobs::Search::join_bytes)). Does not affect the result.
+    ///
+    /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document.
+    pub fn memory(self, bytes: u64) -> Self {
+        Run {
+            memory: Some(bytes),
+            ..self
+        }
+    }
+
+    /// The folder for temporary files; default beside the results, or the folder that the output names for them.
+    pub fn temporary(self, folder: PathBuf) -> Self {
+        Run {
+            temporary: Some(folder),
+            ..self
+        }
     }
 
     /// Whether to replace the results of an earlier run; default false.

@@ -10,10 +10,8 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{Chunk, Columns, Event, Places, Skipped, TableForm, read_all};
-use crate::jobs::corpus::Corpus;
 use crate::pipeline::Scratch;
 use crate::progress::advance;
-use crate::store::ExactSets;
 
 /// A part of a file in the second pass.
 pub(super) enum Part {
@@ -174,44 +172,38 @@ impl FileSource<'_> {
         }
     }
 
-    /// Reads the documents at `positions`, which ascend, and stores their sets for exact similarity.
+    /// Reads the documents at `rows`, which ascend, and calls `each` with the row and the set for exact similarity of
+    /// each, in order.
     pub(super) fn read_sets(
         &self,
-        corpus: &Corpus,
         engine: &Engine,
-        positions: &[u32],
-        sets: &mut ExactSets,
+        rows: &mut dyn Iterator<Item = u32>,
+        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        // Rows come in ascending order, as the positions do.
-        let row_of = |position: &u32| (corpus.distinct[*position as usize], *position);
-        let mut wanted = positions.iter().map(row_of).peekable();
-        let mut position_of = |row: u32| {
-            let found = wanted.next_if(|(next, _)| *next == row);
-            found.map(|(_, position)| position)
-        };
+        let mut wanted = rows.peekable();
         let mut batch = Vec::new();
         let mut batch_bytes = 0;
         let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<u32>>)>| {
             let parsed: Vec<_> = batch
                 .par_drain(..)
-                .map(|(chunk, positions)| self.sets_of(engine, &chunk, &positions))
+                .map(|(chunk, rows)| self.sets_of(engine, &chunk, &rows))
                 .collect();
             for of_chunk in parsed {
-                for (position, set) in of_chunk? {
-                    sets.insert(position, &set)?;
+                for (row, set) in of_chunk? {
+                    each(row, &set)?;
                 }
             }
             Ok(())
         };
         self.read_again("read again", Columns::Needed, |part| {
             if let Part::Chunk(chunk, rows) = part {
-                let positions: Vec<_> = rows
-                    .iter()
-                    .map(|row| row.and_then(&mut position_of))
+                let rows = rows.iter();
+                let rows: Vec<_> = rows
+                    .map(|row| row.and_then(|row| wanted.next_if_eq(&row)))
                     .collect();
-                if positions.iter().any(Option::is_some) {
+                if rows.iter().any(Option::is_some) {
                     batch_bytes += chunk.bytes();
-                    batch.push((chunk, positions));
+                    batch.push((chunk, rows));
                 }
                 if batch_bytes >= self.run.batch_bytes {
                     batch_bytes = 0;
@@ -223,15 +215,15 @@ impl FileSource<'_> {
         store(&mut batch)
     }
 
-    /// The position and set of each record of a chunk that has a position.
+    /// The row and set of each record of a chunk that has a row here.
     fn sets_of(
         &self,
         engine: &Engine,
         chunk: &Chunk,
-        positions: &[Option<u32>],
+        rows: &[Option<u32>],
     ) -> Result<Vec<(u32, Vec<u64>)>> {
         let at = |record: u64| {
-            positions
+            rows
                 .get(usize::try_from(record).ok()?)
                 .copied()
                 .flatten()
@@ -239,7 +231,7 @@ impl FileSource<'_> {
         let fields = &self.run.fields;
         let mut documents = fields.empty_batch();
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);
-        let wanted = positions.iter().flatten();
+        let wanted = rows.iter().flatten();
         if documents.len() != wanted.clone().count() {
             // A record that was good in the first pass is bad now, so the file has changed.
             return Err(Error::InputChanged {
@@ -247,11 +239,11 @@ impl FileSource<'_> {
             });
         }
         let mut scratch = Scratch::default();
-        let sets = wanted.enumerate().map(|(i, position)| {
+        let sets = wanted.enumerate().map(|(i, row)| {
             let mut set = Vec::new();
             let shingler = engine.shingler();
             shingler.exact_list(documents.get(i), &mut scratch, &mut set);
-            (*position, set)
+            (*row, set)
         });
         Ok(sets.collect())
     }

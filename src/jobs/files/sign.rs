@@ -147,7 +147,7 @@ impl Sink for Rows {
         }
     }
 
-    fn take(&mut self, batch: SignedBatch) -> Result<()> {
+    fn take(&mut self, batch: SignedBatch, _: &[u32]) -> Result<()> {
         match batch {
             SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
             // `wants` requests signatures.

@@ -10,7 +10,7 @@ use super::run::search_parameters;
 use crate::documents::{DigestMap, digest};
 use crate::error::{BadRecord, Conflict, Error, Result};
 use crate::io::{
-    Ids, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
+    DocumentIds, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
 use crate::jobs::corpus::Corpus;
@@ -204,7 +204,7 @@ impl<'a> SignatureRun<'a> {
         let (corpus, places) =
             timings.time("read", bytes, || signatures.read(&mut banded, progress))?;
         let candidates = Candidates::of_banded(corpus, search, banded, progress, &mut timings)?;
-        let pairs = PairSearch::new(candidates, task);
+        let pairs = PairSearch::of_candidates(candidates, task);
         parameters.search = Some(search_parameters(pairs.search(), num_perm));
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &places, progress)
@@ -360,7 +360,7 @@ impl SignatureFile {
             bytes: reader.bytes,
             ..Corpus::default()
         };
-        let mut all_ids = (!is_matrix).then(Ids::default);
+        let mut all_ids = (!is_matrix).then(DocumentIds::default);
         let empty = scheme.empty_slot();
         let mut batch = Signatures::new(scheme.num_perm(), reader.width);
         let mut ids = Vec::new();
@@ -388,7 +388,7 @@ impl SignatureFile {
                 }
                 next_row += 1;
                 let Some(digest) = digest else {
-                    corpus.without_shingles.push(row);
+                    corpus.without_shingles += 1;
                     continue;
                 };
                 let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
@@ -402,11 +402,10 @@ impl SignatureFile {
                 }
             }
             if let Some(all) = &mut all_ids {
-                for id in &ids {
-                    all.push(id);
-                }
+                ids.iter().try_for_each(|id| all.push(id))?;
             }
-            sink.take(SignedBatch::Signatures(distinct))?;
+            let first = corpus.distinct.len() - distinct.len();
+            sink.take(SignedBatch::Signatures(distinct), &corpus.distinct[first..])?;
             advance(progress, u64::from(next_row), u64::from(next_row), 0)?;
         }
         if next_row != rows {

@@ -7,20 +7,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::Receiver;
 
+use super::machine;
 use super::preference::classes;
 use super::run::Run;
 use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading,
+    Chunk, Columns, DocumentIds, Event, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Reading,
     Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Parsed, Pieces};
 use crate::jobs::search::Search;
-use crate::jobs::source::Source;
+use crate::jobs::source::{NextId, Source};
 use crate::progress::{Counts, StageTime, Timings, advance, grouped};
+use crate::store::spill::{Budget, Spill};
 use crate::store::{ExactSets, SETS_IN_MEMORY};
 
 /// The documents of a run over files.
@@ -43,6 +45,7 @@ impl<'a> FileSource<'a> {
         temporary: PathBuf,
         timings: &mut Timings,
     ) -> Result<Self> {
+        let temporary = run.temporary.clone().unwrap_or(temporary);
         let copied = |bytes| advance(run.progress, bytes, 0, bytes);
         let find = || run.inputs.with_copy_of_stream(&temporary, copied);
         let files = if run.inputs.names_stream() {
@@ -129,7 +132,7 @@ impl Source for FileSource<'_> {
         });
         let places = Places {
             files: files.collect(),
-            ids: Some(Ids::default()),
+            ids: Some(DocumentIds::default()),
             held: (self.held_bytes > 0).then(Vec::new),
             ..Places::default()
         };
@@ -146,7 +149,10 @@ impl Source for FileSource<'_> {
             |events, consumed| chunks.feed(&mut pass, &events, consumed),
         )?;
         let (mut places, values) = (chunks.places, chunks.values);
-        let corpus = pass.finish(times);
+        let corpus = pass.finish(times)?;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
+        }
         if let (0, Some(first)) = (corpus.rows, places.skipped.first()) {
             return Err(Error::NoGoodRecord(first.record.clone()));
         }
@@ -169,16 +175,32 @@ impl Source for FileSource<'_> {
         self.classes.as_deref()
     }
 
+    fn exact_sets(&self) -> ExactSets {
+        ExactSets::spilling(SETS_IN_MEMORY, &self.temporary)
+    }
+
     fn read_exact_sets(
         &self,
-        corpus: &Corpus,
         engine: &Engine,
-        positions: &[u32],
-    ) -> Result<ExactSets> {
-        let mut sets = ExactSets::spilling(SETS_IN_MEMORY, &self.temporary)
-            .weighted(engine.shingler().takes_weights());
-        self.read_sets(corpus, engine, positions, &mut sets)?;
-        Ok(sets)
+        rows: &mut dyn Iterator<Item = u32>,
+        _: u64,
+        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+    ) -> Result<()> {
+        self.read_sets(engine, rows, each)
+    }
+
+    fn budget(&self) -> Option<Budget> {
+        let memory = self.run.memory.or_else(machine::usable_memory_bytes)?;
+        Some(Budget {
+            memory: usize::try_from(memory).unwrap_or(usize::MAX),
+            folder: self.temporary.clone(),
+        })
+    }
+
+    fn ids(&self) -> Result<Option<NextId<'_>>> {
+        let has_ids = self.places.ids.is_some();
+        let next = has_ids.then(|| self.places.ids_in_order()).transpose()?;
+        Ok(next.map(|next| Box::new(next) as NextId<'_>))
     }
 }
 
@@ -318,7 +340,7 @@ impl Pieces for Chunks<'_> {
             match record {
                 Record::Document(Some(id)) => {
                     if let Some(ids) = &mut places.ids {
-                        ids.push(&id);
+                        ids.push(&id)?;
                     }
                     next_row += 1;
                 }
@@ -356,6 +378,18 @@ impl Pieces for Chunks<'_> {
         })?;
         self.values.append(&values);
         Ok(())
+    }
+
+    fn held_bytes(&self) -> usize {
+        usize::try_from(self.places.held_bytes()).unwrap_or(usize::MAX) + self.values.bytes()
+    }
+
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        self.places.held = None;
+        match &mut self.places.ids {
+            Some(ids) => ids.spill(spill),
+            None => Ok(()),
+        }
     }
 
     fn buffer(&self) -> DocumentBatch {

@@ -1,0 +1,349 @@
+//! The ids of documents, by row: in memory, or on disk.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::error::Result;
+use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
+
+/// Texts, concatenated: ids as JSON, or values of a field.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    json: String,
+    ends: Vec<u64>,
+}
+
+impl Ids {
+    /// Appends the id of the next document.
+    pub(crate) fn push(&mut self, id: &str) {
+        self.json.push_str(id);
+        self.ends.push(self.json.len() as u64);
+    }
+
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the ends are lengths of a string in memory"
+    )]
+    pub(crate) fn get(&self, row: usize) -> &str {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.json[start as usize..self.ends[row] as usize]
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// All entries in order.
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// Bytes of memory used.
+    pub(super) fn bytes(&self) -> u64 {
+        self.json.len() as u64 + 8 * self.ends.len() as u64
+    }
+
+    /// Counts the entries that repeat an earlier one.
+    fn repeated(&self) -> Repeated {
+        let rows = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let mut hashed: Vec<(u64, u32)> = (0..rows)
+            .into_par_iter()
+            .map(|row| (xxh3_64(self.get(row as usize).as_bytes()), row))
+            .collect();
+        hashed.par_sort_unstable();
+        let mut repeated = Repeated::default();
+        let equal_hashes = hashed.chunk_by(|a, b| a.0 == b.0);
+        for run in equal_hashes.filter(|run| run.len() > 1) {
+            let mut rows: Vec<u32> = run.iter().map(|(_, row)| *row).collect();
+            rows.sort_by_key(|row| (self.get(*row as usize), *row));
+            for same in rows.chunk_by(|a, b| self.get(*a as usize) == self.get(*b as usize)) {
+                repeated.add(same.iter().copied());
+            }
+        }
+        repeated
+    }
+}
+
+/// The documents that repeat an earlier id.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repeated {
+    /// The number of these documents.
+    pub(super) documents: u64,
+    /// The first of them, after the document that it repeats.
+    pub(super) first: Option<(u32, u32)>,
+}
+
+impl Repeated {
+    /// Adds the documents that have one id, by ascending row.
+    fn add(&mut self, mut same: impl ExactSizeIterator<Item = u32>) {
+        self.documents += same.len().saturating_sub(1) as u64;
+        if let (Some(first), Some(second)) = (same.next(), same.next())
+            && self.first.is_none_or(|(_, earliest)| second < earliest)
+        {
+            self.first = Some((first, second));
+        }
+    }
+
+    /// Both together.
+    fn and(self, other: Repeated) -> Repeated {
+        let firsts = [self.first, other.first].into_iter().flatten();
+        Repeated {
+            documents: self.documents + other.documents,
+            first: firsts.min_by_key(|(_, second)| *second),
+        }
+    }
+}
+
+/// The ids of all documents.
+#[derive(Debug)]
+pub(crate) enum DocumentIds {
+    /// In memory.
+    Held(Ids),
+    /// On disk.
+    Spilled(SpilledIds),
+}
+
+impl Default for DocumentIds {
+    fn default() -> Self {
+        DocumentIds::Held(Ids::default())
+    }
+}
+
+impl DocumentIds {
+    /// Appends the id of the next document.
+    pub(crate) fn push(&mut self, id: &str) -> Result<()> {
+        match self {
+            DocumentIds::Held(ids) => {
+                ids.push(id);
+                Ok(())
+            }
+            DocumentIds::Spilled(ids) => ids.push(id),
+        }
+    }
+
+    /// Writes the ids to disk, and all further ones.
+    pub(crate) fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        if let DocumentIds::Held(held) = self {
+            let mut ids = SpilledIds::new(spill);
+            held.iter().try_for_each(|id| ids.push(id))?;
+            *self = DocumentIds::Spilled(ids);
+        }
+        Ok(())
+    }
+
+    /// Ends the appending.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        match self {
+            DocumentIds::Held(_) => Ok(()),
+            DocumentIds::Spilled(ids) => ids.end(),
+        }
+    }
+
+    /// Bytes of memory used.
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            DocumentIds::Held(ids) => ids.bytes(),
+            DocumentIds::Spilled(_) => 0,
+        }
+    }
+
+    /// Whether each id is a 64-bit integer.
+    pub(super) fn are_integers(&self) -> bool {
+        match self {
+            DocumentIds::Held(ids) => ids.iter().all(is_integer),
+            DocumentIds::Spilled(ids) => ids.are_integers,
+        }
+    }
+
+    /// The id of one document.
+    pub(super) fn get(&self, row: u32) -> Result<Cow<'_, str>> {
+        match self {
+            DocumentIds::Held(ids) => Ok(ids.get(row as usize).into()),
+            DocumentIds::Spilled(_) => {
+                let mut ids = self.in_order()?;
+                for _ in 0..row {
+                    ids.next()?;
+                }
+                Ok(ids.next()?.into_owned().into())
+            }
+        }
+    }
+
+    /// All ids, from the first on.
+    pub(super) fn in_order(&self) -> Result<IdsInOrder<'_>> {
+        Ok(match self {
+            DocumentIds::Held(ids) => IdsInOrder::Held { ids, row: 0 },
+            DocumentIds::Spilled(ids) => IdsInOrder::Spilled {
+                blocks: ids.file.as_ref().map(StreamFile::blocks).transpose()?,
+                block: Vec::new(),
+                start: 0,
+            },
+        })
+    }
+
+    /// The documents that repeat an earlier id. Asked once.
+    pub(super) fn repeated(&mut self) -> Result<Repeated> {
+        match self {
+            DocumentIds::Held(ids) => Ok(ids.repeated()),
+            DocumentIds::Spilled(ids) => ids.repeated(),
+        }
+    }
+}
+
+fn is_integer(id: &str) -> bool {
+    id.parse::<i64>().is_ok()
+}
+
+/// Ids on disk: a line each, since JSON needs no line break; and their digests, to find repeated ids.
+#[derive(Debug)]
+pub(crate) struct SpilledIds {
+    /// While ids are appended.
+    writing: Option<(Streams, Partitions<5>)>,
+    file: Option<StreamFile>,
+    digests: Option<Sorted<5>>,
+    are_integers: bool,
+}
+
+/// Parts of the digests of ids.
+const PARTS: usize = 16;
+
+impl SpilledIds {
+    fn new(spill: &Arc<Spill>) -> Self {
+        let lines = Streams::new(spill, "ids", 1, PARTS);
+        let digests = Partitions::new(spill, "id-digests", PARTS, 1 << 32, 4 * PARTS);
+        SpilledIds {
+            writing: Some((lines, digests)),
+            file: None,
+            digests: None,
+            are_integers: true,
+        }
+    }
+
+    fn push(&mut self, id: &str) -> Result<()> {
+        let Some((lines, digests)) = &mut self.writing else {
+            return Ok(());
+        };
+        self.are_integers = self.are_integers && is_integer(id);
+        lines.push_with(0, |line| {
+            line.extend_from_slice(id.as_bytes());
+            line.push(b'\n');
+        })?;
+        // There are fewer documents than 2^32.
+        let row = u32::try_from(digests.records()).unwrap_or(u32::MAX);
+        let [a, b, c, d] = bytemuck::cast(xxh3_128(id.as_bytes()));
+        digests.push(&[a, b, c, d, row])
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if let Some((lines, digests)) = self.writing.take() {
+            self.file = Some(lines.finish_one()?);
+            self.digests = Some(digests.finish()?);
+        }
+        Ok(())
+    }
+
+    fn repeated(&mut self) -> Result<Repeated> {
+        let Some(digests) = self.digests.take() else {
+            return Ok(Repeated::default());
+        };
+        let of_parts = digests.map(&|digests| {
+            let mut repeated = Repeated::default();
+            for same in digests.chunk_by(|a, b| a[..4] == b[..4]) {
+                repeated.add(same.iter().map(|digest| digest[4]));
+            }
+            Ok(repeated)
+        })?;
+        Ok(of_parts.into_iter().fold(Repeated::default(), Repeated::and))
+    }
+}
+
+/// Ids in order of rows.
+pub(super) enum IdsInOrder<'a> {
+    Held {
+        ids: &'a Ids,
+        row: usize,
+    },
+    Spilled {
+        blocks: Option<BlockReader<'a>>,
+        block: Vec<u8>,
+        /// Where the next id starts in the block.
+        start: usize,
+    },
+}
+
+impl<'a> IdsInOrder<'a> {
+    /// The next id. There must be one.
+    pub(super) fn next(&mut self) -> Result<Cow<'a, str>> {
+        match self {
+            IdsInOrder::Held { ids, row } => {
+                *row += 1;
+                Ok(ids.get(*row - 1).into())
+            }
+            IdsInOrder::Spilled {
+                blocks,
+                block,
+                start,
+            } => {
+                if *start == block.len() {
+                    block.clear();
+                    *start = 0;
+                    if let Some(blocks) = blocks {
+                        blocks.next(block)?;
+                    }
+                }
+                let rest = &block[*start..];
+                let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                *start += (end + 1).min(rest.len());
+                Ok(String::from_utf8_lossy(&rest[..end]).into_owned().into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(ids: &[&str], spills_at: usize) -> (DocumentIds, Option<tempfile::TempDir>) {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let mut all = DocumentIds::default();
+        for (at, id) in ids.iter().enumerate() {
+            if at == spills_at {
+                all.spill(&spill).unwrap();
+            }
+            all.push(id).unwrap();
+        }
+        all.end().unwrap();
+        (all, Some(folder))
+    }
+
+    #[test]
+    fn ids_on_disk_are_those_in_memory() {
+        let many: Vec<String> = (0..3_000).map(|i| format!("\"id {}\"", i % 2_900)).collect();
+        let many: Vec<&str> = many.iter().map(|id| &**id).collect();
+        let numbers = ["3", "1", "-7", "1", "1", "3"];
+        for (ids, repeats, first) in [
+            (&many[..], 100, Some((0, 2_900))),
+            (&numbers[..], 3, Some((1, 3))),
+            (&many[..7], 0, None),
+        ] {
+            for spills_at in [0, 2, ids.len()] {
+                let (mut all, _folder) = all(ids, spills_at);
+                assert_eq!(all.are_integers(), ids[0] == "3");
+                let mut in_order = all.in_order().unwrap();
+                for id in ids {
+                    assert_eq!(in_order.next().unwrap(), *id);
+                }
+                drop(in_order);
+                assert_eq!(all.get(5).unwrap(), ids[5]);
+                let repeated = all.repeated().unwrap();
+                assert_eq!((repeated.documents, repeated.first), (repeats, first));
+            }
+        }
+    }
+}

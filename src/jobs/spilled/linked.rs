@@ -1,0 +1,169 @@
+//! Finds the documents that repeat earlier ones, and those that share a bucket.
+
+use std::sync::{Arc, Mutex};
+
+use super::documents::{SpilledDocuments, SpilledKeys};
+use crate::error::{Error, Result};
+use crate::pipeline::SharedComponents;
+use crate::progress::{Progress, Timings, advance};
+use crate::store::Bits;
+use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams};
+
+/// The documents that share a bucket or repeat others.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    pub(super) spill: Arc<Spill>,
+    pub(super) bands: usize,
+    /// The row of each document that repeats an earlier one, and the row of the first of them.
+    pub(super) repeats: Sorted<2>,
+    /// The rows that `repeats` repeats.
+    pub(super) repeated: Bits,
+    /// The rows of documents that share a bucket. None of them repeats an earlier one.
+    pub(super) in_buckets: Bits,
+    /// The components of the documents that share buckets, by row.
+    pub(super) components: SharedComponents,
+    /// The documents of each bucket: row, band and both words of the key.
+    pub(super) members: StreamFile,
+    pub(super) lengths: StreamFile,
+    pub(super) signatures: Option<StreamFile>,
+}
+
+/// Parts of the repeated documents.
+const PARTS: usize = 16;
+
+impl Linked {
+    /// Sorts the digests and the band keys of a corpus on disk.
+    pub(crate) fn of(
+        rows: u32,
+        documents: SpilledDocuments,
+        keys: SpilledKeys,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let SpilledDocuments {
+            spill,
+            digests,
+            lengths,
+        } = documents;
+        let (repeats, later, repeated) = timings.time("identical", 0, || {
+            find_repeats(digests, rows, &spill, progress)
+        })?;
+        let bands = keys.bands.len();
+        let in_buckets = Bits::zeros(rows);
+        let components = SharedComponents::new(rows);
+        let members = timings.time("bucket", 0, || {
+            let members = Mutex::new(Streams::new(&spill, "members", 1, 1));
+            progress.begin("bucket", bands as u64);
+            for (band, keys) in (0u32..).zip(keys.bands) {
+                keys.map(&|keys| {
+                    let found = members_of(keys, band, &later, progress)?;
+                    for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
+                        for member in bucket {
+                            in_buckets.set(member[0]);
+                            components.unite(bucket[0][0], member[0]);
+                        }
+                    }
+                    push_all(&members, |members| {
+                        let mut found = found.iter();
+                        found.try_for_each(|member| members.push(0, bytemuck::cast_slice(member)))
+                    })
+                })?;
+                advance(progress, u64::from(band) + 1, 0, 0)?;
+            }
+            members.into_inner().map_err(|_| stopped())?.finish_one()
+        })?;
+        Ok(Linked {
+            spill,
+            bands,
+            repeats,
+            repeated,
+            in_buckets,
+            components,
+            members,
+            lengths,
+            signatures: keys.signatures,
+        })
+    }
+
+    /// The number of documents that repeat an earlier one.
+    pub(crate) fn identical(&self) -> u64 {
+        self.repeats.records()
+    }
+
+    /// The folder and its memory.
+    pub(crate) fn spill(&self) -> Arc<Spill> {
+        Arc::clone(&self.spill)
+    }
+}
+
+/// The row of each document that repeats an earlier one, and of the first of them; these rows as bits, and the rows
+/// that are repeated.
+fn find_repeats(
+    digests: Sorted<5>,
+    rows: u32,
+    spill: &Arc<Spill>,
+    progress: &dyn Progress,
+) -> Result<(Sorted<2>, Bits, Bits)> {
+    progress.begin("identical", digests.records());
+    let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
+    let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
+    let repeats = Mutex::new(repeats);
+    digests.map(&|digests| {
+        stop_if_asked(progress)?;
+        let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
+        for same in same.filter(|same| same.len() > 1) {
+            let first = same[0][4];
+            repeated.set(first);
+            push_all(&repeats, |repeats| {
+                same[1..].iter().try_for_each(|repeat| {
+                    later.set(repeat[4]);
+                    repeats.push(&[repeat[4], first])
+                })
+            })?;
+        }
+        Ok(())
+    })?;
+    let repeats = repeats.into_inner().map_err(|_| stopped())?;
+    Ok((repeats.finish()?, later, repeated))
+}
+
+/// The members of the buckets of sorted keys of a band, without those that repeat an earlier document: row, band and
+/// both words of the key.
+fn members_of(
+    keys: &[[u32; 3]],
+    band: u32,
+    later: &Bits,
+    progress: &dyn Progress,
+) -> Result<Vec<[u32; 4]>> {
+    stop_if_asked(progress)?;
+    let mut members: Vec<[u32; 4]> = Vec::new();
+    for same in keys.chunk_by(|a, b| a[..2] == b[..2]) {
+        let start = members.len();
+        if same.len() > 1 {
+            let distinct = same.iter().filter(|key| !later.get(key[2]));
+            members.extend(distinct.map(|[high, low, row]| [*row, band, *high, *low]));
+        }
+        if members.len() == start + 1 {
+            members.pop();
+        }
+    }
+    Ok(members)
+}
+
+/// Gives one thread at a time the right to write.
+fn push_all<W>(writer: &Mutex<W>, push: impl FnOnce(&mut W) -> Result<()>) -> Result<()> {
+    let mut writer = writer.lock().map_err(|_| stopped())?;
+    push(&mut writer)
+}
+
+/// Only a panic of another thread gets here: it ends the run.
+fn stopped() -> Error {
+    Error::Stopped
+}
+
+fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
+    match progress.is_stopped() {
+        true => Err(Error::Stopped),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,24 @@
+//! Runs larger than memory.
+//!
+//! While documents are read, their digests, band keys, ids and lengths go to disk ([`DocumentWriter`], [`KeyWriter`]).
+//! Then digests are sorted, which finds repeated documents, and the keys of each band are sorted, which finds buckets
+//! ([`Linked`]). Buckets link documents into components. No bucket, no similar pair and no cluster reaches from one
+//! component to another. So the components are distributed to parts that fit in memory ([`Parts`]), and each part is
+//! searched as a run in memory is: by the same code, with the same result. A document has the number of its row among
+//! the rows of its part, so every order by rows is the same, too.
+
+mod documents;
+
+mod linked;
+
+mod parts;
+
+mod pairs;
+
+mod removals;
+
+pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
+pub(crate) use linked::Linked;
+pub(crate) use parts::{Part, Parts};
+pub(crate) use pairs::{PairRecord, SpilledPairs};
+pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};

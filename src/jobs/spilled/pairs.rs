@@ -1,0 +1,167 @@
+//! Similar pairs on disk, in order of rows.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+
+use super::parts::{Part, Parts};
+use super::removals::{similarity_of, words_of};
+use crate::error::{Error, Result};
+use crate::jobs::pairs::Copies;
+use crate::jobs::search::Candidates;
+use crate::pipeline::{CandidateSource, similar_pairs};
+use crate::progress::Progress;
+use crate::store::spill::{KeyedRecords, SortedRecords, Spill, words_at};
+
+/// The similar pairs of all parts. Documents are named by their rows.
+#[derive(Debug)]
+pub(crate) struct SpilledPairs {
+    records: SortedRecords,
+    documents: u64,
+}
+
+/// What is known of a document or of a pair.
+pub(crate) enum PairRecord {
+    /// A document that has candidates. It comes before its pairs.
+    Document {
+        /// The number of candidates with higher rows that were compared with it.
+        compared: u64,
+        /// An upper bound on the number of all of its candidates.
+        most: u64,
+    },
+    /// Two similar documents.
+    Pair {
+        /// Their rows, ascending.
+        rows: [u32; 2],
+        similarity: Option<f64>,
+        /// Their ids as JSON; empty if documents have no ids of their own.
+        ids: [String; 2],
+    },
+}
+
+/// Ranges of rows.
+const PARTS: usize = 64;
+
+/// Words of a document or a pair, before both ids.
+const WORDS: usize = 4;
+
+/// What comes of one part: the number of its documents, its copies of documents as first and later row, and their ids.
+type OfPart = (u64, Vec<(u32, u32)>, Vec<(u32, String)>);
+
+impl SpilledPairs {
+    /// Compares the candidates of all parts.
+    pub(crate) fn find(
+        parts: &Parts,
+        rows: u32,
+        spill: &Arc<Spill>,
+        progress: &dyn Progress,
+    ) -> Result<(Self, Copies)> {
+        let records = KeyedRecords::new(spill, "pairs", PARTS, rows.into());
+        let records = Mutex::new(records);
+        let mut copies = Copies::default();
+        let mut documents = 0;
+        let find = |part: Part| find_in(part, &records, progress);
+        parts.for_each(progress, find, |(of_part, repeats, ids)| {
+            documents += of_part;
+            repeats.iter().for_each(|(first, row)| copies.add(*first, *row));
+            ids.iter().for_each(|(row, id)| copies.add_id(*row, id));
+            Ok(())
+        })?;
+        copies.finish();
+        let records = records.into_inner().map_err(|_| Error::Stopped)?;
+        let pairs = SpilledPairs {
+            records: records.finish()?,
+            documents,
+        };
+        Ok((pairs, copies))
+    }
+
+    /// The number of documents with candidates.
+    pub(crate) fn documents(&self) -> u64 {
+        self.documents
+    }
+
+    /// The documents with candidates by ascending row, each followed by its pairs with documents of higher rows, which
+    /// ascend, too.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<PairRecord>> {
+        self.records.iter().map(|record| {
+            let ([lo, hi], bytes) = record?;
+            let [a, b, c, d] = words_at::<WORDS>(&bytes).unwrap_or_default();
+            if hi == 0 {
+                return Ok(PairRecord::Document {
+                    compared: u64::from(b) << 32 | u64::from(a),
+                    most: u64::from(d) << 32 | u64::from(c),
+                });
+            }
+            let ids = &bytes[WORDS * size_of::<u32>()..];
+            let (of_lo, of_hi) = ids.split_at(c as usize);
+            Ok(PairRecord::Pair {
+                rows: [lo, hi],
+                similarity: similarity_of(a, b),
+                ids: [of_lo, of_hi].map(|id| String::from_utf8_lossy(id).into_owned()),
+            })
+        })
+    }
+}
+
+/// Writes the similar pairs of a part.
+#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
+fn find_in(
+    part: Part,
+    records: &Mutex<KeyedRecords>,
+    progress: &dyn Progress,
+) -> Result<OfPart> {
+    let Part {
+        documents,
+        candidates,
+        ..
+    } = part;
+    let Candidates {
+        search,
+        corpus,
+        buckets,
+        similarity,
+        ..
+    } = candidates;
+    let number = |position: u32| corpus.distinct[position as usize];
+    let words = |number: u64| [number as u32, (number >> 32) as u32];
+    let mut next = 0u32;
+    similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
+        if progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let mut records = records.lock().map_err(|_| Error::Stopped)?;
+        for compared in &block.compared_by_document {
+            let row = documents.row(number(buckets.positions()[next as usize]));
+            let [a, b] = words(*compared);
+            let [c, d] = words(buckets.most_partners(next) as u64);
+            records.push_with([row, 0], |bytes| {
+                bytes.extend_from_slice(bytemuck::cast_slice(&[a, b, c, d]));
+            })?;
+            next += 1;
+        }
+        for pair in &block.pairs {
+            let [lo, hi] = [pair.lo, pair.hi].map(number);
+            let (of_lo, of_hi) = (documents.id(lo), documents.id(hi));
+            let [low, high] = words_of(pair.similarity);
+            let of_id = u32::try_from(of_lo.len()).unwrap_or(u32::MAX);
+            records.push_with([documents.row(lo), documents.row(hi)], |bytes| {
+                bytes.extend_from_slice(bytemuck::cast_slice(&[low, high, of_id, 0]));
+                bytes.extend_from_slice(of_lo.as_bytes());
+                bytes.extend_from_slice(of_hi.as_bytes());
+            })?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let mut ids = Vec::new();
+    let mut repeats = Vec::with_capacity(corpus.repeats.len());
+    for (row, position) in &corpus.repeats {
+        let first = number(*position);
+        repeats.push((documents.row(first), documents.row(*row)));
+        if documents.has_ids() {
+            for number in [first, *row] {
+                ids.push((documents.row(number), documents.id(number).to_owned()));
+            }
+        }
+    }
+    Ok((u64::from(next), repeats, ids))
+}

@@ -1,0 +1,427 @@
+//! Parts of the documents that fit in memory.
+
+use rayon::prelude::*;
+
+use super::linked::Linked;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::io::Ids;
+use crate::jobs::corpus::Corpus;
+use crate::jobs::observed::{Observations, ObservedSignatures};
+use crate::jobs::search::{Candidates, Search, Verification};
+use crate::jobs::source::Source;
+use crate::pipeline::{
+    Buckets, Member, PackedSignatures, SharedComponents, Similarity, Unit, Unverified,
+};
+use crate::progress::{Progress, Timings, advance, grouped};
+use crate::scheme::fmix64;
+use crate::store::ExactSets;
+use crate::store::spill::{StreamFile, Streams, words_at};
+
+/// The documents that share a bucket or repeat others, in parts: each component is in one part as a whole.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    search: Search,
+    num_perm: usize,
+    bands: usize,
+    components: SharedComponents,
+    has_ids: bool,
+    has_classes: bool,
+    is_weighted: bool,
+    /// The documents of each part, by ascending row: `[row, first, length, class, class, bytes of id]` and the id.
+    documents: Vec<StreamFile>,
+    /// The members of their buckets: `[row, band, key, key]`.
+    members: Vec<StreamFile>,
+    /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
+    compared: Vec<StreamFile>,
+    /// Bytes of memory for one part.
+    most_bytes: usize,
+    observed: Observations,
+}
+
+/// Words of a record of a document, before its id.
+const DOCUMENT: usize = 6;
+
+/// Parts at least, so that all threads have work.
+const LEAST_PARTS: usize = 8;
+
+/// Parts at most: each has three files.
+const MOST_PARTS: usize = 1024;
+
+/// A part of the documents, in memory. Its documents are numbered by ascending row, from 0.
+pub(crate) struct Part {
+    pub(crate) documents: PartDocuments,
+    /// The classes of documents in the order of preference; `None` if all are of one class.
+    pub(crate) classes: Option<Vec<u64>>,
+    /// The candidates, where a document's row is its number.
+    pub(crate) candidates: Candidates,
+}
+
+/// The documents of a part.
+pub(crate) struct PartDocuments {
+    rows: Vec<u32>,
+    /// `None` if documents have no ids of their own.
+    ids: Option<Ids>,
+}
+
+impl PartDocuments {
+    /// The row of a document among all documents.
+    pub(crate) fn row(&self, number: u32) -> u32 {
+        self.rows[number as usize]
+    }
+
+    /// Whether documents have ids of their own.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
+    /// The id of a document, as JSON; empty if documents have no ids of their own.
+    pub(crate) fn id(&self, number: u32) -> &str {
+        self.ids.as_ref().map_or("", |ids| ids.get(number as usize))
+    }
+}
+
+impl Parts {
+    /// Distributes the documents of `linked`.
+    pub(crate) fn of(
+        linked: Linked,
+        search: Search,
+        corpus: &Corpus,
+        source: &dyn Source,
+        engine: &Engine,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let memory = linked.spill.memory();
+        let most_bytes = memory / 2 / rayon::current_num_threads();
+        let bytes = expected_bytes(&linked, &search, corpus, engine);
+        let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let count = count.clamp(LEAST_PARTS, MOST_PARTS);
+        let part_of = |row: u32| hashed(linked.components.root(row), 0, count);
+
+        let streams = |name: &str| Streams::new(&linked.spill, name, count, count);
+        let ids = source.ids()?;
+        let (has_ids, classes) = (ids.is_some(), source.classes());
+        let (documents, members) = timings.time("distribute", 0, || {
+            let documents = {
+                let mut next_id = ids;
+                let mut documents = streams("documents");
+                let mut repeats = linked.repeats.into_records().peekable();
+                let mut row = 0;
+                progress.begin("distribute", corpus.documents());
+                linked.lengths.for_each_block(|lengths| {
+                    for length in lengths.chunks_exact(size_of::<u32>()) {
+                        let id = next_id.as_mut().map(|next| next()).transpose()?;
+                        let is_repeat = |repeat: &Result<[u32; 2]>| {
+                            repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
+                        };
+                        let repeat = repeats.next_if(is_repeat).transpose()?;
+                        let first = repeat.map_or(row, |repeat| repeat[1]);
+                        if repeat.is_some()
+                            || linked.repeated.get(row)
+                            || linked.in_buckets.get(row)
+                        {
+                            let class = classes.map_or(0, |classes| classes[row as usize]);
+                            let id = id.as_deref().unwrap_or_default().as_bytes();
+                            documents.push_with(part_of(first), |record| {
+                                let [low, high] = words(class);
+                                let of_id = u32::try_from(id.len()).unwrap_or(u32::MAX);
+                                record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
+                                record.extend_from_slice(length);
+                                record.extend_from_slice(bytemuck::cast_slice(&[low, high, of_id]));
+                                record.extend_from_slice(id);
+                            })?;
+                        }
+                        row += 1;
+                    }
+                    advance(progress, row.into(), 0, 0)
+                })?;
+                documents.finish()?
+            };
+            let mut members = streams("members-of");
+            linked.members.for_each_block(|block| {
+                for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                    members.push(part_of(row_of(member)), member)?;
+                }
+                advance(progress, corpus.documents(), 0, 0)
+            })?;
+            Ok::<_, crate::Error>((documents, members.finish()?))
+        })?;
+        drop(linked.members);
+        let num_perm = engine.signer().num_perm();
+        let compared = match search.verification {
+            Verification::None => Vec::new(),
+            Verification::Signature => timings.time("distribute", 0, || {
+                let mut compared = streams("compared");
+                let bytes = size_of::<u32>() + packed_words(num_perm) * size_of::<u64>();
+                let files = linked.signatures.iter();
+                for file in files {
+                    file.for_each_block(|block| {
+                        for record in block.chunks_exact(bytes) {
+                            let row = row_of(record);
+                            if linked.in_buckets.get(row) {
+                                compared.push(part_of(row), record)?;
+                            }
+                        }
+                        advance(progress, corpus.documents(), 0, 0)
+                    })?;
+                }
+                compared.finish()
+            })?,
+            Verification::Exact => timings.time("read again", corpus.bytes, || {
+                let mut compared = streams("compared");
+                let mut rows = (0..corpus.rows).filter(|row| linked.in_buckets.get(*row));
+                let documents = linked.in_buckets.count();
+                source.read_exact_sets(engine, &mut rows, documents, &mut |row, set| {
+                    compared.push_with(part_of(row), |record| {
+                        let [low, high] = words(set.len() as u64);
+                        record.extend_from_slice(bytemuck::cast_slice(&[row, low, high]));
+                        record.extend_from_slice(bytemuck::cast_slice(set));
+                    })
+                })?;
+                compared.finish()
+            })?,
+        };
+        Ok(Parts {
+            observed: Observations::none(num_perm),
+            search,
+            num_perm,
+            bands: linked.bands,
+            components: linked.components,
+            has_ids,
+            has_classes: classes.is_some(),
+            is_weighted: engine.shingler().takes_weights(),
+            documents,
+            members,
+            compared,
+            most_bytes,
+        })
+    }
+
+    /// The search of every part.
+    pub(crate) fn search(&self) -> &Search {
+        &self.search
+    }
+
+    /// The estimates of all candidates compared so far; `None` without estimates.
+    pub(crate) fn observed(&self) -> Option<&Observations> {
+        (self.search.verification == Verification::Signature).then_some(&self.observed)
+    }
+
+    /// Calls `work` with every part, on several threads, and `each` with its results, in order. Progress shows the stage
+    /// `compare`.
+    pub(crate) fn for_each<T: Send>(
+        &self,
+        progress: &dyn Progress,
+        work: impl Fn(Part) -> Result<T> + Sync,
+        mut each: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        // A part of many bytes is loaded in several goes: each takes some of its components.
+        let goes: Vec<(usize, usize, usize)> = (0..self.documents.len())
+            .flat_map(|part| {
+                let of = self.bytes(part).div_ceil(self.most_bytes.max(1));
+                (0..of).map(move |go| (part, go, of))
+            })
+            .collect();
+        progress.begin("compare", goes.len() as u64);
+        let mut done = 0;
+        for batch in goes.chunks(rayon::current_num_threads()) {
+            let results = batch
+                .par_iter()
+                .map(|(part, go, of)| work(self.load(*part, *go, *of, progress)?))
+                .collect::<Result<Vec<T>>>()?;
+            done += results.len() as u64;
+            results.into_iter().try_for_each(&mut each)?;
+            advance(progress, done, 0, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory for a part, about.
+    fn bytes(&self, part: usize) -> usize {
+        let members = self.members[part].bytes() * IN_MEMORY_PER_MEMBER / 16;
+        let compared = self.compared.get(part).map_or(0, StreamFile::bytes);
+        let bytes = 2 * self.documents[part].bytes() + members + compared;
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// Loads a part, or of a part the components of one go out of `of`.
+    fn load(&self, part: usize, go: usize, of: usize, progress: &dyn Progress) -> Result<Part> {
+        let is_here = |row: u32| of == 1 || hashed(self.components.root(row), 1, of) == go;
+        let mut corpus = Corpus::default();
+        let (mut rows, mut ids) = (Vec::new(), Ids::default());
+        let (mut distinct_rows, mut classes) = (Vec::new(), Vec::new());
+        let mut firsts = Vec::new();
+        self.documents[part].for_each_block(|block| {
+            let mut rest = block;
+            while !rest.is_empty() {
+                let [row, first, length, low, high, of_id] =
+                    words_at::<DOCUMENT>(rest).unwrap_or_default();
+                let (id, after) = rest[DOCUMENT * size_of::<u32>()..].split_at(of_id as usize);
+                rest = after;
+                if !is_here(first) {
+                    continue;
+                }
+                let local = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+                if first == row {
+                    corpus.distinct.push(local);
+                    distinct_rows.push(row);
+                } else {
+                    firsts.push((local, first));
+                }
+                rows.push(row);
+                corpus.lengths.push(length);
+                if self.has_classes {
+                    classes.push(u64::from(high) << 32 | u64::from(low));
+                }
+                if self.has_ids {
+                    ids.push(&String::from_utf8_lossy(id));
+                }
+            }
+            Ok(())
+        })?;
+        // There are fewer documents than 2^32.
+        corpus.rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        let position_of = |row: u32| {
+            let position = distinct_rows.binary_search(&row).ok();
+            position.and_then(|position| u32::try_from(position).ok())
+        };
+        let repeats = firsts.into_iter();
+        corpus.repeats = repeats
+            .filter_map(|(local, first)| Some((local, position_of(first)?)))
+            .collect();
+        let mut members = Vec::new();
+        self.members[part].for_each_block(|block| {
+            for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                let [row, band, high, low] = words_at(member).unwrap_or_default();
+                if let (true, Some(position)) = (is_here(row), position_of(row)) {
+                    members.push(Member {
+                        band,
+                        key: u64::from(high) << 32 | u64::from(low),
+                        position,
+                    });
+                }
+            }
+            Ok(())
+        })?;
+        let buckets = Buckets::of_members(distinct_rows.len(), self.bands, members);
+        let similarity: Box<dyn Similarity> = match self.search.verification {
+            Verification::None => Box::new(Unverified),
+            Verification::Signature => Box::new(self.signatures(part, &distinct_rows)?),
+            Verification::Exact => Box::new(self.exact_sets(part, &distinct_rows)?),
+        };
+        if of > 1 && self.bytes(part) / of > 2 * self.most_bytes {
+            progress.warn(&format!(
+                "{} documents take more memory than their share of `memory`, because buckets link them; raise `memory`",
+                grouped(rows.len() as u64)
+            ));
+        }
+        Ok(Part {
+            documents: PartDocuments {
+                rows,
+                ids: self.has_ids.then_some(ids),
+            },
+            classes: self.has_classes.then_some(classes),
+            candidates: Candidates {
+                search: self.search.clone(),
+                corpus,
+                buckets,
+                similarity,
+                observed: None,
+            },
+        })
+    }
+
+    /// The signatures of the documents at these rows, which ascend.
+    fn signatures(&self, part: usize, rows: &[u32]) -> Result<ObservedSignatures> {
+        let of_row = packed_words(self.num_perm);
+        let mut all = vec![0; of_row * rows.len()];
+        self.compared[part].for_each_block(|block| {
+            for record in block.chunks_exact(size_of::<u32>() + of_row * size_of::<u64>()) {
+                if let Ok(at) = rows.binary_search(&row_of(record)) {
+                    let row = &mut all[of_row * at..of_row * (at + 1)];
+                    bytemuck::cast_slice_mut(row).copy_from_slice(&record[size_of::<u32>()..]);
+                }
+            }
+            Ok(())
+        })?;
+        let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
+        Ok(ObservedSignatures::counted_in(packed, &self.observed))
+    }
+
+    /// The exact sets of the documents at these rows, which ascend.
+    fn exact_sets(&self, part: usize, rows: &[u32]) -> Result<ExactSets> {
+        let mut sets = ExactSets::default().weighted(self.is_weighted);
+        let mut set: Vec<u64> = Vec::new();
+        self.compared[part].for_each_block(|block| {
+            let mut rest = block;
+            while !rest.is_empty() {
+                let [row, low, high] = words_at(rest).unwrap_or_default();
+                let length = u64::from(high) << 32 | u64::from(low);
+                let length = usize::try_from(length).unwrap_or(usize::MAX);
+                rest = &rest[size_of::<[u32; 3]>()..];
+                let (of_set, after) = rest.split_at(length * size_of::<u64>());
+                rest = after;
+                if let Ok(at) = rows.binary_search(&row) {
+                    set.clear();
+                    set.resize(length, 0);
+                    bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
+                    sets.insert(u32::try_from(at).unwrap_or(u32::MAX), &set)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(sets)
+    }
+}
+
+/// Bytes of memory per member of a bucket, while buckets are made.
+const IN_MEMORY_PER_MEMBER: u64 = 40;
+
+/// Bytes of memory for all parts, about.
+fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
+    const PER_DOCUMENT: u64 = 100;
+    let members = linked.members.bytes() / 16;
+    let documents = linked.in_buckets.count();
+    let of_text = corpus.bytes / corpus.documents().max(1);
+    let per_document = match search.verification {
+        Verification::None => 0,
+        Verification::Signature => 8 * packed_words(engine.signer().num_perm()) as u64,
+        // A hash of 8 bytes for each word or byte.
+        Verification::Exact => match engine.shingler().shingling().unit {
+            Unit::Bytes | Unit::Chars => 8 * of_text,
+            _ => 2 * of_text,
+        },
+    };
+    members * IN_MEMORY_PER_MEMBER
+        + documents * (per_document + PER_DOCUMENT)
+        + linked.identical() * PER_DOCUMENT
+}
+
+/// Words of a packed signature.
+fn packed_words(num_perm: usize) -> usize {
+    Search::SLOT_BITS.words(num_perm)
+}
+
+/// A number below `count` for a component.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the result is below `count`"
+)]
+fn hashed(root: u32, seed: u64, count: usize) -> usize {
+    let hash = fmix64(u64::from(root) | seed << 32) >> 32;
+    (u128::from(hash) * count as u128 >> 32) as usize
+}
+
+/// The row at the beginning of a record.
+fn row_of(record: &[u8]) -> u32 {
+    let [row] = words_at(record).unwrap_or_default();
+    row
+}
+
+/// The low and the high word of a number.
+#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
+fn words(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}

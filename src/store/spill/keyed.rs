@@ -1,0 +1,228 @@
+//! Records of any length, sorted by a key outside of memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Spill, StreamFile, Streams};
+use crate::error::Result;
+
+/// The key of a record: two words, compared in order.
+pub(crate) type Key = [u32; 2];
+
+/// Words before the bytes of a record: its key and its length.
+const WORDS: usize = 3;
+
+/// Takes records of any length in any order, distributed by the first words of their keys.
+#[derive(Debug)]
+pub(crate) struct KeyedRecords {
+    streams: Streams,
+    /// The first words of all keys.
+    range: Range<u64>,
+    records: u64,
+}
+
+/// Parts of an oversized part.
+const SPLIT: usize = 16;
+
+impl KeyedRecords {
+    /// No records yet, in `count` parts. The first words of keys are below `end`.
+    pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, end: u64) -> Self {
+        KeyedRecords {
+            streams: Streams::new(spill, name, count, count),
+            range: 0..end.max(1),
+            records: 0,
+        }
+    }
+
+    /// Appends a record, of less than 4 GiB, that `write` appends to a buffer.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a record has less than 4 GiB, and the number of a part is below that of all parts"
+    )]
+    pub(crate) fn push_with(&mut self, key: Key, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let width = self.range.end - self.range.start;
+        let offset = u64::from(key[0]) - self.range.start;
+        let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
+        self.records += 1;
+        self.streams.push_with(part as usize, |buffer| {
+            buffer.extend_from_slice(bytemuck::cast_slice(&[key[0], key[1], 0]));
+            let start = buffer.len();
+            write(buffer);
+            let length = (buffer.len() - start) as u32;
+            buffer[start - size_of::<u32>()..start].copy_from_slice(&length.to_ne_bytes());
+        })
+    }
+
+    /// Ends the writing.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn finish(self) -> Result<SortedRecords> {
+        Ok(SortedRecords {
+            spill: Arc::clone(self.streams.spill()),
+            range: self.range,
+            parts: self.streams.finish()?,
+            records: self.records,
+        })
+    }
+}
+
+/// Records that come back in ascending order of their keys.
+#[derive(Debug)]
+pub(crate) struct SortedRecords {
+    spill: Arc<Spill>,
+    parts: Vec<StreamFile>,
+    range: Range<u64>,
+    records: u64,
+}
+
+impl SortedRecords {
+    /// The number of records.
+    pub(crate) fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// All records, some in memory at a time: those of a part, or one after the other the parts of an oversized part.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<(Key, Vec<u8>)>> {
+        let most_bytes = self.spill.memory() as u64 / 8;
+        // The parts to read, the next one last; those that were divided are owned.
+        let mut parts: Vec<(Part<'_>, Range<u64>)> = Vec::new();
+        for (number, part) in (0u64..).zip(&self.parts) {
+            let range = super::range_of_part(&self.range, number, self.parts.len() as u64);
+            parts.push((Part::Whole(part), range));
+        }
+        parts.reverse();
+        let mut loaded = Loaded::default();
+        std::iter::from_fn(move || {
+            loop {
+                if let Some(record) = loaded.next() {
+                    return Some(Ok(record));
+                }
+                let (part, range) = parts.pop()?;
+                match part.load(range, most_bytes) {
+                    Ok(Load::Records(records)) => loaded = records,
+                    Ok(Load::Divided(divided)) => parts.extend(divided.into_iter().rev()),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        })
+    }
+}
+
+enum Part<'a> {
+    Whole(&'a StreamFile),
+    Divided(StreamFile),
+}
+
+enum Load<'a> {
+    Records(Loaded),
+    Divided(Vec<(Part<'a>, Range<u64>)>),
+}
+
+impl<'a> Part<'a> {
+    fn load(&self, range: Range<u64>, most_bytes: u64) -> Result<Load<'a>> {
+        let file = match self {
+            Part::Whole(file) => file,
+            Part::Divided(file) => file,
+        };
+        let is_divisible = range.end - range.start > 1;
+        if file.bytes() > most_bytes.max(super::MOST_AT_ONCE) && is_divisible {
+            let mut divided = KeyedRecords {
+                streams: Streams::new(file.spill(), &format!("{}.", file.name()), SPLIT, SPLIT),
+                range: range.clone(),
+                records: 0,
+            };
+            file.for_each_block(|block| {
+                records(block).try_for_each(|(key, bytes)| {
+                    divided.push_with(key, |buffer| buffer.extend_from_slice(&block[bytes]))
+                })
+            })?;
+            let divided = divided.finish()?.parts;
+            let count = divided.len() as u64;
+            let parts = (0..).zip(divided).map(|(number, part)| {
+                let range = super::range_of_part(&range, number, count);
+                (Part::Divided(part), range)
+            });
+            return Ok(Load::Divided(parts.collect()));
+        }
+        let mut loaded = Loaded::default();
+        file.for_each_block(|block| {
+            let start = loaded.bytes.len();
+            loaded.bytes.extend_from_slice(block);
+            let of_block = records(block);
+            loaded.records.extend(
+                of_block.map(|(key, bytes)| (key, start + bytes.start..start + bytes.end)),
+            );
+            Ok(())
+        })?;
+        // Stable, so that records with the same key keep their order.
+        loaded.records.sort_by_key(|(key, _)| *key);
+        Ok(Load::Records(loaded))
+    }
+}
+
+/// Sorted records in memory.
+#[derive(Default)]
+struct Loaded {
+    bytes: Vec<u8>,
+    records: Vec<(Key, Range<usize>)>,
+    next: usize,
+}
+
+impl Loaded {
+    fn next(&mut self) -> Option<(Key, Vec<u8>)> {
+        let (key, range) = self.records.get(self.next)?.clone();
+        self.next += 1;
+        Some((key, self.bytes[range].to_vec()))
+    }
+}
+
+/// The records of a block: each key, and the range of its bytes.
+fn records(block: &[u8]) -> impl Iterator<Item = (Key, Range<usize>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let [first, second, length] = super::words_at(block.get(at..)?)?;
+        let start = at + WORDS * size_of::<u32>();
+        at = start + length as usize;
+        Some(([first, second], start..at))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fmix64;
+
+    #[test]
+    #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
+    fn records_come_back_sorted() {
+        for (count, kinds) in [(0, 5), (1, 5), (20_000, 1 << 31), (20_000, 3), (20_000, 1)] {
+            let mut expected: Vec<(Key, Vec<u8>)> = (0..count)
+                .map(|i| {
+                    let hash = fmix64(i);
+                    let key = [(hash % kinds) as u32, (hash >> 60) as u32];
+                    (key, vec![hash as u8; (hash >> 32) as usize % 50])
+                })
+                .collect();
+            for (memory, parts) in [(1 << 30, 1), (1 << 30, 7), (1 << 12, 1), (1 << 12, 4)] {
+                let folder = tempfile::tempdir().unwrap();
+                let spill = Spill::new(folder.path(), memory).unwrap();
+                let mut records = KeyedRecords::new(&spill, "records", parts, kinds);
+                for (key, bytes) in &expected {
+                    let write = |buffer: &mut Vec<u8>| buffer.extend_from_slice(bytes);
+                    records.push_with(*key, write).unwrap();
+                }
+                expected.sort_by_key(|(key, _)| *key);
+                let records = records.finish().unwrap();
+                assert_eq!(records.len(), count);
+                for _ in 0..2 {
+                    let all: Vec<_> = records.iter().collect::<Result<_>>().unwrap();
+                    assert!(all == expected, "{count} {kinds} {memory} {parts}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Records of fixed length, sorted outside of memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Spill, StreamFile, Streams};
+use crate::error::Result;
+
+/// Records of `N` words, distributed by their first word: each part has a range of first words, and the ranges ascend.
+#[derive(Debug)]
+pub(crate) struct Partitions<const N: usize> {
+    streams: Streams,
+    /// The first words of all records.
+    range: Range<u64>,
+    records: u64,
+}
+
+/// Parts of an oversized part.
+const SPLIT: usize = 16;
+
+impl<const N: usize> Partitions<N> {
+    /// No records yet, in `count` parts. First words are below `end`. `files` files are written at the same time, these
+    /// included.
+    pub(crate) fn new(
+        spill: &Arc<Spill>,
+        name: &str,
+        count: usize,
+        end: u64,
+        files: usize,
+    ) -> Self {
+        Partitions {
+            streams: Streams::new(spill, name, count, files),
+            range: 0..end.max(1),
+            records: 0,
+        }
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the number of a part is below that of all parts"
+    )]
+    pub(crate) fn push(&mut self, record: &[u32; N]) -> Result<()> {
+        let width = self.range.end - self.range.start;
+        let offset = u64::from(record[0]) - self.range.start;
+        let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
+        self.records += 1;
+        self.streams.push(part as usize, bytemuck::cast_slice(record))
+    }
+
+    /// The number of records.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Ends the writing.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn finish(self) -> Result<Sorted<N>> {
+        Ok(Sorted {
+            spill: Arc::clone(self.streams.spill()),
+            parts: self.streams.finish()?,
+            range: self.range,
+            records: self.records,
+        })
+    }
+}
+
+/// Records that come back in ascending order, word by word.
+#[derive(Debug)]
+pub(crate) struct Sorted<const N: usize> {
+    spill: Arc<Spill>,
+    parts: Vec<StreamFile>,
+    range: Range<u64>,
+    records: u64,
+}
+
+impl<const N: usize> Sorted<N> {
+    /// The number of records.
+    pub(crate) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Calls `each` with the sorted records of each part, in parallel, and returns the results in order. All records
+    /// with the same first word are in one part. The files are removed on the way.
+    ///
+    /// # Errors
+    /// The errors of reading and of `each`.
+    pub(crate) fn map<T: Send>(
+        self,
+        each: &(impl Fn(&[[u32; N]]) -> Result<T> + Sync),
+    ) -> Result<Vec<T>> {
+        let most_bytes = self.spill.memory() / 2 / rayon::current_num_threads();
+        let mapped = self
+            .with_ranges()
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(part, range)| {
+                let mut results = Vec::new();
+                for_each_sorted(&part, range, most_bytes, &mut |records| {
+                    results.push(each(records)?);
+                    Ok(())
+                })?;
+                Ok(results)
+            });
+        let mapped: Vec<Vec<T>> = mapped.collect::<Result<_>>()?;
+        Ok(mapped.into_iter().flatten().collect())
+    }
+
+    /// All records, one part in memory at a time. The files are removed on the way.
+    pub(crate) fn into_records(self) -> InOrder<N> {
+        InOrder {
+            most_bytes: self.spill.memory() / 8,
+            parts: self.with_ranges().into_iter(),
+            records: Vec::new().into_iter(),
+        }
+    }
+
+    /// The parts, each with the range of its first words.
+    fn with_ranges(self) -> Vec<(StreamFile, Range<u64>)> {
+        let count = self.parts.len() as u64;
+        let range = self.range;
+        let parts = self.parts.into_iter().zip(0..);
+        parts
+            .map(|(part, number)| (part, super::range_of_part(&range, number, count)))
+            .collect()
+    }
+}
+
+/// Calls `each` with the sorted records of a part. A part of more than `most_bytes` is first divided, unless all of its
+/// records have the same first word.
+fn for_each_sorted<const N: usize>(
+    part: &StreamFile,
+    range: Range<u64>,
+    most_bytes: usize,
+    each: &mut dyn FnMut(&[[u32; N]]) -> Result<()>,
+) -> Result<()> {
+    let is_divisible = range.end - range.start > 1;
+    if part.bytes() > super::MOST_AT_ONCE.max(most_bytes as u64) && is_divisible {
+        let mut divided = Partitions::<N> {
+            streams: Streams::new(part.spill(), &format!("{}.", part.name()), SPLIT, SPLIT),
+            range,
+            records: 0,
+        };
+        part.for_each_block(|block| {
+            let records: Vec<[u32; N]> = bytemuck::pod_collect_to_vec(block);
+            records.iter().try_for_each(|record| divided.push(record))
+        })?;
+        for (part, range) in divided.finish()?.with_ranges() {
+            for_each_sorted(&part, range, most_bytes, each)?;
+        }
+        return Ok(());
+    }
+    let mut records = load::<N>(part)?;
+    records.sort_unstable();
+    each(&records)
+}
+
+/// The records of a part, in the order in which they were written.
+fn load<const N: usize>(part: &StreamFile) -> Result<Vec<[u32; N]>> {
+    let bytes = usize::try_from(part.bytes()).unwrap_or(usize::MAX);
+    let mut records: Vec<[u32; N]> = Vec::with_capacity(bytes / size_of::<[u32; N]>());
+    part.for_each_block(|block| {
+        let start = records.len();
+        records.resize(start + block.len() / size_of::<[u32; N]>(), [0; N]);
+        bytemuck::cast_slice_mut(&mut records[start..]).copy_from_slice(block);
+        Ok(())
+    })?;
+    Ok(records)
+}
+
+/// Sorted records, one after the other.
+#[derive(Debug)]
+pub(crate) struct InOrder<const N: usize> {
+    most_bytes: usize,
+    parts: std::vec::IntoIter<(StreamFile, Range<u64>)>,
+    records: std::vec::IntoIter<[u32; N]>,
+}
+
+impl<const N: usize> InOrder<N> {
+    fn next_part(&mut self) -> Result<bool> {
+        let Some((part, range)) = self.parts.next() else {
+            return Ok(false);
+        };
+        let mut all = Vec::new();
+        for_each_sorted(&part, range, self.most_bytes, &mut |records| {
+            all.extend_from_slice(records);
+            Ok(())
+        })?;
+        self.records = all.into_iter();
+        Ok(true)
+    }
+}
+
+impl<const N: usize> Iterator for InOrder<N> {
+    type Item = Result<[u32; N]>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.records.next() {
+                return Some(Ok(record));
+            }
+            match self.next_part() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fmix64;
+
+    /// Records with made-up words; many first words are equal if `kinds` is small.
+    #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
+    fn records(count: u64, kinds: u64) -> Vec<[u32; 3]> {
+        let record = |i| {
+            let hash = fmix64(i);
+            [
+                ((hash % kinds) * (u64::from(u32::MAX) / kinds)) as u32,
+                (hash >> 40) as u32,
+                i as u32,
+            ]
+        };
+        (0..count).map(record).collect()
+    }
+
+    fn sorted(records: &[[u32; 3]], memory: usize, parts: usize) -> (tempfile::TempDir, Sorted<3>) {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), memory).unwrap();
+        let mut partitions = Partitions::new(&spill, "records", parts, 1 << 32, parts);
+        for record in records {
+            partitions.push(record).unwrap();
+        }
+        (folder, partitions.finish().unwrap())
+    }
+
+    #[test]
+    fn records_come_back_sorted() {
+        for (count, kinds) in [(0, 5), (1, 5), (30_000, 1 << 31), (30_000, 3), (90_000, 1)] {
+            let mut expected = records(count, kinds);
+            let given = expected.clone();
+            expected.sort_unstable();
+            // With little memory, parts are divided.
+            for (memory, parts) in [(1 << 30, 1), (1 << 30, 7), (1 << 12, 1), (1 << 12, 4)] {
+                let (_folder, all) = sorted(&given, memory, parts);
+                assert_eq!(all.records(), count);
+                let all: Vec<[u32; 3]> = all.into_records().collect::<Result<_>>().unwrap();
+                assert_eq!(all, expected, "{count} {kinds} {memory} {parts}");
+                let (_folder, all) = sorted(&given, memory, parts);
+                let mapped = all.map(&|records| Ok(records.to_vec())).unwrap();
+                assert_eq!(mapped.concat(), expected);
+                let firsts = mapped.iter().filter_map(|part| part.first());
+                let lasts = mapped.iter().filter_map(|part| part.last());
+                let shared = lasts.zip(firsts.skip(1)).filter(|(a, b)| a[0] == b[0]);
+                assert_eq!(shared.count(), 0);
+            }
+        }
+    }
+}

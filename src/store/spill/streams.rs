@@ -1,0 +1,338 @@
+//! Append-only streams of records in files of checked blocks.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Spill;
+use crate::error::{Error, Result};
+
+/// Bytes before the payload of a block: its length and number, and the checksum of all three.
+const HEADER: usize = 16;
+
+/// Streams of bytes, one file each. A record lies in one block as a whole.
+///
+/// A file is a sequence of blocks, each with its length, its number and a checksum, so that a file that was changed or
+/// cut off is an error.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    spill: Arc<Spill>,
+    block_bytes: usize,
+    streams: Vec<Stream>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    buffer: Vec<u8>,
+    file: StreamFile,
+}
+
+impl Streams {
+    /// `count` empty streams. `files` streams are written at the same time, these included.
+    pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
+        let stream = |number| Stream {
+            buffer: Vec::new(),
+            file: StreamFile {
+                path: spill.path(&format!("{name}-{number}")),
+                spill: Arc::clone(spill),
+                blocks: 0,
+                bytes: 0,
+            },
+        };
+        Streams {
+            block_bytes: spill.block_bytes(files),
+            streams: (0..count).map(stream).collect(),
+            spill: Arc::clone(spill),
+        }
+    }
+
+    /// The number of streams.
+    pub(crate) fn count(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Appends a record to a stream.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written.
+    pub(crate) fn push(&mut self, stream: usize, record: &[u8]) -> Result<()> {
+        self.push_with(stream, |buffer| buffer.extend_from_slice(record))
+    }
+
+    /// Appends the record that `write` appends to a buffer.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written.
+    pub(crate) fn push_with(
+        &mut self,
+        stream: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<()> {
+        let stream = &mut self.streams[stream];
+        if stream.buffer.capacity() == 0 {
+            stream.buffer.reserve(HEADER + self.block_bytes);
+        }
+        if stream.buffer.is_empty() {
+            stream.buffer.resize(HEADER, 0);
+        }
+        write(&mut stream.buffer);
+        if stream.buffer.len() - HEADER >= self.block_bytes {
+            return stream.flush();
+        }
+        Ok(())
+    }
+
+    /// Ends all streams.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a file cannot be written.
+    pub(crate) fn finish(self) -> Result<Vec<StreamFile>> {
+        let finish = |mut stream: Stream| {
+            stream.flush()?;
+            Ok(stream.file)
+        };
+        self.streams.into_iter().map(finish).collect()
+    }
+
+    /// Ends a single stream.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be written.
+    ///
+    /// # Panics
+    /// If there is another number of streams.
+    pub(crate) fn finish_one(self) -> Result<StreamFile> {
+        assert_eq!(self.streams.len(), 1, "one stream");
+        Ok(self.finish()?.remove(0))
+    }
+
+    /// The folder and its memory.
+    pub(super) fn spill(&self) -> &Arc<Spill> {
+        &self.spill
+    }
+}
+
+impl Stream {
+    /// Writes the buffer as a block.
+    fn flush(&mut self) -> Result<()> {
+        if self.buffer.len() <= HEADER {
+            return Ok(());
+        }
+        let file = &mut self.file;
+        let payload = self.buffer.len() - HEADER;
+        let (length, number) = header_words(payload, file.blocks);
+        let checksum = checksum(length, number, &self.buffer[HEADER..]);
+        self.buffer[..4].copy_from_slice(&length.to_le_bytes());
+        self.buffer[4..8].copy_from_slice(&number.to_le_bytes());
+        self.buffer[8..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        // Not kept open: there may be more streams than a process may have open files.
+        let mut options = OpenOptions::new();
+        let opened = options.append(true).create(true).open(&file.path);
+        opened
+            .and_then(|mut open| open.write_all(&self.buffer))
+            .map_err(Error::io("write", &file.path))?;
+        let written = &file.spill.written;
+        written.fetch_add(self.buffer.len() as u64, Ordering::Relaxed);
+        file.blocks += 1;
+        file.bytes += payload as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+/// The length and the number of a block, as its header has them.
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "a block has less than 4 GiB, and the number only tells neighbours apart"
+)]
+fn header_words(payload: usize, number: u64) -> (u32, u32) {
+    (payload as u32, number as u32)
+}
+
+fn checksum(length: u32, number: u32, payload: &[u8]) -> u64 {
+    xxh3_64_with_seed(payload, u64::from(length) << 32 | u64::from(number))
+}
+
+/// A finished stream. Its file is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct StreamFile {
+    spill: Arc<Spill>,
+    path: PathBuf,
+    blocks: u64,
+    bytes: u64,
+}
+
+impl StreamFile {
+    /// Bytes of all records.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The folder and its memory.
+    pub(super) fn spill(&self) -> &Arc<Spill> {
+        &self.spill
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> std::borrow::Cow<'_, str> {
+        self.path.file_name().unwrap_or_default().to_string_lossy()
+    }
+
+    /// Opens the stream at its beginning.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be opened.
+    pub(crate) fn blocks(&self) -> Result<BlockReader<'_>> {
+        let file = match self.blocks {
+            0 => None,
+            _ => Some(File::open(&self.path).map_err(Error::io("read", &self.path))?),
+        };
+        Ok(BlockReader {
+            of: self,
+            file,
+            next: 0,
+        })
+    }
+
+    /// Calls `each` with the records of each block.
+    ///
+    /// # Errors
+    /// The errors of [`BlockReader::next`] and of `each`.
+    pub(crate) fn for_each_block(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut blocks, mut payload) = (self.blocks()?, Vec::new());
+        while blocks.next(&mut payload)? {
+            each(&payload)?;
+            payload.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for StreamFile {
+    fn drop(&mut self) {
+        if self.blocks > 0 {
+            // The folder is removed as a whole at the end.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Reads the blocks of a stream in order.
+#[derive(Debug)]
+pub(crate) struct BlockReader<'a> {
+    of: &'a StreamFile,
+    file: Option<File>,
+    next: u64,
+}
+
+impl BlockReader<'_> {
+    /// Appends the records of the next block to `payload`. Returns whether there was one.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be read, and [`Error::DamagedSpill`] if it is not as it was written.
+    pub(crate) fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool> {
+        let path = &self.of.path;
+        let (Some(file), true) = (&mut self.file, self.next < self.of.blocks) else {
+            return Ok(false);
+        };
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => Error::DamagedSpill { path: path.clone() },
+            _ => Error::io("read", path)(error),
+        };
+        let mut header = [0; HEADER];
+        file.read_exact(&mut header).map_err(failed)?;
+        let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|i| header[at + i]));
+        let (length, number) = (word(0), word(4));
+        let stored = u64::from(word(12)) << 32 | u64::from(word(8));
+        let damaged = || Error::DamagedSpill { path: path.clone() };
+        if u64::from(length) > self.of.bytes || number != header_words(0, self.next).1 {
+            return Err(damaged());
+        }
+        let start = payload.len();
+        let read = file.take(length.into()).read_to_end(payload);
+        read.map_err(failed)?;
+        if checksum(length, number, &payload[start..]) != stored {
+            return Err(damaged());
+        }
+        let read = &self.of.spill.read;
+        read.fetch_add((HEADER + payload.len() - start) as u64, Ordering::Relaxed);
+        self.next += 1;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(file: &StreamFile) -> Result<Vec<u8>> {
+        let mut all = Vec::new();
+        file.for_each_block(|block| {
+            all.extend_from_slice(block);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    fn written(spill: &Arc<Spill>) -> (Vec<u8>, StreamFile) {
+        let mut streams = Streams::new(spill, "numbers", 1, 1);
+        let mut all = Vec::new();
+        for number in 0..5_000u32 {
+            all.extend_from_slice(&number.to_le_bytes());
+            streams.push(0, &number.to_le_bytes()).unwrap();
+        }
+        (all, streams.finish_one().unwrap())
+    }
+
+    #[test]
+    fn records_come_back_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let (all, file) = written(&spill);
+        assert!(file.blocks > 3);
+        assert_eq!(read(&file).unwrap(), all);
+        assert_eq!(spill.written(), spill.read());
+        let path = file.path.clone();
+        drop(file);
+        assert!(!path.exists());
+        drop(spill);
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn every_flipped_bit_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let (_, file) = written(&spill);
+        let intact = std::fs::read(&file.path).unwrap();
+        let name = file.path.display().to_string();
+        for bit in (0..8 * intact.len()).step_by(977).chain(0..8 * HEADER) {
+            let mut changed = intact.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&file.path, changed).unwrap();
+            let error = read(&file).unwrap_err().to_string();
+            assert!(error.contains(&name), "bit {bit}: {error}");
+        }
+        for length in [0, 1, HEADER, 4_000, intact.len() - 1] {
+            std::fs::write(&file.path, &intact[..length]).unwrap();
+            let error = read(&file).unwrap_err();
+            assert!(matches!(error, Error::DamagedSpill { .. }), "{length}");
+        }
+    }
+
+    #[test]
+    fn swapped_blocks_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let (_, file) = written(&spill);
+        let intact = std::fs::read(&file.path).unwrap();
+        let block = HEADER + (4 << 10);
+        let swapped = [&intact[block..2 * block], &intact[..block], &intact[2 * block..]];
+        std::fs::write(&file.path, swapped.concat()).unwrap();
+        assert!(matches!(read(&file), Err(Error::DamagedSpill { .. })));
+    }
+}
