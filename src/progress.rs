@@ -96,6 +96,49 @@ pub struct StageTime {
     /// Whether this stage is part of a larger one: the nearest earlier stage for which this field is false. The time
     /// of that stage includes the time of this one.
     pub is_part: bool,
+    /// The use of temporary files, if documents were on disk.
+    pub on_disk: Option<DiskUse>,
+    /// The peak memory of the process up to the end of the stage, in bytes; `None` if unknown.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// What a stage read from temporary files and wrote to them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+pub struct DiskUse {
+    /// The number of parts that fit in memory one by one.
+    pub parts: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
+impl StageTime {
+    /// A stage that ends now.
+    pub(crate) fn new(stage: &'static str, elapsed_s: f64, bytes: u64) -> Self {
+        StageTime {
+            stage,
+            elapsed_s,
+            bytes,
+            is_part: false,
+            on_disk: None,
+            peak_memory_bytes: peak_memory_bytes(),
+        }
+    }
+}
+
+/// The peak memory of this process in bytes; `None` if unknown.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
+    kilobytes_of("/proc/self/status", "VmHWM:")
+}
+
+/// The value of a line in kB of a file under /proc, in bytes.
+pub(crate) fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(path).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
 }
 
 /// The times of a run's stages, in order.
@@ -112,13 +155,17 @@ impl Timings {
     ) -> T {
         let start = std::time::Instant::now();
         let result = run();
-        self.0.push(StageTime {
-            stage,
-            elapsed_s: start.elapsed().as_secs_f64(),
-            bytes,
-            is_part: false,
-        });
+        let elapsed_s = start.elapsed().as_secs_f64();
+        self.0.push(StageTime::new(stage, elapsed_s, bytes));
         result
+    }
+
+    /// Adds the use of temporary files to the last stage that is no part of another.
+    #[cfg(feature = "io")]
+    pub(crate) fn add_disk_use(&mut self, on_disk: DiskUse) {
+        if let Some(time) = self.0.iter_mut().rfind(|time| !time.is_part) {
+            time.on_disk = Some(on_disk);
+        }
     }
 
     /// Adds the stage `other`, the time since `start` that no stage accounts for, and returns the total time since
@@ -128,12 +175,8 @@ impl Timings {
         let elapsed_s = start.elapsed().as_secs_f64();
         let stages = self.0.iter().filter(|time| !time.is_part);
         let accounted_s: f64 = stages.map(|time| time.elapsed_s).sum();
-        self.0.push(StageTime {
-            stage: "other",
-            elapsed_s: (elapsed_s - accounted_s).max(0.0),
-            bytes: 0,
-            is_part: false,
-        });
+        let other_s = (elapsed_s - accounted_s).max(0.0);
+        self.0.push(StageTime::new("other", other_s, 0));
         elapsed_s
     }
 }

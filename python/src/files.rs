@@ -175,5 +175,6 @@ fn timing<'py>(py: Python<'py>, time: &StageTime) -> PyResult<Bound<'py, PyDict>
     timing.set_item("elapsed_s", time.elapsed_s)?;
     timing.set_item("bytes", time.bytes)?;
     timing.set_item("is_part", time.is_part)?;
+    timing.set_item("peak_memory_bytes", time.peak_memory_bytes)?;
     Ok(timing)
 }

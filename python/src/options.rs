@@ -339,7 +339,8 @@ impl<'py> Options<'py> {
         let text: String = self.required("memory", EXPECTED)?;
         let size = simgpu_cli::arguments::size(&text);
         let message = || format!("memory is {text:?}; give {EXPECTED}");
-        size.map(Some).map_err(|_| parameter_error(self.py(), message()))
+        size.map(Some)
+            .map_err(|_| parameter_error(self.py(), message()))
     }
 
     pub(crate) fn hold(&self) -> PyResult<HoldArguments> {

@@ -257,7 +257,9 @@ impl SpilledIds {
             }
             Ok(repeated)
         })?;
-        Ok(of_parts.into_iter().fold(Repeated::default(), Repeated::and))
+        Ok(of_parts
+            .into_iter()
+            .fold(Repeated::default(), Repeated::and))
     }
 }
 
@@ -324,7 +326,9 @@ mod tests {
 
     #[test]
     fn ids_on_disk_are_those_in_memory() {
-        let many: Vec<String> = (0..3_000).map(|i| format!("\"id {}\"", i % 2_900)).collect();
+        let many: Vec<String> = (0..3_000)
+            .map(|i| format!("\"id {}\"", i % 2_900))
+            .collect();
         let many: Vec<&str> = many.iter().map(|id| &**id).collect();
         let numbers = ["3", "1", "-7", "1", "1", "3"];
         for (ids, repeats, first) in [

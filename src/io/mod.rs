@@ -65,6 +65,7 @@ pub(crate) use compression::{Compression, FrameWriter};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
+pub(crate) use ids::{DocumentIds, Ids};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use kept::KeptFile;
@@ -75,7 +76,6 @@ pub(crate) use pairs::{
     Measure, Measured, PairToWrite, PairsToWrite, write_table as write_pairs_table,
     write_text as write_pairs_text,
 };
-pub(crate) use ids::{DocumentIds, Ids};
 pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
 pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
 pub use read::{READER_THREAD, read_documents};

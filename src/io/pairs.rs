@@ -35,8 +35,7 @@ pub(crate) struct PairsToWrite<'f, 'a> {
 }
 
 /// Calls its argument with every pair.
-type ForEachPair<'f, 'a> =
-    &'f dyn Fn(&mut dyn FnMut(PairToWrite<'a>) -> Result<()>) -> Result<()>;
+type ForEachPair<'f, 'a> = &'f dyn Fn(&mut dyn FnMut(PairToWrite<'a>) -> Result<()>) -> Result<()>;
 
 /// What says how alike two documents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -242,7 +241,9 @@ pub(crate) fn write_table(pairs: &PairsToWrite<'_, '_>, file: File, path: &Path)
             ids_of(0),
             ids_of(1),
             match measure {
-                Measure::Similarity => f64s(measured.map(|measured| measured.similarity().flatten())),
+                Measure::Similarity => {
+                    f64s(measured.map(|measured| measured.similarity().flatten()))
+                }
                 Measure::Distance => u64s(measured.filter_map(Measured::distance)),
             },
             strings(of(0).map(|(file, _)| file)),

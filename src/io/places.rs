@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use super::chunk::Chunk;
 use super::ids::DocumentIds;
 use super::jsonl::json_string;
-use super::table::IdColumn;
 use super::read::Fingerprint;
 use super::report::{FirstRow, MissingIds, SkippedRecord};
+use super::table::IdColumn;
 use crate::error::{BadRecord, Error, Result};
 
 /// The file, record number and id of each document, by row.

@@ -125,7 +125,8 @@ pub(crate) fn write_removed_table<'a>(
     ];
     let mut table = ColumnWriter::new(file, columns, []).map_err(unwritable(path))?;
     loop {
-        let batch: Vec<RemovedDocument<'_>> = removed.by_ref().take(BATCH).collect::<Result<_>>()?;
+        let batch: Vec<RemovedDocument<'_>> =
+            removed.by_ref().take(BATCH).collect::<Result<_>>()?;
         if batch.is_empty() {
             return table.finish().map_err(unwritable(path));
         }

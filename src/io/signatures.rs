@@ -453,10 +453,7 @@ pub(crate) fn write_table(
         npy::read_slots(&mut reader, signatures.push_rows(rows.len()).into_slots())
             .map_err(Error::io("read", output))?;
         let of_rows: Vec<_> = rows.map(|_| next_id()).collect::<Result<_>>()?;
-        let columns = vec![
-            ids.array(of_rows.iter()),
-            signature_column(&signatures),
-        ];
+        let columns = vec![ids.array(of_rows.iter()), signature_column(&signatures)];
         table.write(columns).map_err(failed)?;
     }
     table.finish().map_err(failed)

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use super::chunk::{Chunk, Contents};
 use super::columns::{Column, column};
 use super::fields::FieldPath;
-use super::jsonl;
 use super::ids::Ids;
+use super::jsonl;
 
 /// The field whose value decides which document of a cluster is kept.
 ///

@@ -173,7 +173,10 @@ impl Sink for Banded {
 
     #[cfg(feature = "io")]
     fn held_bytes(&self) -> usize {
-        let signatures = self.signatures.as_ref().map_or(0, |all| size_of_val(all.words()));
+        let signatures = self
+            .signatures
+            .as_ref()
+            .map_or(0, |all| size_of_val(all.words()));
         self.keys.capacity_bytes() + signatures + self.sets_bytes()
     }
 
@@ -183,7 +186,10 @@ impl Sink for Banded {
         let bands = banding.bands();
         self.sets = None;
         let mut writer = KeyWriter::new(spill, bands, self.signatures.is_some());
-        writer.add_columns(rows, &std::mem::replace(&mut self.keys, BandKeys::new(banding)))?;
+        writer.add_columns(
+            rows,
+            &std::mem::replace(&mut self.keys, BandKeys::new(banding)),
+        )?;
         if let Some(all) = &mut self.signatures {
             let empty = PackedSignatures::new(all.num_perm(), all.bits());
             writer.add_signatures(rows, &std::mem::replace(all, empty))?;

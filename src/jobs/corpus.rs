@@ -32,11 +32,6 @@ impl Corpus {
         u64::from(self.rows)
     }
 
-    /// The number of distinct documents with shingles.
-    pub(crate) fn positions(&self) -> usize {
-        self.distinct.len()
-    }
-
     /// The row and position of every document with shingles. Repeats have the position of the first one.
     pub(crate) fn members(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
         let distinct = self.distinct.iter().copied().zip(0..);

@@ -287,6 +287,7 @@ impl OnDisk {
                 writer.add(&documents, &clustered.removed)
             })
         })?;
+        timings.add_disk_use(spill.take_use(parts.count()));
         let observed = parts.observed();
         Ok(FoundRemovals {
             rows,
@@ -472,7 +473,8 @@ impl ClusterSizes {
         }
         let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
         self.listed.extend(sizes);
-        self.listed.sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
+        self.listed
+            .sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
         self.listed.truncate(ClusterSizes::LISTED);
     }
 

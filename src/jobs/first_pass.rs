@@ -347,9 +347,7 @@ impl<'a> FirstPass<'a> {
                 let has_shingles = self.wanted.empty_sets || !made.sets().range(i).is_empty();
                 // `number_document` finds repeats of documents in other pieces of the batch.
                 let is_signed = !self.wanted.distinct_only
-                    || has_shingles
-                        && !self.numbered.is_known(digest)
-                        && seen.insert(digest);
+                    || has_shingles && !self.numbered.is_known(digest) && seen.insert(digest);
                 shingled.push(Shingled {
                     length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
                     digest: has_shingles.then_some(digest),
@@ -438,17 +436,11 @@ impl<'a> FirstPass<'a> {
     /// Ends the pass, and adds its times to `times`.
     pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Result<Corpus> {
         let corpus = self.numbered.finish()?;
-        times.push(StageTime {
-            stage: "read",
-            elapsed_s: self.start.elapsed().as_secs_f64(),
-            bytes: corpus.bytes,
-            is_part: false,
-        });
+        let elapsed_s = self.start.elapsed().as_secs_f64();
+        times.push(StageTime::new("read", elapsed_s, corpus.bytes));
         times.extend(self.spent.parts().map(|(stage, elapsed_s)| StageTime {
-            stage,
-            elapsed_s,
-            bytes: corpus.bytes,
             is_part: true,
+            ..StageTime::new(stage, elapsed_s, corpus.bytes)
         }));
         Ok(corpus)
     }

@@ -117,7 +117,10 @@ impl Numbered {
         for (digest, position) in std::mem::take(&mut self.positions_by_digest) {
             digests[position as usize] = digest;
         }
-        let mut distinct = std::mem::take(&mut corpus.distinct).into_iter().zip(0..).peekable();
+        let mut distinct = std::mem::take(&mut corpus.distinct)
+            .into_iter()
+            .zip(0..)
+            .peekable();
         let mut repeats = std::mem::take(&mut corpus.repeats).into_iter().peekable();
         for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
             let distinct = distinct.next_if(|(next, _)| *next == row);

@@ -200,6 +200,7 @@ impl<'a> PairSearch<'a> {
                 let (pairs, copies) = timings.time("compare", 0, || {
                     SpilledPairs::find(&parts, on_disk.rows, spill, progress)
                 })?;
+                timings.add_disk_use(spill.take_use(parts.count()));
                 Ok(PairSearch {
                     task,
                     search: parts.search().clone(),
@@ -427,7 +428,8 @@ impl Stream<'_, '_> {
         for a in std::iter::once(&rows[0]).chain(lo) {
             for b in std::iter::once(&rows[1]).chain(hi) {
                 let ids = ids.map(|[of_lo, of_hi]| {
-                    let id = |row: u32, first: u32, id| if row == first { id } else { copies.id(row) };
+                    let id =
+                        |row: u32, first: u32, id| if row == first { id } else { copies.id(row) };
                     [id(*a, rows[0], of_lo), id(*b, rows[1], of_hi)]
                 });
                 if self.emit([(*a), (*b)], similarity, ids)?.is_break() {
@@ -446,7 +448,10 @@ impl Stream<'_, '_> {
             && *first <= row
         {
             self.repeated += 1;
-            let group: Vec<u32> = std::iter::once(first).chain(copies.of_row(*first)).copied().collect();
+            let group: Vec<u32> = std::iter::once(first)
+                .chain(copies.of_row(*first))
+                .copied()
+                .collect();
             let firsts = match self.identical {
                 Identical::All => group.len(),
                 Identical::Star => 1,
@@ -486,7 +491,10 @@ impl Stream<'_, '_> {
             similarity: nearness.filter(|_| !self.is_distance),
             distance: distance.filter(|_| self.is_distance),
         };
-        (self.each)(pair, ids.map(|[of_a, of_b]| if a < b { [of_a, of_b] } else { [of_b, of_a] }))?;
+        (self.each)(
+            pair,
+            ids.map(|[of_a, of_b]| if a < b { [of_a, of_b] } else { [of_b, of_a] }),
+        )?;
         Ok(ControlFlow::Continue(()))
     }
 }
@@ -527,7 +535,9 @@ impl Copies {
     pub(crate) fn finish(&mut self) {
         self.firsts = self.by_first.keys().copied().collect();
         self.firsts.sort_unstable();
-        self.by_first.values_mut().for_each(|rows| rows.sort_unstable());
+        self.by_first
+            .values_mut()
+            .for_each(|rows| rows.sort_unstable());
     }
 
     /// The rows of the documents that repeat the one at this row.

@@ -322,13 +322,22 @@ impl Candidates {
         #[cfg(feature = "io")]
         if let (Some(documents), Some(keys)) = (corpus.on_disk.take(), banded.finish_on_disk()?) {
             let spill = Arc::clone(&documents.spill);
+            timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
             progress.tell(&format!(
                 "read {}; they need more than {} MB, so the run goes on on disk",
                 counted(corpus.documents(), "document"),
                 grouped((spill.memory() as u64).div_ceil(1_000_000))
             ));
             warn_of_rarities(engine, progress);
-            return OnDisk::of(corpus, (documents, keys), search, source, engine, progress, timings);
+            return OnDisk::of(
+                corpus,
+                (documents, keys),
+                search,
+                source,
+                engine,
+                progress,
+                timings,
+            );
         }
         let per_document = search.bytes_without_keys(num_perm) as u64;
         let bytes = corpus.documents() * per_document
@@ -343,7 +352,9 @@ impl Candidates {
         let mut held = banded.sets.take();
         if method != CandidateMethod::Lsh {
             match Join::choose(held, method, search, progress, timings)? {
-                ControlFlow::Break(join) => return Ok(Searched::InMemory(join.candidates(corpus, search)?)),
+                ControlFlow::Break(join) => {
+                    return Ok(Searched::InMemory(join.candidates(corpus, search)?));
+                }
                 ControlFlow::Continue(sets) => held = sets,
             }
         }
@@ -362,7 +373,8 @@ impl Candidates {
                     let mut next = positions.iter();
                     let documents = positions.len() as u64;
                     source.read_exact_sets(engine, &mut { rows }, documents, &mut |_, set| {
-                        next.next().map_or(Ok(()), |position| sets.insert(*position, set))
+                        next.next()
+                            .map_or(Ok(()), |position| sets.insert(*position, set))
                     })?;
                     Ok::<_, Error>(sets)
                 })?,

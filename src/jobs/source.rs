@@ -153,14 +153,12 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             if batch.is_empty() {
                 return Ok(());
             }
-            let hashes = batch
-                .par_iter()
-                .map_init(Scratch::default, |scratch, row| {
-                    let mut hashes = Vec::new();
-                    let document = self.documents.get(*row as usize);
-                    engine.shingler().exact_list(document, scratch, &mut hashes);
-                    hashes
-                });
+            let hashes = batch.par_iter().map_init(Scratch::default, |scratch, row| {
+                let mut hashes = Vec::new();
+                let document = self.documents.get(*row as usize);
+                engine.shingler().exact_list(document, scratch, &mut hashes);
+                hashes
+            });
             let hashes: Vec<Vec<u64>> = hashes.collect();
             for (row, set) in batch.iter().zip(hashes) {
                 each(*row, &set)?;

@@ -141,7 +141,13 @@ impl Buckets {
         }
         let count = u32::try_from(ends.len()).unwrap_or(u32::MAX);
         first_of_bands.resize(bands + 1, count);
-        Buckets::new(documents, ends, (positions, Vec::new()), first_of_bands, &[])
+        Buckets::new(
+            documents,
+            ends,
+            (positions, Vec::new()),
+            first_of_bands,
+            &[],
+        )
     }
 
     /// Buckets of members that are positions below `documents`, with a place beside each, or no places. The positions

@@ -83,12 +83,8 @@ impl SharedComponents {
             }
             // Fails if another thread has put this root below another one.
             let entry = &self.parents[a.max(b) as usize];
-            let united = entry.compare_exchange(
-                a.max(b),
-                a.min(b),
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            );
+            let united =
+                entry.compare_exchange(a.max(b), a.min(b), Ordering::Relaxed, Ordering::Relaxed);
             if united.is_ok() {
                 return;
             }

@@ -53,8 +53,9 @@ class Report(Result):
 
     #: Seconds that the run took.
     elapsed: float
-    #: The stages in order: ``stage``, ``elapsed_s``, ``bytes`` (of input read, decompressed), and
-    #: ``is_part``, whether the nearest earlier stage that is no part includes this one.
+    #: The stages in order: ``stage``, ``elapsed_s``, ``bytes`` (of input read, decompressed),
+    #: ``is_part``, whether the nearest earlier stage that is no part includes this one, and
+    #: ``peak_memory_bytes``, the peak of the process up to the end of the stage.
     timings: list[dict[str, Any]]
 
     _summary: list[tuple[str, str]]

@@ -61,9 +61,8 @@ impl Run<'_> {
                 Some(folder)
             }
             Target::Stream(target, _) => {
-                counts.kept = timings.time("write", bytes, || {
-                    stream_kept(target, &source, &is_kept)
-                })?;
+                counts.kept =
+                    timings.time("write", bytes, || stream_kept(target, &source, &is_kept))?;
                 None
             }
             Target::Nowhere(_) => None,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::run::Run;
 use crate::io::RUN_RECORD;
-use crate::progress::{StageTime, Timings};
+use crate::progress::{self, StageTime, Timings, kilobytes_of};
 
 /// The values that differ between equal runs: version, machine, times and memory.
 /// `files` are the files of the run; `run.json` itself is added.
@@ -29,8 +29,20 @@ pub(super) fn run_record(
             elapsed_s,
             bytes,
             is_part,
+            on_disk,
+            peak_memory_bytes,
         } = time;
-        json!({"stage": stage, "elapsed_s": elapsed_s, "bytes": bytes, "is_part": is_part})
+        let mut stage = json!({
+            "stage": stage,
+            "elapsed_s": elapsed_s,
+            "bytes": bytes,
+            "is_part": is_part,
+            "peak_memory_bytes": peak_memory_bytes,
+        });
+        if let Some(on_disk) = on_disk {
+            stage["on_disk"] = json!(on_disk);
+        }
+        stage
     };
     let stages: Vec<Value> = timings.0.iter().map(stage).collect();
     json!({
@@ -46,6 +58,7 @@ pub(super) fn run_record(
             "architecture": std::env::consts::ARCH,
         },
         "elapsed_s": elapsed_s,
+        "memory_bytes": run.memory_bytes(),
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,
         "files": files,
@@ -68,8 +81,13 @@ pub fn memory_bytes() -> Option<u64> {
 
 /// The memory that a run takes by default: 60 % of what this process may use; `None` if unknown.
 pub(super) fn usable_memory_bytes() -> Option<u64> {
-    let limits = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
-    let limits = limits.iter().filter_map(|path| fs::read_to_string(path).ok());
+    let limits = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ];
+    let limits = limits
+        .iter()
+        .filter_map(|path| fs::read_to_string(path).ok());
     // Without a limit, the file holds a word or a huge number.
     let limits = limits.filter_map(|limit| limit.trim().parse::<u64>().ok());
     let least = limits.chain(memory_bytes()).min()?;
@@ -78,15 +96,7 @@ pub(super) fn usable_memory_bytes() -> Option<u64> {
 
 /// The peak memory of this process in bytes; `None` if unknown.
 pub fn peak_memory_bytes() -> Option<u64> {
-    kilobytes_of("/proc/self/status", "VmHWM:")
-}
-
-/// The value of a line in kB of a file under /proc, in bytes.
-fn kilobytes_of(path: &str, name: &str) -> Option<u64> {
-    let status = fs::read_to_string(path).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kilobytes.checked_mul(1024)
+    progress::peak_memory_bytes()
 }
 
 /// The value of a kernel parameter on macOS.

@@ -10,8 +10,9 @@ use super::run::{Run, check_compression_level};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat, PairsToWrite, Places,
-    Report, folder_of, with_suffix, write_json, write_pairs_table, write_pairs_text,
+    Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
+    PairsToWrite, Places, Report, folder_of, with_suffix, write_json, write_pairs_table,
+    write_pairs_text,
 };
 use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
 use crate::jobs::search::{Candidates, Verification};

@@ -222,12 +222,7 @@ impl FileSource<'_> {
         chunk: &Chunk,
         rows: &[Option<u32>],
     ) -> Result<Vec<(u32, Vec<u64>)>> {
-        let at = |record: u64| {
-            rows
-                .get(usize::try_from(record).ok()?)
-                .copied()
-                .flatten()
-        };
+        let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
         let fields = &self.run.fields;
         let mut documents = fields.empty_batch();
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);

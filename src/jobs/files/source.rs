@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam_channel::Receiver;
 
-use super::machine;
 use super::preference::classes;
 use super::run::Run;
 use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, DocumentIds, Event, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Reading,
-    Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
+    Chunk, Columns, DocumentIds, Event, FieldValues, Fingerprint, InputFile, OnBadRecord, Places,
+    Reading, Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Parsed, Pieces};
@@ -190,7 +189,7 @@ impl Source for FileSource<'_> {
     }
 
     fn budget(&self) -> Option<Budget> {
-        let memory = self.run.memory.or_else(machine::usable_memory_bytes)?;
+        let memory = self.run.memory_bytes()?;
         Some(Budget {
             memory: usize::try_from(memory).unwrap_or(usize::MAX),
             folder: self.temporary.clone(),

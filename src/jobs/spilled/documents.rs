@@ -31,6 +31,11 @@ pub(crate) struct SpilledDocuments {
     pub(super) lengths: StreamFile,
 }
 
+impl SpilledDocuments {
+    /// The parts of digests, and of the keys of each band.
+    pub(crate) const PARTS: usize = PARTS;
+}
+
 impl DocumentWriter {
     /// Writes beside `files` other files.
     pub(crate) fn new(spill: &Arc<Spill>, files: usize) -> Self {
@@ -105,10 +110,7 @@ impl KeyWriter {
     }
 
     /// Adds the keys of documents, `[documents, bands]`.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "both halves of a key"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]
     pub(crate) fn add_keys(&mut self, rows: &[u32], keys: &[u64]) -> Result<()> {
         for (row, keys) in rows.iter().zip(keys.chunks(self.bands.len())) {
             for (band, key) in self.bands.iter_mut().zip(keys) {
@@ -119,10 +121,7 @@ impl KeyWriter {
     }
 
     /// Adds the keys of documents by columns.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "both halves of a key"
-    )]
+    #[allow(clippy::cast_possible_truncation, reason = "both halves of a key")]
     pub(crate) fn add_columns(&mut self, rows: &[u32], keys: &BandKeys) -> Result<()> {
         for (number, band) in self.bands.iter_mut().enumerate() {
             for (row, key) in rows.iter().zip(keys.column(number)) {
@@ -148,7 +147,11 @@ impl KeyWriter {
 
     pub(crate) fn finish(self) -> Result<SpilledKeys> {
         Ok(SpilledKeys {
-            bands: self.bands.into_iter().map(Partitions::finish).collect::<Result<_>>()?,
+            bands: self
+                .bands
+                .into_iter()
+                .map(Partitions::finish)
+                .collect::<Result<_>>()?,
             signatures: self.signatures.map(Streams::finish_one).transpose()?,
         })
     }

@@ -48,6 +48,7 @@ impl Linked {
         let (repeats, later, repeated) = timings.time("identical", 0, || {
             find_repeats(digests, rows, &spill, progress)
         })?;
+        timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
         let bands = keys.bands.len();
         let in_buckets = Bits::zeros(rows);
         let components = SharedComponents::new(rows);
@@ -72,6 +73,7 @@ impl Linked {
             }
             members.into_inner().map_err(|_| stopped())?.finish_one()
         })?;
+        timings.add_disk_use(spill.take_use(bands * SpilledDocuments::PARTS));
         Ok(Linked {
             spill,
             bands,

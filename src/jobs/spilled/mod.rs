@@ -19,6 +19,6 @@ mod removals;
 
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use linked::Linked;
-pub(crate) use parts::{Part, Parts};
 pub(crate) use pairs::{PairRecord, SpilledPairs};
+pub(crate) use parts::{Part, Parts};
 pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};

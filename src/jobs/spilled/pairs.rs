@@ -62,7 +62,9 @@ impl SpilledPairs {
         let find = |part: Part| find_in(part, &records, progress);
         parts.for_each(progress, find, |(of_part, repeats, ids)| {
             documents += of_part;
-            repeats.iter().for_each(|(first, row)| copies.add(*first, *row));
+            repeats
+                .iter()
+                .for_each(|(first, row)| copies.add(*first, *row));
             ids.iter().for_each(|(row, id)| copies.add_id(*row, id));
             Ok(())
         })?;
@@ -105,11 +107,7 @@ impl SpilledPairs {
 
 /// Writes the similar pairs of a part.
 #[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
-fn find_in(
-    part: Part,
-    records: &Mutex<KeyedRecords>,
-    progress: &dyn Progress,
-) -> Result<OfPart> {
+fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -> Result<OfPart> {
     let Part {
         documents,
         candidates,

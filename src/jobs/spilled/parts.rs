@@ -148,6 +148,7 @@ impl Parts {
             })?;
             Ok::<_, crate::Error>((documents, members.finish()?))
         })?;
+        timings.add_disk_use(linked.spill.take_use(count));
         drop(linked.members);
         let num_perm = engine.signer().num_perm();
         let compared = match search.verification {
@@ -183,6 +184,9 @@ impl Parts {
                 compared.finish()
             })?,
         };
+        if search.verification != Verification::None {
+            timings.add_disk_use(linked.spill.take_use(count));
+        }
         Ok(Parts {
             observed: Observations::none(num_perm),
             search,
@@ -197,6 +201,11 @@ impl Parts {
             compared,
             most_bytes,
         })
+    }
+
+    /// The number of parts.
+    pub(crate) fn count(&self) -> usize {
+        self.documents.len()
     }
 
     /// The search of every part.

@@ -18,7 +18,6 @@ pub(crate) struct KeyedRecords {
     streams: Streams,
     /// The first words of all keys.
     range: Range<u64>,
-    records: u64,
 }
 
 /// Parts of an oversized part.
@@ -30,7 +29,6 @@ impl KeyedRecords {
         KeyedRecords {
             streams: Streams::new(spill, name, count, count),
             range: 0..end.max(1),
-            records: 0,
         }
     }
 
@@ -46,7 +44,6 @@ impl KeyedRecords {
         let width = self.range.end - self.range.start;
         let offset = u64::from(key[0]) - self.range.start;
         let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
-        self.records += 1;
         self.streams.push_with(part as usize, |buffer| {
             buffer.extend_from_slice(bytemuck::cast_slice(&[key[0], key[1], 0]));
             let start = buffer.len();
@@ -65,7 +62,6 @@ impl KeyedRecords {
             spill: Arc::clone(self.streams.spill()),
             range: self.range,
             parts: self.streams.finish()?,
-            records: self.records,
         })
     }
 }
@@ -76,15 +72,9 @@ pub(crate) struct SortedRecords {
     spill: Arc<Spill>,
     parts: Vec<StreamFile>,
     range: Range<u64>,
-    records: u64,
 }
 
 impl SortedRecords {
-    /// The number of records.
-    pub(crate) fn len(&self) -> u64 {
-        self.records
-    }
-
     /// All records, some in memory at a time: those of a part, or one after the other the parts of an oversized part.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<(Key, Vec<u8>)>> {
         let most_bytes = self.spill.memory() as u64 / 8;
@@ -133,7 +123,6 @@ impl<'a> Part<'a> {
             let mut divided = KeyedRecords {
                 streams: Streams::new(file.spill(), &format!("{}.", file.name()), SPLIT, SPLIT),
                 range: range.clone(),
-                records: 0,
             };
             file.for_each_block(|block| {
                 records(block).try_for_each(|(key, bytes)| {
@@ -153,9 +142,9 @@ impl<'a> Part<'a> {
             let start = loaded.bytes.len();
             loaded.bytes.extend_from_slice(block);
             let of_block = records(block);
-            loaded.records.extend(
-                of_block.map(|(key, bytes)| (key, start + bytes.start..start + bytes.end)),
-            );
+            loaded
+                .records
+                .extend(of_block.map(|(key, bytes)| (key, start + bytes.start..start + bytes.end)));
             Ok(())
         })?;
         // Stable, so that records with the same key keep their order.
@@ -217,7 +206,6 @@ mod tests {
                 }
                 expected.sort_by_key(|(key, _)| *key);
                 let records = records.finish().unwrap();
-                assert_eq!(records.len(), count);
                 for _ in 0..2 {
                     let all: Vec<_> = records.iter().collect::<Result<_>>().unwrap();
                     assert!(all == expected, "{count} {kinds} {memory} {parts}");

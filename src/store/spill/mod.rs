@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::progress::DiskUse;
 
 mod keyed;
 mod partitions;
@@ -77,14 +78,13 @@ impl Spill {
         (self.memory / BUFFERS / files.max(1)).clamp(LEAST, MOST)
     }
 
-    /// Bytes written so far.
-    pub(crate) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
-    }
-
-    /// Bytes read so far.
-    pub(crate) fn read(&self) -> u64 {
-        self.read.load(Ordering::Relaxed)
+    /// Bytes read and written since the last call.
+    pub(crate) fn take_use(&self, parts: usize) -> DiskUse {
+        DiskUse {
+            parts: parts as u64,
+            read_bytes: self.read.swap(0, Ordering::Relaxed),
+            written_bytes: self.written.swap(0, Ordering::Relaxed),
+        }
     }
 }
 

@@ -50,7 +50,8 @@ impl<const N: usize> Partitions<N> {
         let offset = u64::from(record[0]) - self.range.start;
         let part = u128::from(offset) * self.streams.count() as u128 / u128::from(width);
         self.records += 1;
-        self.streams.push(part as usize, bytemuck::cast_slice(record))
+        self.streams
+            .push(part as usize, bytemuck::cast_slice(record))
     }
 
     /// The number of records.

@@ -1,0 +1,267 @@
+//! Runs that go on on disk, compared with the same runs in memory: all results are the same bytes.
+
+mod support;
+
+use serde_json::{Value, json};
+
+use support::{Numbers, Place, lasting_files_in, lines_of, parquet, strings};
+
+/// So little memory that every stage is on disk.
+const ON_DISK: &str = "--memory 48KiB";
+
+/// Stages that divide the documents into parts.
+const STAGES: [&str; 5] = ["read", "identical", "bucket", "distribute", "compare"];
+
+/// Texts in groups of edited copies, some of them identical, one group large; some texts have no words.
+fn texts(seed: u64, count: usize) -> Vec<String> {
+    let mut numbers = Numbers(seed);
+    let word = |numbers: &mut Numbers| format!("w{}", numbers.below(5_000));
+    let mut texts: Vec<Vec<String>> = Vec::new();
+    for i in 0..count {
+        let earlier = match numbers.below(10) {
+            0..5 => None,
+            5 => Some(0),
+            _ => i.checked_sub(1 + numbers.below(30)),
+        };
+        let mut words = match earlier.filter(|earlier| *earlier < i) {
+            Some(earlier) => texts[earlier].clone(),
+            None => (0..20 + numbers.below(30))
+                .map(|_| word(&mut numbers))
+                .collect(),
+        };
+        for _ in 0..numbers.below(3) {
+            if let Some(at) = words.len().checked_sub(1) {
+                words[numbers.below(at + 1)] = word(&mut numbers);
+            }
+        }
+        if numbers.below(97) == 0 {
+            words.clear();
+        }
+        texts.push(words);
+    }
+    texts.iter().map(|words| words.join(" ")).collect()
+}
+
+/// A place with documents in three files: ids are strings and numbers, a field has numbers that some lack, tokens have
+/// weights, and a few records are bad.
+fn place() -> Place {
+    let place = Place::new();
+    let mut numbers = Numbers(5);
+    for (file, seed) in [("a.jsonl", 1), ("b/c.jsonl", 2), ("d.jsonl", 1)] {
+        let records = texts(seed, 700).into_iter().enumerate().map(|(i, text)| {
+            let tokens: Vec<&str> = text.split(' ').filter(|token| !token.is_empty()).collect();
+            let weights: Vec<usize> = tokens.iter().map(|token| token.len()).collect();
+            let id = match numbers.below(3) {
+                0 => json!(i),
+                _ => json!(format!("{file} \"{}\"", numbers.below(2_000))),
+            };
+            let mut record = json!({"id": id, "text": text, "tokens": tokens, "weights": weights});
+            if numbers.below(4) > 0 {
+                record["score"] = json!(numbers.below(9));
+            }
+            record
+        });
+        let mut lines = lines_of(records);
+        lines.extend_from_slice(b"{\"id\": 3}\n");
+        place.write(&format!("in/{file}"), lines);
+    }
+    place
+}
+
+/// Runs `dedup` in memory and on disk, and compares all files.
+#[track_caller]
+fn assert_same(place: &Place, options: &str) {
+    let run = |memory: &str, folder: &str| {
+        let command = format!("dedup {options} --output {folder} --overwrite --quiet {memory}");
+        place.run(&command).succeeded();
+        lasting_files_in(&place.path(folder))
+    };
+    let in_memory = run("--memory 1GiB", "memory");
+    assert_stages(place, "memory/run.json", false);
+    assert!(run(ON_DISK, "disk") == in_memory, "{options}");
+    assert_stages(place, "disk/run.json", true);
+    let names = place.path("disk").read_dir().unwrap();
+    let hidden = names.filter(|name| {
+        let name = name.as_ref().unwrap().file_name();
+        name.to_str().unwrap().starts_with('.')
+    });
+    assert_eq!(hidden.count(), 0, "{options}: a temporary file remains");
+}
+
+/// Whether every stage was on disk in at least four parts, or none was.
+#[track_caller]
+fn assert_stages(place: &Place, record: &str, is_on_disk: bool) {
+    let record: Value = serde_json::from_slice(&place.read(record)).unwrap();
+    for stage in record["stages"].as_array().unwrap() {
+        let name = stage["stage"].as_str().unwrap();
+        if is_on_disk && STAGES.contains(&name) {
+            let on_disk = &stage["on_disk"];
+            assert!(on_disk["parts"].as_u64() >= Some(4), "{stage}");
+            let bytes = [&on_disk["read_bytes"], &on_disk["written_bytes"]];
+            let bytes: u64 = bytes.iter().map(|bytes| bytes.as_u64().unwrap()).sum();
+            assert!(bytes > 0, "{stage}");
+        } else if !is_on_disk {
+            assert!(stage.get("on_disk").is_none(), "{stage}");
+        }
+    }
+}
+
+const INPUT: &str = "in --size 2 --on-bad-record skip";
+
+#[test]
+fn clusters_are_the_same() {
+    let place = place();
+    for cluster in ["greedy", "connected"] {
+        for keep in ["first", "longest"] {
+            for verify in ["exact", "signature", "none"] {
+                let options = format!("--cluster {cluster} --keep {keep} --verify {verify}");
+                assert_same(&place, &format!("{INPUT} {options}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn preferences_are_the_same() {
+    let place = place();
+    for cluster in ["greedy", "connected"] {
+        for keep in [
+            "--keep-by score",
+            "--keep-by score:asc --prefer-source d*,b/*",
+            "--keep longest --prefer-source d*,b/*",
+        ] {
+            assert_same(&place, &format!("{INPUT} --cluster {cluster} {keep}"));
+        }
+    }
+}
+
+#[test]
+fn large_buckets_are_the_same() {
+    let place = place();
+    for cluster in ["greedy", "connected"] {
+        for options in [
+            "--max-bucket 3",
+            "--max-bucket 3 --threshold 0.95 --bands 32 --rows 4",
+        ] {
+            assert_same(&place, &format!("{INPUT} --cluster {cluster} {options}"));
+        }
+    }
+}
+
+#[test]
+fn bags_and_weights_are_the_same() {
+    let place = place();
+    let tokens = "in --unit tokens --on-bad-record skip --candidates lsh";
+    for options in [
+        format!("{INPUT} --count"),
+        format!("{tokens} --count"),
+        format!("{tokens} --weights-field weights"),
+        format!("{tokens} --weights-field weights --verify signature"),
+        format!("{INPUT} --weights rarity --candidates lsh"),
+        "in --unit chars --size 9 --on-bad-record skip".to_owned(),
+    ] {
+        assert_same(&place, &options);
+    }
+}
+
+#[test]
+fn other_ids_outputs_and_threads_are_the_same() {
+    let place = place();
+    for options in [
+        "--removed-format parquet",
+        "--removed-format parquet --cluster connected",
+        "--threads 1",
+        "--threads 5 --batch-mib 1",
+        "--hold-mib 0 --limit 1500",
+    ] {
+        assert_same(&place, &format!("{INPUT} {options}"));
+    }
+    let rows = texts(4, 900);
+    place.write("none/plain.jsonl", support::json_lines(&rows));
+    assert_same(&place, "none --size 2");
+    assert_same(
+        &place,
+        "none --size 2 --cluster connected --removed-format parquet",
+    );
+    place.write("ids/numbers.parquet", parquet([("text", strings(&rows))]));
+    assert_same(&place, "ids --size 2");
+}
+
+#[test]
+fn pairs_are_the_same() {
+    let place = place();
+    for verify in ["exact", "signature", "none"] {
+        for options in [
+            "--identical all",
+            "--identical star",
+            "--identical all --max-pairs 40",
+            "--identical star --max-pairs 400",
+            "--threads 1",
+        ] {
+            for format in ["jsonl", "csv", "parquet"] {
+                let run = |memory: &str, name: &str| {
+                    let file = format!("{name}.{format}");
+                    let options = format!("{INPUT} {options} --verify {verify} {memory}");
+                    let command = format!("pairs {options} --output {file} --overwrite --quiet");
+                    let run = place.run(&command);
+                    let report = place.read(&format!("{file}.report.json"));
+                    (run.code, place.read(&file), report)
+                };
+                let in_memory = run("--memory 1GiB", "memory");
+                assert!(in_memory.1.len() > 1_000);
+                let on_disk = run(ON_DISK, "disk");
+                let shown = String::from_utf8_lossy(&on_disk.2).into_owned();
+                assert!(on_disk == in_memory, "{options} {verify} {format}: {shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn repeated_ids_are_found_on_disk() {
+    let place = place();
+    let command = format!("dedup {INPUT} --unique-ids --output out");
+    let of = |memory: &str| {
+        place
+            .run(&format!("{command} {memory}"))
+            .refused(1, &["unique"])
+    };
+    assert_eq!(of(ON_DISK).error(), of("--memory 1GiB").error());
+    assert!(!place.holds("out"));
+}
+
+#[test]
+fn a_search_without_output_goes_on_on_disk() {
+    let place = place();
+    let run = |options: &str| {
+        let command = format!("dedup {INPUT} --dry-run --report json {options}");
+        place.run(&command).succeeded()
+    };
+    let on_disk = run(ON_DISK);
+    assert!(
+        on_disk.stderr.contains("goes on on disk"),
+        "{}",
+        on_disk.stderr
+    );
+    assert!(on_disk.stdout == run("").stdout);
+    // Elsewhere, if the user says so.
+    place.write("elsewhere/none", "");
+    run(&format!("{ON_DISK} --temp-dir elsewhere"));
+    assert_eq!(place.path("elsewhere").read_dir().unwrap().count(), 1);
+    let command = format!("dedup {INPUT} --dry-run {ON_DISK} --temp-dir missing");
+    place.run(&command).refused(1, &["missing"]);
+}
+
+#[test]
+fn sizes_of_memory_are_checked() {
+    let place = place();
+    for size in ["0", "4apples", "-1GiB", "GiB", ""] {
+        let run = place.run(&format!("dedup {INPUT} --dry-run --memory={size}"));
+        run.refused(2, &["--memory"]);
+    }
+    for size in ["1GiB", "1.5GB", "200000000", "1gib"] {
+        place
+            .run(&format!("dedup {INPUT} --dry-run --memory {size}"))
+            .succeeded();
+    }
+}
