@@ -175,7 +175,7 @@ pub(crate) fn write_text(
         return lines.finish();
     }
     let mut csv = csv::Writer::from_writer(BufWriter::with_capacity(1 << 16, target));
-    let failed = |error: csv::Error| Error::io("write", path)(error.into());
+    let failed = |error: csv::Error| Error::io("write to", path)(error.into());
     csv.write_record(columns(pairs.measure)).map_err(failed)?;
     (pairs.for_each)(&mut |a, b, measured| {
         let ((file_a, row_a), (file_b, row_b)) = (places.place(a), places.place(b));
@@ -194,7 +194,7 @@ pub(crate) fn write_text(
         ])
         .map_err(failed)
     })?;
-    csv.flush().map_err(Error::io("write", path))
+    csv.flush().map_err(Error::io("write to", path))
 }
 
 /// An id without JSON quotes.
