@@ -204,6 +204,13 @@ fn a_distance_refuses_what_it_has_no_use_for() {
         place.run(&command).refused(2, phrases);
     }
     place
+    for command in ["dedup in.jsonl -o out", "sign in.jsonl -o s.npy"] {
+        for option in ["--distance l1", "--distance=hamming", "--within 2"] {
+            let run = place.run(&format!("{command} --unit tokens {option}"));
+            let run = run.refused(2, &["is an option of simgpu pairs\n"]);
+            assert!(!run.error().contains("--isa"), "{}", run.error());
+        }
+    }
         .run("sign in.jsonl --unit tokens -o s.npy")
         .succeeded();
     let stored = "pairs --signatures s.npy --distance l1 --within 2 -o -";
