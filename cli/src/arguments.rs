@@ -817,32 +817,38 @@ impl SignArguments {
         if let Some(size) = self.size {
             shingling = shingling.with_size(size).map_err(usage)?;
         }
-        if shingling.unit == Unit::Tokens {
-            self.check_no_normalising()?;
-        }
+        let named = Normalise {
+            lowercase: self.lowercase,
+            strip_punctuation: self.strip_punctuation,
+            keep_whitespace: self.keep_whitespace,
+        };
+        check_normalise(&shingling.unit, named)?;
         let default = shingling.normalise;
         shingling.normalise = Normalise {
-            lowercase: self.lowercase || default.lowercase,
-            strip_punctuation: self.strip_punctuation || default.strip_punctuation,
-            keep_whitespace: self.keep_whitespace || default.keep_whitespace,
+            lowercase: named.lowercase || default.lowercase,
+            strip_punctuation: named.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: named.keep_whitespace || default.keep_whitespace,
         };
         shingling.weighting = weighting;
         Ok(shingling)
     }
+}
 
-    /// Refuses options that change texts.
-    fn check_no_normalising(&self) -> anyhow::Result<()> {
-        let options = [
-            ("lowercase", self.lowercase),
-            ("strip_punctuation", self.strip_punctuation),
-            ("keep_whitespace", self.keep_whitespace),
-        ];
-        match options.into_iter().find(|(_, is_named)| *is_named) {
-            Some((option, _)) => Err(Usage::error(&format!(
-                "`{option}` is for texts, and tokens stay as they are; omit `{option}`, or choose another `unit`"
-            ))),
-            None => Ok(()),
-        }
+/// Refuses options that change texts, if the unit is tokens.
+///
+/// # Errors
+/// A usage error that names the first of them.
+pub fn check_normalise(unit: &Unit, named: Normalise) -> anyhow::Result<()> {
+    let options = [
+        ("lowercase", named.lowercase),
+        ("strip_punctuation", named.strip_punctuation),
+        ("keep_whitespace", named.keep_whitespace),
+    ];
+    match options.into_iter().find(|(_, is_named)| *is_named) {
+        Some((option, _)) if *unit == Unit::Tokens => Err(Usage::error(&format!(
+            "`{option}` is for texts, and tokens stay as they are; omit `{option}`, or choose another `unit`"
+        ))),
+        _ => Ok(()),
     }
 }
 
