@@ -59,7 +59,7 @@ pub struct InputArguments {
     #[arg(
         long,
         value_name = "FIELD",
-        default_value = "text",
+        default_value = DEFAULT_TEXT_FIELD,
         help_heading = "Input"
     )]
     pub text_field: Vec<String>,
@@ -112,6 +112,9 @@ pub struct InputArguments {
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub exclude: Vec<String>,
 }
+
+/// The default of `--text-field`.
+const DEFAULT_TEXT_FIELD: &str = "text";
 
 /// The value of `--weights`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -255,12 +258,8 @@ impl InputArguments {
         }
         check_field("tokens_field", self.tokens_field.as_ref())?;
         check_field("weights_field", self.weights_field.as_ref())?;
-        if self.tokens_field.is_some() && !is_tokens {
-            return Err(Usage::error(
-                "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
-            ));
-        }
-        Ok(())
+        let names_text = self.text_field != [DEFAULT_TEXT_FIELD];
+        check_form(names_text, self.tokens_field.is_some(), is_tokens)
     }
 
     /// The scale of the weights, if documents have weights.
@@ -308,6 +307,25 @@ impl InputArguments {
 /// A usage error for an invalid pattern.
 pub(crate) fn globs(name: &str, patterns: &[String]) -> anyhow::Result<Globs> {
     Globs::new(patterns).map_err(|error| Usage::error(&format!("`{name}`: {error}")))
+}
+
+/// Refuses the name of a field of texts for tokens, and of tokens for texts.
+pub(crate) fn check_form(
+    names_text: bool,
+    names_tokens: bool,
+    is_tokens: bool,
+) -> anyhow::Result<()> {
+    if names_tokens && !is_tokens {
+        return Err(Usage::error(
+            "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
+        ));
+    }
+    if names_text && is_tokens {
+        return Err(Usage::error(
+            "`text_field` names a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`",
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses a field without a name.
@@ -397,6 +415,14 @@ impl BackendArguments {
         self.backend == Backend::Auto.to_string()
     }
 
+    /// Whether --device names a device.
+    fn names_device(&self) -> bool {
+        #[cfg(feature = "gpu")]
+        return self.device.is_some();
+        #[cfg(not(feature = "gpu"))]
+        false
+    }
+
     /// Whether --isa names an instruction set.
     pub fn names_isa(&self) -> bool {
         self.isa.is_some()
@@ -472,8 +498,16 @@ pub struct SignArguments {
 const DEFAULT_SCHEME: &str = "affine32";
 
 impl SignArguments {
-    /// The first option that concerns signatures, not shingles, and is not at its default.
-    fn named_option(&self) -> Option<&'static str> {
+    /// The scheme, with the values that are passed.
+    ///
+    /// # Errors
+    /// A usage error for an unknown name, or a number of permutations out of range.
+    pub(crate) fn scheme(&self) -> anyhow::Result<Scheme> {
+        scheme_of(&self.scheme, self.num_perm, self.seed)
+    }
+
+    /// The options that concern signatures, not shingles, and are not at their defaults.
+    fn named_options(&self) -> Vec<&'static str> {
         let default = Scheme::default();
         let differs = |named: Option<u32>, default: u32| named.is_some_and(|it| it != default);
         let num_perm = u32::try_from(default.num_perm()).unwrap_or(u32::MAX);
@@ -483,9 +517,10 @@ impl SignArguments {
             ("num_perm", differs(self.num_perm, num_perm)),
             ("seed", differs(self.seed, default.seed())),
             ("backend", !self.machine.is_auto()),
+            ("device", self.machine.names_device()),
         ];
-        let named = options.into_iter().find(|(_, is_named)| *is_named);
-        named.map(|(name, _)| name)
+        let named = options.into_iter().filter(|(_, is_named)| *is_named);
+        named.map(|(name, _)| name).collect()
     }
 }
 
@@ -765,7 +800,7 @@ impl SignArguments {
     }
 
     fn builder(&self, weighting: Weighting) -> anyhow::Result<EngineBuilder> {
-        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
+        let scheme = self.scheme()?;
         let (backend, hardware) = self.machine.resolve()?;
         let mut engine = Engine::builder()
             .shingling(self.shingling(&scheme, weighting)?)
@@ -795,14 +830,38 @@ impl SignArguments {
         if let Some(size) = self.size {
             shingling = shingling.with_size(size).map_err(usage)?;
         }
+        let named = Normalise {
+            lowercase: self.lowercase,
+            strip_punctuation: self.strip_punctuation,
+            keep_whitespace: self.keep_whitespace,
+        };
+        check_normalise(&shingling.unit, named)?;
         let default = shingling.normalise;
         shingling.normalise = Normalise {
-            lowercase: self.lowercase || default.lowercase,
-            strip_punctuation: self.strip_punctuation || default.strip_punctuation,
-            keep_whitespace: self.keep_whitespace || default.keep_whitespace,
+            lowercase: named.lowercase || default.lowercase,
+            strip_punctuation: named.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: named.keep_whitespace || default.keep_whitespace,
         };
         shingling.weighting = weighting;
         Ok(shingling)
+    }
+}
+
+/// Refuses options that change texts, if the unit is tokens.
+///
+/// # Errors
+/// A usage error that names the first of them.
+pub fn check_normalise(unit: &Unit, named: Normalise) -> anyhow::Result<()> {
+    let options = [
+        ("lowercase", named.lowercase),
+        ("strip_punctuation", named.strip_punctuation),
+        ("keep_whitespace", named.keep_whitespace),
+    ];
+    match options.into_iter().find(|(_, is_named)| *is_named) {
+        Some((option, _)) if *unit == Unit::Tokens => Err(Usage::error(&format!(
+            "`{option}` is for texts, and tokens stay as they are; omit `{option}`, or choose another `unit`"
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -995,13 +1054,15 @@ impl SearchArguments {
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
         let of_lsh = match sign {
-            None => Some("signatures"),
-            Some(_) if self.banding.bands.is_some() => Some("bands"),
-            Some(sign) => sign.named_option(),
+            None => vec!["signatures"],
+            Some(sign) => {
+                let of_banding = self.banding.bands.map(|_| "bands").into_iter();
+                of_banding.chain(sign.named_options()).collect()
+            }
         };
         let candidates = match within {
-            Some(_) => method_within(self.candidates, threshold, of_lsh)?,
-            None => candidate_method(self.candidates, of_lsh)?,
+            Some(_) => method_within(self.candidates, threshold, &of_lsh)?,
+            None => candidate_method(self.candidates, &of_lsh)?,
         };
         let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
         let verification = match self.verify {
@@ -1027,44 +1088,56 @@ impl SearchArguments {
     }
 }
 
-/// The method that finds candidates. `of_lsh` is an option of LSH or of signatures that is not at its default.
+/// The method that finds candidates. `of_lsh` are the options of LSH and of signatures that are not at their defaults.
 ///
 /// # Errors
-/// A usage error for a join with such an option.
+/// A usage error for a join with such options.
 pub fn candidate_method(
     named: Option<CandidatesArgument>,
-    of_lsh: Option<&str>,
+    of_lsh: &[&str],
 ) -> anyhow::Result<CandidateMethod> {
     match (named, of_lsh) {
-        (Some(CandidatesArgument::Join), Some(option)) => Err(Usage::error(&format!(
-            "`candidates=join` computes no signatures; omit `{option}`, or pass `candidates=lsh`"
+        (Some(CandidatesArgument::Join), []) => Ok(CandidateMethod::Join),
+        (Some(CandidatesArgument::Join), options) => Err(Usage::error(&format!(
+            "`candidates=join` computes no signatures; omit {}, or pass `candidates=lsh`",
+            quoted(options)
         ))),
-        (Some(CandidatesArgument::Join), None) => Ok(CandidateMethod::Join),
-        (Some(CandidatesArgument::Lsh), _) | (None, Some(_)) => Ok(CandidateMethod::Lsh),
+        (Some(CandidatesArgument::Lsh), _) | (None, [_, ..]) => Ok(CandidateMethod::Lsh),
         (Some(CandidatesArgument::Auto) | None, _) => Ok(CandidateMethod::Auto),
     }
 }
 
-/// The method that finds candidates within a distance: an exact join. `of_lsh` is an option of LSH or of signatures
-/// that is not at its default.
+/// Names of options: `` `a`, `b` and `c` ``.
+fn quoted(options: &[&str]) -> String {
+    let quoted: Vec<_> = options.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        all => all.concat(),
+    }
+}
+
+/// The method that finds candidates within a distance: an exact join. `of_lsh` are the options of LSH and of signatures
+/// that are not at their defaults.
 ///
 /// # Errors
 /// A usage error for options that a distance has no use for.
 pub fn method_within(
     named: Option<CandidatesArgument>,
     threshold: f64,
-    of_lsh: Option<&str>,
+    of_lsh: &[&str],
 ) -> anyhow::Result<CandidateMethod> {
-    let useless = match of_lsh {
-        _ if threshold.to_bits() != DEFAULT_THRESHOLD.to_bits() => Some("threshold"),
-        of_lsh => of_lsh,
-    };
-    match (named, useless) {
+    if threshold.to_bits() != DEFAULT_THRESHOLD.to_bits() {
+        return Err(Usage::error(
+            "`threshold` limits a similarity, and `within` a distance; omit `threshold`, or `distance` and `within`",
+        ));
+    }
+    match (named, of_lsh) {
         (Some(CandidatesArgument::Lsh), _) => Err(usage(Conflict::DistanceNotJoined.into())),
-        (_, Some(option)) => Err(Usage::error(&format!(
-            "a search by `distance` has no `{option}`; omit one of them"
+        (_, []) => Ok(CandidateMethod::Join),
+        (_, options) => Err(Usage::error(&format!(
+            "a search by `distance` is an exact join, which computes no signatures; omit {}",
+            quoted(options)
         ))),
-        (_, None) => Ok(CandidateMethod::Join),
     }
 }
 

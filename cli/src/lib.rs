@@ -22,7 +22,8 @@ mod terminal;
 use std::ffi::OsString;
 use std::io::Write;
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use commands::devices;
@@ -114,13 +115,38 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let command: Vec<String> = arguments.iter().map(lossy).collect();
     let ran = match Cli::try_parse_from(arguments) {
         Ok(cli) => run(cli, &command),
-        Err(error) => return print_parsing(&error),
+        Err(error) => return print_parsing(&with_owners(error)),
     };
     // Nothing else flushes stdout if the process is not a Rust program.
     match ran.and_then(|()| Ok(streams::print("")?)) {
         Ok(()) => 0,
         Err(error) => fail(&error),
     }
+}
+
+/// The error, with the commands that have an option in place of a guess at another option.
+fn with_owners(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let has_option = |command: &&clap::Command| {
+        let mut names = command.get_arguments().filter_map(clap::Arg::get_long);
+        names.any(|name| option.strip_prefix("--") == Some(name))
+    };
+    let command = Cli::command();
+    let owners = command.get_subcommands().filter(has_option);
+    let owners: Vec<_> = owners.map(clap::Command::get_name).collect();
+    if error.kind() == ErrorKind::UnknownArgument && !owners.is_empty() {
+        let tip = format!("'{option}' is an option of simgpu {}", owners.join(", "));
+        // The usage names the guess, too.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.into()]),
+        );
+    }
+    error
 }
 
 /// Prints help, version, or wrong usage.

@@ -141,7 +141,8 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
     let scheme = engine.scheme();
     let shingling = engine.shingler().shingling();
     let shingles = shingles_name(shingling);
-    if let Some(search) = search.filter(|search| search.candidates == CandidateMethod::Join) {
+    let method = search.and_then(|search| search.method(engine).ok());
+    if let (Some(search), Some(CandidateMethod::Join)) = (search, method) {
         let within = search.within.map(|within| {
             let (distance, most) = (within.distance.name(), HumanCount(within.most));
             format!(" within {distance} distance {most}")
@@ -152,6 +153,13 @@ pub(crate) fn announce(progress: &dyn Progress, engine: &Engine, search: Option<
         ));
         return;
     }
+    let shingles = match method {
+        // Which of both depends on the documents.
+        Some(CandidateMethod::Auto) => {
+            format!("{shingles}, exact join where it costs about as much as LSH, else LSH\nLSH:")
+        }
+        _ => shingles,
+    };
     let mut message = format!(
         "{shingles} hashed by {hash}, {scheme} with {k} permutations on {backend}",
         hash = engine.shingler().hash(),
@@ -197,11 +205,11 @@ pub(crate) fn announce_signatures(
 
 /// The banding and the memory per document, to append to the parameters of signatures.
 fn search_parameters(scheme: &Scheme, search: &Search) -> String {
-    let count = |number: usize| HumanCount(number as u64);
-    let (bands, rows) = (count(search.banding.bands()), count(search.banding.rows()));
+    let bands = counted(search.banding.bands() as u64, "band");
+    let rows = counted(search.banding.rows() as u64, "slot");
     let bytes = search.bytes_per_document(scheme.num_perm());
     format!(
-        ", {bands} bands of {rows} slots\nheld in memory: {} bytes per document, plus its id",
+        ", {bands} of {rows}\nheld in memory: {} bytes per document, plus its id",
         HumanCount(bytes as u64)
     )
 }
@@ -326,8 +334,13 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
         format!("{documents} in {}", size(counts.bytes)),
     );
     if counts.without_shingles > 0 {
+        let fate = match report.command {
+            "dedup" => ", always kept",
+            "pairs" => ", in no pair",
+            _ => "",
+        };
         let without = HumanCount(counts.without_shingles);
-        lines.row("no shingles", format!("{without}, always kept"));
+        lines.row("no shingles", format!("{without}{fate}"));
     }
     lines.row("skipped", HumanCount(counts.skipped).to_string());
     if let Some(missing) = &report.missing_ids {

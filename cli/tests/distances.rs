@@ -182,8 +182,9 @@ fn a_distance_refuses_what_it_has_no_use_for() {
         ("--threshold 0.8", &["--threshold"]),
         ("--candidates lsh", &["exact join", "--candidates"]),
         ("--verify signature", &["exact", "--verify"]),
-        ("--bands 16 --rows 8", &["--bands", "--distance"]),
-        ("--seed 7", &["--seed", "--distance"]),
+        ("--bands 16 --rows 8", &["omit --bands\n"]),
+        ("--seed 7", &["computes no signatures; omit --seed\n"]),
+        ("--seed 7 --scheme fast", &["omit --scheme and --seed\n"]),
         ("--count", &["--count", "--distance"]),
         ("--weights-field w", &["--weights-field", "--distance"]),
         ("--size 2", &["single tokens", "--size 1"]),
@@ -203,11 +204,38 @@ fn a_distance_refuses_what_it_has_no_use_for() {
     ] {
         place.run(&command).refused(2, phrases);
     }
+    for command in ["dedup in.jsonl -o out", "sign in.jsonl -o s.npy"] {
+        for option in ["--distance l1", "--distance=hamming", "--within 2"] {
+            let run = place.run(&format!("{command} --unit tokens {option}"));
+            let run = run.refused(2, &["is an option of simgpu pairs\n"]);
+            assert!(!run.error().contains("--isa"), "{}", run.error());
+        }
+    }
     place
         .run("sign in.jsonl --unit tokens -o s.npy")
         .succeeded();
     let stored = "pairs --signatures s.npy --distance l1 --within 2 -o -";
     place.run(stored).refused(2, &["--signatures"]);
+}
+
+/// No option leads to a backend that the search then refuses.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_join_has_no_use_for_a_device() {
+    let place = Place::new();
+    place.write("in.jsonl", records(&lists(5, 20, 10, 20)));
+    let of_join = "dedup in.jsonl --unit tokens --candidates join -o out";
+    let of_distance = "pairs in.jsonl --unit tokens --distance l1 --within 2 -o -";
+    for (options, named) in [
+        ("--device 5", "omit --device"),
+        ("--device 5 --backend gpu", "omit --backend and --device"),
+    ] {
+        for command in [of_join, of_distance] {
+            let run = place.run(&format!("{command} {options}"));
+            let run = run.refused(2, &["computes no signatures", named]);
+            assert!(!run.error().contains("add --backend"), "{}", run.error());
+        }
+    }
 }
 
 #[test]

@@ -435,6 +435,41 @@ fn one_group_leaves_nothing_out() {
     }
 }
 
+/// More documents than the default of `--max-bucket`.
+const MANY: u64 = 4_200;
+
+#[test]
+fn a_large_group_takes_little_memory() {
+    let one = text(1, 100);
+    let place = Place::with_texts((0..MANY).map(|seed| edited(&one, seed, 1)));
+    let results = place.dedup("in.jsonl --threshold 0.7");
+    let counts = ["kept", "omitted_pairs"].map(|name| results.count(name));
+    assert_eq!(counts, [1, 0]);
+    assert!(results.count("candidate_pairs") < MANY);
+    let run: Value = serde_json::from_slice(&place.read("out/run.json")).unwrap();
+    let peak_bytes = run["peak_memory_bytes"].as_u64().unwrap();
+    assert!(peak_bytes < 100_000_000, "{peak_bytes}");
+}
+
+#[test]
+fn pairs_of_large_groups_are_all_found() {
+    let one = text(1, 20);
+    let near = Place::with_texts((0..MANY).map(|i| format!("{one} own{i}")));
+    let same = Place::with_texts((0..MANY).map(|_| &one));
+    let pairs = |place: &Place, options: &str| {
+        let run = place.run(&format!(
+            "pairs in.jsonl {options} --dry-run --report json --quiet"
+        ));
+        let report: Value = serde_json::from_slice(&run.succeeded().stdout).unwrap();
+        report["counts"]["similar_pairs"].as_u64().unwrap()
+    };
+    let all = MANY * (MANY - 1) / 2;
+    // Any two share 16 of 18 shingles, and so one of the bands.
+    assert_eq!(pairs(&near, "--bands 64 --rows 2"), all);
+    assert_eq!(pairs(&same, ""), all);
+    assert_eq!(pairs(&same, "--identical star"), MANY - 1);
+}
+
 #[test]
 fn dedup_reports_how_many_pairs_it_omits() {
     let texts = near_identical();

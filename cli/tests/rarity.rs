@@ -254,10 +254,16 @@ fn shingles_of_all_documents_make_none_similar() {
         lines_of([["a", "b"], ["b", "a"]].map(|tokens| json!({"tokens": tokens}))),
     );
     let run = place.run("dedup in.jsonl --unit tokens --weights rarity -o out");
+    let counted = "counted 2 shingles of 2 distinct documents; ";
+    assert!(run.stderr.contains(counted), "{}", run.stderr);
     run.succeeded();
     let report: Value = serde_json::from_slice(&place.read("out/report.json")).unwrap();
     assert_eq!(report["counts"]["without_shingles"], 2);
     assert_eq!(report["counts"]["kept"], 2);
+    place.write("one.jsonl", lines_of([json!({"tokens": ["a"]})]));
+    let run = place.run("dedup one.jsonl --unit tokens --weights rarity --dry-run");
+    let counted = "counted 1 shingle of 1 distinct document; ";
+    assert!(run.stderr.contains(counted), "{}", run.stderr);
 }
 
 #[test]

@@ -150,11 +150,12 @@ impl Settings<'_> {
             ("scheme", *scheme != Scheme::default()),
             ("backend", self.backend != Backend::Auto.to_string()),
         ];
-        let of_lsh = options.into_iter().find(|(_, is_named)| *is_named);
-        let (named, of_lsh) = (named.transpose()?, of_lsh.map(|(name, _)| name));
+        let of_lsh = options.into_iter().filter(|(_, is_named)| *is_named);
+        let of_lsh: Vec<_> = of_lsh.map(|(name, _)| name).collect();
+        let named = named.transpose()?;
         let method = match within {
-            Some(_) => method_within(named, self.threshold, of_lsh),
-            None => candidate_method(named, of_lsh),
+            Some(_) => method_within(named, self.threshold, &of_lsh),
+            None => candidate_method(named, &of_lsh),
         };
         method.map_err(|error| of_run(py, error))
     }

@@ -9,8 +9,9 @@ use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, WeightScale, Width};
+use simgpu_cli::arguments::check_normalise;
 
-use crate::errors::{OrRaise, parameter_error};
+use crate::errors::{OrRaise, of_run, parameter_error};
 
 /// What a signature value is: a family of permutations, or a preset with the values of another tool.
 ///
@@ -208,14 +209,16 @@ impl PyShingling {
         if let Some(size) = size {
             Shingling::of(unit.clone()).with_size(size).or_raise(py)?;
         }
+        let normalise = Normalise {
+            lowercase,
+            strip_punctuation,
+            keep_whitespace,
+        };
+        check_normalise(&unit, normalise).map_err(|error| of_run(py, error))?;
         Ok(PyShingling {
             unit,
             size,
-            normalise: Normalise {
-                lowercase,
-                strip_punctuation,
-                keep_whitespace,
-            },
+            normalise,
             weighting: weighting_of(py, count, weight_scale)?,
             stop_words,
             hash: hash.map(str::parse).transpose().or_raise(py)?,

@@ -207,6 +207,16 @@ REFUSED = [
         ValueError,
         'tokens_field needs unit="tokens"; add unit="tokens", or omit',
     ),
+    (
+        {"unit": "tokens", "text_field": "body"},
+        ValueError,
+        'which unit="tokens" does not read; pass tokens_field',
+    ),
+    (
+        {"unit": "tokens", "keep_whitespace": True},
+        ValueError,
+        "tokens stay as they are; omit keep_whitespace=True, or choose another unit",
+    ),
     ({"stop_words": ["a"]}, ValueError, 'stop_words needs unit="stopwords"'),
     ({"isa": "portable", "backend": "scalar"}, ValueError, "isa applies to the backend simd"),
     ({"device": 3}, ValueError, 'add backend="gpu", or omit device'),

@@ -85,6 +85,7 @@ def test_shinglings_are_values():
         ({"unit": "lines"}, simgpu.ParameterError),
         ({"size": 0}, simgpu.ParameterError),
         ({"unit": "stopwords", "size": 3}, simgpu.ParameterError),
+        ({"unit": "tokens", "lowercase": True}, simgpu.ParameterError),
         ({"stop_words": ["a"]}, simgpu.ParameterError),
         ({"unit": "stopwords", "stop_words": []}, simgpu.ParameterError),
         ({"unit": "stopwords", "stop_words": "a b"}, TypeError),

@@ -32,10 +32,6 @@ impl Header {
         delimiter: u8,
         fields: &Fields,
     ) -> Result<Self, Refusal> {
-        if fields.is_tokens {
-            let remedy = "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
-            return Err(Refusal::new("a CSV file holds no tokens", remedy));
-        }
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
         let mut parser = Parser::new(delimiter);

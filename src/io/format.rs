@@ -115,6 +115,16 @@ impl Format {
         }
     }
 
+    /// The name of a format whose records hold no tokens.
+    pub(super) fn without_tokens(self) -> Option<&'static str> {
+        match self {
+            Format::Csv => Some("CSV"),
+            Format::Tsv => Some("TSV"),
+            Format::Text => Some("text"),
+            Format::JsonLines | Format::Json | Format::Parquet | Format::Arrow => None,
+        }
+    }
+
     /// Whether the reader needs the file in random order.
     pub(super) fn is_table(self) -> bool {
         matches!(self, Format::Parquet | Format::Arrow)

@@ -120,11 +120,13 @@ impl<W: Write> JsonLines<W> {
         serde_json::to_writer(&mut self.target, line)
             .map_err(std::io::Error::from)
             .and_then(|()| self.target.write_all(b"\n"))
-            .map_err(Error::io("write", &self.path))
+            .map_err(Error::io("write to", &self.path))
     }
 
     /// Flushes the target.
     pub(crate) fn finish(mut self) -> Result<()> {
-        self.target.flush().map_err(Error::io("write", &self.path))
+        self.target
+            .flush()
+            .map_err(Error::io("write to", &self.path))
     }
 }

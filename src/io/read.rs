@@ -234,6 +234,14 @@ impl Reader<'_> {
         if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
             return Err(self.unreadable(&problem).into());
         }
+        if self.reading.fields.is_tokens
+            && let Some(kind) = input.format.without_tokens()
+        {
+            let remedy = "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
+            return Err(self
+                .input(format!("a {kind} file holds no tokens"), remedy)
+                .into());
+        }
         if input.format.is_table() {
             return self.read_table(file, &metadata);
         }

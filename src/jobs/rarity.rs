@@ -5,7 +5,7 @@ use super::source::Source;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::Rarities;
-use crate::progress::{Progress, StageTime, Timings, grouped};
+use crate::progress::{Progress, StageTime, Timings, counted, grouped};
 
 /// Reads all documents of a source and counts them, in a table of at most `most_bytes`. Returns the engine that weighs
 /// shingles by these counts.
@@ -17,25 +17,25 @@ pub(crate) fn weigh_by_rarity(
     timings: &mut Timings,
 ) -> Result<Engine> {
     let counting = engine.with_shingler(engine.shingler().of_sets());
-    let mut counted = Counted {
+    let mut counts = Counted {
         rarities: Rarities::default(),
         most_bytes,
         is_full: false,
     };
     let mut times = Vec::new();
-    let pass = FirstPass::new(&counting, progress, &mut counted);
+    let pass = FirstPass::new(&counting, progress, &mut counts);
     source.read(pass, &mut times)?;
-    counted.prepare()?;
+    counts.prepare()?;
     let stages = times.into_iter().filter(|time| !time.is_part);
     timings.0.extend(stages.map(|time| StageTime {
         stage: "count",
         ..time
     }));
-    let rarities = counted.rarities.counted();
+    let rarities = counts.rarities.counted();
     progress.tell(&format!(
-        "counted {} shingles of {} distinct documents; {} MB held in memory",
-        grouped(rarities.elements() as u64),
-        grouped(rarities.documents().into()),
+        "counted {} of {}; {} MB held in memory",
+        counted(rarities.elements() as u64, "shingle"),
+        counted(rarities.documents().into(), "distinct document"),
         grouped(rarities.bytes_with(0).div_ceil(1_000_000) as u64)
     ));
     Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)))

@@ -30,3 +30,28 @@ fn section_3_8_3_stop_words_find_the_articles() {
     assert!(stop_words > ordinary, "{stop_words} against {ordinary}");
     assert_eq!(stop_words, 1.0);
 }
+
+/// Pages of which a share f of the shingles is an article, and the rest adverts. Pages with one article have similarity
+/// f / (2 - f), and pages with the same adverts (1 - f) / (1 + f).
+#[test]
+fn section_3_8_6_similarity_of_news_pages() {
+    // A stop word and two words make one shingle.
+    let part = |name: &str, shingles: usize| -> String {
+        let shingles = (0..shingles).map(|i| format!("the {name}{i} {name}"));
+        shingles.collect::<Vec<_>>().join(" ")
+    };
+    let page = |article: &str, adverts: &str, [of_article, of_adverts]: [usize; 2]| {
+        let text = part(article, of_article) + " " + &part(adverts, of_adverts);
+        let shingles = shingles_of(Unit::StopWords(StopWords::english()), None, &text);
+        assert_eq!(shingles.len(), of_article + of_adverts);
+        shingles.into_iter().collect::<Vec<_>>()
+    };
+    for (sizes, one_article, same_adverts) in [
+        ([6, 6], 1.0 / 3.0, 1.0 / 3.0),
+        ([9, 3], 3.0 / 5.0, 1.0 / 7.0),
+    ] {
+        let first = page("storm", "soap", sizes);
+        assert_eq!(jaccard(&first, &page("storm", "cars", sizes)), one_article);
+        assert_eq!(jaccard(&first, &page("vote", "soap", sizes)), same_adverts);
+    }
+}

@@ -174,9 +174,9 @@ fn section_3_3_5_signatures_row_by_row() {
     assert!(slots == matrix);
 }
 
-/// Two sets agree in a share of all permutations that equals their similarity.
+/// Two sets agree in a share of all 120 permutations that equals their similarity.
 #[test]
-fn section_3_3_3_minhash_and_jaccard() {
+fn exercise_3_3_1_all_permutations() {
     let mut orders = vec![vec![]];
     for row in 0..5usize {
         let insert = |order: &Vec<usize>| {
@@ -191,6 +191,9 @@ fn section_3_3_3_minhash_and_jaccard() {
         orders = orders.iter().flat_map(insert).collect();
     }
     assert_eq!(orders.len(), 120);
+    let mut of_the_exercise = [(0.0, 0), (1.0 / 4.0, 30), (2.0 / 3.0, 80)]
+        .into_iter()
+        .chain([(0.0, 0), (1.0 / 3.0, 40), (1.0 / 5.0, 24)]);
     for (i, a) in FIGURE_3_2.iter().enumerate() {
         for b in &FIGURE_3_2[i + 1..] {
             let first = |order: &[usize], set: &[usize]| {
@@ -199,7 +202,10 @@ fn section_3_3_3_minhash_and_jaccard() {
             let agree = orders
                 .iter()
                 .filter(|order| first(order, a) == first(order, b));
-            assert_eq!(agree.count() as f64 / 120.0, jaccard(a, b));
+            let (similarity, permutations) = of_the_exercise.next().unwrap();
+            assert_eq!(agree.count(), permutations);
+            assert_eq!(jaccard(a, b), similarity);
+            assert_eq!(permutations as f64 / 120.0, similarity);
         }
     }
 }

@@ -190,8 +190,9 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::dedup`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
+        // Before the engine: what a join has no use for need not be valid.
+        let task = self.task(&self.run.sign.scheme()?)?;
         let mut settings = self.run.resolve(&self.input, None)?;
-        let task = self.task(settings.engine.scheme())?;
         let destination = self.destination()?;
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;

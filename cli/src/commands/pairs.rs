@@ -241,9 +241,11 @@ impl Arguments {
             ));
         }
         let distance = self.pairs.within()?.map(|within| within.distance);
+        // Before the engine: what a join has no use for need not be valid.
+        let task = self
+            .pairs
+            .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
         let mut settings = self.run.resolve(&self.input, distance)?;
-        let scheme = settings.engine.scheme();
-        let task = self.pairs.task(scheme, Some(&self.run.sign))?;
         task.search.method(&settings.engine).map_err(usage)?;
         let inputs = self.input.find()?;
         settings.choose_hardware(&inputs)?;

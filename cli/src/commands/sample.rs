@@ -10,7 +10,7 @@ use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
 use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
-use crate::arguments::{UnitArgument, check_field, whole_number, whole_number_or_0};
+use crate::arguments::{UnitArgument, check_field, check_form, whole_number, whole_number_or_0};
 use crate::terminal::counted;
 use crate::{Usage, usage};
 
@@ -99,11 +99,11 @@ impl SampleArguments {
             ));
         }
         let is_tokens = shingling.unit == Unit::Tokens;
-        if self.tokens_field.is_some() && !is_tokens {
-            return Err(Usage::error(
-                "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
-            ));
-        }
+        check_form(
+            self.text_field.is_some(),
+            self.tokens_field.is_some(),
+            is_tokens,
+        )?;
         let (named, default) = match is_tokens {
             true => (&self.tokens_field, "tokens"),
             false => (&self.text_field, "text"),

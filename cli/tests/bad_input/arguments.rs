@@ -72,6 +72,47 @@ fn tokens_field_needs_unit_tokens() {
 }
 
 #[test]
+fn options_of_texts_do_not_go_with_tokens() {
+    for option in ["--lowercase", "--strip-punctuation", "--keep-whitespace"] {
+        let says = format!("{option} is for texts, and tokens stay as they are; omit {option}");
+        usage_error(&format!("--unit tokens {option}"), &[&says]);
+    }
+    let says = "--text-field names a field of texts, which --unit tokens does not read";
+    usage_error("--unit tokens --text-field body", &[says, "--tokens-field"]);
+    usage_error("--unit tokens --text-field text --text-field b", &[says]);
+    let place = Place::new();
+    place.write("in.jsonl", r#"{"tokens": ["a", "b"]}"#);
+    let run = place.run("tune --sample in.jsonl --unit tokens --text-field body");
+    run.refused(2, &[says]);
+    // A preset may lowercase by default.
+    place.dedup("in.jsonl --unit tokens --scheme text-dedup");
+}
+
+#[test]
+fn an_option_of_another_command_is_named() {
+    for (option, command) in [
+        ("--identical star", "pairs"),
+        ("--max-pairs 7", "pairs"),
+        ("--sample in.jsonl", "tune"),
+    ] {
+        let says = format!("is an option of simgpu {command}\n");
+        usage_error(option, &["unexpected argument", &says]);
+    }
+    let place = Place::new();
+    let run = place.run("tune --overwrite");
+    run.refused(
+        2,
+        &["'--overwrite' is an option of simgpu dedup, pairs, sign"],
+    );
+    // A misspelt option is none of another command.
+    usage_error(
+        "--thresold 0.8",
+        &["a similar argument exists: '--threshold'"],
+    );
+    usage_error("--nonsense", &["unexpected argument '--nonsense'"]);
+}
+
+#[test]
 fn the_hash_must_fit_unit_and_scheme() {
     let phrases = ["words-v1 takes words, not bytes", "choose"];
     usage_error("--unit bytes --hash words-v1", &phrases);

@@ -262,14 +262,22 @@ fn a_quote_that_swallows_lines_is_refused() {
 }
 
 #[test]
-fn a_csv_file_holds_no_tokens() {
+fn csv_and_text_files_hold_no_tokens() {
     let place = Place::new();
     place.write("in.csv", "tokens\na\n");
-    every_command_refuses(
-        &place,
-        "in.csv --unit tokens",
-        &["a CSV file holds no tokens"],
-    );
+    place.write("in.tsv", "tokens\na\n");
+    place.write("docs/in.txt", "a b");
+    for (inputs, kind) in [("in.csv", "CSV"), ("in.tsv", "TSV"), ("docs", "text")] {
+        let says = format!("a {kind} file holds no tokens; choose another --unit");
+        for options in ["", "--on-bad-record skip"] {
+            let arguments = format!("{inputs} --unit tokens {options}");
+            every_command_refuses(&place, &arguments, &[&says, "JSON, Parquet or Arrow"]);
+            let run = place.run(&format!("dedup {arguments} -o out"));
+            assert!(!run.error().contains("--on-bad-record"), "{}", run.error());
+        }
+    }
+    let run = place.run("tune --sample docs --unit tokens");
+    run.refused(1, &["in.txt: a text file holds no tokens"]);
 }
 
 #[test]

@@ -276,6 +276,75 @@ fn a_full_disk_behind_stdout_is_named() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn results_on_a_full_stdout_name_it() {
+    let place = Place::with_texts(["a", "a"]);
+    for command in ["pairs in.jsonl --output -", "dedup in.jsonl --output -"] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let output = Command::new(SIMGPU)
+            .args(command.split_whitespace())
+            .current_dir(place.path(""))
+            .stdout(full.unwrap())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{command}: {stderr}");
+        assert!(
+            stderr.contains("simgpu: cannot write to stdout: "),
+            "{command}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn documents_without_shingles_have_the_commands_fate() {
+    let place = Place::with_texts(["", "a b"]);
+    for (command, line) in [
+        ("dedup in.jsonl -o out", "no shingles  1, always kept\n"),
+        ("pairs in.jsonl -o p.csv", "no shingles  1, in no pair\n"),
+        ("sign in.jsonl -o s.npy", "no shingles  1\n"),
+        (
+            "pairs --signatures s.npy -o -",
+            "no shingles  1, in no pair\n",
+        ),
+    ] {
+        let run = place.run(command).succeeded();
+        assert!(run.stderr.contains(line), "{command}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn bands_are_announced_for_lsh() {
+    let place = Place::new();
+    place.write("in.jsonl", "{\"tokens\": [\"a\"], \"text\": \"a b c\"}\n");
+    let announced = |options: &str| {
+        let run = place
+            .run(&format!("pairs in.jsonl {options} -o -"))
+            .succeeded();
+        let (before, _) = run.stderr.split_once("held in memory").unwrap();
+        before.to_owned()
+    };
+    let undecided = "exact join where it costs about as much as LSH, else LSH\nLSH: hashed by ";
+    for options in [
+        "--unit tokens",
+        "--unit tokens --weights rarity",
+        "--weights rarity",
+    ] {
+        let message = announced(options);
+        assert!(message.contains(undecided), "{options}: {message}");
+        assert!(message.contains("16 bands of 8 slots"), "{message}");
+    }
+    let through_lsh = announced("--bands 1 --rows 1");
+    assert!(through_lsh.ends_with("1 band of 1 slot\n"), "{through_lsh}");
+    assert!(!through_lsh.contains("join"), "{through_lsh}");
+    let joined = announced("--unit tokens --weights rarity --candidates join");
+    assert!(
+        joined.contains("exact join") && !joined.contains("band"),
+        "{joined}"
+    );
+}
+
 #[test]
 fn summaries_state_what_is_true() {
     let place = Place::with_texts(["same text", "same text", "same text", "another"]);

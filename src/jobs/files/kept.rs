@@ -10,6 +10,9 @@ use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{Chunk, Columns, Format, FrameWriter, KeptFile, OutputFolder, TableForm};
 
+/// What messages call the stream of a run.
+pub(super) const STDOUT: &str = "stdout";
+
 /// Where [`Run::dedup`](super::Run::dedup) writes its results. A path is a folder.
 pub enum DedupOutput<'a> {
     /// A folder, for all results.
@@ -89,7 +92,7 @@ impl<'a> Target<'a> {
                     .find(|file| file.format != Format::JsonLines);
                 if let Some(other) = other {
                     return Err(Error::Output {
-                        path: "-".into(),
+                        path: STDOUT.into(),
                         problem: format!(
                             "{} is not JSON Lines, and a stream takes no other format",
                             other.named.display()
@@ -172,7 +175,7 @@ pub(super) fn stream_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
 ) -> Result<u64> {
-    let failed = || Error::io("write", "-");
+    let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
     let write = |chunk: &Arc<Chunk>, keeps: Vec<bool>, _: &mut Option<TableForm>| {
         let written = chunk.write_kept(&keeps, &mut target, |_| Ok(()));

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::kept::STDOUT;
 use super::outcome::Outcome;
 use super::run::{Run, check_compression_level};
 use super::source::FileSource;
@@ -229,7 +230,7 @@ impl<'a> Target<'a> {
             TargetForm::Nowhere => for_each(&mut |_| Ok(()))?,
             TargetForm::Stream(target) => {
                 let format = PairsFormat::JsonLines;
-                write_pairs_text(&written, format, target, Path::new("-"))?;
+                write_pairs_text(&written, format, target, Path::new(STDOUT))?;
             }
             TargetForm::File(target) => target.write(&written)?,
         }
