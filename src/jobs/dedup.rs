@@ -1,15 +1,16 @@
 //! Finds the documents to keep.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-
+use super::candidates::{Candidates, counts};
 use super::corpus::Corpus;
+use super::removed::{ClusterSizes, FoundBy, Removed};
+use super::search::{CandidateMethod, Search};
 #[cfg(feature = "io")]
-use super::search::OnDisk;
-use super::search::{CandidateMethod, Candidates, Search, Searched, Verification, counts};
+use super::searched::OnDisk;
+use super::searched::Searched;
 use super::source::{InMemory, Source};
 #[cfg(feature = "io")]
 use super::spilled::{Part, RemovalWriter, SpilledRemovals};
+use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
 #[cfg(feature = "io")]
@@ -74,42 +75,6 @@ impl Deduplication {
         let mut removed = self.removed.iter().map(|removed| removed.row).peekable();
         let rows = 0..u32::try_from(self.counts.documents).unwrap_or(u32::MAX);
         rows.filter(move |row| removed.next_if_eq(row).is_none())
-    }
-}
-
-/// A removed document.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Removed {
-    /// The row of the removed document: its number among all documents, from 0.
-    pub row: u32,
-    /// The row of the document kept in its place.
-    pub kept: u32,
-    /// The similarity of the two; `None` if not computed ([`Verification::None`]).
-    pub similarity: Option<f64>,
-    /// How the duplicate was found.
-    pub found_by: FoundBy,
-    /// With [`Clustering::Connected`]: the row of the next document on a chain of similar pairs that leads to the
-    /// kept one, and the similarity of the removed document to that next document, if computed. `None` for other
-    /// clusterings, and if `found_by` is [`FoundBy::Identical`].
-    pub via: Option<(u32, Option<f64>)>,
-}
-
-/// The way in which a duplicate was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FoundBy {
-    /// It has the same sequence of units as the kept document.
-    Identical,
-    /// It shares a bucket with another document, and the pair passed this verification.
-    Search(Verification),
-}
-
-impl FoundBy {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            FoundBy::Identical => "identical",
-            FoundBy::Search(verification) => verification.name(),
-        }
     }
 }
 
@@ -199,7 +164,7 @@ pub(crate) fn find_removals(
     }
     let mut timings = Timings::default();
     let num_perm = engine.signer().num_perm();
-    let searched = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
+    let searched = Searched::read(source, engine, &task.search, progress, &mut timings)?;
     let (search, mut found) = match searched {
         Searched::InMemory(candidates) => {
             let (search, mut counts) = (candidates.search.clone(), counts(&candidates.corpus));
@@ -440,51 +405,5 @@ impl Groups {
             .collect();
         removed.sort_unstable_by_key(|removed| removed.row);
         removed
-    }
-}
-
-/// The sizes of clusters of two or more documents.
-#[derive(Debug, Default)]
-pub(crate) struct ClusterSizes {
-    /// The number of clusters of each size.
-    pub(crate) histogram: BTreeMap<u64, u64>,
-    /// The size and the kept row of the largest clusters, by size and then by row.
-    pub(crate) listed: Vec<(u64, u32)>,
-}
-
-impl ClusterSizes {
-    /// The largest clusters that are listed.
-    const LISTED: usize = 10;
-
-    fn of(removed: &[Removed]) -> Self {
-        let mut sizes = ClusterSizes::default();
-        sizes.add(removed, |row| row);
-        sizes
-    }
-
-    /// Adds clusters, all of whose removed documents are given. `row_of` returns the rows of kept documents.
-    fn add(&mut self, removed: &[Removed], row_of: impl Fn(u32) -> u32) {
-        let mut sizes: HashMap<u32, u64> = HashMap::new();
-        for removed in removed {
-            *sizes.entry(removed.kept).or_insert(1) += 1;
-        }
-        for size in sizes.values() {
-            *self.histogram.entry(*size).or_insert(0) += 1;
-        }
-        let sizes = sizes.into_iter().map(|(kept, size)| (size, row_of(kept)));
-        self.listed.extend(sizes);
-        self.listed
-            .sort_unstable_by_key(|(size, row)| (Reverse(*size), *row));
-        self.listed.truncate(ClusterSizes::LISTED);
-    }
-
-    /// The number of clusters.
-    fn clusters(&self) -> u64 {
-        self.histogram.values().sum()
-    }
-
-    /// The size of the largest cluster; 0 without clusters.
-    fn largest(&self) -> u64 {
-        self.histogram.keys().next_back().copied().unwrap_or(0)
     }
 }

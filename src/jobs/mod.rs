@@ -4,6 +4,8 @@
 //! the same stages and find the same pairs.
 #![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
+mod verification;
+
 mod banded;
 
 mod corpus;
@@ -12,6 +14,10 @@ mod corpus;
 mod spilled;
 
 mod numbered;
+
+mod copies;
+
+mod removed;
 
 mod first_pass;
 
@@ -23,6 +29,10 @@ mod rarity;
 
 mod search;
 
+mod candidates;
+
+mod searched;
+
 mod dedup;
 
 mod pairs;
@@ -30,11 +40,13 @@ mod pairs;
 #[cfg(feature = "io")]
 mod files;
 
-pub use dedup::{Dedup, Deduplication, FoundBy, Removed, dedup};
+pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{DedupOutput, Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
-pub use search::{CandidateMethod, Search, Verification};
+pub use removed::{FoundBy, Removed};
+pub use search::{CandidateMethod, Search};
+pub use verification::Verification;
 
 #[cfg(feature = "internals")]
 #[cfg(feature = "io")]

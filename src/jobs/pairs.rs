@@ -1,11 +1,12 @@
 //! Finds all similar pairs of documents.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use super::corpus::Corpus;
+use super::candidates::{Candidates, counts};
+use super::copies::Copies;
 use super::observed::Observations;
-use super::search::{CandidateMethod, Candidates, Search, Searched, counts};
+use super::search::{CandidateMethod, Search};
+use super::searched::Searched;
 use super::source::InMemory;
 #[cfg(feature = "io")]
 use super::spilled::{PairRecord, SpilledPairs};
@@ -128,7 +129,7 @@ pub fn pairs<D: Documents + ?Sized>(
         documents,
         progress,
     };
-    let searched = Candidates::read(source, engine, &task.search, progress, &mut timings)?;
+    let searched = Searched::read(source, engine, &task.search, progress, &mut timings)?;
     let search = PairSearch::new(searched, task, progress, &mut timings)?;
     let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
     let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
@@ -496,61 +497,5 @@ impl Stream<'_, '_> {
             ids.map(|[of_a, of_b]| if a < b { [of_a, of_b] } else { [of_b, of_a] }),
         )?;
         Ok(ControlFlow::Continue(()))
-    }
-}
-
-/// Documents that are identical to earlier ones.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
-    /// The rows of the documents that repeat a document, ascending, by the row of that document.
-    by_first: HashMap<u32, Vec<u32>>,
-    /// The rows of the repeated documents, ascending.
-    firsts: Vec<u32>,
-    /// The ids of all of them, as JSON, if they were read with their documents.
-    ids: Option<HashMap<u32, Box<str>>>,
-}
-
-impl Copies {
-    fn of(corpus: &Corpus) -> Self {
-        let mut copies = Copies::default();
-        for (row, position) in &corpus.repeats {
-            copies.add(corpus.distinct[*position as usize], *row);
-        }
-        copies.finish();
-        copies
-    }
-
-    /// Adds a document that repeats the one at row `first`.
-    pub(crate) fn add(&mut self, first: u32, row: u32) {
-        self.by_first.entry(first).or_default().push(row);
-    }
-
-    /// Adds the id of a document.
-    #[cfg(feature = "io")]
-    pub(crate) fn add_id(&mut self, row: u32, id: &str) {
-        self.ids.get_or_insert_default().insert(row, id.into());
-    }
-
-    /// Ends the adding.
-    pub(crate) fn finish(&mut self) {
-        self.firsts = self.by_first.keys().copied().collect();
-        self.firsts.sort_unstable();
-        self.by_first
-            .values_mut()
-            .for_each(|rows| rows.sort_unstable());
-    }
-
-    /// The rows of the documents that repeat the one at this row.
-    fn of_row(&self, first: u32) -> &[u32] {
-        self.by_first.get(&first).map_or(&[], Vec::as_slice)
-    }
-
-    fn has_ids(&self) -> bool {
-        self.ids.is_some()
-    }
-
-    fn id(&self, row: u32) -> &str {
-        let ids = self.ids.as_ref();
-        ids.and_then(|ids| ids.get(&row)).map_or("", |id| id)
     }
 }

@@ -1,30 +1,16 @@
-//! Finds candidate pairs, counting identical documents as one. `dedup` and `pairs` share this search.
-
-use std::ops::ControlFlow;
-#[cfg(feature = "io")]
-use std::sync::Arc;
+//! The parameters of a search for similar documents.
 
 use super::banded::Banded;
-use super::corpus::Corpus;
-use super::first_pass::FirstPass;
-use super::observed::{Observations, ObservedSignatures};
-use super::rarity::weigh_by_rarity;
-use super::source::Source;
-#[cfg(feature = "io")]
-use super::spilled::{Linked, Parts, SpilledDocuments, SpilledKeys};
+use super::observed::Observations;
+use super::verification::Verification;
 use crate::engine::Engine;
-use crate::error::{Conflict, Error, Result};
+use crate::error::{Conflict, Result};
 #[cfg(doc)]
 use crate::pipeline::Distance;
-use crate::pipeline::{
-    Banding, Buckets, Criterion, Detection, Prefixes, Sets, Similarity, SlotBits, Unverified,
-    Weighting, Within,
-};
-use crate::progress::{Counts, Progress, Timings, advance, counted, grouped};
+use crate::pipeline::{Banding, Criterion, Detection, SlotBits, Within};
+#[cfg(doc)]
+use crate::pipeline::{Prefixes, Weighting};
 use crate::scheme::Scheme;
-#[cfg(feature = "io")]
-use crate::store::spill::Spill;
-use crate::store::{ExactSets, NearSets};
 
 /// The method that finds candidate pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,30 +39,6 @@ impl CandidateMethod {
     }
 }
 
-/// The verification of candidate pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verification {
-    /// None: every candidate pair counts as similar.
-    None,
-    /// Estimate the similarity from two signatures, of which 8 bits are kept per slot.
-    Signature,
-    /// Compute the Jaccard similarity of the shingles. Rereads documents that share a bucket with another, unless the
-    /// first pass already computed the exact sets of hashes (by default it does so for words) and the sets fit in memory.
-    #[default]
-    Exact,
-}
-
-impl Verification {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verification::None => "none",
-            Verification::Signature => "signature",
-            Verification::Exact => "exact",
-        }
-    }
-}
-
 /// The parameters of a search for similar pairs. [`Search::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -99,13 +61,6 @@ pub struct Search {
 
 /// The default of [`Search::join_bytes`].
 const JOIN_BYTES: usize = 2 << 30;
-
-/// The join's pairs of equal prefix elements up to which [`CandidateMethod::Auto`] chooses it. They take some 20 ns
-/// each.
-const CHEAP_JOIN: u64 = 100_000_000;
-
-/// The same for each shingle, for larger corpora.
-const CHEAP_JOIN_PER_SHINGLE: u64 = 100;
 
 impl Search {
     /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
@@ -232,7 +187,7 @@ impl Search {
     }
 
     /// The same without band keys.
-    fn bytes_without_keys(&self, num_perm: usize) -> usize {
+    pub(super) fn bytes_without_keys(&self, num_perm: usize) -> usize {
         let signature = match self.verification {
             Verification::Signature => size_of::<u64>() * Search::SLOT_BITS.words(num_perm),
             Verification::None | Verification::Exact => 0,
@@ -245,322 +200,5 @@ impl Search {
     pub(crate) fn banded(&self, num_perm: usize) -> Banded {
         let packs = self.verification == Verification::Signature;
         Banded::new(self.banding, packs.then_some((num_perm, Search::SLOT_BITS)))
-    }
-}
-
-/// A corpus with its buckets, and the similarity that verifies candidate pairs.
-pub(crate) struct Candidates {
-    /// The search, with the method that found the candidates.
-    pub(crate) search: Search,
-    pub(crate) corpus: Corpus,
-    pub(crate) buckets: Buckets,
-    pub(crate) similarity: Box<dyn Similarity>,
-    /// The estimates of compared candidates; `None` without estimates.
-    pub(crate) observed: Option<Observations>,
-}
-
-/// A search whose documents have been read.
-pub(crate) enum Searched {
-    /// In memory.
-    InMemory(Candidates),
-    /// On disk.
-    #[cfg(feature = "io")]
-    OnDisk(Box<OnDisk>),
-}
-
-/// A search whose documents are on disk.
-#[cfg(feature = "io")]
-pub(crate) struct OnDisk {
-    /// The number of documents.
-    pub(crate) rows: u32,
-    /// The counts of documents.
-    pub(crate) counts: Counts,
-    /// The documents that may be similar to others.
-    pub(crate) parts: Parts,
-    pub(crate) spill: Arc<Spill>,
-}
-
-impl Candidates {
-    /// Reads all documents. Reads some again for exact verification.
-    pub(crate) fn read(
-        source: &mut dyn Source,
-        engine: &Engine,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Searched> {
-        let num_perm = engine.signer().num_perm();
-        let method = search.method(engine)?;
-        let weighed;
-        let engine = if engine.shingler().needs_rarities() {
-            let most_bytes = search.join_bytes;
-            weighed = weigh_by_rarity(source, engine, most_bytes, progress, timings)?;
-            &weighed
-        } else {
-            engine
-        };
-        let is_exact = search.verification == Verification::Exact;
-        let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
-        let mut banded = match method {
-            // Within a distance, empty sets are similar to short ones.
-            CandidateMethod::Join => banded
-                .join(search.join_bytes, search.join_too_large(), shingler)
-                .takes_empty(search.within.is_some()),
-            CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
-            CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
-                banded.hold_sets(shingler)
-            }
-            CandidateMethod::Lsh => banded,
-        };
-        let pass = FirstPass::new(engine, progress, &mut banded);
-        #[cfg(feature = "io")]
-        let pass = pass.within(source.budget());
-        let corpus = source.read(pass, &mut timings.0)?;
-        banded.end()?;
-        #[cfg(feature = "io")]
-        let mut corpus = corpus;
-        #[cfg(feature = "io")]
-        if let (Some(documents), Some(keys)) = (corpus.on_disk.take(), banded.finish_on_disk()?) {
-            let spill = Arc::clone(&documents.spill);
-            timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
-            progress.tell(&format!(
-                "read {}; they need more than {} MB, so the run goes on on disk",
-                counted(corpus.documents(), "document"),
-                grouped((spill.memory() as u64).div_ceil(1_000_000))
-            ));
-            warn_of_rarities(engine, progress);
-            return OnDisk::of(
-                corpus,
-                (documents, keys),
-                search,
-                source,
-                engine,
-                progress,
-                timings,
-            );
-        }
-        let per_document = search.bytes_without_keys(num_perm) as u64;
-        let bytes = corpus.documents() * per_document
-            + banded.keys_bytes()
-            + banded.sets_bytes() as u64
-            + source.held_bytes();
-        progress.tell(&format!(
-            "read {}; {} MB held in memory",
-            counted(corpus.documents(), "document"),
-            grouped(bytes.div_ceil(1_000_000))
-        ));
-        let mut held = banded.sets.take();
-        if method != CandidateMethod::Lsh {
-            match Join::choose(held, method, search, progress, timings)? {
-                ControlFlow::Break(join) => {
-                    return Ok(Searched::InMemory(join.candidates(corpus, search)?));
-                }
-                ControlFlow::Continue(sets) => held = sets,
-            }
-        }
-        warn_of_rarities(engine, progress);
-        let mut candidates = Candidates::of_banded(corpus, search, banded, progress, timings)?;
-        if is_exact {
-            let Candidates {
-                corpus, buckets, ..
-            } = &candidates;
-            let sets = match held {
-                Some(held) => held,
-                None => timings.time("read again", corpus.bytes, || {
-                    let mut sets = source.exact_sets().weighted(shingler.takes_weights());
-                    let positions = buckets.positions();
-                    let rows = positions.iter().map(|at| corpus.distinct[*at as usize]);
-                    let mut next = positions.iter();
-                    let documents = positions.len() as u64;
-                    source.read_exact_sets(engine, &mut { rows }, documents, &mut |_, set| {
-                        next.next()
-                            .map_or(Ok(()), |position| sets.insert(*position, set))
-                    })?;
-                    Ok::<_, Error>(sets)
-                })?,
-            };
-            candidates.similarity = Box::new(sets);
-        }
-        Ok(Searched::InMemory(candidates))
-    }
-
-    /// Candidates verified by signature, or not at all if `banded` holds no signatures.
-    pub(crate) fn of_banded(
-        corpus: Corpus,
-        search: &Search,
-        banded: Banded,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
-        let search = Search {
-            candidates: CandidateMethod::Lsh,
-            ..search.clone()
-        };
-        let Banded {
-            keys, signatures, ..
-        } = banded;
-        progress.begin("bucket", keys.banding().bands() as u64);
-        let buckets = timings.time("bucket", 0, || {
-            Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
-        })?;
-        let Some(signatures) = signatures else {
-            return Ok(Candidates {
-                search,
-                corpus,
-                buckets,
-                similarity: Box::new(Unverified),
-                observed: None,
-            });
-        };
-        let (signatures, observed) = ObservedSignatures::new(signatures);
-        Ok(Candidates {
-            search,
-            corpus,
-            buckets,
-            similarity: Box::new(signatures),
-            observed: Some(observed),
-        })
-    }
-}
-
-#[cfg(feature = "io")]
-impl OnDisk {
-    fn of(
-        corpus: Corpus,
-        (documents, keys): (SpilledDocuments, SpilledKeys),
-        search: &Search,
-        source: &dyn Source,
-        engine: &Engine,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Searched> {
-        let search = Search {
-            candidates: CandidateMethod::Lsh,
-            ..search.clone()
-        };
-        let linked = Linked::of(corpus.rows, documents, keys, progress, timings)?;
-        Ok(Searched::OnDisk(Box::new(OnDisk {
-            rows: corpus.rows,
-            counts: Counts {
-                identical: linked.identical(),
-                ..counts(&corpus)
-            },
-            spill: linked.spill(),
-            parts: Parts::of(linked, search, &corpus, source, engine, progress, timings)?,
-        })))
-    }
-}
-
-/// Warns of what LSH misses if shingles are weighted by rarity.
-fn warn_of_rarities(engine: &Engine, progress: &dyn Progress) {
-    if engine.shingler().shingling().weighting == Weighting::Rarity {
-        progress.warn(
-            "through LSH, fewer similar pairs are found than stated among documents of little weight; to miss none, pass `candidates=join`",
-        );
-    }
-}
-
-/// A join of held sets that could be made.
-struct Join {
-    sets: ExactSets,
-    prefixes: Prefixes,
-    shingles: u64,
-}
-
-impl Join {
-    /// Decides between a join of the held sets and LSH, for which it returns the sets.
-    fn choose(
-        held: Option<ExactSets>,
-        method: CandidateMethod,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
-        let Some(sets) = held else {
-            progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
-            return Ok(ControlFlow::Continue(None));
-        };
-        let join = Join::of(sets, search, progress, timings)?;
-        let fits = join.bytes() <= search.join_bytes;
-        if !fits && method == CandidateMethod::Join {
-            return Err(search.join_too_large().into());
-        }
-        if fits && (method == CandidateMethod::Join || join.is_cheap()) {
-            let bytes = join.bytes() as u64;
-            progress.tell(&format!(
-                "candidates: exact join; its shingles and index take {} MB",
-                grouped(bytes.div_ceil(1_000_000))
-            ));
-            return Ok(ControlFlow::Break(join));
-        }
-        let reason = if fits {
-            let pairs = grouped(join.prefixes.shared_elements());
-            format!("an exact join would meet {pairs} pairs of equal shingles")
-        } else {
-            "the index of an exact join needs more memory than `join_mib`".to_owned()
-        };
-        progress.tell(&format!("candidates: LSH, because {reason}"));
-        Ok(ControlFlow::Continue(Some(join.sets)))
-    }
-
-    fn of(
-        sets: ExactSets,
-        search: &Search,
-        progress: &dyn Progress,
-        timings: &mut Timings,
-    ) -> Result<Self> {
-        progress.begin("join", 2 * Sets::len(&sets) as u64);
-        let prefixes = timings.time("join", 0, || {
-            let advance = &mut |done| advance(progress, done, 0, 0);
-            Prefixes::of(&sets, search.criterion(), advance)
-        })?;
-        Ok(Join {
-            shingles: (sets.memory_bytes() / size_of::<u64>()) as u64,
-            sets,
-            prefixes,
-        })
-    }
-
-    /// Bytes of memory.
-    fn bytes(&self) -> usize {
-        self.sets.memory_bytes() + self.prefixes.bytes()
-    }
-
-    /// Whether the join costs about as much as LSH at most.
-    fn is_cheap(&self) -> bool {
-        let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.shingles);
-        self.prefixes.shared_elements() <= most
-    }
-
-    fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
-        Ok(Candidates {
-            search: Search {
-                candidates: CandidateMethod::Join,
-                ..search.clone()
-            },
-            corpus,
-            buckets: self.prefixes.into_buckets()?,
-            similarity: match search.within {
-                None => Box::new(self.sets),
-                Some(within) => Box::new(NearSets {
-                    sets: self.sets,
-                    within,
-                }),
-            },
-            observed: None,
-        })
-    }
-}
-
-/// Makes the counts of a run, without those of pairs.
-pub(crate) fn counts(corpus: &Corpus) -> Counts {
-    let count = |n: usize| n as u64;
-    Counts {
-        documents: corpus.documents(),
-        kept: corpus.documents(),
-        identical: count(corpus.repeats.len()),
-        without_shingles: corpus.without_shingles,
-        bytes: corpus.bytes,
-        ..Counts::default()
     }
 }

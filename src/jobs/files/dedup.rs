@@ -14,9 +14,11 @@ use crate::io::{
     KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
     Report, Via, write_clusters, write_json, write_removed_lines, write_removed_table,
 };
-use crate::jobs::dedup::{ClusterSizes, Dedup, FoundRemovals, Removals, find_removals};
-use crate::jobs::search::{CandidateMethod, Search, Verification};
+use crate::jobs::dedup::{Dedup, FoundRemovals, Removals, find_removals};
+use crate::jobs::removed::ClusterSizes;
+use crate::jobs::search::{CandidateMethod, Search};
 use crate::jobs::spilled::SpilledRemoval;
+use crate::jobs::verification::Verification;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 

@@ -4,6 +4,8 @@ mod dedup;
 
 mod kept;
 
+mod memory;
+
 pub(crate) mod machine;
 
 mod outcome;

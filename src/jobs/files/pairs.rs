@@ -16,7 +16,8 @@ use crate::io::{
     write_pairs_text,
 };
 use crate::jobs::pairs::{DocumentPair, PairSearch, Pairs, PairsFound, Streamed};
-use crate::jobs::search::{Candidates, Verification};
+use crate::jobs::searched::Searched;
+use crate::jobs::verification::Verification;
 use crate::progress::{Progress, Timings, advance};
 
 /// The output of pairs.
@@ -97,7 +98,7 @@ impl Run<'_> {
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         let (engine, progress) = (self.engine, self.progress);
-        let searched = Candidates::read(&mut source, engine, search, progress, &mut timings)?;
+        let searched = Searched::read(&mut source, engine, search, progress, &mut timings)?;
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
         let streamed = timings.time("compare and write", 0, || {
             target.write(&pairs, &source.places, progress)

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::machine;
+use super::memory;
 use super::outcome::warn_of_repeated_ids;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -216,7 +216,7 @@ impl<'a> Run<'a> {
 
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
-        self.memory.or_else(machine::usable_memory_bytes)
+        self.memory.or_else(memory::usable_memory_bytes)
     }
 
     /// Refuses an output path that is an input file, or a folder that contains an input file.

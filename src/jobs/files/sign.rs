@@ -11,9 +11,9 @@ use crate::io::{
     HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
     description_of, folder_of, header, write_json, write_signature_table,
 };
+use crate::jobs::candidates::counts;
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, SignedBatch, SignedForm, Sink, Wanted};
-use crate::jobs::search::counts;
 use crate::jobs::source::Source;
 use crate::progress::{Counts, Timings, advance};
 use crate::store::unnamed_file;

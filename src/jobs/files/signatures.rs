@@ -13,10 +13,12 @@ use crate::io::{
     DocumentIds, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
+use crate::jobs::candidates::Candidates;
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{SignedBatch, Sink};
 use crate::jobs::pairs::{PairSearch, Pairs};
-use crate::jobs::search::{CandidateMethod, Candidates, Verification};
+use crate::jobs::search::CandidateMethod;
+use crate::jobs::verification::Verification;
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;

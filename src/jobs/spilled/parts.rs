@@ -6,10 +6,12 @@ use super::linked::Linked;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::Ids;
+use crate::jobs::candidates::Candidates;
 use crate::jobs::corpus::Corpus;
 use crate::jobs::observed::{Observations, ObservedSignatures};
-use crate::jobs::search::{Candidates, Search, Verification};
+use crate::jobs::search::Search;
 use crate::jobs::source::Source;
+use crate::jobs::verification::Verification;
 use crate::pipeline::{
     Buckets, Member, PackedSignatures, SharedComponents, Similarity, Unit, Unverified,
 };

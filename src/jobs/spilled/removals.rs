@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::parts::PartDocuments;
 use crate::error::Result;
-use crate::jobs::dedup::{FoundBy, Removed};
+use crate::jobs::removed::{FoundBy, Removed};
 use crate::store::spill::{KeyedRecords, SortedRecords, Spill, words_at};
 
 /// Takes removed documents in any order.

@@ -1,0 +1,61 @@
+//! Documents that are identical to earlier ones.
+
+use std::collections::HashMap;
+
+use super::corpus::Corpus;
+
+/// Documents that are identical to earlier ones.
+#[derive(Debug, Default)]
+pub(crate) struct Copies {
+    /// The rows of the documents that repeat a document, ascending, by the row of that document.
+    by_first: HashMap<u32, Vec<u32>>,
+    /// The rows of the repeated documents, ascending.
+    pub(super) firsts: Vec<u32>,
+    /// The ids of all of them, as JSON, if they were read with their documents.
+    ids: Option<HashMap<u32, Box<str>>>,
+}
+
+impl Copies {
+    pub(super) fn of(corpus: &Corpus) -> Self {
+        let mut copies = Copies::default();
+        for (row, position) in &corpus.repeats {
+            copies.add(corpus.distinct[*position as usize], *row);
+        }
+        copies.finish();
+        copies
+    }
+
+    /// Adds a document that repeats the one at row `first`.
+    pub(crate) fn add(&mut self, first: u32, row: u32) {
+        self.by_first.entry(first).or_default().push(row);
+    }
+
+    /// Adds the id of a document.
+    #[cfg(feature = "io")]
+    pub(crate) fn add_id(&mut self, row: u32, id: &str) {
+        self.ids.get_or_insert_default().insert(row, id.into());
+    }
+
+    /// Ends the adding.
+    pub(crate) fn finish(&mut self) {
+        self.firsts = self.by_first.keys().copied().collect();
+        self.firsts.sort_unstable();
+        self.by_first
+            .values_mut()
+            .for_each(|rows| rows.sort_unstable());
+    }
+
+    /// The rows of the documents that repeat the one at this row.
+    pub(super) fn of_row(&self, first: u32) -> &[u32] {
+        self.by_first.get(&first).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn has_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
+    pub(super) fn id(&self, row: u32) -> &str {
+        let ids = self.ids.as_ref();
+        ids.and_then(|ids| ids.get(&row)).map_or("", |id| id)
+    }
+}
