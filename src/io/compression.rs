@@ -136,7 +136,10 @@ impl Compression {
 
     /// Decompresses a stream: all members of a gzip file, all frames of a zstd file, all streams of an xz or
     /// bzip2 file.
-    pub(crate) fn reader<'a>(self, file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    pub(crate) fn reader<'a>(
+        self,
+        file: impl Read + Send + 'a,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
         let file = BufReader::with_capacity(1 << 18, file);
         Ok(match self {
             Compression::None => Box::new(file),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::arrow::KeptArrow;
-use super::chunk::{Chunk, Contents};
+use super::chunk::Kept;
 use super::compression::FrameWriter;
 use super::read::TableForm;
 use super::table::KeptTable;
@@ -53,22 +53,23 @@ impl KeptFile {
         Ok(KeptFile { path, form })
     }
 
-    /// Writes the records of a chunk that `keeps` marks. It has one entry per record.
-    pub(crate) fn write(&mut self, chunk: &Chunk, keeps: Vec<bool>) -> Result<()> {
-        match (&mut self.form, &chunk.contents) {
-            (KeptForm::Parquet(table), Contents::Rows { rows, .. }) => {
-                table.write(rows, keeps).map_err(unwritable(&self.path))
+    /// Writes the kept records of a chunk, of which there are some.
+    pub(crate) fn write(&mut self, kept: &Kept) -> Result<()> {
+        match (&mut self.form, kept) {
+            (KeptForm::Parquet(table), Kept::Rows(rows)) => {
+                table.write(rows).map_err(unwritable(&self.path))
             }
-            (KeptForm::Arrow(table), Contents::Rows { rows, .. }) => {
-                table.write(rows, keeps).map_err(unwritable(&self.path))
+            (KeptForm::Arrow(table), Kept::Rows(rows)) => {
+                table.write(rows).map_err(unwritable(&self.path))
             }
-            (KeptForm::Bytes { frames, ending }, _) => {
-                let [first, between, last] = chunk.around_kept();
-                let written = chunk.write_kept(&keeps, frames, |frames| {
-                    let before = if ending.is_some() { between } else { first };
-                    ending.get_or_insert_with(|| last.to_vec());
-                    frames.write_all(before)
-                });
+            (KeptForm::Bytes { frames, ending }, kept) => {
+                let [first, between, last] = kept.around();
+                let before = if ending.is_some() { between } else { first };
+                ending.get_or_insert_with(|| last.to_vec());
+                let bytes = kept.bytes().unwrap_or_default();
+                let written = frames
+                    .write_all(before)
+                    .and_then(|()| frames.write_all(bytes));
                 written.map_err(Error::io("write", &self.path))
             }
             (KeptForm::Parquet(_) | KeptForm::Arrow(_), _) => Ok(()),
@@ -91,7 +92,8 @@ impl KeptFile {
     }
 }
 
-fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
+/// The error of a file that cannot be written.
+pub(crate) fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
     let path = path.to_owned();
     move |error| Error::Output {
         path,

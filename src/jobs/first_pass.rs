@@ -1,14 +1,12 @@
-//! The first pass: shingles, signs and bands all documents, batch by batch.
+//! The first pass: shingles, signs and bands all documents, piece by piece.
 
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::iter;
 use std::ops::Range;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use crate::documents::{DigestMap, DigestSet, DocumentBatch, Documents, Rows, TextBatch};
@@ -22,7 +20,7 @@ use crate::scheme::Width;
 pub(crate) trait Pieces: Sync {
     /// A run of consecutive documents.
     type Piece: Send;
-    /// What the source notes about their records.
+    /// What the source notes about their records, once their rows are known.
     type Records: Send;
 
     /// Parses a piece. Its documents lie in `buffer`, or in the source. Threads call this in parallel.
@@ -31,9 +29,6 @@ pub(crate) trait Pieces: Sync {
         piece: Self::Piece,
         buffer: &'a mut DocumentBatch,
     ) -> Result<Parsed<'a, Self::Records>>;
-
-    /// Notes the records of a piece. Called for the pieces in order; the first document has row `first_row`.
-    fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
 
     /// An empty buffer for [`Pieces::parse`].
     fn buffer(&self) -> DocumentBatch {
@@ -53,10 +48,10 @@ pub(crate) struct Parsed<'a, R> {
 
 /// Receives signed documents.
 pub(crate) trait Sink: Sync {
-    /// What the sink needs of the next batch.
+    /// What the sink needs of documents that are signed from now on. Later it may need less.
     fn wants(&self) -> Wanted;
 
-    /// Makes the sink ready for the next batch.
+    /// Makes the sink ready for the next documents.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
@@ -64,8 +59,8 @@ pub(crate) trait Sink: Sync {
     /// Receives the next documents, in order.
     fn take(&mut self, batch: SignedBatch) -> Result<()>;
 
-    /// Receives the exact sets of the documents that it takes next, if it wants them. The first has the position
-    /// `first`, and the others follow.
+    /// Receives the exact sets of the documents that it takes next, if it wants them or did when they were signed. The
+    /// first has the position `first`, and the others follow.
     fn take_sets(&mut self, first: u32, sets: PieceSets) {
         let _ = (first, sets);
     }
@@ -144,17 +139,29 @@ impl SignedBatch {
     }
 }
 
-/// The running first pass. A source calls [`FirstPass::take`] with each batch, then [`FirstPass::finish`].
+/// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
+/// [`FirstPass::number`], and then calls [`FirstPass::finish`].
 pub(crate) struct FirstPass<'a> {
-    engine: &'a Engine,
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
-    wanted: Wanted,
     start: Instant,
-    spent: Spent,
     corpus: Corpus,
+    signing: Arc<Signing<'a>>,
+}
+
+/// The part of a first pass that all threads share.
+pub(crate) struct Signing<'a> {
+    engine: &'a Engine,
+    progress: &'a dyn Progress,
+    spent: Spent,
     /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
+    known: RwLock<Known>,
+}
+
+/// What is known from the pieces that were numbered.
+struct Known {
+    wanted: Wanted,
     positions_by_digest: DigestMap<u32>,
 }
 
@@ -165,16 +172,26 @@ impl<'a> FirstPass<'a> {
         sink: &'a mut dyn Sink,
     ) -> Self {
         FirstPass {
-            engine,
             progress,
-            wanted: sink.wants(),
-            sink,
             start: Instant::now(),
-            spent: Spent::default(),
             corpus: Corpus::default(),
-            buffers: Mutex::default(),
-            positions_by_digest: DigestMap::default(),
+            signing: Arc::new(Signing {
+                engine,
+                progress,
+                spent: Spent::default(),
+                buffers: Mutex::default(),
+                known: RwLock::new(Known {
+                    wanted: sink.wants(),
+                    positions_by_digest: DigestMap::default(),
+                }),
+            }),
+            sink,
         }
+    }
+
+    /// The part that signs pieces.
+    pub(crate) fn signing(&self) -> Arc<Signing<'a>> {
+        Arc::clone(&self.signing)
     }
 
     /// The progress of the run.
@@ -193,165 +210,39 @@ impl<'a> FirstPass<'a> {
         self.corpus.bytes
     }
 
-    /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order. A stop
-    /// waits for the pieces in progress only.
-    pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
-        self.sink.prepare()?;
-        self.wanted = self.sink.wants();
-        let signed: Vec<SignedPiece<P::Records>> = {
-            let (this, source) = (&*self, &*source);
-            timed(&self.spent.pieces_ns, || {
-                let pieces = batch.into_par_iter();
-                pieces
-                    .map(|piece| {
-                        if this.progress.is_stopped() {
-                            return Err(Error::Stopped);
-                        }
-                        let buffers = this.buffers.lock().ok().and_then(|mut all| all.pop());
-                        let mut buffers = buffers.unwrap_or_else(|| Buffers {
-                            documents: source.buffer(),
-                            scratch: Scratch::default(),
-                            shingles: ShingleBatch::new(this.engine.shingler().width()),
-                            exact: ShingleBatch::new(Width::U64),
-                        });
-                        let signed = this.sign(source, piece, &mut buffers)?;
-                        if signed.bytes <= GIANT
-                            && let Ok(mut all) = this.buffers.lock()
-                        {
-                            all.push(buffers);
-                        }
-                        Ok(signed)
-                    })
-                    .collect::<Result<_>>()
-            })?
-        };
+    /// Numbers the documents of the next piece in order and passes them to the sink. `note` receives what the source
+    /// notes about the records, and the row of the first document.
+    pub(crate) fn number<R>(
+        &mut self,
+        piece: SignedPiece<R>,
+        note: impl FnOnce(R, u32) -> Result<()>,
+    ) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
         // Warn at once: after the loss of a GPU, the run may take much longer.
-        for notice in self.engine.signer().notices() {
+        for notice in signing.engine.signer().notices() {
             self.progress.warn(&notice);
         }
-        for piece in signed {
-            self.number(source, piece)?;
-        }
-        Ok(())
-    }
-
-    /// Parses, shingles and signs the documents of a piece.
-    fn sign<P: Pieces>(
-        &self,
-        source: &P,
-        piece: P::Piece,
-        buffers: &mut Buffers,
-    ) -> Result<SignedPiece<P::Records>> {
-        let spent = &self.spent;
-        let Buffers {
-            documents: buffer,
-            scratch,
-            shingles,
-            exact,
-        } = buffers;
-        let Parsed {
-            records,
-            bytes,
-            documents,
-        } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
-        let shingler = self.engine.shingler();
-        shingler.check_forms(&documents)?;
-        let (made, of_exact) = if self.wanted.sets {
-            (exact, Some(shingles))
-        } else {
-            (shingles, None)
-        };
-        let digests = timed_without_nested(&spent.shingle_ns, || {
-            made.clear();
-            if of_exact.is_some() {
-                // One allocation, most of which stays untouched: the sets are handed on as they are.
-                made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
-                shingler.exact_with_digests(&documents, scratch, made)
-            } else {
-                shingler.shingle_with_digests(&documents, scratch, made)
-            }
-        });
-        timed_without_nested(&spent.sign_ns, || {
-            let mut seen = DigestSet::default();
-            let mut shingled = Vec::with_capacity(digests.len());
-            for (i, digest) in digests.into_iter().enumerate() {
-                let has_shingles = self.wanted.empty_sets || !made.sets().range(i).is_empty();
-                // `number_document` finds repeats of documents in other pieces of the batch.
-                let is_signed = !self.wanted.distinct_only
-                    || has_shingles
-                        && !self.positions_by_digest.contains_key(&digest)
-                        && seen.insert(digest);
-                shingled.push(Shingled {
-                    length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
-                    digest: has_shingles.then_some(digest),
-                    is_signed,
-                });
-            }
-            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
-            made.retain(&is_signed);
-            let (signed, exact_sets) = match of_exact {
-                None => (self.signed(&made.sets())?, None),
-                Some(shingles) => {
-                    shingles.clear();
-                    if matches!(self.wanted.signed, SignedForm::Nothing) {
-                        // The signer gets no sets.
-                    } else if shingler.hashes_exactly() {
-                        shingles.high_halves_of(made);
-                    } else {
-                        let signed = (0..).zip(&is_signed).filter(|(_, is_signed)| **is_signed);
-                        for (row, _) in signed {
-                            shingler.shingle_onto(documents.get(row), scratch, shingles);
-                        }
-                    }
-                    (self.signed(&shingles.sets())?, Some(PieceSets::take(made)))
-                }
-            };
-            Ok(SignedPiece {
-                records,
-                bytes,
-                shingled,
-                signed,
-                sets: exact_sets,
-            })
-        })
-    }
-
-    /// Signs sets as the sink needs it.
-    fn signed(&self, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
-        let signer = self.engine.signer();
-        Ok(match self.wanted.signed {
-            SignedForm::Keys(banding) => {
-                let bands = banding.bands();
-                let mut keys = vec![0; sets.len() * bands];
-                signer.band_keys(sets, banding, &mut keys)?;
-                SignedBatch::Keys { bands, keys }
-            }
-            SignedForm::Signatures => {
-                let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-                signatures.sign(signer, sets)?;
-                SignedBatch::Signatures(signatures)
-            }
-            SignedForm::Nothing => SignedBatch::Nothing,
-        })
-    }
-
-    /// Numbers the documents of a piece and passes them to the sink.
-    fn number<P: Pieces>(&mut self, source: &mut P, piece: SignedPiece<P::Records>) -> Result<()> {
         let mut signed = piece.signed;
         let start = Instant::now();
         let first_row = self.corpus.rows;
         let end = u64::from(first_row) + piece.shingled.len() as u64;
-        source.note(piece.records, first_row)?;
+        note(piece.records, first_row)?;
         if end >= u64::from(u32::MAX) {
             return Err(Error::TooManyDocuments);
         }
         self.corpus.bytes += piece.bytes as u64;
         let first = u32::try_from(self.corpus.distinct.len()).unwrap_or(u32::MAX);
         let mut is_needed = Vec::with_capacity(piece.shingled.len());
-        for document in &piece.shingled {
-            let is_new = self.number_document(document);
-            if document.is_signed {
-                is_needed.push(is_new);
+        {
+            let mut known = signing
+                .known
+                .write()
+                .unwrap_or_else(PoisonError::into_inner);
+            for document in &piece.shingled {
+                let is_new = self.number_document(&mut known, document);
+                if document.is_signed {
+                    is_needed.push(is_new);
+                }
             }
         }
         signed.retain(&is_needed);
@@ -360,16 +251,23 @@ impl<'a> FirstPass<'a> {
             sets.ranges.retain(|_| needed.next() == Some(&true));
             self.sink.take_sets(first, sets);
         }
-        add(&self.spent.number_ns, start);
+        add(&signing.spent.number_ns, start);
         let start = Instant::now();
         self.sink.take(signed)?;
-        add(&self.spent.band_ns, start);
+        self.sink.prepare()?;
+        add(&signing.spent.band_ns, start);
+        let wanted = self.sink.wants();
+        signing
+            .known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .wanted = wanted;
         Ok(())
     }
 
     /// Adds a document to the corpus. Returns whether the sink needs it.
-    fn number_document(&mut self, document: &Shingled) -> bool {
-        let distinct_only = self.wanted.distinct_only;
+    fn number_document(&mut self, known: &mut Known, document: &Shingled) -> bool {
+        let distinct_only = known.wanted.distinct_only;
         let corpus = &mut self.corpus;
         let row = corpus.rows;
         corpus.rows += 1;
@@ -382,7 +280,7 @@ impl<'a> FirstPass<'a> {
             return true;
         }
         let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
-        match self.positions_by_digest.entry(digest) {
+        match known.positions_by_digest.entry(digest) {
             Entry::Vacant(entry) => {
                 entry.insert(position);
                 corpus.distinct.push(row);
@@ -404,13 +302,162 @@ impl<'a> FirstPass<'a> {
             bytes: corpus.bytes,
             is_part: false,
         });
-        times.extend(self.spent.parts().map(|(stage, elapsed_s)| StageTime {
-            stage,
-            elapsed_s,
-            bytes: corpus.bytes,
-            is_part: true,
-        }));
+        times.extend(
+            self.signing
+                .spent
+                .parts()
+                .map(|(stage, elapsed_s)| StageTime {
+                    stage,
+                    elapsed_s,
+                    bytes: corpus.bytes,
+                    is_part: true,
+                }),
+        );
         corpus
+    }
+}
+
+impl Signing<'_> {
+    /// Parses, shingles and signs a piece, unless the run is stopped.
+    pub(crate) fn sign<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+    ) -> Result<SignedPiece<P::Records>> {
+        if self.progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let buffers = self.buffers.lock().ok().and_then(|mut all| all.pop());
+        let mut buffers = buffers.unwrap_or_else(|| Buffers {
+            documents: source.buffer(),
+            scratch: Scratch::default(),
+            shingles: ShingleBatch::new(self.engine.shingler().width()),
+            exact: ShingleBatch::new(Width::U64),
+        });
+        let signed = self.sign_with(source, piece, &mut buffers)?;
+        if signed.bytes <= GIANT
+            && let Ok(mut all) = self.buffers.lock()
+        {
+            all.push(buffers);
+        }
+        Ok(signed)
+    }
+
+    fn sign_with<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+        buffers: &mut Buffers,
+    ) -> Result<SignedPiece<P::Records>> {
+        let spent = &self.spent;
+        let Buffers {
+            documents: buffer,
+            scratch,
+            shingles,
+            exact,
+        } = buffers;
+        let Parsed {
+            records,
+            bytes,
+            documents,
+        } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
+        let shingler = self.engine.shingler();
+        shingler.check_forms(&documents)?;
+        let wanted = self
+            .known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .wanted;
+        let (made, of_exact) = if wanted.sets {
+            (exact, Some(shingles))
+        } else {
+            (shingles, None)
+        };
+        let digests = timed_without_nested(&spent.shingle_ns, || {
+            made.clear();
+            if of_exact.is_some() {
+                // One allocation, most of which stays untouched: the sets are handed on as they are.
+                made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
+                shingler.exact_with_digests(&documents, scratch, made)
+            } else {
+                shingler.shingle_with_digests(&documents, scratch, made)
+            }
+        });
+        timed_without_nested(&spent.sign_ns, || {
+            let shingled = self.choose(&wanted, &documents, digests, made);
+            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            made.retain(&is_signed);
+            let (signed, exact_sets) = match of_exact {
+                None => (self.signed(&wanted, &made.sets())?, None),
+                Some(shingles) => {
+                    shingles.clear();
+                    if matches!(wanted.signed, SignedForm::Nothing) {
+                        // The signer gets no sets.
+                    } else if shingler.hashes_exactly() {
+                        shingles.high_halves_of(made);
+                    } else {
+                        let signed = (0..).zip(&is_signed).filter(|(_, is_signed)| **is_signed);
+                        for (row, _) in signed {
+                            shingler.shingle_onto(documents.get(row), scratch, shingles);
+                        }
+                    }
+                    let signed = self.signed(&wanted, &shingles.sets())?;
+                    (signed, Some(PieceSets::take(made)))
+                }
+            };
+            Ok(SignedPiece {
+                records,
+                bytes,
+                shingled,
+                signed,
+                sets: exact_sets,
+            })
+        })
+    }
+
+    /// Decides which documents are signed. [`FirstPass::number`] finds repeats of documents in other pieces that are
+    /// not numbered yet.
+    fn choose(
+        &self,
+        wanted: &Wanted,
+        documents: &Rows<'_>,
+        digests: Vec<u128>,
+        made: &ShingleBatch,
+    ) -> Vec<Shingled> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = DigestSet::default();
+        let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
+            let has_shingles = wanted.empty_sets || !made.sets().range(i).is_empty();
+            let is_signed = !wanted.distinct_only
+                || has_shingles
+                    && !known.positions_by_digest.contains_key(&digest)
+                    && seen.insert(digest);
+            Shingled {
+                length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
+                digest: has_shingles.then_some(digest),
+                is_signed,
+            }
+        });
+        chosen.collect()
+    }
+
+    /// Signs sets as the sink needs it.
+    fn signed(&self, wanted: &Wanted, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
+        let signer = self.engine.signer();
+        Ok(match wanted.signed {
+            SignedForm::Keys(banding) => {
+                let bands = banding.bands();
+                let mut keys = vec![0; sets.len() * bands];
+                signer.band_keys(sets, banding, &mut keys)?;
+                SignedBatch::Keys { bands, keys }
+            }
+            SignedForm::Signatures => {
+                let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+                signatures.sign(signer, sets)?;
+                SignedBatch::Signatures(signatures)
+            }
+            SignedForm::Nothing => SignedBatch::Nothing,
+        })
     }
 }
 
@@ -430,7 +477,7 @@ struct Buffers {
 }
 
 /// A signed piece, without its text.
-struct SignedPiece<R> {
+pub(crate) struct SignedPiece<R> {
     records: R,
     bytes: usize,
     shingled: Vec<Shingled>,
@@ -450,31 +497,25 @@ struct Shingled {
     is_signed: bool,
 }
 
-/// The time of the first pass, except waiting for input.
+/// The time of the first pass, except waiting, summed over threads.
 #[derive(Debug, Default)]
 struct Spent {
-    /// Summed over threads.
     parse_ns: AtomicU64,
     shingle_ns: AtomicU64,
     sign_ns: AtomicU64,
-    /// Elapsed time.
-    pieces_ns: AtomicU64,
     number_ns: AtomicU64,
     band_ns: AtomicU64,
 }
 
 impl Spent {
-    /// Elapsed seconds per stage. Divides the time of the pieces in proportion to the summed times.
+    /// Seconds per stage, divided by the number of threads, which work at the same time.
     fn parts(&self) -> [(&'static str, f64); 5] {
-        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
-        let of_pieces = [&self.parse_ns, &self.shingle_ns, &self.sign_ns].map(seconds);
-        let all: f64 = of_pieces.iter().sum();
-        let share = seconds(&self.pieces_ns) / all.max(f64::MIN_POSITIVE);
-        let [parse_s, shingle_s, sign_s] = of_pieces.map(|seconds| seconds * share);
+        let threads = rayon::current_num_threads() as f64;
+        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9 / threads;
         [
-            ("parse", parse_s),
-            ("shingle", shingle_s),
-            ("sign", sign_s),
+            ("parse", seconds(&self.parse_ns)),
+            ("shingle", seconds(&self.shingle_ns)),
+            ("sign", seconds(&self.sign_ns)),
             ("number", seconds(&self.number_ns)),
             ("band", seconds(&self.band_ns)),
         ]
@@ -489,15 +530,8 @@ fn nanoseconds(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn timed<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
-    let result = run();
-    add(spent_ns, start);
-    result
-}
-
-/// Like [`timed`], but without the time of nested calls: while a thread waits for others to sign part of its
-/// piece, it may work on another piece.
+/// Adds the time of a call, without that of nested calls: while a thread waits for others to sign part of its piece, it
+/// may work on another piece.
 fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
     thread_local! {
         static NESTED_NS: Cell<u64> = const { Cell::new(0) };

@@ -2,13 +2,12 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::run::{Run, check_compression_level};
-use super::second_pass::Part;
+use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{Chunk, Columns, Format, FrameWriter, KeptFile, OutputFolder, TableForm};
+use crate::io::{Columns, Format, FrameWriter, Kept, KeptFile, OutputFolder, unwritable};
 
 /// Where [`Run::dedup`](super::Run::dedup) writes its results. A path is a folder.
 pub enum DedupOutput<'a> {
@@ -103,36 +102,42 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Reads the inputs again and passes the records of each chunk that `is_kept` marks by row to `write`, and the
-/// end of each file to `end`. Returns the number of records.
+/// The kept records of a chunk of a file.
+struct KeptOfChunk {
+    file: usize,
+    records: u64,
+    kept: Kept,
+}
+
+/// Reads the inputs again and copies the records that `is_kept` marks by row. Passes those of each chunk that has some
+/// to `each`, and the other parts of files. Returns the number of records.
 fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
-    mut write: impl FnMut(&Arc<Chunk>, Vec<bool>, &mut Option<TableForm>) -> Result<()>,
-    mut end: impl FnMut() -> Result<()>,
+    mut each: impl FnMut(Part<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
+    let copy = |Placed { chunk, rows }: Placed| {
+        let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
+        let keeps: Vec<bool> = rows.into_iter().map(of_row).collect();
+        let records = keeps.iter().filter(|kept| **kept).count() as u64;
+        let file = chunk.file;
+        let kept = chunk.kept(keeps);
+        let kept = kept.map_err(unwritable(&source.files[file].named))?;
+        Ok(KeptOfChunk {
+            file,
+            records,
+            kept,
+        })
+    };
     let mut written = 0;
-    let mut table = None;
-    source.read_again("write", Columns::All, |part| {
-        match part {
-            Part::Table(form) => table = Some(form),
-            Part::Chunk(chunk, rows) => {
-                let keeps: Vec<bool> = rows
-                    .iter()
-                    .map(|row| row.is_some_and(|row| is_kept[row as usize]))
-                    .collect();
-                let kept = keeps.iter().filter(|kept| **kept).count() as u64;
-                if kept > 0 {
-                    write(&chunk, keeps, &mut table)?;
-                    written += kept;
-                }
-            }
-            Part::End => {
-                table = None;
-                end()?;
+    source.read_again("write", Columns::All, copy, |part| {
+        if let Part::Chunk(KeptOfChunk { records, .. }) = &part {
+            written += records;
+            if *records == 0 {
+                return Ok(());
             }
         }
-        Ok(())
+        each(part)
     })?;
     Ok(written)
 }
@@ -146,23 +151,29 @@ pub(super) fn write_kept(
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let current: std::cell::RefCell<Option<KeptFile>> = None.into();
-    let write = |chunk: &Arc<Chunk>, keeps, table: &mut Option<TableForm>| {
-        let mut current = current.borrow_mut();
-        let target = match &mut *current {
-            Some(target) => target,
-            None => {
-                let input = &source.files[chunk.file];
-                let (file, path) = folder.create(&format!("kept/{}", input.relative))?;
-                let frames = FrameWriter::new(file, input.original_compression)
-                    .with_level(source.run.compression_level);
-                current.insert(KeptFile::new(frames, path, table.take())?)
+    let (mut table, mut current) = (None, None);
+    for_each_kept(source, is_kept, |part| {
+        match part {
+            Part::Table(form) => table = Some(form),
+            Part::Chunk(KeptOfChunk { file, kept, .. }) => {
+                let target = match &mut current {
+                    Some(target) => target,
+                    None => {
+                        let input = &source.files[file];
+                        let (file, path) = folder.create(&format!("kept/{}", input.relative))?;
+                        let frames = FrameWriter::new(file, input.original_compression)
+                            .with_level(source.run.compression_level);
+                        current.insert(KeptFile::new(frames, path, table.take())?)
+                    }
+                };
+                target.write(&kept)?;
             }
-        };
-        target.write(chunk, keeps)
-    };
-    for_each_kept(source, is_kept, write, || {
-        current.borrow_mut().take().map_or(Ok(()), KeptFile::finish)
+            Part::End => {
+                table = None;
+                current.take().map_or(Ok(()), KeptFile::finish)?;
+            }
+        }
+        Ok(())
     })
 }
 
@@ -174,11 +185,13 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write", "-");
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let write = |chunk: &Arc<Chunk>, keeps: Vec<bool>, _: &mut Option<TableForm>| {
-        let written = chunk.write_kept(&keeps, &mut target, |_| Ok(()));
-        written.map_err(failed())
-    };
-    let written = for_each_kept(source, is_kept, write, || Ok(()))?;
+    let written = for_each_kept(source, is_kept, |part| match part {
+        Part::Chunk(KeptOfChunk { kept, .. }) => {
+            let bytes = kept.bytes().unwrap_or_default();
+            target.write_all(bytes).map_err(failed())
+        }
+        Part::Table(_) | Part::End => Ok(()),
+    })?;
     target.flush().map_err(failed())?;
     Ok(written)
 }

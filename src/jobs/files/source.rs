@@ -3,9 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use crossbeam_channel::Receiver;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::preference::classes;
 use super::run::Run;
@@ -13,8 +11,8 @@ use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, Fingerprint, Ids, InputFile, OnBadRecord, Places, Reading,
-    Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
+    Chunk, Columns, Event, FieldValues, FilesReading, Fingerprint, Ids, InputFile, OnBadRecord,
+    Places, Reading, Record, Report, Skipped, SourceFile, Unordered, WithoutId,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, Parsed, Pieces};
@@ -133,19 +131,36 @@ impl Source for FileSource<'_> {
             held: (self.held_bytes > 0).then(Vec::new),
             ..Places::default()
         };
-        let mut chunks = Chunks {
+        let chunks = Chunks {
+            run: self.run,
+            are_held: AtomicBool::new(self.held_bytes > 0),
+        };
+        let mut noted = Noted {
             source: self,
             places,
             values: FieldValues::default(),
-            ended: Vec::new(),
             before,
         };
-        read_all(
-            &self.files,
-            &self.reading(Columns::Needed),
-            |events, consumed| chunks.feed(&mut pass, &events, consumed),
+        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let signing = pass.signing();
+        files.map(
+            |chunk| signing.sign(&chunks, Arc::new(chunk)),
+            |event| {
+                match event {
+                    Some(Event::Chunk(signed)) => {
+                        let bytes = pass.bytes();
+                        pass.number(signed, |records, first_row| {
+                            noted.hold(&chunks, &records, bytes);
+                            noted.note(records, first_row)
+                        })?;
+                    }
+                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                    Some(Event::Table(_)) | None => {}
+                }
+                advance(progress, files.consumed(), pass.rows(), pass.bytes())
+            },
         )?;
-        let (mut places, values) = (chunks.places, chunks.values);
+        let (mut places, values) = (noted.places, noted.values);
         let corpus = pass.finish(times);
         if let (0, Some(first)) = (corpus.rows, places.skipped.first()) {
             return Err(Error::NoGoodRecord(first.record.clone()));
@@ -184,128 +199,45 @@ impl Source for FileSource<'_> {
 
 /// The chunks of all files, as pieces for the first pass.
 struct Chunks<'a> {
+    run: &'a Run<'a>,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: AtomicBool,
+}
+
+/// What is noted of all files in order.
+struct Noted<'a> {
     source: &'a FileSource<'a>,
     places: Places,
     /// The values of the field of [`Run::keep_by`].
     values: FieldValues,
-    /// Files that ended, with their last chunk in this batch or an earlier one.
-    ended: Vec<(usize, Fingerprint)>,
     /// What an earlier read found of each file; empty without one.
     before: Vec<Option<Fingerprint>>,
 }
 
-impl Chunks<'_> {
-    /// Passes batches to `pass` until the last file ends.
-    fn feed(
-        &mut self,
-        pass: &mut FirstPass<'_>,
-        events: &Receiver<Result<Event>>,
-        consumed: &AtomicU64,
-    ) -> Result<()> {
-        let progress = pass.progress();
-        let batch_bytes = self.source.run.batch_bytes;
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        for event in events {
-            match event? {
-                Event::Table(_) => {}
-                Event::Chunk(chunk) => {
-                    bytes += chunk.bytes();
-                    batch.push(Arc::new(chunk));
-                    // Process whatever has arrived; never wait for a full batch.
-                    if bytes >= batch_bytes || events.is_empty() {
-                        self.take(pass, std::mem::take(&mut batch))?;
-                        bytes = 0;
-                    }
-                }
-                Event::End { file, fingerprint } => self.ended.push((file, fingerprint)),
+impl Noted<'_> {
+    /// Holds a chunk for the second pass, after `bytes` of other chunks. Drops all held chunks if the total exceeds the
+    /// limit.
+    fn hold(&mut self, chunks: &Chunks<'_>, records: &ChunkRecords, bytes: u64) {
+        match (&mut self.places.held, &records.chunk) {
+            (Some(held), Some(chunk))
+                if bytes + chunk.bytes() as u64 <= self.source.held_bytes && chunk.is_whole() =>
+            {
+                held.push(Arc::clone(chunk));
             }
-            let consumed = consumed.load(Ordering::Relaxed);
-            advance(progress, consumed, pass.rows(), pass.bytes())?;
-        }
-        self.take(pass, batch)
-    }
-
-    fn take(&mut self, pass: &mut FirstPass<'_>, batch: Vec<Arc<Chunk>>) -> Result<()> {
-        self.hold(&batch, pass.bytes());
-        pass.take(self, batch)?;
-        for (file, fingerprint) in std::mem::take(&mut self.ended) {
-            self.end_file(file, fingerprint)?;
-        }
-        Ok(())
-    }
-
-    /// Holds a batch for the second pass. Drops all held batches if the total exceeds the limit.
-    fn hold(&mut self, batch: &[Arc<Chunk>], bytes: u64) {
-        let new: u64 = batch.iter().map(|chunk| chunk.bytes() as u64).sum();
-        let fits = bytes + new <= self.source.held_bytes;
-        match &mut self.places.held {
-            Some(held) if fits && batch.iter().all(|chunk| chunk.is_whole()) => {
-                held.extend(batch.iter().cloned());
+            (held, _) => {
+                *held = None;
+                chunks.are_held.store(false, Ordering::Relaxed);
             }
-            held => *held = None,
         }
     }
 
-    /// Notes the end of a file. Refuses one that has changed since an earlier read.
-    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
-        let before = self.before.get(file).and_then(Option::as_ref);
-        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
-            return Err(Error::InputChanged {
-                path: self.source.files[file].named.clone(),
-            });
-        }
-        let places = &mut self.places;
-        places.files[file].fingerprint = Some(fingerprint);
-        if places.files[file].records == 0 {
-            places.empty_files.push(file);
-        }
-        Ok(())
-    }
-}
-
-/// The records of a chunk.
-struct ChunkRecords {
-    file: usize,
-    records: Vec<Record>,
-    /// The values of the field of [`Run::keep_by`], one per document.
-    values: std::result::Result<FieldValues, Unordered>,
-}
-
-impl Pieces for Chunks<'_> {
-    type Piece = Arc<Chunk>;
-    type Records = ChunkRecords;
-
-    fn parse<'a>(
-        &'a self,
-        chunk: Arc<Chunk>,
-        documents: &'a mut DocumentBatch,
-    ) -> Result<Parsed<'a, ChunkRecords>> {
-        let run = self.source.run;
-        let records = chunk.parse(&run.fields, |_| true, documents);
-        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
-        let values = match &run.keep_by {
-            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
-            None => Ok(FieldValues::default()),
-        };
-        let records = ChunkRecords {
-            file: chunk.file,
-            records,
-            values,
-        };
-        // Unless held, the chunk is freed here.
-        Ok(Parsed {
-            records,
-            bytes: chunk.bytes(),
-            documents: Rows::new(documents, 0..documents.len()),
-        })
-    }
-
+    /// Notes the records of a chunk; the first document has row `first_row`.
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
         let ChunkRecords {
             file,
             records,
             values,
+            ..
         } = records;
         let mut next_row = first_row;
         let places = &mut self.places;
@@ -358,7 +290,65 @@ impl Pieces for Chunks<'_> {
         Ok(())
     }
 
+    /// Notes the end of a file. Refuses one that has changed since an earlier read.
+    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let before = self.before.get(file).and_then(Option::as_ref);
+        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
+            return Err(Error::InputChanged {
+                path: self.source.files[file].named.clone(),
+            });
+        }
+        let places = &mut self.places;
+        places.files[file].fingerprint = Some(fingerprint);
+        if places.files[file].records == 0 {
+            places.empty_files.push(file);
+        }
+        Ok(())
+    }
+}
+
+/// The records of a chunk.
+struct ChunkRecords {
+    file: usize,
+    records: Vec<Record>,
+    /// The values of the field of [`Run::keep_by`], one per document.
+    values: std::result::Result<FieldValues, Unordered>,
+    /// The chunk itself, if it may be held.
+    chunk: Option<Arc<Chunk>>,
+}
+
+impl Pieces for Chunks<'_> {
+    type Piece = Arc<Chunk>;
+    type Records = ChunkRecords;
+
+    fn parse<'a>(
+        &'a self,
+        chunk: Arc<Chunk>,
+        documents: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, ChunkRecords>> {
+        let run = self.run;
+        let records = chunk.parse(&run.fields, |_| true, documents);
+        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
+        let values = match &run.keep_by {
+            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
+            None => Ok(FieldValues::default()),
+        };
+        let bytes = chunk.bytes();
+        let records = ChunkRecords {
+            file: chunk.file,
+            records,
+            values,
+            // Unless held, the chunk is freed here.
+            chunk: self.are_held.load(Ordering::Relaxed).then_some(chunk),
+        };
+        Ok(Parsed {
+            records,
+            bytes,
+            documents: Rows::new(documents, 0..documents.len()),
+        })
+    }
+
     fn buffer(&self) -> DocumentBatch {
-        self.source.run.fields.empty_batch()
+        self.run.fields.empty_batch()
     }
 }
