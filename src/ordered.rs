@@ -1,6 +1,7 @@
-//! Work on all threads whose results come back in order.
+//! Work on all threads: results that come back in order, and work beside other work.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -78,6 +79,45 @@ where
             }
         }
     })
+}
+
+/// Runs `other` as a job of the current rayon pool beside `main`, which runs on the calling thread. Then calls `look`
+/// until the job has ended. Sets the flag that `other` receives if it is to stop: `main` or `look` has failed.
+///
+/// # Errors
+/// That of `main`, `look` or `other`, whichever failed first of them in this order.
+pub(crate) fn beside<A, E: Send>(
+    other: impl FnOnce(&AtomicBool) -> Result<(), E> + Send,
+    main: impl FnOnce() -> Result<A, E>,
+    mut look: impl FnMut() -> Result<(), E>,
+) -> Result<A, E> {
+    let (is_stopped, has_ended) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut of_other = Ok(());
+    let of_main = rayon::in_place_scope(|scope| {
+        scope.spawn(|_| {
+            let _ended = SetOnDrop(&has_ended);
+            of_other = other(&is_stopped);
+        });
+        let _stopped = SetOnDrop(&is_stopped);
+        let result = main()?;
+        while !has_ended.load(Ordering::Relaxed) {
+            look()?;
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                thread::sleep(WAIT / 5);
+            }
+        }
+        Ok(result)
+    });
+    of_main.and_then(|result| of_other.map(|()| result))
+}
+
+/// Sets a flag at the end of a scope, even after a panic.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// How long the calling thread waits before it calls `each` again.
@@ -261,7 +301,7 @@ impl<I, T> Drop for StopIfPanicking<'_, I, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use rayon::prelude::*;
 
@@ -315,7 +355,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(done, Ok(()));
-        assert_eq!(results.len(), (0..13).sum());
+        assert_eq!(results.len(), 12 * 13 / 2);
     }
 
     #[test]
@@ -392,6 +432,29 @@ mod tests {
         assert_eq!(stopped, Err("stopped"));
         let threads = rayon::current_num_threads();
         assert!(began.load(Ordering::SeqCst) <= threads);
+    }
+
+    #[test]
+    fn work_beside_ends_with_the_first_error() {
+        for threads in [1, 2] {
+            let until_stopped = |is_stopped: &AtomicBool| {
+                while !is_stopped.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Err("other")
+            };
+            let run = |main: Result<u32, &'static str>, look| {
+                on_threads(threads, || beside(until_stopped, || main, || look))
+            };
+            assert_eq!(run(Err("main"), Ok(())), Err("main"));
+            let done = on_threads(threads, || beside(|_| Ok::<_, ()>(()), || Ok(7), || Ok(())));
+            assert_eq!(done, Ok(7));
+            let failed = on_threads(threads, || beside(|_| Err("other"), || Ok(7), || Ok(())));
+            assert_eq!(failed, Err("other"));
+            if threads > 1 {
+                assert_eq!(run(Ok(7), Err("look")), Err("look"));
+            }
+        }
     }
 
     #[test]

@@ -29,10 +29,9 @@ use crate::error::{Error, Result};
 /// ```
 pub trait Progress: Sync {
     /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`, `sign` (of
-    /// documents in memory), `bucket`, `read again`, `compare`, `tables` (of removed documents and clusters) or
-    /// `write`. The `done` of [`Progress::advance`] counts up to `total`. Its unit depends on the stage. In `copy`,
+    /// documents in memory), `bucket`, `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up to `total`. Its unit depends on the stage. In `copy`,
     /// `read`, `read again` and `write`: bytes of the files; for input in memory or in a signature file, documents. In
-    /// `bucket`: bands. In `compare`: documents; with connected components, bands. In `sign` and `tables`: documents.
+    /// `bucket`: bands. In `compare`: documents; with connected components, bands. In `sign`: documents.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }

@@ -76,9 +76,9 @@ impl KeptFile {
         }
     }
 
-    /// Completes the file.
-    pub(crate) fn finish(self) -> Result<()> {
-        let frames = match self.form {
+    /// Ends the file, except for frames in flight.
+    pub(crate) fn end(self) -> Result<EndingFile> {
+        let mut frames = match self.form {
             KeptForm::Bytes { mut frames, ending } => {
                 let ending = ending.unwrap_or_default();
                 let written = frames.write_all(&ending);
@@ -88,7 +88,27 @@ impl KeptFile {
             KeptForm::Parquet(table) => table.finish().map_err(unwritable(&self.path))?,
             KeptForm::Arrow(table) => table.finish().map_err(unwritable(&self.path))?,
         };
-        frames.finish().map_err(Error::io("write", &self.path))
+        let in_flight = frames.end().map_err(Error::io("write", &self.path))?;
+        Ok(EndingFile {
+            path: self.path,
+            frames,
+            in_flight,
+        })
+    }
+}
+
+/// A file whose last frames are compressed while the next file begins.
+pub(crate) struct EndingFile {
+    path: PathBuf,
+    frames: FrameWriter,
+    /// The number of frames to wait for.
+    pub(crate) in_flight: usize,
+}
+
+impl EndingFile {
+    /// Completes the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.frames.finish().map_err(Error::io("write", &self.path))
     }
 }
 

@@ -59,13 +59,13 @@ mod signatures;
 
 pub(crate) use chunk::{Chunk, Kept, Record};
 pub(crate) use clusters::write_clusters;
-pub(crate) use compression::{Compression, FrameWriter};
+pub(crate) use compression::{Compression, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
-pub(crate) use kept::{KeptFile, unwritable};
+pub(crate) use kept::{EndingFile, KeptFile, unwritable};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;

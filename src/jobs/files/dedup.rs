@@ -1,6 +1,7 @@
 //! Deduplicates documents in files.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -16,6 +17,7 @@ use crate::io::{
 };
 use crate::jobs::dedup::{Dedup, Deduplication, Removed, cluster_sizes, find_removals};
 use crate::jobs::search::{CandidateMethod, Search, Verification};
+use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
@@ -51,8 +53,15 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
-                    write_tables(&folder, &source, corpus.rows, &found.removed)?;
-                    let kept = write_kept(&folder, &source, &is_kept)?;
+                    let (bytes, read) = (corpus.bytes, source.bytes_to_read_again());
+                    let kept = beside(
+                        |is_stopped| {
+                            let removed = &found.removed;
+                            write_tables(&folder, &source, corpus.rows, removed, is_stopped)
+                        },
+                        || write_kept(&folder, &source, &is_kept),
+                        || advance(self.progress, read, corpus.documents(), bytes),
+                    )?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
                 })?;
@@ -144,18 +153,20 @@ fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Res
     write_json(&mut file, value).map_err(Error::io("write", path))
 }
 
-/// Writes the removed documents, and the cluster of every document.
+/// Writes the removed documents, and the cluster of every document, until `is_stopped` is set.
 fn write_tables(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     documents: u32,
     removed: &[Removed],
+    is_stopped: &AtomicBool,
 ) -> Result<()> {
     let places = &source.places;
     let progress = source.run.progress;
-    progress.begin("tables", u64::from(documents));
-    let look = || advance(progress, u64::from(documents), 0, 0);
-    look()?;
+    let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
+        true => Err(Error::Stopped),
+        false => Ok(()),
+    };
     let rows = removed.iter().map(|removed| RemovedDocument {
         row: removed.row,
         kept: removed.kept,

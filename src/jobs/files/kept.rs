@@ -1,5 +1,6 @@
 //! Where a deduplication writes its results, and the writing of kept records.
 
+use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,10 @@ use super::run::{Run, check_compression_level};
 use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{Columns, Format, FrameWriter, Kept, KeptFile, OutputFolder, unwritable};
+use crate::io::{
+    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
+    unwritable,
+};
 
 /// Where [`Run::dedup`](super::Run::dedup) writes its results. A path is a folder.
 pub enum DedupOutput<'a> {
@@ -152,7 +156,8 @@ pub(super) fn write_kept(
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
     let (mut table, mut current) = (None, None);
-    for_each_kept(source, is_kept, |part| {
+    let mut ending: VecDeque<EndingFile> = VecDeque::new();
+    let written = for_each_kept(source, is_kept, |part| {
         match part {
             Part::Table(form) => table = Some(form),
             Part::Chunk(KeptOfChunk { file, kept, .. }) => {
@@ -170,11 +175,17 @@ pub(super) fn write_kept(
             }
             Part::End => {
                 table = None;
-                current.take().map_or(Ok(()), KeptFile::finish)?;
+                ending.extend(current.take().map(KeptFile::end).transpose()?);
+                // Small files are compressed many at a time, like the frames of a large one.
+                while ending.iter().map(|file| file.in_flight).sum::<usize>() > frames_in_flight() {
+                    ending.pop_front().map_or(Ok(()), EndingFile::finish)?;
+                }
             }
         }
         Ok(())
-    })
+    })?;
+    ending.into_iter().try_for_each(EndingFile::finish)?;
+    Ok(written)
 }
 
 /// Writes the kept records of all inputs to a stream. Returns the number of documents written.
