@@ -54,14 +54,15 @@ impl Run<'_> {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
                     let (bytes, read) = (corpus.bytes, source.bytes_to_read_again());
-                    let kept = beside(
-                        |is_stopped| {
-                            let removed = &found.removed;
-                            write_tables(&folder, &source, corpus.rows, removed, is_stopped)
-                        },
-                        || write_kept(&folder, &source, &is_kept),
-                        || advance(self.progress, read, corpus.documents(), bytes),
-                    )?;
+                    let tables = |is_stopped: &AtomicBool| {
+                        let removed = &found.removed;
+                        write_tables(&folder, &source, corpus.rows, removed, is_stopped)
+                    };
+                    let look = || advance(self.progress, read, corpus.documents(), bytes);
+                    let kept = folder.sync_beside(|completed| {
+                        let kept = || write_kept(&folder, &source, &is_kept, completed);
+                        beside(tables, kept, look)
+                    })?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
                 })?;

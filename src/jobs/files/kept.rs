@@ -146,45 +146,55 @@ fn for_each_kept(
     Ok(written)
 }
 
-/// Writes the kept records of each input under its name, in its format and compression. Returns the number of
-/// documents written. Writes no file without records.
+/// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
+/// the name of each file. Returns the number of documents written. Writes no file without records.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
+    completed: &dyn Fn(String),
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
     let (mut table, mut current) = (None, None);
-    let mut ending: VecDeque<EndingFile> = VecDeque::new();
+    let mut ending: VecDeque<(String, EndingFile)> = VecDeque::new();
+    let finish = |(name, file): (String, EndingFile)| {
+        file.finish()?;
+        completed(name);
+        Ok::<_, Error>(())
+    };
     let written = for_each_kept(source, is_kept, |part| {
         match part {
             Part::Table(form) => table = Some(form),
             Part::Chunk(KeptOfChunk { file, kept, .. }) => {
-                let target = match &mut current {
+                let (_, target) = match &mut current {
                     Some(target) => target,
                     None => {
                         let input = &source.files[file];
-                        let (file, path) = folder.create(&format!("kept/{}", input.relative))?;
+                        let name = format!("kept/{}", input.relative);
+                        let (file, path) = folder.create(&name)?;
                         let frames = FrameWriter::new(file, input.original_compression)
                             .with_level(source.run.compression_level);
-                        current.insert(KeptFile::new(frames, path, table.take())?)
+                        current.insert((name, KeptFile::new(frames, path, table.take())?))
                     }
                 };
                 target.write(&kept)?;
             }
             Part::End => {
                 table = None;
-                ending.extend(current.take().map(KeptFile::end).transpose()?);
+                if let Some((name, target)) = current.take() {
+                    ending.push_back((name, target.end()?));
+                }
                 // Small files are compressed many at a time, like the frames of a large one.
-                while ending.iter().map(|file| file.in_flight).sum::<usize>() > frames_in_flight() {
-                    ending.pop_front().map_or(Ok(()), EndingFile::finish)?;
+                let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
+                while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
+                    ending.pop_front().map_or(Ok(()), finish)?;
                 }
             }
         }
         Ok(())
     })?;
-    ending.into_iter().try_for_each(EndingFile::finish)?;
+    ending.into_iter().try_for_each(finish)?;
     Ok(written)
 }
 
