@@ -230,8 +230,8 @@ pub fn read_documents(
     Ok(all)
 }
 
-/// The events of a file, in order: perhaps a table, then chunks, then its end. After an error, nothing more; if the limit
-/// is reached before the file is opened, nothing at all.
+/// The events of a file, in order: perhaps a table, then chunks, then its end. After an error, nothing more; if the
+/// limit is reached before the file is opened, nothing at all.
 pub(crate) struct Reader<'a> {
     file: usize,
     input: &'a InputFile,
