@@ -144,6 +144,8 @@ pub mod documents;
 
 pub mod progress;
 
+mod ordered;
+
 pub mod scheme;
 
 pub mod simd;

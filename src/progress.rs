@@ -29,18 +29,17 @@ use crate::error::{Error, Result};
 /// ```
 pub trait Progress: Sync {
     /// Called when a stage begins: `copy` (of a stream; its length is unknown, and `total` is 0), `read`, `sign` (of
-    /// documents in memory), `bucket`, `read again`, `compare`, `tables` (of removed documents and clusters) or
-    /// `write`. The `done` of [`Progress::advance`] counts up to `total`. Its unit depends on the stage. In `copy`,
-    /// `read`, `read again` and `write`: bytes of the files; for input in memory or in a signature file, documents. In
-    /// `bucket`: bands. In `compare`: documents; with connected components, bands. In `sign` and `tables`: documents.
+    /// documents in memory), `bucket`, `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up
+    /// to `total`. Its unit depends on the stage. In `copy`, `read`, `read again` and `write`: bytes of the files; for
+    /// input in memory or in a signature file, documents. In `bucket`: bands. In `compare`: documents; with connected
+    /// components, bands. In `sign`: documents.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }
 
-    /// Called repeatedly in every stage, for example after each batch of input, always from the thread that executes
-    /// the run. `documents` and `bytes` count the documents and the decompressed bytes of input that this stage has
-    /// finished, batch by batch; 0 in stages that read none. `done` also counts batches still in progress. In runs over
-    /// files, smaller batches make these numbers rise in smaller steps.
+    /// Called repeatedly in every stage, for example after each MiB of input, always from the thread that executes the
+    /// run. `documents` and `bytes` count the documents and the decompressed bytes of input that this stage has
+    /// finished, in order; 0 in stages that read none. `done` also counts input still in progress.
     ///
     /// Return `Break` to stop the run with [`Error::Stopped`]. A stopped run leaves no finished output file.
     fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
@@ -48,8 +47,8 @@ pub trait Progress: Sync {
         ControlFlow::Continue(())
     }
 
-    /// Whether to stop the run in the middle of a batch, with [`Error::Stopped`]. Threads that read, shingle and sign
-    /// ask before each piece of a batch, some 1 MiB of input, because with unusual settings one batch takes seconds.
+    /// Whether to stop the run, with [`Error::Stopped`]. Threads that shingle and sign ask before each piece, some 1 MiB
+    /// of input, because with unusual settings the pieces in progress take seconds. So does a thread that writes tables.
     /// So it must be cheap, and may be called from any thread. `false` by default: only [`Progress::advance`] stops
     /// the run.
     fn is_stopped(&self) -> bool {

@@ -550,7 +550,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Maximum text to process at a time, in MiB; never changes a result
+    /// Maximum text that waits for earlier text, in MiB, beside 1 MiB per thread; never changes a result
     #[arg(
         long,
         value_name = "MIB",

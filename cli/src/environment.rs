@@ -9,11 +9,11 @@ pub fn mesa_variable() -> Option<(&'static str, &'static str)> {
     is_needed.then_some(("NODEVICE_SELECT", "1"))
 }
 
-/// Prints no panic of the thread that reads files: the run reports it as an error about the file.
+/// Prints no panic of a thread that is reading a file: the run reports it as an error about the file.
 pub fn silence_reader() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() != Some(simgpu::io::READER_THREAD) {
+        if !simgpu::io::is_reading() {
             print(panic);
         }
     }));

@@ -114,7 +114,7 @@ fn progress_of_every_stage_reaches_its_total() {
             .unwrap();
         let stages = stages_seen.0.into_inner().unwrap();
         let names: Vec<&str> = stages.iter().map(|(stage, _, _)| *stage).collect();
-        assert_eq!(names, ["read", "bucket", "compare", "tables", "write"]);
+        assert_eq!(names, ["read", "bucket", "compare", "write"]);
         for (stage, total, done) in stages {
             assert!(total > 0 && done == total, "{stage}: {done} of {total}");
         }

@@ -147,19 +147,11 @@ impl<W: Write> KeptArrow<W> {
         }
     }
 
-    /// Writes the rows of a batch that `is_kept` marks.
-    pub(super) fn write(
-        &mut self,
-        rows: &RecordBatch,
-        is_kept: Vec<bool>,
-    ) -> Result<(), ArrowError> {
-        let kept = arrow_select::filter::filter_record_batch(rows, &is_kept.into())?;
-        if kept.num_rows() == 0 {
-            return Ok(());
-        }
+    /// Writes kept rows.
+    pub(super) fn write(&mut self, kept: &RecordBatch) -> Result<(), ArrowError> {
         match self {
-            KeptArrow::File(writer) => writer.write(&kept),
-            KeptArrow::Stream(writer) => writer.write(&kept),
+            KeptArrow::File(writer) => writer.write(kept),
+            KeptArrow::Stream(writer) => writer.write(kept),
         }
     }
 

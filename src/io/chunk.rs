@@ -1,10 +1,11 @@
 //! Chunks of files: their records are parsed by many threads, and copied when they are kept.
 
-use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
+use arrow_select::filter::filter_record_batch;
 
 use super::csv::Header;
 use super::fields::{FieldPath, Fields};
@@ -159,54 +160,95 @@ impl Chunk {
         }
     }
 
-    /// The bytes before the first kept record of a file, between two, and after the last one.
-    pub(crate) fn around_kept(&self) -> [&[u8]; 3] {
-        match &self.contents {
-            Contents::Records(Records { header: None, .. }) => [b"[\n", b",\n", b"\n]\n"],
-            Contents::Records(Records {
-                header: Some(header),
-                ..
-            }) => [&header.bytes, b"", b""],
-            _ => [b"", b"", b""],
-        }
-    }
-
-    /// Writes the records that `keeps` marks, byte for byte. It has one entry per record. Calls `before` before each.
-    /// Lines and records of CSV end with a newline.
-    pub(crate) fn write_kept<W: Write>(
-        &self,
-        keeps: &[bool],
-        target: &mut W,
-        mut before: impl FnMut(&mut W) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut write = |record: &[u8], is_line: bool| {
-            before(target)?;
-            target.write_all(record)?;
-            if is_line && !matches!(record.last(), Some(b'\n' | b'\r')) {
-                target.write_all(b"\n")?;
-            }
-            Ok(())
-        };
-        match &self.contents {
+    /// Copies the records that `keeps` marks, byte for byte. It has one entry per record. Lines and records of CSV end
+    /// with a newline.
+    ///
+    /// # Errors
+    /// Why rows cannot be copied.
+    pub(crate) fn kept(&self, keeps: Vec<bool>) -> Result<Kept, ArrowError> {
+        Ok(match &self.contents {
             Contents::Lines {
                 bytes,
                 first_number,
             } => {
-                let mut lines = keeps.iter().zip(jsonl::lines(bytes, *first_number));
-                lines.try_for_each(|(keeps, line)| match keeps {
-                    true => write(line.whole, true),
-                    false => Ok(()),
-                })
+                let lines = keeps.into_iter().zip(jsonl::lines(bytes, *first_number));
+                let kept = lines.filter(|(keeps, _)| *keeps);
+                Kept::Lines(self.joined(kept.map(|(_, line)| line.whole), None))
             }
-            Contents::Records(records) => {
-                let mut spans = keeps.iter().zip(&records.spans);
-                spans.try_for_each(|(keeps, span)| match keeps {
-                    true => write(&records.bytes[span.clone()], records.header.is_some()),
-                    false => Ok(()),
-                })
+            Contents::Records(Records {
+                bytes,
+                spans,
+                header,
+                ..
+            }) => {
+                let kept = keeps.into_iter().zip(spans).filter(|(keeps, _)| *keeps);
+                let kept = kept.map(|(_, span)| &bytes[span.clone()]);
+                match header {
+                    Some(header) => Kept::Csv(self.joined(kept, None), Arc::clone(header)),
+                    None => Kept::Elements(self.joined(kept, Some(BETWEEN_ELEMENTS))),
+                }
             }
-            Contents::Text(bytes) if keeps.first() == Some(&true) => write(bytes, false),
-            Contents::Text(_) | Contents::Rows { .. } => Ok(()),
+            Contents::Rows { rows, .. } => Kept::Rows(filter_record_batch(rows, &keeps.into())?),
+            Contents::Text(bytes) => Kept::Text(match keeps.first() {
+                Some(true) => bytes.clone(),
+                _ => Vec::new(),
+            }),
+        })
+    }
+
+    /// Joins records by a separator; `None` ends each with a newline, if it has none.
+    fn joined<'a>(
+        &self,
+        records: impl Iterator<Item = &'a [u8]>,
+        separator: Option<&[u8]>,
+    ) -> Vec<u8> {
+        let mut joined = Vec::new();
+        for record in records {
+            match separator {
+                _ if joined.capacity() == 0 => joined.reserve_exact(self.bytes() + 1),
+                Some(separator) => joined.extend_from_slice(separator),
+                None => {}
+            }
+            joined.extend_from_slice(record);
+            if separator.is_none() && !matches!(record.last(), Some(b'\n' | b'\r')) {
+                joined.push(b'\n');
+            }
+        }
+        joined
+    }
+}
+
+/// The bytes between two elements of a kept JSON array.
+const BETWEEN_ELEMENTS: &[u8] = b",\n";
+
+/// The kept records of a chunk.
+pub(crate) enum Kept {
+    Lines(Vec<u8>),
+    Csv(Vec<u8>, Arc<Header>),
+    /// Elements of a JSON array.
+    Elements(Vec<u8>),
+    Text(Vec<u8>),
+    Rows(RecordBatch),
+}
+
+impl Kept {
+    /// The bytes; `None` for rows.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        match self {
+            Kept::Lines(bytes)
+            | Kept::Csv(bytes, _)
+            | Kept::Elements(bytes)
+            | Kept::Text(bytes) => Some(bytes),
+            Kept::Rows(_) => None,
+        }
+    }
+
+    /// The bytes before the first kept record of a file, between those of two chunks, and after the last one.
+    pub(crate) fn around(&self) -> [&[u8]; 3] {
+        match self {
+            Kept::Elements(_) => [b"[\n", BETWEEN_ELEMENTS, b"\n]\n"],
+            Kept::Csv(_, header) => [&header.bytes, b"", b""],
+            Kept::Lines(_) | Kept::Text(_) | Kept::Rows(_) => [b"", b"", b""],
         }
     }
 }

@@ -136,7 +136,10 @@ impl Compression {
 
     /// Decompresses a stream: all members of a gzip file, all frames of a zstd file, all streams of an xz or
     /// bzip2 file.
-    pub(crate) fn reader<'a>(self, file: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    pub(crate) fn reader<'a>(
+        self,
+        file: impl Read + Send + 'a,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
         let file = BufReader::with_capacity(1 << 18, file);
         Ok(match self {
             Compression::None => Box::new(file),
@@ -218,7 +221,7 @@ impl Compression {
 const FRAME: usize = 8 << 20;
 
 /// The most frames that wait to be compressed or written: one per thread, plus one.
-fn frames_in_flight() -> usize {
+pub(crate) fn frames_in_flight() -> usize {
     const AT_MOST: usize = 16;
     (rayon::current_num_threads() + 1).min(AT_MOST)
 }
@@ -253,12 +256,19 @@ impl FrameWriter {
         FrameWriter { level, ..self }
     }
 
-    /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    /// Gives the remaining bytes to the threads; nothing may be written after them. Returns the number of frames in
+    /// flight, which [`FrameWriter::finish`] waits for.
+    pub(crate) fn end(&mut self) -> io::Result<usize> {
         // An empty file gets one empty frame, so that its format matches its name.
         if self.is_empty || !self.filling.is_empty() {
             self.send_frame()?;
         }
+        Ok(self.in_flight.len())
+    }
+
+    /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.end()?;
         while !self.in_flight.is_empty() {
             self.write_first_in_flight()?;
         }

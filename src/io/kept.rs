@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::arrow::KeptArrow;
-use super::chunk::{Chunk, Contents};
+use super::chunk::Kept;
 use super::compression::FrameWriter;
 use super::read::TableForm;
 use super::table::KeptTable;
@@ -53,31 +53,32 @@ impl KeptFile {
         Ok(KeptFile { path, form })
     }
 
-    /// Writes the records of a chunk that `keeps` marks. It has one entry per record.
-    pub(crate) fn write(&mut self, chunk: &Chunk, keeps: Vec<bool>) -> Result<()> {
-        match (&mut self.form, &chunk.contents) {
-            (KeptForm::Parquet(table), Contents::Rows { rows, .. }) => {
-                table.write(rows, keeps).map_err(unwritable(&self.path))
+    /// Writes the kept records of a chunk, of which there are some.
+    pub(crate) fn write(&mut self, kept: &Kept) -> Result<()> {
+        match (&mut self.form, kept) {
+            (KeptForm::Parquet(table), Kept::Rows(rows)) => {
+                table.write(rows).map_err(unwritable(&self.path))
             }
-            (KeptForm::Arrow(table), Contents::Rows { rows, .. }) => {
-                table.write(rows, keeps).map_err(unwritable(&self.path))
+            (KeptForm::Arrow(table), Kept::Rows(rows)) => {
+                table.write(rows).map_err(unwritable(&self.path))
             }
-            (KeptForm::Bytes { frames, ending }, _) => {
-                let [first, between, last] = chunk.around_kept();
-                let written = chunk.write_kept(&keeps, frames, |frames| {
-                    let before = if ending.is_some() { between } else { first };
-                    ending.get_or_insert_with(|| last.to_vec());
-                    frames.write_all(before)
-                });
+            (KeptForm::Bytes { frames, ending }, kept) => {
+                let [first, between, last] = kept.around();
+                let before = if ending.is_some() { between } else { first };
+                ending.get_or_insert_with(|| last.to_vec());
+                let bytes = kept.bytes().unwrap_or_default();
+                let written = frames
+                    .write_all(before)
+                    .and_then(|()| frames.write_all(bytes));
                 written.map_err(Error::io("write", &self.path))
             }
             (KeptForm::Parquet(_) | KeptForm::Arrow(_), _) => Ok(()),
         }
     }
 
-    /// Completes the file.
-    pub(crate) fn finish(self) -> Result<()> {
-        let frames = match self.form {
+    /// Ends the file, except for frames in flight.
+    pub(crate) fn end(self) -> Result<EndingFile> {
+        let mut frames = match self.form {
             KeptForm::Bytes { mut frames, ending } => {
                 let ending = ending.unwrap_or_default();
                 let written = frames.write_all(&ending);
@@ -87,11 +88,32 @@ impl KeptFile {
             KeptForm::Parquet(table) => table.finish().map_err(unwritable(&self.path))?,
             KeptForm::Arrow(table) => table.finish().map_err(unwritable(&self.path))?,
         };
-        frames.finish().map_err(Error::io("write", &self.path))
+        let in_flight = frames.end().map_err(Error::io("write", &self.path))?;
+        Ok(EndingFile {
+            path: self.path,
+            frames,
+            in_flight,
+        })
     }
 }
 
-fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
+/// A file whose last frames are compressed while the next file begins.
+pub(crate) struct EndingFile {
+    path: PathBuf,
+    frames: FrameWriter,
+    /// The number of frames to wait for.
+    pub(crate) in_flight: usize,
+}
+
+impl EndingFile {
+    /// Completes the file.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.frames.finish().map_err(Error::io("write", &self.path))
+    }
+}
+
+/// The error of a file that cannot be written.
+pub(crate) fn unwritable<E: Display>(path: &Path) -> impl FnOnce(E) -> Error {
     let path = path.to_owned();
     move |error| Error::Output {
         path,

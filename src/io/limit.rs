@@ -1,33 +1,41 @@
 //! How many more records a run reads.
 
-use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::chunk::Contents;
 
 /// The number of records that may still be read; `None` if there is no limit.
 #[derive(Debug)]
-pub(super) struct Limit(Cell<Option<u64>>);
+pub(super) struct Limit(Mutex<Option<u64>>);
 
 impl Limit {
     pub(super) fn new(records: Option<u64>) -> Self {
-        Limit(Cell::new(records))
+        Limit(Mutex::new(records))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether all records that the limit allows were read.
     pub(super) fn is_reached(&self) -> bool {
-        self.0.get() == Some(0)
+        *self.lock() == Some(0)
     }
 
     /// Whether there is a limit at all.
     pub(super) fn is_set(&self) -> bool {
-        self.0.get().is_some()
+        self.lock().is_some()
     }
 
-    /// Counts the next records. Returns how many of them the limit allows.
-    pub(super) fn take(&self, records: u64) -> u64 {
-        let Some(left) = self.0.get() else {
-            return records;
-        };
-        let allowed = records.min(left);
-        self.0.set(Some(left - allowed));
-        allowed
+    /// Counts the next records. Returns those that the limit allows.
+    pub(super) fn first_of(&self, contents: Contents) -> Contents {
+        match &mut *self.lock() {
+            None => contents,
+            Some(left) => {
+                let allowed = contents.records().min(*left);
+                *left -= allowed;
+                contents.first(allowed)
+            }
+        }
     }
 }

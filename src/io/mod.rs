@@ -59,16 +59,16 @@ mod npy;
 
 mod signatures;
 
-pub(crate) use chunk::{Chunk, Record};
+pub(crate) use chunk::{Chunk, Kept, Record};
 pub(crate) use clusters::write_clusters;
-pub(crate) use compression::{Compression, FrameWriter};
+pub(crate) use compression::{Compression, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Ids};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
-pub(crate) use kept::KeptFile;
+pub(crate) use kept::{EndingFile, KeptFile, unwritable};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
@@ -77,8 +77,8 @@ pub(crate) use pairs::{
     write_text as write_pairs_text,
 };
 pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
-pub(crate) use read::{Columns, Event, Fingerprint, Reading, TableForm, read_all};
-pub use read::{READER_THREAD, read_documents};
+pub(crate) use read::{Columns, Event, FilesReading, Fingerprint, Reader, Reading, TableForm};
+pub use read::{is_reading, read_documents};
 pub use removed::RemovedFormat;
 pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};

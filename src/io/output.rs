@@ -5,8 +5,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::{iter, thread};
 
 use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
@@ -248,6 +248,40 @@ impl OutputFolder {
     pub(crate) fn files(&self) -> BTreeSet<String> {
         let created = self.created.lock();
         created.map(|created| created.clone()).unwrap_or_default()
+    }
+
+    /// Does `work`, and meanwhile waits for the disk: `work` passes the name of each file that it has completed to the
+    /// function that it receives.
+    pub(crate) fn sync_beside<T>(
+        &self,
+        work: impl FnOnce(&dyn Fn(String)) -> Result<T>,
+    ) -> Result<T> {
+        let (sender, completed) = mpsc::channel::<String>();
+        let partial = self.partial();
+        let sync = move || {
+            while let Ok(first) = completed.recv() {
+                // All at once, since the file system writes its journal once for all of them.
+                let names: Vec<String> = iter::once(first).chain(completed.try_iter()).collect();
+                let paths: Vec<PathBuf> = names.iter().map(|name| partial.join(name)).collect();
+                for_all(&paths, |path| sync_file(&OnDisk, path))?;
+                let on_disk = self.on_disk.lock();
+                on_disk
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .extend(names);
+            }
+            Ok(())
+        };
+        thread::scope(|scope| {
+            // Where no thread can be had, the files are synchronised with all others.
+            let other = thread::Builder::new().spawn_scoped(scope, sync);
+            let done = work(&|name| {
+                // After an error, the other thread has ended.
+                let _ = sender.send(name);
+            });
+            drop(sender);
+            let synced = other.map_or(Ok(()), |other| other.join().unwrap_or(Ok(())));
+            done.and_then(|done| synced.map(|()| done))
+        })
     }
 
     /// Waits until all files created so far are on disk.

@@ -1,7 +1,10 @@
-//! Reads files: one thread opens, decompresses and cuts them into chunks, which other threads parse.
+//! Reads files: opens and decompresses them, and cuts them into chunks. Threads take turns at each file.
 
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::fmt::Display;
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek};
+use std::io::{self, Chain, Cursor, Read, Seek};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -9,9 +12,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use arrow_array::RecordBatchReader;
+use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
-use crossbeam_channel::{Receiver, Sender};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
@@ -29,21 +33,22 @@ use super::limit::Limit;
 use super::refusal::Refusal;
 use super::{columns, table};
 use crate::documents::{DocumentBatch, Documents};
-use crate::error::{BadRecord, Error, Result, Unsupported};
+use crate::error::{BadRecord, Error, Result};
+use crate::ordered::{Ahead, map_in_order};
 use crate::store::unnamed_file;
 
 /// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Bytes of chunks that may wait to be parsed in [`read_documents`].
+/// Bytes of chunks that may wait for earlier ones in [`read_documents`].
 const WAITING: usize = 16 << 20;
 
-/// An event from the reading thread.
+/// An event of reading a file. `C` is a chunk, or what was made of it.
 #[derive(Debug)]
-pub(crate) enum Event {
+pub(crate) enum Event<C = Chunk> {
     /// A Parquet or Arrow file begins.
     Table(TableForm),
-    Chunk(Chunk),
+    Chunk(C),
     /// A file ends.
     End {
         file: usize,
@@ -75,7 +80,7 @@ pub(crate) struct Fingerprint {
 pub(crate) struct Reading<'a> {
     pub(crate) fields: &'a Fields,
     pub(crate) columns: Columns,
-    /// Bytes of text per batch. The same number of bytes may wait.
+    /// Bytes of chunks that may wait for earlier ones, beside one chunk per thread.
     pub(crate) batch_bytes: usize,
     /// The folder for decompressed copies of Parquet and Arrow files; `None` is the system's.
     pub(crate) temporary: Option<&'a Path>,
@@ -93,60 +98,77 @@ pub(crate) enum Columns {
     All,
 }
 
-/// The name of the thread that reads files. A panic on it becomes an error about the file: the readers of
-/// tables panic on some damaged files.
-pub const READER_THREAD: &str = "simgpu-reader";
+thread_local! {
+    static IS_READING: Cell<bool> = const { Cell::new(false) };
+}
 
-/// Reads all files in order on a separate thread, and calls `consume` with a bounded channel of events and the
-/// number of file bytes read so far.
-pub(crate) fn read_all<T>(
-    files: &[InputFile],
-    reading: &Reading<'_>,
-    consume: impl FnOnce(Receiver<Result<Event>>, &AtomicU64) -> Result<T>,
-) -> Result<T> {
-    reading.fields.check()?;
-    let consumed = &AtomicU64::new(0);
-    let waiting = (reading.batch_bytes / CHUNK).clamp(2, 256);
-    let (sender, receiver) = crossbeam_channel::bounded(waiting);
-    std::thread::scope(|scope| {
-        let read = move || {
-            let limit = &Limit::new(reading.limit);
-            for (file, input) in files.iter().enumerate() {
-                if limit.is_reached() {
-                    return;
-                }
-                let reader = Reader {
-                    file,
-                    input,
-                    reading,
-                    sender: &sender,
-                    consumed,
-                    limit,
-                };
-                // The readers of tables panic on some damaged files.
-                let read = catch_unwind(AssertUnwindSafe(|| reader.read())).unwrap_or_else(|_| {
-                    Err(Stop::Failed(reader.unreadable("the file is damaged")))
-                });
-                match read {
-                    Ok(()) => {}
-                    Err(Stop::Failed(error)) => {
-                        // The consumer may have gone.
-                        let _ = sender.send(Err(error));
-                        return;
-                    }
-                    Err(Stop::ConsumerGone) => return,
-                }
-            }
+/// Whether the current thread is reading a file. A panic then becomes an error about the file: the readers of tables
+/// panic on some damaged files.
+pub fn is_reading() -> bool {
+    IS_READING.get()
+}
+
+/// The reading of all files. The threads of the current rayon pool take turns at each file, and read several files at
+/// the same time.
+pub(crate) struct FilesReading<'a> {
+    files: &'a [InputFile],
+    reading: Reading<'a>,
+    consumed: AtomicU64,
+    limit: Limit,
+}
+
+impl<'a> FilesReading<'a> {
+    pub(crate) fn new(files: &'a [InputFile], reading: Reading<'a>) -> Result<Self> {
+        reading.fields.check()?;
+        Ok(FilesReading {
+            files,
+            consumed: AtomicU64::new(0),
+            limit: Limit::new(reading.limit),
+            reading,
+        })
+    }
+
+    /// File bytes read so far.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    /// How far threads may read ahead.
+    pub(crate) fn ahead(&self) -> Ahead {
+        Ahead {
+            waiting: self.reading.batch_bytes / CHUNK,
+            // Which records of a file the limit allows depends on the files before it.
+            inputs: if self.limit.is_set() { 1 } else { usize::MAX },
+        }
+    }
+
+    /// The events of a file.
+    pub(crate) fn file(&self, file: usize) -> Reader<'_> {
+        Reader {
+            file,
+            input: &self.files[file],
+            of_all: self,
+            state: State::Unopened,
+        }
+    }
+
+    /// Calls `map` for all chunks, on all threads, and `each` for the results and all other events, in order. If none
+    /// comes, calls `each` with `None` every few milliseconds.
+    pub(crate) fn map<T: Send>(
+        &self,
+        map: impl Fn(Chunk) -> Result<T> + Sync,
+        each: impl FnMut(Option<Event<T>>) -> Result<()>,
+    ) -> Result<()> {
+        let map = |event: Result<Event>| {
+            Ok(match event? {
+                Event::Table(form) => Event::Table(form),
+                Event::Chunk(chunk) => Event::Chunk(map(chunk)?),
+                Event::End { file, fingerprint } => Event::End { file, fingerprint },
+            })
         };
-        std::thread::Builder::new()
-            .name(READER_THREAD.to_owned())
-            .spawn_scoped(scope, read)
-            .map_err(|error| {
-                let reason = error.to_string();
-                Error::Unsupported(Unsupported::Threads { threads: 1, reason })
-            })?;
-        consume(receiver, consumed)
-    })
+        let (files, ahead) = (self.files.len(), self.ahead());
+        map_in_order(files, ahead, |file| self.file(file), map, each)
+    }
 }
 
 /// Reads all documents of the input files into memory, in order, or those of the first `limit` records.
@@ -176,19 +198,23 @@ pub fn read_documents(
         keep_by: None,
         limit: limit.map(NonZeroU64::get),
     };
-    read_all(files, &reading, |events, _| {
-        let mut batch = fields.empty_batch();
-        let mut rows = vec![0; files.len()];
-        for event in events {
-            let Event::Chunk(chunk) = event? else {
-                continue;
+    let mut rows = vec![0; files.len()];
+    FilesReading::new(files, reading)?.map(
+        |chunk| {
+            let mut batch = fields.empty_batch();
+            let records = chunk.parse(fields, |_| true, &mut batch);
+            Ok((chunk.file, records, batch))
+        },
+        |event| {
+            let Some(Event::Chunk((file, records, batch))) = event else {
+                return Ok(());
             };
-            for record in chunk.parse(fields, |_| true, &mut batch) {
-                let row = rows[chunk.file];
-                rows[chunk.file] += 1;
+            for record in records {
+                let row = rows[file];
+                rows[file] += 1;
                 if let Record::Bad { line, problem } = record {
                     return Err(Error::BadRecord(BadRecord {
-                        file: files[chunk.file].named.clone(),
+                        file: files[file].named.clone(),
                         row,
                         line,
                         problem,
@@ -198,304 +224,332 @@ pub fn read_documents(
             for row in 0..batch.len() {
                 all.push(batch.get(row));
             }
-        }
-        Ok(())
-    })?;
+            Ok(())
+        },
+    )?;
     Ok(all)
 }
 
-/// Why reading stops early.
-enum Stop {
-    Failed(Error),
-    /// The consumer has dropped the channel.
-    ConsumerGone,
+/// The events of a file, in order: perhaps a table, then chunks, then its end. After an error, nothing more; if the
+/// limit is reached before the file is opened, nothing at all.
+pub(crate) struct Reader<'a> {
+    file: usize,
+    input: &'a InputFile,
+    of_all: &'a FilesReading<'a>,
+    state: State<'a>,
 }
 
-impl From<Error> for Stop {
-    fn from(error: Error) -> Self {
-        Stop::Failed(error)
+enum State<'a> {
+    Unopened,
+    Open(Parts<'a>, Fingerprint),
+    Ended,
+}
+
+/// What is left of an open file.
+enum Parts<'a> {
+    Records(Box<RecordsReader<'a>>),
+    /// A text file, which is one chunk; `None` if it was read.
+    Text(Option<Vec<u8>>),
+    Parquet(Box<ParquetRecordBatchReader>),
+    /// The batches of an Arrow file, and the chunks of the current one.
+    Arrow(arrow::Batches, VecDeque<(RecordBatch, usize)>),
+}
+
+/// A stream of records, which is cut.
+struct RecordsReader<'a> {
+    stream: Chain<Cursor<Vec<u8>>, Hashed<Box<dyn Read + Send + 'a>>>,
+    cutter: Box<dyn Cutter + Send + 'a>,
+    /// The start of the next chunk. Of its bytes, the first `scanned` were read and scanned.
+    bytes: Vec<u8>,
+    scanned: usize,
+    is_at_end: bool,
+}
+
+impl Iterator for Reader<'_> {
+    type Item = Result<Event>;
+
+    fn next(&mut self) -> Option<Result<Event>> {
+        IS_READING.set(true);
+        // The readers of tables panic on some damaged files.
+        let next = catch_unwind(AssertUnwindSafe(|| self.next_event()));
+        IS_READING.set(false);
+        let next = next.unwrap_or_else(|_| Err(unreadable(self.input, "the file is damaged")));
+        if next.is_err() {
+            self.state = State::Ended;
+        }
+        next.transpose()
     }
 }
 
-struct Reader<'a> {
-    file: usize,
-    input: &'a InputFile,
-    reading: &'a Reading<'a>,
-    sender: &'a Sender<Result<Event>>,
-    consumed: &'a AtomicU64,
-    limit: &'a Limit,
-}
-
 impl Reader<'_> {
-    fn read(&self) -> std::result::Result<(), Stop> {
+    fn next_event(&mut self) -> Result<Option<Event>> {
+        let limit = &self.of_all.limit;
+        if matches!(self.state, State::Unopened) && !limit.is_reached() {
+            let table = self.open()?;
+            if table.is_some() {
+                return Ok(table.map(Event::Table));
+            }
+        }
+        let contents = match &mut self.state {
+            State::Unopened | State::Ended => return Ok(None),
+            State::Open(..) if limit.is_reached() => None,
+            State::Open(parts, read) => parts.next(self.input, read)?,
+        };
+        if let Some(contents) = contents {
+            return Ok(Some(Event::Chunk(Chunk {
+                file: self.file,
+                contents: limit.first_of(contents),
+            })));
+        }
+        let State::Open(parts, mut fingerprint) = std::mem::replace(&mut self.state, State::Ended)
+        else {
+            return Ok(None);
+        };
+        if let Parts::Records(records) = &parts {
+            let (_, stream) = records.stream.get_ref();
+            (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
+        }
+        Ok(Some(Event::End {
+            file: self.file,
+            fingerprint,
+        }))
+    }
+
+    /// Opens the file. Returns the form of a table.
+    fn open(&mut self) -> Result<Option<TableForm>> {
         let input = self.input;
         let file = input.open().map_err(Error::io("open", &input.named))?;
         let metadata = file.metadata().map_err(Error::io("read", &input.named))?;
         if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
-            return Err(self.unreadable(&problem).into());
+            return Err(unreadable(input, &problem));
         }
-        if self.reading.fields.is_tokens
+        if self.of_all.reading.fields.is_tokens
             && let Some(kind) = input.format.without_tokens()
         {
             let remedy = "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
-            return Err(self
-                .input(format!("a {kind} file holds no tokens"), remedy)
-                .into());
+            return Err(refused(
+                input,
+                format!("a {kind} file holds no tokens"),
+                remedy,
+            ));
         }
-        if input.format.is_table() {
-            return self.read_table(file, &metadata);
-        }
-        let file = Counted {
-            file,
-            consumed: self.consumed,
-        };
-        let stream = input
-            .compression
-            .reader(file)
-            .map_err(|error| self.broken(&error))?;
-        let mut stream = Hashed {
-            stream,
-            hasher: Xxh3Default::new(),
-            bytes: 0,
-        };
-        if input.format == Format::Text {
-            let mut text = Vec::new();
-            stream
-                .read_to_end(&mut text)
-                .map_err(|error| self.broken(&error))?;
-            self.send_chunk(Contents::Text(text))?;
+        let mut fingerprint = Fingerprint::of(&metadata);
+        let (parts, table) = if input.format.is_table() {
+            let opened = self.open_table(file)?;
+            let consumed = &self.of_all.consumed;
+            consumed.fetch_add(metadata.len(), Ordering::Relaxed);
+            (opened.0, Some(opened.1))
         } else {
-            self.read_records(&mut stream)?;
+            let file = Counted {
+                file,
+                consumed: &self.of_all.consumed,
+            };
+            let stream = input.compression.reader(file);
+            let mut stream = Hashed {
+                stream: stream.map_err(|error| broken(input, &error))?,
+                hasher: Xxh3Default::new(),
+                bytes: 0,
+            };
+            let parts = if input.format == Format::Text {
+                let mut text = Vec::new();
+                let read = stream.read_to_end(&mut text);
+                read.map_err(|error| broken(input, &error))?;
+                (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
+                Parts::Text(Some(text))
+            } else {
+                Parts::Records(Box::new(self.open_records(stream)?))
+            };
+            (parts, None)
+        };
+        self.state = State::Open(parts, fingerprint);
+        Ok(table)
+    }
+}
+impl<'a> Reader<'a> {
+    fn open_records(
+        &self,
+        mut stream: Hashed<Box<dyn Read + Send + 'a>>,
+    ) -> Result<RecordsReader<'a>> {
+        let input = self.input;
+        let start = start_of(&mut stream).map_err(|error| broken(input, &error))?;
+        if let Some(encoding) = other_encoding(&start) {
+            let problem = format!("the file is {encoding}, not UTF-8");
+            return Err(refused(input, problem, "convert it to UTF-8"));
         }
-        self.send(Event::End {
-            file: self.file,
-            fingerprint: Fingerprint {
-                checksum: stream.hasher.digest(),
-                bytes: stream.bytes,
-                ..Fingerprint::of(&metadata)
-            },
+        let is_array =
+            input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
+        let cutter: Box<dyn Cutter + Send> = match input.delimiter {
+            Some(delimiter) => Box::new(CsvCutter::new(delimiter, self.of_all.reading.fields)),
+            None if is_array => Box::new(ArrayCutter::new()),
+            None => Box::new(LineCutter::new()),
+        };
+        Ok(RecordsReader {
+            stream: Cursor::new(start).chain(stream),
+            cutter,
+            // The operating system provides zeroed memory at no cost.
+            bytes: vec![0; CHUNK],
+            scanned: 0,
+            is_at_end: false,
         })
     }
 
-    fn read_records(&self, stream: &mut impl Read) -> std::result::Result<(), Stop> {
-        let start = self.start_of(stream)?;
-        if let Some(encoding) = other_encoding(&start) {
-            let problem = format!("the file is {encoding}, not UTF-8");
-            return Err(self.input(problem, "convert it to UTF-8").into());
-        }
-        let mut stream = start.as_slice().chain(stream);
-        match (self.input.delimiter, self.input.format) {
-            (Some(delimiter), _) => self.cut(
-                &mut stream,
-                &mut CsvCutter::new(delimiter, self.reading.fields),
-            ),
-            (None, Format::Json) if Format::of_start(&start) == Some(Format::Json) => {
-                self.cut(&mut stream, &mut ArrayCutter::new())
-            }
-            _ => self.cut(&mut stream, &mut LineCutter::new()),
-        }
-    }
-
-    /// The first bytes of a stream, up to the first character that is not white space.
-    fn start_of(&self, stream: &mut impl Read) -> std::result::Result<Vec<u8>, Stop> {
-        const STEP: usize = 64;
-        let mut start = Vec::new();
-        loop {
-            let read = stream.by_ref().take(STEP as u64).read_to_end(&mut start);
-            let read = read.map_err(|error| self.broken(&error))?;
-            let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
-            if read < STEP || !text.trim_ascii_start().is_empty() {
-                return Ok(start);
-            }
-        }
-    }
-
-    /// Cuts a stream into chunks of about [`CHUNK`] bytes, each after a record.
-    fn cut(
-        &self,
-        stream: &mut impl Read,
-        cutter: &mut dyn Cutter,
-    ) -> std::result::Result<(), Stop> {
-        let wrong = |refusal: Refusal| refusal.of(&self.input.named);
-        // The operating system provides zeroed memory at no cost.
-        let mut bytes = vec![0; CHUNK];
-        let mut scanned = 0;
-        loop {
-            let read = fill(stream, &mut bytes[scanned..]);
-            let len = scanned + read.map_err(|error| self.broken(&error))?;
-            let is_end = len < bytes.len();
-            let mut cut = cutter.scan(&bytes[..len], scanned).map_err(wrong)?;
-            if is_end {
-                cutter.end(&bytes[..len]).map_err(wrong)?;
-                cut = Some(len);
-            }
-            scanned = len;
-            let Some(cut) = cut else {
-                bytes.resize(len + CHUNK / 4, 0);
-                continue;
-            };
-            scanned = len - cut;
-            let mut next = vec![0; CHUNK.max(scanned + CHUNK / 4)];
-            next[..scanned].copy_from_slice(&bytes[cut..len]);
-            bytes.truncate(cut);
-            let mut chunk = std::mem::replace(&mut bytes, next);
-            if is_end {
-                // Shrink, so that a small file does not take the memory of a whole chunk.
-                chunk.shrink_to_fit();
-            }
-            if let Some(contents) = cutter.contents(chunk).map_err(wrong)? {
-                self.send_chunk(contents)?;
-            }
-            if is_end || self.limit.is_reached() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn read_table(&self, file: File, metadata: &Metadata) -> std::result::Result<(), Stop> {
+    fn open_table(&self, file: File) -> Result<(Parts<'a>, TableForm)> {
+        let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
-        let needed = (self.reading.columns == Columns::Needed).then_some(Needed {
-            fields: self.reading.fields,
-            keep_by: self.reading.keep_by,
+        let needed = (reading.columns == Columns::Needed).then_some(Needed {
+            fields: reading.fields,
+            keep_by: reading.keep_by,
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let problem = "the file is cut off: it is empty, and lacks even a schema";
-            return Err(self.unreadable(problem).into());
+            return Err(unreadable(input, problem));
         }
-        let bytes = if self.input.format == Format::Arrow {
-            self.read_arrow(&file, needed)?
-        } else {
-            self.read_parquet(file, needed)?
+        let check = |schema: &SchemaRef| {
+            let checked = columns::check_schema(schema, reading.fields);
+            checked.map_err(|refusal| refusal.of(&input.named))
         };
-        self.consumed.fetch_add(metadata.len(), Ordering::Relaxed);
-        self.send(Event::End {
-            file: self.file,
-            fingerprint: Fingerprint {
-                bytes,
-                ..Fingerprint::of(metadata)
-            },
-        })
-    }
-
-    /// Sends the rows of a Parquet file; returns their bytes of memory.
-    fn read_parquet(
-        &self,
-        file: File,
-        needed: Option<Needed<'_>>,
-    ) -> std::result::Result<u64, Stop> {
-        let broken = |error: parquet::errors::ParquetError| self.unreadable(&error.to_string());
-        let source = file
-            .try_clone()
-            .map_err(Error::io("open", &self.input.named))?;
-        let source = SerializedFileReader::new(source).map_err(broken)?;
+        if input.format == Format::Arrow {
+            let (batches, form) = arrow::open(&file, needed)
+                .map_err(|error| unreadable(input, &error.to_string()))?;
+            check(form.schema())?;
+            return Ok((
+                Parts::Arrow(batches, VecDeque::new()),
+                TableForm::Arrow(form),
+            ));
+        }
+        let damaged = |error: ParquetError| unreadable(input, &error.to_string());
+        let source = file.try_clone().map_err(Error::io("open", &input.named))?;
+        let source = SerializedFileReader::new(source).map_err(damaged)?;
         if !table::is_sound(source.metadata()) {
-            return Err(self
-                .unreadable("the file is damaged: a column lacks an offset or a size")
-                .into());
+            let problem = "the file is damaged: a column lacks an offset or a size";
+            return Err(unreadable(input, problem));
         }
-        let (rows, schema) = table::open(file, needed).map_err(broken)?;
-        self.check_schema(&schema)?;
+        let (rows, schema) = table::open(file, needed).map_err(damaged)?;
+        check(&schema)?;
         let metadata = Arc::new(source.metadata().clone());
-        self.send(Event::Table(TableForm::Parquet(rows.schema(), metadata)))?;
-        let mut bytes = 0;
-        for batch in rows {
-            let rows = batch.map_err(|error| self.unreadable(&error.to_string()))?;
-            let of_rows = rows.get_array_memory_size();
-            bytes += of_rows as u64;
-            self.send_chunk(Contents::Rows {
-                rows,
-                bytes: of_rows,
-            })?;
-            if self.limit.is_reached() {
-                break;
-            }
-        }
-        Ok(bytes)
-    }
-
-    /// Sends the rows of an Arrow file; returns their bytes of memory.
-    fn read_arrow(
-        &self,
-        file: &File,
-        needed: Option<Needed<'_>>,
-    ) -> std::result::Result<u64, Stop> {
-        let broken = |error: arrow_schema::ArrowError| self.unreadable(&error.to_string());
-        let (batches, form) = arrow::open(file, needed).map_err(broken)?;
-        self.check_schema(form.schema())?;
-        self.send(Event::Table(TableForm::Arrow(form)))?;
-        let mut all = 0;
-        for batch in batches {
-            for (rows, bytes) in arrow::chunks(&batch.map_err(broken)?) {
-                all += bytes as u64;
-                self.send_chunk(Contents::Rows { rows, bytes })?;
-                if self.limit.is_reached() {
-                    return Ok(all);
-                }
-            }
-        }
-        Ok(all)
-    }
-
-    fn check_schema(&self, schema: &SchemaRef) -> Result<()> {
-        columns::check_schema(schema, self.reading.fields)
-            .map_err(|refusal| refusal.of(&self.input.named))
+        let form = TableForm::Parquet(rows.schema(), metadata);
+        Ok((Parts::Parquet(Box::new(rows)), form))
     }
 
     /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.
-    fn decompressed(&self, file: File) -> std::result::Result<File, Stop> {
-        if self.input.compression == Compression::None {
+    fn decompressed(&self, file: File) -> Result<File> {
+        let input = self.input;
+        if input.compression == Compression::None {
             return Ok(file);
         }
-        let mut stream = self
-            .input
-            .compression
-            .reader(file)
-            .map_err(|error| self.broken(&error))?;
-        let temporary = || Error::io("create a temporary file for", &self.input.named);
-        let target = match self.reading.temporary {
+        let stream = input.compression.reader(file);
+        let mut stream = stream.map_err(|error| broken(input, &error))?;
+        let temporary = || Error::io("create a temporary file for", &input.named);
+        let target = match self.of_all.reading.temporary {
             Some(folder) => unnamed_file(folder),
             None => unnamed_file(&std::env::temp_dir()),
         };
         let mut target = target.map_err(temporary())?;
-        io::copy(&mut stream, &mut target).map_err(|error| self.broken(&error))?;
+        io::copy(&mut stream, &mut target).map_err(|error| broken(input, &error))?;
         target.rewind().map_err(temporary())?;
         Ok(target)
     }
+}
 
-    fn send_chunk(&self, contents: Contents) -> std::result::Result<(), Stop> {
-        let file = self.file;
-        let contents = if self.limit.is_set() {
-            let allowed = self.limit.take(contents.records());
-            contents.first(allowed)
-        } else {
-            contents
+impl Parts<'_> {
+    /// The contents of the next chunk. Counts the bytes of tables in `read`.
+    fn next(&mut self, input: &InputFile, read: &mut Fingerprint) -> Result<Option<Contents>> {
+        let damaged = |problem: &dyn Display| unreadable(input, &problem.to_string());
+        let (rows, bytes) = match self {
+            Parts::Records(records) => return records.next(input),
+            Parts::Text(text) => return Ok(text.take().map(Contents::Text)),
+            Parts::Parquet(batches) => match batches.next() {
+                None => return Ok(None),
+                Some(rows) => {
+                    let rows = rows.map_err(|error| damaged(&error))?;
+                    let bytes = rows.get_array_memory_size();
+                    (rows, bytes)
+                }
+            },
+            Parts::Arrow(batches, chunks) => loop {
+                if let Some(chunk) = chunks.pop_front() {
+                    break chunk;
+                }
+                match batches.next() {
+                    None => return Ok(None),
+                    Some(batch) => {
+                        let batch = batch.map_err(|error| damaged(&error))?;
+                        chunks.extend(arrow::chunks(&batch));
+                    }
+                }
+            },
         };
-        self.send(Event::Chunk(Chunk { file, contents }))
+        read.bytes += bytes as u64;
+        Ok(Some(Contents::Rows { rows, bytes }))
     }
+}
 
-    fn send(&self, event: Event) -> std::result::Result<(), Stop> {
-        self.sender.send(Ok(event)).map_err(|_| Stop::ConsumerGone)
+impl RecordsReader<'_> {
+    /// Cuts off the next chunk of about [`CHUNK`] bytes, after a record.
+    fn next(&mut self, input: &InputFile) -> Result<Option<Contents>> {
+        let wrong = |refusal: Refusal| refusal.of(&input.named);
+        while !self.is_at_end {
+            let Self { bytes, scanned, .. } = self;
+            let read = fill(&mut self.stream, &mut bytes[*scanned..]);
+            let len = *scanned + read.map_err(|error| broken(input, &error))?;
+            self.is_at_end = len < bytes.len();
+            let mut cut = self.cutter.scan(&bytes[..len], *scanned).map_err(wrong)?;
+            if self.is_at_end {
+                self.cutter.end(&bytes[..len]).map_err(wrong)?;
+                cut = Some(len);
+            }
+            *scanned = len;
+            let Some(cut) = cut else {
+                bytes.resize(len + CHUNK / 4, 0);
+                continue;
+            };
+            *scanned = len - cut;
+            let mut next = Vec::new();
+            if !self.is_at_end {
+                next = vec![0; CHUNK.max(*scanned + CHUNK / 4)];
+                next[..*scanned].copy_from_slice(&bytes[cut..len]);
+            }
+            bytes.truncate(cut);
+            let mut chunk = std::mem::replace(bytes, next);
+            if self.is_at_end {
+                // Shrink, so that a small file does not take the memory of a whole chunk.
+                chunk.shrink_to_fit();
+            }
+            if let Some(contents) = self.cutter.contents(chunk).map_err(wrong)? {
+                return Ok(Some(contents));
+            }
+        }
+        Ok(None)
     }
+}
 
-    fn broken(&self, error: &io::Error) -> Error {
-        match (self.input.compression, self.input.open()) {
-            (Compression::None, _) | (_, Err(_)) => self.unreadable(&error.to_string()),
-            (compression, Ok(file)) => self.unreadable(&compression.problem(error, file)),
+/// The first bytes of a stream, up to the first character that is not white space.
+fn start_of(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    const STEP: usize = 64;
+    let mut start = Vec::new();
+    loop {
+        let read = stream.by_ref().take(STEP as u64).read_to_end(&mut start)?;
+        let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
+        if read < STEP || !text.trim_ascii_start().is_empty() {
+            return Ok(start);
         }
     }
+}
 
-    fn unreadable(&self, problem: &str) -> Error {
-        let remedy = "get the file again from its source";
-        self.input(problem.to_owned(), remedy)
+fn broken(input: &InputFile, error: &io::Error) -> Error {
+    match (input.compression, input.open()) {
+        (Compression::None, _) | (_, Err(_)) => unreadable(input, &error.to_string()),
+        (compression, Ok(file)) => unreadable(input, &compression.problem(error, file)),
     }
+}
 
-    fn input(&self, problem: String, remedy: &str) -> Error {
-        Error::Input {
-            path: self.input.named.clone(),
-            problem,
-            remedy: remedy.to_owned(),
-        }
-    }
+fn unreadable(input: &InputFile, problem: &str) -> Error {
+    let remedy = "get the file again from its source";
+    refused(input, problem.to_owned(), remedy)
+}
+
+fn refused(input: &InputFile, problem: String, remedy: &str) -> Error {
+    Refusal::new(problem, remedy).of(&input.named)
 }
 
 impl Fingerprint {

@@ -257,6 +257,8 @@ pub(crate) struct FirstRow {
 
 /// Writes a value as indented JSON with a final newline.
 pub(crate) fn write_json(target: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *target, value)?;
-    target.write_all(b"\n")
+    // In one piece: a file takes a call of the operating system for each.
+    let mut json = serde_json::to_vec_pretty(value)?;
+    json.push(b'\n');
+    target.write_all(&json)
 }

@@ -100,14 +100,9 @@ impl<W: Write + Send> KeptTable<W> {
         Ok(KeptTable { writer })
     }
 
-    /// Writes the rows of a batch that `is_kept` marks.
-    pub(crate) fn write(
-        &mut self,
-        rows: &RecordBatch,
-        is_kept: Vec<bool>,
-    ) -> Result<(), ParquetError> {
-        let kept = arrow_select::filter::filter_record_batch(rows, &is_kept.into())?;
-        self.writer.write(&kept)?;
+    /// Writes kept rows.
+    pub(crate) fn write(&mut self, kept: &RecordBatch) -> Result<(), ParquetError> {
+        self.writer.write(kept)?;
         if self.writer.in_progress_size() > ROW_GROUP {
             self.writer.flush()?;
         }

@@ -1,15 +1,11 @@
-//! The first pass: shingles, signs and bands all documents, batch by batch.
+//! The first pass: shingles, signs and bands all documents, piece by piece.
 
 use std::cell::Cell;
 use std::iter;
 use std::ops::Range;
-#[cfg(feature = "io")]
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
-
-use rayon::prelude::*;
 
 use super::corpus::Corpus;
 use super::numbered::Numbered;
@@ -28,7 +24,7 @@ use crate::store::spill::{Budget, Spill};
 pub(crate) trait Pieces: Sync {
     /// A run of consecutive documents.
     type Piece: Send;
-    /// What the source notes about their records.
+    /// What the source notes about their records, once their rows are known.
     type Records: Send;
 
     /// Parses a piece. Its documents lie in `buffer`, or in the source. Threads call this in parallel.
@@ -37,22 +33,6 @@ pub(crate) trait Pieces: Sync {
         piece: Self::Piece,
         buffer: &'a mut DocumentBatch,
     ) -> Result<Parsed<'a, Self::Records>>;
-
-    /// Notes the records of a piece. Called for the pieces in order; the first document has row `first_row`.
-    fn note(&mut self, records: Self::Records, first_row: u32) -> Result<()>;
-
-    /// Bytes of memory that the notes and the input held for a second reading take.
-    #[cfg(feature = "io")]
-    fn held_bytes(&self) -> usize {
-        0
-    }
-
-    /// Writes the notes to disk, all later ones, too, and holds no input.
-    #[cfg(feature = "io")]
-    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
-        let _ = spill;
-        Ok(())
-    }
 
     /// An empty buffer for [`Pieces::parse`].
     fn buffer(&self) -> DocumentBatch {
@@ -72,10 +52,10 @@ pub(crate) struct Parsed<'a, R> {
 
 /// Receives signed documents.
 pub(crate) trait Sink: Sync {
-    /// What the sink needs of the next batch.
+    /// What the sink needs of documents that are signed from now on. Later it may need less.
     fn wants(&self) -> Wanted;
 
-    /// Makes the sink ready for the next batch.
+    /// Makes the sink ready for the next documents.
     fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
@@ -103,10 +83,36 @@ pub(crate) trait Sink: Sync {
         Ok(0)
     }
 
-    /// Receives the exact sets of the documents that it takes next, if it wants them. The first has the position
-    /// `first`, and the others follow.
+    /// Receives the exact sets of the documents that it takes next, if it wants them or did when they were signed. The
+    /// first has the position `first`, and the others follow.
     fn take_sets(&mut self, first: u32, sets: PieceSets) {
         let _ = (first, sets);
+    }
+}
+
+/// What a source notes about the records of its pieces, in order.
+pub(crate) trait Notes<R> {
+    /// Notes the records of the next piece; the first document has row `first_row`.
+    fn note(&mut self, records: R, first_row: u32) -> Result<()>;
+
+    /// Bytes of memory that the notes and the input held for a second reading take.
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes the notes to disk, all later ones, too, and holds no input.
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        let _ = spill;
+        Ok(())
+    }
+}
+
+/// Notes nothing.
+impl Notes<()> for () {
+    fn note(&mut self, (): (), _: u32) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -183,20 +189,32 @@ impl SignedBatch {
     }
 }
 
-/// The running first pass. A source calls [`FirstPass::take`] with each batch, then [`FirstPass::finish`].
+/// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
+/// [`FirstPass::number`], and then calls [`FirstPass::finish`].
 pub(crate) struct FirstPass<'a> {
-    engine: &'a Engine,
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
-    wanted: Wanted,
     start: Instant,
-    spent: Spent,
-    numbered: Numbered,
+    signing: Arc<Signing<'a>>,
     /// The memory that the documents may take; `None` if there is no bound.
     #[cfg(feature = "io")]
     budget: Option<Budget>,
+}
+
+/// The part of a first pass that all threads share.
+pub(crate) struct Signing<'a> {
+    engine: &'a Engine,
+    progress: &'a dyn Progress,
+    spent: Spent,
     /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
+    known: RwLock<Known>,
+}
+
+/// What is known from the pieces that were numbered.
+struct Known {
+    wanted: Wanted,
+    numbered: Numbered,
 }
 
 impl<'a> FirstPass<'a> {
@@ -206,16 +224,21 @@ impl<'a> FirstPass<'a> {
         sink: &'a mut dyn Sink,
     ) -> Self {
         FirstPass {
-            engine,
             progress,
-            wanted: sink.wants(),
-            sink,
             start: Instant::now(),
-            spent: Spent::default(),
-            numbered: Numbered::default(),
+            signing: Arc::new(Signing {
+                engine,
+                progress,
+                spent: Spent::default(),
+                buffers: Mutex::default(),
+                known: RwLock::new(Known {
+                    wanted: sink.wants(),
+                    numbered: Numbered::default(),
+                }),
+            }),
             #[cfg(feature = "io")]
             budget: None,
-            buffers: Mutex::default(),
+            sink,
         }
     }
 
@@ -223,6 +246,11 @@ impl<'a> FirstPass<'a> {
     #[cfg(feature = "io")]
     pub(crate) fn within(self, budget: Option<Budget>) -> Self {
         FirstPass { budget, ..self }
+    }
+
+    /// The part that signs pieces.
+    pub(crate) fn signing(&self) -> Arc<Signing<'a>> {
+        Arc::clone(&self.signing)
     }
 
     /// The progress of the run.
@@ -233,79 +261,135 @@ impl<'a> FirstPass<'a> {
 
     /// The number of documents so far.
     pub(crate) fn rows(&self) -> u64 {
-        self.numbered.corpus().documents()
+        self.signing.known().numbered.corpus().documents()
     }
 
     /// Bytes of input so far.
     pub(crate) fn bytes(&self) -> u64 {
-        self.numbered.corpus().bytes
+        self.signing.known().numbered.corpus().bytes
     }
 
-    /// Parses, shingles and signs the pieces of a batch in parallel, then numbers their documents in order. A stop
-    /// waits for the pieces in progress only.
-    pub(crate) fn take<P: Pieces>(&mut self, source: &mut P, batch: Vec<P::Piece>) -> Result<()> {
-        self.sink.prepare()?;
-        self.wanted = self.sink.wants();
-        let signed: Vec<SignedPiece<P::Records>> = {
-            let (this, source) = (&*self, &*source);
-            timed(&self.spent.pieces_ns, || {
-                let pieces = batch.into_par_iter();
-                pieces
-                    .map(|piece| {
-                        if this.progress.is_stopped() {
-                            return Err(Error::Stopped);
-                        }
-                        let buffers = this.buffers.lock().ok().and_then(|mut all| all.pop());
-                        let mut buffers = buffers.unwrap_or_else(|| Buffers {
-                            documents: source.buffer(),
-                            scratch: Scratch::default(),
-                            shingles: ShingleBatch::new(this.engine.shingler().width()),
-                            exact: ShingleBatch::new(Width::U64),
-                        });
-                        let signed = this.sign(source, piece, &mut buffers)?;
-                        if signed.bytes <= GIANT
-                            && let Ok(mut all) = this.buffers.lock()
-                        {
-                            all.push(buffers);
-                        }
-                        Ok(signed)
-                    })
-                    .collect::<Result<_>>()
-            })?
-        };
+    /// Numbers the documents of the next piece in order and passes them to the sink. `notes` receives what the source
+    /// notes about the records.
+    pub(crate) fn number<R>(
+        &mut self,
+        piece: SignedPiece<R>,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
         // Warn at once: after the loss of a GPU, the run may take much longer.
-        for notice in self.engine.signer().notices() {
+        for notice in signing.engine.signer().notices() {
             self.progress.warn(&notice);
         }
-        for piece in signed {
-            self.number(source, piece)?;
+        let mut signed = piece.signed;
+        let start = Instant::now();
+        let first_row = signing.known().numbered.corpus().rows;
+        notes.note(piece.records, first_row)?;
+        let mut is_needed = Vec::with_capacity(piece.shingled.len());
+        let mut rows = Vec::with_capacity(piece.shingled.len());
+        let first = {
+            let known = &mut *signing.known_mut();
+            let (numbered, finds_repeats) = (&mut known.numbered, known.wanted.distinct_only);
+            let first = numbered.corpus().distinct.len();
+            numbered.add_bytes(piece.bytes);
+            for document in &piece.shingled {
+                let Shingled { length, digest, .. } = *document;
+                let (row, is_new) = numbered.add(length, digest, finds_repeats)?;
+                if document.is_signed {
+                    is_needed.push(is_new);
+                    rows.extend(is_new.then_some(row));
+                }
+            }
+            u32::try_from(first).unwrap_or(u32::MAX)
+        };
+        signed.retain(&is_needed);
+        if let Some(mut sets) = piece.sets {
+            let mut needed = is_needed.iter();
+            sets.ranges.retain(|_| needed.next() == Some(&true));
+            self.sink.take_sets(first, sets);
         }
+        add(&signing.spent.number_ns, start);
+        let start = Instant::now();
+        self.sink.take(signed, &rows)?;
+        self.sink.prepare()?;
         #[cfg(feature = "io")]
-        self.spill_if_large(source)?;
+        self.spill_if_large(&mut *signing.known_mut(), notes)?;
+        add(&signing.spent.band_ns, start);
+        let wanted = self.sink.wants();
+        signing.known_mut().wanted = wanted;
         Ok(())
     }
 
     /// Moves everything that grows with the documents to disk if it takes more memory than it may.
     #[cfg(feature = "io")]
-    fn spill_if_large<P: Pieces>(&mut self, source: &mut P) -> Result<()> {
+    fn spill_if_large<R>(&mut self, known: &mut Known, notes: &mut dyn Notes<R>) -> Result<()> {
         let Some(budget) = &self.budget else {
             return Ok(());
         };
-        if self.numbered.is_spilled() || !self.sink.may_spill() {
+        let numbered = &mut known.numbered;
+        if numbered.is_spilled() || !self.sink.may_spill() {
             return Ok(());
         }
-        let held = self.numbered.held_bytes() + self.sink.held_bytes() + source.held_bytes();
+        let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
         if held <= budget.held() {
             return Ok(());
         }
         let spill = Spill::new(&budget.folder, budget.memory)?;
-        let files = self.sink.spill(&spill, &self.numbered.corpus().distinct)?;
-        source.spill(&spill)?;
-        self.numbered.spill(DocumentWriter::new(&spill, files))
+        let files = self.sink.spill(&spill, &numbered.corpus().distinct)?;
+        notes.spill(&spill)?;
+        numbered.spill(DocumentWriter::new(&spill, files))
     }
 
-    /// Parses, shingles and signs the documents of a piece.
-    fn sign<P: Pieces>(
+    /// Ends the pass, and adds its times to `times`.
+    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
+        let corpus = numbered.finish()?;
+        let elapsed_s = self.start.elapsed().as_secs_f64();
+        times.push(StageTime::new("read", elapsed_s, corpus.bytes));
+        let parts = self.signing.spent.parts();
+        times.extend(parts.map(|(stage, elapsed_s)| StageTime {
+            is_part: true,
+            ..StageTime::new(stage, elapsed_s, corpus.bytes)
+        }));
+        Ok(corpus)
+    }
+}
+
+impl Signing<'_> {
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Parses, shingles and signs a piece, unless the run is stopped.
+    pub(crate) fn sign<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+    ) -> Result<SignedPiece<P::Records>> {
+        if self.progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let buffers = self.buffers.lock().ok().and_then(|mut all| all.pop());
+        let mut buffers = buffers.unwrap_or_else(|| Buffers {
+            documents: source.buffer(),
+            scratch: Scratch::default(),
+            shingles: ShingleBatch::new(self.engine.shingler().width()),
+            exact: ShingleBatch::new(Width::U64),
+        });
+        let signed = self.sign_with(source, piece, &mut buffers)?;
+        if signed.bytes <= GIANT
+            && let Ok(mut all) = self.buffers.lock()
+        {
+            all.push(buffers);
+        }
+        Ok(signed)
+    }
+
+    fn sign_with<P: Pieces>(
         &self,
         source: &P,
         piece: P::Piece,
@@ -325,7 +409,8 @@ impl<'a> FirstPass<'a> {
         } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
         let shingler = self.engine.shingler();
         shingler.check_forms(&documents)?;
-        let (made, of_exact) = if self.wanted.sets {
+        let wanted = self.known().wanted;
+        let (made, of_exact) = if wanted.sets {
             (exact, Some(shingles))
         } else {
             (shingles, None)
@@ -341,26 +426,14 @@ impl<'a> FirstPass<'a> {
             }
         });
         timed_without_nested(&spent.sign_ns, || {
-            let mut seen = DigestSet::default();
-            let mut shingled = Vec::with_capacity(digests.len());
-            for (i, digest) in digests.into_iter().enumerate() {
-                let has_shingles = self.wanted.empty_sets || !made.sets().range(i).is_empty();
-                // `number_document` finds repeats of documents in other pieces of the batch.
-                let is_signed = !self.wanted.distinct_only
-                    || has_shingles && !self.numbered.is_known(digest) && seen.insert(digest);
-                shingled.push(Shingled {
-                    length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
-                    digest: has_shingles.then_some(digest),
-                    is_signed,
-                });
-            }
+            let shingled = self.choose(&wanted, &documents, digests, made);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             made.retain(&is_signed);
             let (signed, exact_sets) = match of_exact {
-                None => (self.signed(&made.sets())?, None),
+                None => (self.signed(&wanted, &made.sets())?, None),
                 Some(shingles) => {
                     shingles.clear();
-                    if matches!(self.wanted.signed, SignedForm::Nothing) {
+                    if matches!(wanted.signed, SignedForm::Nothing) {
                         // The signer gets no sets.
                     } else if shingler.hashes_exactly() {
                         shingles.high_halves_of(made);
@@ -370,7 +443,8 @@ impl<'a> FirstPass<'a> {
                             shingler.shingle_onto(documents.get(row), scratch, shingles);
                         }
                     }
-                    (self.signed(&shingles.sets())?, Some(PieceSets::take(made)))
+                    let signed = self.signed(&wanted, &shingles.sets())?;
+                    (signed, Some(PieceSets::take(made)))
                 }
             };
             Ok(SignedPiece {
@@ -383,10 +457,34 @@ impl<'a> FirstPass<'a> {
         })
     }
 
+    /// Decides which documents are signed. [`FirstPass::number`] finds repeats of documents in other pieces that are
+    /// not numbered yet.
+    fn choose(
+        &self,
+        wanted: &Wanted,
+        documents: &Rows<'_>,
+        digests: Vec<u128>,
+        made: &ShingleBatch,
+    ) -> Vec<Shingled> {
+        let known = self.known();
+        let mut seen = DigestSet::default();
+        let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
+            let has_shingles = wanted.empty_sets || !made.sets().range(i).is_empty();
+            let is_signed = !wanted.distinct_only
+                || has_shingles && !known.numbered.is_known(digest) && seen.insert(digest);
+            Shingled {
+                length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
+                digest: has_shingles.then_some(digest),
+                is_signed,
+            }
+        });
+        chosen.collect()
+    }
+
     /// Signs sets as the sink needs it.
-    fn signed(&self, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
+    fn signed(&self, wanted: &Wanted, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
         let signer = self.engine.signer();
-        Ok(match self.wanted.signed {
+        Ok(match wanted.signed {
             SignedForm::Keys(banding) => {
                 let bands = banding.bands();
                 let mut keys = vec![0; sets.len() * bands];
@@ -400,49 +498,6 @@ impl<'a> FirstPass<'a> {
             }
             SignedForm::Nothing => SignedBatch::Nothing,
         })
-    }
-
-    /// Numbers the documents of a piece and passes them to the sink.
-    fn number<P: Pieces>(&mut self, source: &mut P, piece: SignedPiece<P::Records>) -> Result<()> {
-        let mut signed = piece.signed;
-        let start = Instant::now();
-        source.note(piece.records, self.numbered.corpus().rows)?;
-        self.numbered.add_bytes(piece.bytes);
-        let first = u32::try_from(self.numbered.corpus().distinct.len()).unwrap_or(u32::MAX);
-        let finds_repeats = self.wanted.distinct_only;
-        let mut is_needed = Vec::with_capacity(piece.shingled.len());
-        let mut rows = Vec::with_capacity(piece.shingled.len());
-        for document in &piece.shingled {
-            let Shingled { length, digest, .. } = *document;
-            let (row, is_new) = self.numbered.add(length, digest, finds_repeats)?;
-            if document.is_signed {
-                is_needed.push(is_new);
-                rows.extend(is_new.then_some(row));
-            }
-        }
-        signed.retain(&is_needed);
-        if let Some(mut sets) = piece.sets {
-            let mut needed = is_needed.iter();
-            sets.ranges.retain(|_| needed.next() == Some(&true));
-            self.sink.take_sets(first, sets);
-        }
-        add(&self.spent.number_ns, start);
-        let start = Instant::now();
-        self.sink.take(signed, &rows)?;
-        add(&self.spent.band_ns, start);
-        Ok(())
-    }
-
-    /// Ends the pass, and adds its times to `times`.
-    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Result<Corpus> {
-        let corpus = self.numbered.finish()?;
-        let elapsed_s = self.start.elapsed().as_secs_f64();
-        times.push(StageTime::new("read", elapsed_s, corpus.bytes));
-        times.extend(self.spent.parts().map(|(stage, elapsed_s)| StageTime {
-            is_part: true,
-            ..StageTime::new(stage, elapsed_s, corpus.bytes)
-        }));
-        Ok(corpus)
     }
 }
 
@@ -462,7 +517,7 @@ struct Buffers {
 }
 
 /// A signed piece, without its text.
-struct SignedPiece<R> {
+pub(crate) struct SignedPiece<R> {
     records: R,
     bytes: usize,
     shingled: Vec<Shingled>,
@@ -482,31 +537,25 @@ struct Shingled {
     is_signed: bool,
 }
 
-/// The time of the first pass, except waiting for input.
+/// The time of the first pass, except waiting, summed over threads.
 #[derive(Debug, Default)]
 struct Spent {
-    /// Summed over threads.
     parse_ns: AtomicU64,
     shingle_ns: AtomicU64,
     sign_ns: AtomicU64,
-    /// Elapsed time.
-    pieces_ns: AtomicU64,
     number_ns: AtomicU64,
     band_ns: AtomicU64,
 }
 
 impl Spent {
-    /// Elapsed seconds per stage. Divides the time of the pieces in proportion to the summed times.
+    /// Seconds per stage, divided by the number of threads, which work at the same time.
     fn parts(&self) -> [(&'static str, f64); 5] {
-        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9;
-        let of_pieces = [&self.parse_ns, &self.shingle_ns, &self.sign_ns].map(seconds);
-        let all: f64 = of_pieces.iter().sum();
-        let share = seconds(&self.pieces_ns) / all.max(f64::MIN_POSITIVE);
-        let [parse_s, shingle_s, sign_s] = of_pieces.map(|seconds| seconds * share);
+        let threads = rayon::current_num_threads() as f64;
+        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9 / threads;
         [
-            ("parse", parse_s),
-            ("shingle", shingle_s),
-            ("sign", sign_s),
+            ("parse", seconds(&self.parse_ns)),
+            ("shingle", seconds(&self.shingle_ns)),
+            ("sign", seconds(&self.sign_ns)),
             ("number", seconds(&self.number_ns)),
             ("band", seconds(&self.band_ns)),
         ]
@@ -521,15 +570,8 @@ fn nanoseconds(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn timed<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
-    let result = run();
-    add(spent_ns, start);
-    result
-}
-
-/// Like [`timed`], but without the time of nested calls: while a thread waits for others to sign part of its
-/// piece, it may work on another piece.
+/// Adds the time of a call, without that of nested calls: while a thread waits for others to sign part of its piece, it
+/// may work on another piece.
 fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
     thread_local! {
         static NESTED_NS: Cell<u64> = const { Cell::new(0) };

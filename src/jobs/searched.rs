@@ -22,6 +22,7 @@ use crate::pipeline::Weighting;
 #[cfg(feature = "io")]
 use crate::progress::Counts;
 use crate::progress::{Progress, Timings, counted, grouped};
+use crate::store::Bits;
 #[cfg(feature = "io")]
 use crate::store::spill::Spill;
 
@@ -134,12 +135,15 @@ impl Searched {
                 Some(held) => held,
                 None => timings.time("read again", corpus.bytes, || {
                     let mut sets = source.exact_sets().weighted(shingler.takes_weights());
-                    let positions = buckets.positions();
-                    let rows = positions.iter().map(|at| corpus.distinct[*at as usize]);
-                    let mut next = positions.iter();
-                    let documents = positions.len() as u64;
-                    source.read_exact_sets(engine, &mut { rows }, documents, &mut |_, set| {
-                        next.next()
+                    let wanted = Bits::zeros(corpus.rows);
+                    for position in buckets.positions() {
+                        wanted.set(corpus.distinct[*position as usize]);
+                    }
+                    // Positions ascend as rows do.
+                    let mut positions = buckets.positions().iter();
+                    source.read_exact_sets(engine, &wanted, &mut |_, set| {
+                        positions
+                            .next()
                             .map_or(Ok(()), |position| sets.insert(*position, set))
                     })?;
                     Ok::<_, Error>(sets)

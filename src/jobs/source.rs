@@ -13,16 +13,17 @@ use super::first_pass::{FirstPass, Parsed, Pieces};
 use crate::documents::{DocumentBatch, Documents, Rows};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
-use crate::store::ExactSets;
 #[cfg(feature = "io")]
 use crate::store::spill::Budget;
+use crate::store::{Bits, ExactSets};
 
 /// Documents that a run reads in order: once, or twice if it counts them first. Exact verification reads some of them
 /// again.
 pub(crate) trait Source {
-    /// Reads all documents and passes them to `pass`, batch by batch. They are the same every time.
+    /// Reads all documents and passes them to `pass`, in pieces. They are the same every time.
     fn read(&mut self, pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus>;
 
     /// Bytes of memory that the source holds beyond its first reading: of ids, and of input for a second pass.
@@ -39,13 +40,11 @@ pub(crate) trait Source {
         ExactSets::default()
     }
 
-    /// Reads the documents at `rows`, which ascend, again, and calls `each` with the row and the exact set of each, in
-    /// order. There are `documents` of them.
+    /// Reads the documents at the wanted rows again, and calls `each` with the row and the exact set of each, in order.
     fn read_exact_sets(
         &self,
         engine: &Engine,
-        rows: &mut dyn Iterator<Item = u32>,
-        documents: u64,
+        wanted: &Bits,
         each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<()>;
 
@@ -78,7 +77,8 @@ const PIECE: usize = 256;
 /// A piece ends with the document that reaches this number of bytes.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Pieces that each thread works on between two calls of [`Progress::advance`]: some 5 ms.
+/// Signed pieces per thread that may wait to be numbered. When documents are read again, pieces that each thread works
+/// on between two calls of [`Progress::advance`]: some 5 ms.
 const PIECES_PER_THREAD: usize = 8;
 
 impl<D: Documents + ?Sized> InMemory<'_, D> {
@@ -87,11 +87,11 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
         self.documents.get(row).bytes()
     }
 
-    /// The next pieces, from row `first` on.
-    fn batch_from(&self, first: usize) -> Vec<Range<usize>> {
+    /// All pieces, in order.
+    fn pieces(&self) -> impl Iterator<Item = Range<usize>> + Send + '_ {
         let rows = self.documents.len();
-        let mut end = first;
-        let next = || {
+        let mut end = 0;
+        iter::from_fn(move || {
             let start = end;
             let mut bytes = 0;
             while end < rows && end - start < PIECE && bytes < PIECE_BYTES {
@@ -99,11 +99,7 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
                 end += 1;
             }
             (start < end).then_some(start..end)
-        };
-        let pieces = iter::from_fn(next);
-        pieces
-            .take(PIECES_PER_THREAD * current_num_threads())
-            .collect()
+        })
     }
 
     /// The first of these rows, as many as make a batch.
@@ -125,13 +121,23 @@ impl<D: Documents + ?Sized> InMemory<'_, D> {
 impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
     fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
         self.progress.begin("read", self.documents.len() as u64);
-        let mut done = 0;
-        while done < self.documents.len() {
-            let pieces = self.batch_from(done);
-            done = pieces.last().map_or(done, |last| last.end);
-            pass.take(self, pieces)?;
-            advance(self.progress, done as u64, pass.rows(), pass.bytes())?;
-        }
+        let signing = pass.signing();
+        let ahead = Ahead {
+            waiting: PIECES_PER_THREAD * current_num_threads(),
+            inputs: 1,
+        };
+        map_in_order(
+            1,
+            ahead,
+            |_| self.pieces(),
+            |piece| signing.sign(self, piece),
+            |signed| {
+                if let Some(signed) = signed {
+                    pass.number(signed, &mut ())?;
+                }
+                advance(self.progress, pass.rows(), pass.rows(), pass.bytes())
+            },
+        )?;
         pass.finish(times)
     }
 
@@ -142,14 +148,14 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
     fn read_exact_sets(
         &self,
         engine: &Engine,
-        rows: &mut dyn Iterator<Item = u32>,
-        documents: u64,
+        wanted: &Bits,
         each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        self.progress.begin("read again", documents);
+        self.progress.begin("read again", wanted.count());
+        let mut rows = wanted.ones();
         let (mut done, mut bytes) = (0, 0);
         loop {
-            let batch = self.next_rows(rows);
+            let batch = self.next_rows(&mut rows);
             if batch.is_empty() {
                 return Ok(());
             }
@@ -188,9 +194,5 @@ impl<D: Documents + ?Sized> Pieces for InMemory<'_, D> {
                 .sum(),
             documents,
         })
-    }
-
-    fn note(&mut self, (): (), _: u32) -> Result<()> {
-        Ok(())
     }
 }

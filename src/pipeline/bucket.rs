@@ -117,10 +117,24 @@ impl Buckets {
     pub fn of(keys: BandKeys, after_band: &mut dyn FnMut(usize) -> Result<()>) -> Result<Self> {
         let documents = keys.len();
         let (mut ends, mut members, mut bands) = (Vec::new(), Vec::new(), vec![0]);
-        for (band, column) in keys.into_columns().into_iter().enumerate() {
-            append_buckets(&column, &mut ends, &mut members);
-            bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
-            after_band(band)?;
+        let mut columns = keys.into_columns().into_iter();
+        let sorted_bytes = size_of::<(u64, u32)>() * documents.max(1);
+        let at_a_time = (SORTED_BYTES / sorted_bytes).clamp(1, rayon::current_num_threads());
+        while !columns.as_slice().is_empty() {
+            let some: Vec<_> = columns.by_ref().take(at_a_time).collect();
+            let found: Vec<_> = some.into_par_iter().map(buckets_of_column).collect();
+            for (sizes, of_band) in found {
+                members.extend_from_slice(&of_band);
+                ends.extend(sizes.into_iter().scan(
+                    ends.last().copied().unwrap_or(0),
+                    |end, size| {
+                        *end += size as usize;
+                        Some(*end)
+                    },
+                ));
+                bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
+                after_band(bands.len() - 2)?;
+            }
         }
         let members = (members, Vec::new());
         Ok(Buckets::new(documents, ends, members, bands, &[]))
@@ -321,16 +335,23 @@ impl CandidateSource for Buckets {
     }
 }
 
-/// Appends the buckets of a column of keys, whose members are positions here.
-fn append_buckets(column: &[u64], ends: &mut Vec<usize>, members: &mut Vec<u32>) {
-    let mut sorted: Vec<(u64, u32)> = column.iter().copied().zip(0..).collect();
+/// The most bytes of sorted keys in memory if several bands are sorted at a time.
+const SORTED_BYTES: usize = 256 << 20;
+
+/// The buckets of a column of keys: their sizes and their members, which are positions here.
+fn buckets_of_column(column: Vec<u64>) -> (Vec<u32>, Vec<u32>) {
+    let mut sorted: Vec<(u64, u32)> = column.into_iter().zip(0..).collect();
     sorted.par_sort_unstable();
+    let (mut sizes, mut members) = (Vec::new(), Vec::new());
     for run in sorted.chunk_by(|a, b| a.0 == b.0) {
-        if run.len() > 1 {
+        if let [_, _, ..] = run {
+            let before = members.len();
             members.extend(run.iter().map(|(_, position)| position));
-            ends.push(members.len());
+            // There are fewer documents than 2^32.
+            sizes.push(u32::try_from(members.len() - before).unwrap_or(u32::MAX));
         }
     }
+    (sizes, members)
 }
 
 #[cfg(test)]

@@ -18,6 +18,19 @@ impl Bits {
         self.0[bit as usize / 64].fetch_or(1 << (bit % 64), Ordering::Relaxed);
     }
 
+    /// The bits that are set, ascending.
+    pub(crate) fn ones(&self) -> impl Iterator<Item = u32> {
+        (0u32..).zip(&self.0).flat_map(|(at, word)| {
+            let mut rest = word.load(Ordering::Relaxed);
+            std::iter::from_fn(move || {
+                let bit = rest.trailing_zeros();
+                // Clears the lowest bit; there is none if the subtraction underflows.
+                rest &= rest.checked_sub(1)?;
+                Some(64 * at + bit)
+            })
+        })
+    }
+
     /// Whether a bit is set.
     pub(crate) fn get(&self, bit: u32) -> bool {
         self.0[bit as usize / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 == 1

@@ -8,7 +8,6 @@ mod exact_sets;
 
 mod set_table;
 
-#[cfg(feature = "io")]
 mod bits;
 
 #[cfg(feature = "io")]
@@ -17,7 +16,6 @@ pub(crate) mod spill;
 #[cfg(feature = "io")]
 mod unnamed;
 
-#[cfg(feature = "io")]
 pub(crate) use bits::Bits;
 pub use exact_sets::ExactSets;
 pub(crate) use exact_sets::NearSets;

@@ -55,8 +55,7 @@ _OPTIONS = """
     isa: Instruction set of ``"simd"``; by default the fastest.
     device: Number of the device of ``"gpu"`` and ``"hybrid"``, as in ``devices()``.
     threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, else one per core.
-    batch_mib: Most MiB of text processed at a time; changes no result. A run can stop between two
-        batches.
+    batch_mib: Most MiB of text that wait for earlier text, beside one MiB per thread; changes no result.
     overwrite: Replace the results of an earlier run.
     progress: ``True`` draws a bar; or a function of ``(stage, done, total)``, which stops the run
         if it returns ``False``."""

@@ -1,6 +1,7 @@
 //! Deduplicates documents in files.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::jobs::removed::ClusterSizes;
 use crate::jobs::search::{CandidateMethod, Search};
 use crate::jobs::spilled::SpilledRemoval;
 use crate::jobs::verification::Verification;
+use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
@@ -55,8 +57,15 @@ impl Run<'_> {
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", bytes, || {
-                    write_tables(&folder, &source, &found)?;
-                    let kept = write_kept(&folder, &source, &is_kept)?;
+                    let read = source.bytes_to_read_again();
+                    let tables = |is_stopped: &AtomicBool| {
+                        write_tables(&folder, &source, &found, is_stopped)
+                    };
+                    let look = || advance(self.progress, read, u64::from(found.rows), bytes);
+                    let kept = folder.sync_beside(|completed| {
+                        let kept = || write_kept(&folder, &source, &is_kept, completed);
+                        beside(tables, kept, look)
+                    })?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
                 })?;
@@ -155,18 +164,20 @@ fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Res
     write_json(&mut file, value).map_err(Error::io("write", path))
 }
 
-/// Writes the removed documents, and the cluster of every document.
+/// Writes the removed documents, and the cluster of every document, until `is_stopped` is set.
 fn write_tables(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     found: &FoundRemovals,
+    is_stopped: &AtomicBool,
 ) -> Result<()> {
     let places = &source.places;
     let progress = source.run.progress;
     let documents = found.rows;
-    progress.begin("tables", u64::from(documents));
-    let look = || advance(progress, u64::from(documents), 0, 0);
-    look()?;
+    let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
+        true => Err(Error::Stopped),
+        false => Ok(()),
+    };
     let (file, path) = folder.create("clusters.parquet")?;
     let removed = removed_documents(&found.removals, places)?;
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;

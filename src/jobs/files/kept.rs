@@ -1,14 +1,17 @@
 //! Where a deduplication writes its results, and the writing of kept records.
 
+use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::run::{Run, check_compression_level};
-use super::second_pass::Part;
+use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
-use crate::io::{Chunk, Columns, Format, FrameWriter, KeptFile, OutputFolder, TableForm};
+use crate::io::{
+    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
+    unwritable,
+};
 
 /// What messages call the stream of a run.
 pub(super) const STDOUT: &str = "stdout";
@@ -106,67 +109,96 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Reads the inputs again and passes the records of each chunk that `is_kept` marks by row to `write`, and the
-/// end of each file to `end`. Returns the number of records.
+/// The kept records of a chunk of a file.
+struct KeptOfChunk {
+    file: usize,
+    records: u64,
+    kept: Kept,
+}
+
+/// Reads the inputs again and copies the records that `is_kept` marks by row. Passes those of each chunk that has some
+/// to `each`, and the other parts of files. Returns the number of records.
 fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
-    mut write: impl FnMut(&Arc<Chunk>, Vec<bool>, &mut Option<TableForm>) -> Result<()>,
-    mut end: impl FnMut() -> Result<()>,
+    mut each: impl FnMut(Part<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
+    let copy = |Placed { chunk, rows }: Placed| {
+        let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
+        let keeps: Vec<bool> = rows.into_iter().map(of_row).collect();
+        let records = keeps.iter().filter(|kept| **kept).count() as u64;
+        let file = chunk.file;
+        let kept = chunk.kept(keeps);
+        let kept = kept.map_err(unwritable(&source.files[file].named))?;
+        Ok(KeptOfChunk {
+            file,
+            records,
+            kept,
+        })
+    };
     let mut written = 0;
-    let mut table = None;
-    source.read_again("write", Columns::All, |part| {
-        match part {
-            Part::Table(form) => table = Some(form),
-            Part::Chunk(chunk, rows) => {
-                let keeps: Vec<bool> = rows
-                    .iter()
-                    .map(|row| row.is_some_and(|row| is_kept[row as usize]))
-                    .collect();
-                let kept = keeps.iter().filter(|kept| **kept).count() as u64;
-                if kept > 0 {
-                    write(&chunk, keeps, &mut table)?;
-                    written += kept;
-                }
-            }
-            Part::End => {
-                table = None;
-                end()?;
+    source.read_again("write", Columns::All, copy, |part| {
+        if let Part::Chunk(KeptOfChunk { records, .. }) = &part {
+            written += records;
+            if *records == 0 {
+                return Ok(());
             }
         }
-        Ok(())
+        each(part)
     })?;
     Ok(written)
 }
 
-/// Writes the kept records of each input under its name, in its format and compression. Returns the number of
-/// documents written. Writes no file without records.
+/// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
+/// the name of each file. Returns the number of documents written. Writes no file without records.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
+    completed: &dyn Fn(String),
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let current: std::cell::RefCell<Option<KeptFile>> = None.into();
-    let write = |chunk: &Arc<Chunk>, keeps, table: &mut Option<TableForm>| {
-        let mut current = current.borrow_mut();
-        let target = match &mut *current {
-            Some(target) => target,
-            None => {
-                let input = &source.files[chunk.file];
-                let (file, path) = folder.create(&format!("kept/{}", input.relative))?;
-                let frames = FrameWriter::new(file, input.original_compression)
-                    .with_level(source.run.compression_level);
-                current.insert(KeptFile::new(frames, path, table.take())?)
-            }
-        };
-        target.write(chunk, keeps)
+    let (mut table, mut current) = (None, None);
+    let mut ending: VecDeque<(String, EndingFile)> = VecDeque::new();
+    let finish = |(name, file): (String, EndingFile)| {
+        file.finish()?;
+        completed(name);
+        Ok::<_, Error>(())
     };
-    for_each_kept(source, is_kept, write, || {
-        current.borrow_mut().take().map_or(Ok(()), KeptFile::finish)
-    })
+    let written = for_each_kept(source, is_kept, |part| {
+        match part {
+            Part::Table(form) => table = Some(form),
+            Part::Chunk(KeptOfChunk { file, kept, .. }) => {
+                let (_, target) = match &mut current {
+                    Some(target) => target,
+                    None => {
+                        let input = &source.files[file];
+                        let name = format!("kept/{}", input.relative);
+                        let (file, path) = folder.create(&name)?;
+                        let frames = FrameWriter::new(file, input.original_compression)
+                            .with_level(source.run.compression_level);
+                        current.insert((name, KeptFile::new(frames, path, table.take())?))
+                    }
+                };
+                target.write(&kept)?;
+            }
+            Part::End => {
+                table = None;
+                if let Some((name, target)) = current.take() {
+                    ending.push_back((name, target.end()?));
+                }
+                // Small files are compressed many at a time, like the frames of a large one.
+                let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
+                while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
+                    ending.pop_front().map_or(Ok(()), finish)?;
+                }
+            }
+        }
+        Ok(())
+    })?;
+    ending.into_iter().try_for_each(finish)?;
+    Ok(written)
 }
 
 /// Writes the kept records of all inputs to a stream. Returns the number of documents written.
@@ -177,11 +209,13 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let write = |chunk: &Arc<Chunk>, keeps: Vec<bool>, _: &mut Option<TableForm>| {
-        let written = chunk.write_kept(&keeps, &mut target, |_| Ok(()));
-        written.map_err(failed())
-    };
-    let written = for_each_kept(source, is_kept, write, || Ok(()))?;
+    let written = for_each_kept(source, is_kept, |part| match part {
+        Part::Chunk(KeptOfChunk { kept, .. }) => {
+            let bytes = kept.bytes().unwrap_or_default();
+            target.write_all(bytes).map_err(failed())
+        }
+        Part::Table(_) | Part::End => Ok(()),
+    })?;
     target.flush().map_err(failed())?;
     Ok(written)
 }

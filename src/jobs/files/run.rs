@@ -110,7 +110,8 @@ impl<'a> Run<'a> {
         Run { unique_ids, ..self }
     }
 
-    /// Bytes of text per batch; default 16 MiB. Affects memory and speed, not the result.
+    /// The most bytes of input that threads may read ahead of what is done in order, beside 1 MiB each; default 16 MiB.
+    /// Affects memory and speed, not the result.
     pub fn batch_bytes(self, batch_bytes: usize) -> Self {
         Run {
             batch_bytes,

@@ -1,26 +1,30 @@
 //! The second pass: reads the files again, for exact verification and for writing.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use rayon::prelude::*;
 
 use super::source::FileSource;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::io::{Chunk, Columns, Event, Places, Skipped, TableForm, read_all};
+use crate::io::{Chunk, Columns, Event, FilesReading, Places, Reader, Skipped, TableForm};
+use crate::ordered::map_in_order;
 use crate::pipeline::Scratch;
 use crate::progress::advance;
+use crate::store::Bits;
 
-/// A part of a file in the second pass.
-pub(super) enum Part {
+/// A part of a file in the second pass. `C` is a chunk with the row of each record, or what was made of it.
+pub(super) enum Part<C> {
     /// A table of this form begins.
     Table(TableForm),
-    /// A chunk, with the row of each record; `None` for bad records.
-    Chunk(Arc<Chunk>, Vec<Option<u32>>),
+    Chunk(C),
     /// A file ends.
     End,
+}
+
+/// A chunk, with the row of each record; `None` for bad records.
+pub(super) struct Placed {
+    pub(super) chunk: Arc<Chunk>,
+    pub(super) rows: Vec<Option<u32>>,
 }
 
 /// Assigns rows to the records of one file, in order.
@@ -75,92 +79,128 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// A running second pass.
-struct SecondPass<'a, F> {
+/// The parts of a file.
+struct Parts<'a> {
     source: &'a FileSource<'a>,
+    file: usize,
     rows: Rows<'a>,
-    documents: u64,
-    bytes: u64,
-    each: F,
+    events: Events<'a>,
 }
 
-impl<F: FnMut(Part) -> Result<()>> SecondPass<'_, F> {
-    fn chunk(&mut self, chunk: Arc<Chunk>) -> Result<()> {
-        let of_records = self.rows.next(chunk.records());
-        let of_records = of_records.ok_or_else(|| self.changed(chunk.file))?;
-        self.documents += of_records.iter().flatten().count() as u64;
-        self.bytes += chunk.bytes() as u64;
-        (self.each)(Part::Chunk(chunk, of_records))
-    }
+enum Events<'a> {
+    /// The chunks in memory that are left.
+    Held(std::slice::Iter<'a, Arc<Chunk>>),
+    Read(Reader<'a>),
+    Ended,
+}
 
-    fn end(&mut self, file: usize) -> Result<()> {
-        if !self.rows.is_at_end() {
-            return Err(self.changed(file));
+impl Iterator for Parts<'_> {
+    type Item = Result<Part<Placed>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.events {
+            Events::Held(chunks) => match chunks.next() {
+                Some(chunk) => Some(self.place(Arc::clone(chunk))),
+                None => Some(self.end()),
+            },
+            Events::Read(reader) => Some(match reader.next()? {
+                Err(error) => Err(error),
+                Ok(Event::Table(form)) => Ok(Part::Table(form)),
+                Ok(Event::Chunk(chunk)) => self.place(Arc::new(chunk)),
+                Ok(Event::End { fingerprint, .. }) => {
+                    let known = self.source.places.files[self.file].fingerprint.as_ref();
+                    match known.is_some_and(|known| fingerprint.is_of_same_file(known)) {
+                        true => self.end(),
+                        false => Err(self.changed()),
+                    }
+                }
+            }),
+            Events::Ended => None,
         }
-        self.rows = Rows::of(&self.source.places, file + 1);
-        (self.each)(Part::End)
+    }
+}
+
+impl Parts<'_> {
+    fn place(&mut self, chunk: Arc<Chunk>) -> Result<Part<Placed>> {
+        let rows = self.rows.next(chunk.records());
+        let rows = rows.ok_or_else(|| self.changed())?;
+        Ok(Part::Chunk(Placed { chunk, rows }))
     }
 
-    fn advance(&self, consumed: u64) -> Result<()> {
-        let progress = self.source.run.progress;
-        advance(progress, consumed, self.documents, self.bytes)
+    fn end(&mut self) -> Result<Part<Placed>> {
+        self.events = Events::Ended;
+        match self.rows.is_at_end() {
+            true => Ok(Part::End),
+            false => Err(self.changed()),
+        }
     }
 
-    fn changed(&self, file: usize) -> Error {
+    fn changed(&self) -> Error {
         Error::InputChanged {
-            path: self.source.files[file].named.clone(),
+            path: self.source.files[self.file].named.clone(),
         }
     }
 }
 
 impl FileSource<'_> {
-    /// Calls `each` with every part of the files, from memory if they are held. Progress shows `stage`.
+    /// Calls `map` with every chunk of the files, from memory if they are held, on all threads, and `each` with the
+    /// results and all other parts in order. Progress shows `stage`.
     ///
     /// # Errors
     /// [`Error::InputChanged`] if a file has changed since the first pass.
-    pub(super) fn read_again(
+    pub(super) fn read_again<T: Send>(
         &self,
         stage: &'static str,
         columns: Columns,
-        each: impl FnMut(Part) -> Result<()>,
+        map: impl Fn(Placed) -> Result<T> + Sync,
+        mut each: impl FnMut(Part<T>) -> Result<()>,
     ) -> Result<()> {
-        let mut pass = SecondPass {
-            source: self,
-            rows: Rows::of(&self.places, 0),
-            documents: 0,
-            bytes: 0,
-            each,
-        };
         let progress = self.run.progress;
-        if let Some(held) = &self.places.held {
-            progress.begin(stage, self.bytes_to_read_again());
-            let mut held = held.iter().peekable();
-            for file in 0..self.places.files.len() {
-                while let Some(chunk) = held.next_if(|chunk| chunk.file == file) {
-                    pass.chunk(Arc::clone(chunk))?;
-                    pass.advance(pass.bytes)?;
-                }
-                pass.end(file)?;
-            }
-            return Ok(());
-        }
         progress.begin(stage, self.bytes_to_read_again());
-        read_all(&self.files, &self.reading(columns), |events, consumed| {
-            for event in events {
-                match event? {
-                    Event::Table(form) => (pass.each)(Part::Table(form))?,
-                    Event::Chunk(chunk) => pass.chunk(Arc::new(chunk))?,
-                    Event::End { file, fingerprint } => {
-                        let known = self.places.files[file].fingerprint.as_ref();
-                        if known.is_none_or(|known| !fingerprint.is_of_same_file(known)) {
-                            return Err(pass.changed(file));
-                        }
-                        pass.end(file)?;
-                    }
+        let files = FilesReading::new(&self.files, self.reading(columns))?;
+        let held = self.places.held.as_deref();
+        let open = |file: usize| Parts {
+            source: self,
+            file,
+            rows: Rows::of(&self.places, file),
+            events: match held {
+                Some(held) => {
+                    let start = held.partition_point(|chunk| chunk.file < file);
+                    let end = held.partition_point(|chunk| chunk.file <= file);
+                    Events::Held(held[start..end].iter())
                 }
-                pass.advance(consumed.load(Ordering::Relaxed))?;
+                None => Events::Read(files.file(file)),
+            },
+        };
+        let map = |part: Result<Part<Placed>>| {
+            Ok(match part? {
+                Part::Table(form) => Part::Table(form),
+                Part::Chunk(placed) => {
+                    let documents = placed.rows.iter().flatten().count() as u64;
+                    let bytes = placed.chunk.bytes() as u64;
+                    Part::Chunk((map(placed)?, documents, bytes))
+                }
+                Part::End => Part::End,
+            })
+        };
+        let (mut documents, mut bytes) = (0, 0);
+        map_in_order(self.files.len(), files.ahead(), open, map, |part| {
+            match part {
+                None => {}
+                Some(Part::Table(form)) => each(Part::Table(form))?,
+                Some(Part::Chunk((mapped, of_chunk, bytes_of_chunk))) => {
+                    documents += of_chunk;
+                    bytes += bytes_of_chunk;
+                    each(Part::Chunk(mapped))?;
+                }
+                Some(Part::End) => each(Part::End)?,
             }
-            Ok(())
+            let consumed = if held.is_some() {
+                bytes
+            } else {
+                files.consumed()
+            };
+            advance(progress, consumed, documents, bytes)
         })
     }
 
@@ -172,47 +212,29 @@ impl FileSource<'_> {
         }
     }
 
-    /// Reads the documents at `rows`, which ascend, and calls `each` with the row and the set for exact similarity of
-    /// each, in order.
+    /// Reads the documents at the wanted rows, and calls `each` with the row and the set for exact similarity of each, in
+    /// order.
     pub(super) fn read_sets(
         &self,
         engine: &Engine,
-        rows: &mut dyn Iterator<Item = u32>,
+        wanted: &Bits,
         each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        let mut wanted = rows.peekable();
-        let mut batch = Vec::new();
-        let mut batch_bytes = 0;
-        let mut store = |batch: &mut Vec<(Arc<Chunk>, Vec<Option<u32>>)>| {
-            let parsed: Vec<_> = batch
-                .par_drain(..)
-                .map(|(chunk, rows)| self.sets_of(engine, &chunk, &rows))
+        let map = |Placed { chunk, rows }: Placed| {
+            let rows: Vec<Option<u32>> = rows
+                .into_iter()
+                .map(|row| row.filter(|row| wanted.get(*row)))
                 .collect();
-            for of_chunk in parsed {
-                for (row, set) in of_chunk? {
+            self.sets_of(engine, &chunk, &rows)
+        };
+        self.read_again("read again", Columns::Needed, map, |part| {
+            if let Part::Chunk(of_chunk) = part {
+                for (row, set) in of_chunk {
                     each(row, &set)?;
                 }
             }
             Ok(())
-        };
-        self.read_again("read again", Columns::Needed, |part| {
-            if let Part::Chunk(chunk, rows) = part {
-                let rows = rows.iter();
-                let rows: Vec<_> = rows
-                    .map(|row| row.and_then(|row| wanted.next_if_eq(&row)))
-                    .collect();
-                if rows.iter().any(Option::is_some) {
-                    batch_bytes += chunk.bytes();
-                    batch.push((chunk, rows));
-                }
-                if batch_bytes >= self.run.batch_bytes {
-                    batch_bytes = 0;
-                    store(&mut batch)?;
-                }
-            }
-            Ok(())
-        })?;
-        store(&mut batch)
+        })
     }
 
     /// The row and set of each record of a chunk that has a row here.
@@ -223,6 +245,9 @@ impl FileSource<'_> {
         rows: &[Option<u32>],
     ) -> Result<Vec<(u32, Vec<u64>)>> {
         let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
+        if rows.iter().all(Option::is_none) {
+            return Ok(Vec::new());
+        }
         let fields = &self.run.fields;
         let mut documents = fields.empty_batch();
         chunk.parse(fields, |record| at(record).is_some(), &mut documents);

@@ -3,9 +3,7 @@
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use crossbeam_channel::Receiver;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::preference::classes;
 use super::run::Run;
@@ -13,16 +11,16 @@ use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    Chunk, Columns, DocumentIds, Event, FieldValues, Fingerprint, InputFile, OnBadRecord, Places,
-    Reading, Record, Report, Skipped, SourceFile, Unordered, WithoutId, read_all,
+    Chunk, Columns, DocumentIds, Event, FieldValues, FilesReading, Fingerprint, InputFile,
+    OnBadRecord, Places, Reading, Record, Report, Skipped, SourceFile, Unordered, WithoutId,
 };
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{FirstPass, Parsed, Pieces};
+use crate::jobs::first_pass::{FirstPass, Notes, Parsed, Pieces};
 use crate::jobs::search::Search;
 use crate::jobs::source::{NextId, Source};
 use crate::progress::{Counts, StageTime, Timings, advance, grouped};
 use crate::store::spill::{Budget, Spill};
-use crate::store::{ExactSets, SETS_IN_MEMORY};
+use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
 
 /// The documents of a run over files.
 pub(super) struct FileSource<'a> {
@@ -135,19 +133,32 @@ impl Source for FileSource<'_> {
             held: (self.held_bytes > 0).then(Vec::new),
             ..Places::default()
         };
-        let mut chunks = Chunks {
+        let chunks = Chunks {
+            run: self.run,
+            are_held: AtomicBool::new(self.held_bytes > 0),
+        };
+        let mut noted = Noted {
             source: self,
+            chunks: &chunks,
+            bytes: 0,
             places,
             values: FieldValues::default(),
-            ended: Vec::new(),
             before,
         };
-        read_all(
-            &self.files,
-            &self.reading(Columns::Needed),
-            |events, consumed| chunks.feed(&mut pass, &events, consumed),
+        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let signing = pass.signing();
+        files.map(
+            |chunk| signing.sign(&chunks, Arc::new(chunk)),
+            |event| {
+                match event {
+                    Some(Event::Chunk(signed)) => pass.number(signed, &mut noted)?,
+                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                    Some(Event::Table(_)) | None => {}
+                }
+                advance(progress, files.consumed(), pass.rows(), pass.bytes())
+            },
         )?;
-        let (mut places, values) = (chunks.places, chunks.values);
+        let (mut places, values) = (noted.places, noted.values);
         let corpus = pass.finish(times)?;
         if let Some(ids) = &mut places.ids {
             ids.end()?;
@@ -181,11 +192,10 @@ impl Source for FileSource<'_> {
     fn read_exact_sets(
         &self,
         engine: &Engine,
-        rows: &mut dyn Iterator<Item = u32>,
-        _: u64,
+        wanted: &Bits,
         each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<()> {
-        self.read_sets(engine, rows, each)
+        self.read_sets(engine, wanted, each)
     }
 
     fn budget(&self) -> Option<Budget> {
@@ -205,67 +215,42 @@ impl Source for FileSource<'_> {
 
 /// The chunks of all files, as pieces for the first pass.
 struct Chunks<'a> {
+    run: &'a Run<'a>,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: AtomicBool,
+}
+
+/// What is noted of all files in order.
+struct Noted<'a> {
     source: &'a FileSource<'a>,
+    chunks: &'a Chunks<'a>,
+    /// Bytes of all chunks so far.
+    bytes: u64,
     places: Places,
     /// The values of the field of [`Run::keep_by`].
     values: FieldValues,
-    /// Files that ended, with their last chunk in this batch or an earlier one.
-    ended: Vec<(usize, Fingerprint)>,
     /// What an earlier read found of each file; empty without one.
     before: Vec<Option<Fingerprint>>,
 }
 
-impl Chunks<'_> {
-    /// Passes batches to `pass` until the last file ends.
-    fn feed(
-        &mut self,
-        pass: &mut FirstPass<'_>,
-        events: &Receiver<Result<Event>>,
-        consumed: &AtomicU64,
-    ) -> Result<()> {
-        let progress = pass.progress();
-        let batch_bytes = self.source.run.batch_bytes;
-        let mut batch = Vec::new();
-        let mut bytes = 0;
-        for event in events {
-            match event? {
-                Event::Table(_) => {}
-                Event::Chunk(chunk) => {
-                    bytes += chunk.bytes();
-                    batch.push(Arc::new(chunk));
-                    // Process whatever has arrived; never wait for a full batch.
-                    if bytes >= batch_bytes || events.is_empty() {
-                        self.take(pass, std::mem::take(&mut batch))?;
-                        bytes = 0;
-                    }
-                }
-                Event::End { file, fingerprint } => self.ended.push((file, fingerprint)),
+impl Noted<'_> {
+    /// Holds a chunk for the second pass. Drops all held chunks if the total exceeds the limit.
+    fn hold(&mut self, records: &ChunkRecords) {
+        self.bytes += records.bytes as u64;
+        match (&mut self.places.held, &records.chunk) {
+            (Some(held), Some(chunk))
+                if self.bytes <= self.source.held_bytes && chunk.is_whole() =>
+            {
+                held.push(Arc::clone(chunk));
             }
-            let consumed = consumed.load(Ordering::Relaxed);
-            advance(progress, consumed, pass.rows(), pass.bytes())?;
+            _ => self.hold_none(),
         }
-        self.take(pass, batch)
     }
 
-    fn take(&mut self, pass: &mut FirstPass<'_>, batch: Vec<Arc<Chunk>>) -> Result<()> {
-        self.hold(&batch, pass.bytes());
-        pass.take(self, batch)?;
-        for (file, fingerprint) in std::mem::take(&mut self.ended) {
-            self.end_file(file, fingerprint)?;
-        }
-        Ok(())
-    }
-
-    /// Holds a batch for the second pass. Drops all held batches if the total exceeds the limit.
-    fn hold(&mut self, batch: &[Arc<Chunk>], bytes: u64) {
-        let new: u64 = batch.iter().map(|chunk| chunk.bytes() as u64).sum();
-        let fits = bytes + new <= self.source.held_bytes;
-        match &mut self.places.held {
-            Some(held) if fits && batch.iter().all(|chunk| chunk.is_whole()) => {
-                held.extend(batch.iter().cloned());
-            }
-            held => *held = None,
-        }
+    /// Holds no chunk, now and later.
+    fn hold_none(&mut self) {
+        self.places.held = None;
+        self.chunks.are_held.store(false, Ordering::Relaxed);
     }
 
     /// Notes the end of a file. Refuses one that has changed since an earlier read.
@@ -285,48 +270,14 @@ impl Chunks<'_> {
     }
 }
 
-/// The records of a chunk.
-struct ChunkRecords {
-    file: usize,
-    records: Vec<Record>,
-    /// The values of the field of [`Run::keep_by`], one per document.
-    values: std::result::Result<FieldValues, Unordered>,
-}
-
-impl Pieces for Chunks<'_> {
-    type Piece = Arc<Chunk>;
-    type Records = ChunkRecords;
-
-    fn parse<'a>(
-        &'a self,
-        chunk: Arc<Chunk>,
-        documents: &'a mut DocumentBatch,
-    ) -> Result<Parsed<'a, ChunkRecords>> {
-        let run = self.source.run;
-        let records = chunk.parse(&run.fields, |_| true, documents);
-        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
-        let values = match &run.keep_by {
-            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
-            None => Ok(FieldValues::default()),
-        };
-        let records = ChunkRecords {
-            file: chunk.file,
-            records,
-            values,
-        };
-        // Unless held, the chunk is freed here.
-        Ok(Parsed {
-            records,
-            bytes: chunk.bytes(),
-            documents: Rows::new(documents, 0..documents.len()),
-        })
-    }
-
+impl Notes<ChunkRecords> for Noted<'_> {
     fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
+        self.hold(&records);
         let ChunkRecords {
             file,
             records,
             values,
+            ..
         } = records;
         let mut next_row = first_row;
         let places = &mut self.places;
@@ -384,14 +335,59 @@ impl Pieces for Chunks<'_> {
     }
 
     fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
-        self.places.held = None;
+        self.hold_none();
         match &mut self.places.ids {
             Some(ids) => ids.spill(spill),
             None => Ok(()),
         }
     }
+}
+
+/// The records of a chunk.
+struct ChunkRecords {
+    file: usize,
+    records: Vec<Record>,
+    /// The values of the field of [`Run::keep_by`], one per document.
+    values: std::result::Result<FieldValues, Unordered>,
+    /// Bytes of the chunk.
+    bytes: usize,
+    /// The chunk itself, if it may be held.
+    chunk: Option<Arc<Chunk>>,
+}
+
+impl Pieces for Chunks<'_> {
+    type Piece = Arc<Chunk>;
+    type Records = ChunkRecords;
+
+    fn parse<'a>(
+        &'a self,
+        chunk: Arc<Chunk>,
+        documents: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, ChunkRecords>> {
+        let run = self.run;
+        let records = chunk.parse(&run.fields, |_| true, documents);
+        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
+        let values = match &run.keep_by {
+            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
+            None => Ok(FieldValues::default()),
+        };
+        let bytes = chunk.bytes();
+        let records = ChunkRecords {
+            file: chunk.file,
+            records,
+            values,
+            bytes,
+            // Unless held, the chunk is freed here.
+            chunk: self.are_held.load(Ordering::Relaxed).then_some(chunk),
+        };
+        Ok(Parsed {
+            records,
+            bytes,
+            documents: Rows::new(documents, 0..documents.len()),
+        })
+    }
 
     fn buffer(&self) -> DocumentBatch {
-        self.source.run.fields.empty_batch()
+        self.run.fields.empty_batch()
     }
 }
