@@ -1,8 +1,7 @@
 //! Storage that grows with the number of documents and may outgrow memory.
 //!
 //! A store keeps values and returns them; it knows neither file formats nor what the values mean.
-//! [`ExactSets`] uses memory up to a bound and a temporary file beyond it. Band keys stay in memory, in
-//! [`BandKeys`](crate::pipeline::BandKeys).
+//! [`ExactSets`] uses memory up to a bound and a temporary file beyond it. `spill` keeps records on disk and sorts them.
 
 mod exact_sets;
 

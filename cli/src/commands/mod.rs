@@ -23,6 +23,7 @@ pub(crate) mod man;
 
 pub mod pairs;
 
+pub mod plan;
 pub mod sample;
 pub mod selftest;
 

@@ -56,15 +56,18 @@ pub struct SampleArguments {
     #[arg(long, value_enum, requires = "sample", help_heading = "Sample")]
     pub unit: Option<UnitArgument>,
 
-    /// Number of documents to search [default: those of the sample]
-    #[arg(
-        long,
-        value_name = "N",
-        value_parser = whole_number_or_0::<u64>,
-        requires = "sample",
-        help_heading = "Sample"
-    )]
+    /// Number of documents to search, such as 1e9 [default: those of the sample]
+    #[arg(long, value_name = "N", value_parser = documents, help_heading = "Sample")]
     pub documents: Option<u64>,
+}
+
+/// A number of documents, which may have an exponent: `1e9`.
+fn documents(text: &str) -> Result<u64, String> {
+    let with_exponent = text.split_once(['e', 'E']).and_then(|(digits, exponent)| {
+        let digits: u64 = digits.parse().ok()?;
+        digits.checked_mul(10u64.checked_pow(exponent.parse().ok()?)?)
+    });
+    with_exponent.map_or_else(|| whole_number_or_0(text), Ok)
 }
 
 /// The seed of the random pairs.
@@ -236,7 +239,7 @@ fn whole(pairs: f64) -> String {
 }
 
 /// A duration in its largest unit.
-fn duration(seconds: f64) -> String {
+pub(super) fn duration(seconds: f64) -> String {
     for (unit, name) in [(86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")] {
         if seconds >= unit {
             return format!("{:.1} {name}", seconds / unit);

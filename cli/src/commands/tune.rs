@@ -1,15 +1,17 @@
 //! `simgpu tune`.
 
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 
 use clap::Args;
 use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 
+use super::plan::PlanArguments;
 use super::sample::SampleArguments;
 use crate::arguments::{num_perm_range, number, requested_banding, scheme_of};
 use crate::streams::print;
-use crate::usage;
+use crate::{Usage, usage};
 
 /// Show the effect of bands and rows: missed pairs, false candidates, memory, S-curve
 ///
@@ -19,6 +21,8 @@ use crate::usage;
 /// With --sample, also shows what shingles of 1 to 12 units do in documents like those to search, and which size to take:
 /// the least at which 99 of 100 random pairs of documents have a similarity of at most 0.05, or else the least at which
 /// their mean is at most 0.05. It tells how many pairs become candidates, beside the number of all pairs.
+///
+/// With --documents and --bytes, plans a deduplication: memory, disk space, time and candidate pairs.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
@@ -43,6 +47,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     sample: SampleArguments,
+
+    #[command(flatten)]
+    plan: PlanArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
@@ -50,9 +57,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let requested = requested_banding(arguments.bands, arguments.rows, &scheme)?;
     let tuning = tune(arguments.threshold, &scheme, requested).map_err(usage)?;
     let mut page = page(&tuning)?;
+    let documents = arguments.sample.documents;
+    if documents.is_some() && arguments.sample.sample.is_empty() && arguments.plan.bytes.is_none() {
+        return Err(Usage::error(
+            "`documents` needs `sample` or `bytes`; add one of them, or omit `documents`",
+        ));
+    }
     if let Some(survey) = arguments.sample.survey(&scheme)? {
         let banding = shown(&tuning).banding;
         survey.write(&mut page, banding)?;
+    }
+    let documents = documents.and_then(NonZeroU64::new);
+    let banding = shown(&tuning).banding;
+    let plan = &arguments.plan;
+    if let Some(plan) = plan.plan(documents, arguments.threshold, &scheme, banding)? {
+        plan.write(&mut page)?;
     }
     Ok(print(&page)?)
 }

@@ -21,7 +21,7 @@ pub fn peak_memory_bytes() -> Option<u64> {
 }
 
 /// The memory that a run takes by default: 60 % of what this process may use; `None` if unknown.
-pub(super) fn usable_memory_bytes() -> Option<u64> {
+pub fn usable_memory_bytes() -> Option<u64> {
     let limits = [
         "/sys/fs/cgroup/memory.max",
         "/sys/fs/cgroup/memory/memory.limit_in_bytes",
