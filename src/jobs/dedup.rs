@@ -193,6 +193,8 @@ pub(crate) fn find_removals(
             }
         }
     })?;
+    // To free much memory takes time.
+    rayon::spawn(|| drop(similarity));
     let removed = groups.removed(&corpus, &clusters, search.verification);
     let sizes = cluster_sizes(&removed);
     let mut counts = counts(&corpus);

@@ -21,6 +21,9 @@ use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
+/// The file of the clusters.
+const CLUSTERS: &str = "clusters.parquet";
+
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
@@ -50,18 +53,25 @@ impl Run<'_> {
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
         let is_kept = kept_rows(corpus.rows, &found.removed);
+        let to_read = source.bytes_to_read_again();
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", corpus.bytes, || {
-                    let (bytes, read) = (corpus.bytes, source.bytes_to_read_again());
-                    let tables = |is_stopped: &AtomicBool| {
-                        let removed = &found.removed;
-                        write_tables(&folder, &source, corpus.rows, removed, is_stopped)
-                    };
-                    let look = || advance(self.progress, read, corpus.documents(), bytes);
+                    let look = || advance(self.progress, to_read, corpus.documents(), corpus.bytes);
                     let kept = folder.sync_beside(|completed| {
+                        let tables = |is_stopped: &AtomicBool| {
+                            let removed = &found.removed;
+                            write_tables(&folder, &source, corpus.rows, removed, is_stopped)?;
+                            completed(CLUSTERS.to_owned());
+                            completed(self.removed_format.file_name().to_owned());
+                            Ok(())
+                        };
                         let kept = || write_kept(&folder, &source, &is_kept, completed);
-                        beside(tables, kept, look)
+                        let kept = beside(tables, kept, look)?;
+                        // To free much memory takes time, which is there while the disk is busy.
+                        let held = source.places.held.take();
+                        rayon::spawn(|| drop(held));
+                        Ok(kept)
                     })?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
@@ -85,12 +95,7 @@ impl Run<'_> {
             let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
-            advance(
-                self.progress,
-                source.bytes_to_read_again(),
-                report.counts.kept,
-                corpus.bytes,
-            )?;
+            advance(self.progress, to_read, report.counts.kept, corpus.bytes)?;
             folder.commit()?;
         }
         Ok(Outcome {
@@ -181,7 +186,7 @@ fn write_tables(
         }
         Ok(removed)
     });
-    let (file, path) = folder.create("clusters.parquet")?;
+    let (file, path) = folder.create(CLUSTERS)?;
     let ids = write_clusters(rows, places, documents, (file, &path), look)?;
     let format = source.run.removed_format;
     let (file, path) = folder.create(format.file_name())?;
