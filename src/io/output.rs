@@ -254,7 +254,7 @@ impl OutputFolder {
     /// function that it receives.
     pub(crate) fn sync_beside<T>(
         &self,
-        work: impl FnOnce(&dyn Fn(String)) -> Result<T>,
+        work: impl FnOnce(&(dyn Fn(String) + Sync)) -> Result<T>,
     ) -> Result<T> {
         let (sender, completed) = mpsc::channel::<String>();
         let partial = self.partial();
@@ -286,19 +286,24 @@ impl OutputFolder {
 
     /// Waits until all files created so far are on disk.
     pub(crate) fn sync(&self) -> Result<()> {
-        self.sync_with(&OnDisk)
+        self.sync_with(&OnDisk, Vec::new())
     }
 
-    fn sync_with(&self, disk: &impl Disk) -> Result<()> {
+    /// Waits until all files created so far and the names in `folders` are on disk.
+    fn sync_with(&self, disk: &impl Disk, folders: Vec<PathBuf>) -> Result<()> {
         let partial = self.partial();
         let on_disk = self.on_disk.lock();
         let mut on_disk = on_disk.unwrap_or_else(PoisonError::into_inner);
         let files = self.files();
-        let new: Vec<PathBuf> = files
-            .difference(&on_disk)
-            .map(|name| partial.join(name))
+        let new = files.difference(&on_disk).map(|name| partial.join(name));
+        let new = new.map(|file| (file, false));
+        let new: Vec<_> = new
+            .chain(folders.into_iter().map(|folder| (folder, true)))
             .collect();
-        for_all(&new, |path| sync_file(disk, path))?;
+        for_all(&new, |(path, is_folder)| match is_folder {
+            true => sync_folder(disk, path),
+            false => sync_file(disk, path),
+        })?;
         *on_disk = files;
         Ok(())
     }
@@ -310,8 +315,7 @@ impl OutputFolder {
     }
 
     fn commit_with(self, disk: &impl Disk) -> Result<()> {
-        self.sync_with(disk)?;
-        self.sync_folders(disk)?;
+        self.sync_with(disk, self.new_folders())?;
         // A file that appeared during the run is not ours to replace.
         self.check_no_foreign_file()?;
         let (folder, partial) = (&self.folder, self.partial());
@@ -356,8 +360,8 @@ impl OutputFolder {
         entries
     }
 
-    /// Waits until the names of all files created so far are on disk.
-    fn sync_folders(&self, disk: &impl Disk) -> Result<()> {
+    /// The folders of all files created so far.
+    fn new_folders(&self) -> Vec<PathBuf> {
         let partial = self.partial();
         let mut folders = BTreeSet::from([partial.clone(), partial.join(KEPT)]);
         for name in self.files() {
@@ -369,11 +373,8 @@ impl OutputFolder {
                     .map(Path::to_owned),
             );
         }
-        let folders: Vec<_> = folders
-            .into_iter()
-            .filter(|folder| folder.is_dir())
-            .collect();
-        for_all(&folders, |folder| sync_folder(disk, folder))
+        folders.retain(|folder| folder.is_dir());
+        folders.into_iter().collect()
     }
 }
 
@@ -439,7 +440,7 @@ fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
 }
 
 /// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
-fn for_all(paths: &[PathBuf], sync: impl Fn(&Path) -> Result<()> + Sync) -> Result<()> {
+fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
     const AT_A_TIME: usize = 32;
     let next = AtomicUsize::new(0);
     let sync_some = || {

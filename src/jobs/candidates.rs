@@ -17,7 +17,7 @@ pub(crate) struct Candidates {
     pub(crate) search: Search,
     pub(crate) corpus: Corpus,
     pub(crate) buckets: Buckets,
-    pub(crate) similarity: Box<dyn Similarity>,
+    pub(crate) similarity: Box<dyn Similarity + Send>,
     /// The estimates of compared candidates; `None` without estimates.
     pub(crate) observed: Option<Observations>,
 }

@@ -16,7 +16,9 @@ use crate::engine::Engine;
 #[cfg(feature = "io")]
 use crate::error::Error;
 use crate::error::{Conflict, Result};
-use crate::pipeline::{ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted};
+use crate::pipeline::{
+    ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
+};
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
@@ -184,6 +186,9 @@ pub(crate) fn find_removals(
                 let advance = &mut |done| advance(progress, done, 0, 0);
                 Clustered::of(candidates, classes, task, advance)
             })?;
+            let (clustered, similarity) = clustered;
+            // To free much memory takes time.
+            rayon::spawn(|| drop(similarity));
             clustered.count_in(&mut counts);
             let found = FoundRemovals {
                 #[cfg(feature = "io")]
@@ -242,7 +247,7 @@ impl OnDisk {
                 true => Err(Error::Stopped),
                 false => Ok(()),
             };
-            let clustered = Clustered::of(candidates, classes.as_deref(), task, stop)?;
+            let (clustered, _) = Clustered::of(candidates, classes.as_deref(), task, stop)?;
             Ok((documents, clustered))
         };
         timings.time("compare", 0, || {
@@ -276,13 +281,13 @@ struct Clustered {
 }
 
 impl Clustered {
-    /// Clusters candidates. `classes` are those of [`Source::classes`].
+    /// Clusters candidates. `classes` are those of [`Source::classes`]. Also returns what compared them.
     fn of(
         candidates: Candidates,
         classes: Option<&[u64]>,
         task: &Dedup,
         advance: &mut dyn FnMut(u64) -> Result<()>,
-    ) -> Result<Self> {
+    ) -> Result<(Self, Box<dyn Similarity + Send>)> {
         let Candidates {
             search,
             corpus,
@@ -309,12 +314,13 @@ impl Clustered {
             Clustering::Greedy => Clusters::greedy(buckets, &cluster_task, advance)?,
             Clustering::Connected => Clusters::connected(&buckets, &cluster_task, advance)?,
         };
-        Ok(Clustered {
+        let clustered = Clustered {
             removed: groups.removed(&corpus, &clusters, search.verification),
             compared: clusters.compared,
             similar: clusters.similar,
             omitted: clusters.omitted,
-        })
+        };
+        Ok((clustered, similarity))
     }
 
     fn count_in(&self, counts: &mut Counts) {

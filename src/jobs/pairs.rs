@@ -155,7 +155,7 @@ enum Found {
         /// The row of each position.
         rows: Vec<u32>,
         buckets: Buckets,
-        similarity: Box<dyn Similarity>,
+        similarity: Box<dyn Similarity + Send>,
         observed: Option<Observations>,
     },
     /// They have been found.

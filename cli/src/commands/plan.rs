@@ -55,6 +55,7 @@ const FIXED_MEMORY: u64 = 150_000_000;
 const ID: u64 = 12;
 
 /// A planned run, and the small run that it is planned from.
+#[derive(Debug)]
 pub struct Plan {
     documents: u64,
     bytes: u64,

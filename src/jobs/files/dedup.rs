@@ -24,6 +24,9 @@ use crate::ordered::beside;
 use crate::pipeline::KeepPolicy;
 use crate::progress::{Counts, Timings, advance};
 
+/// The file of the clusters.
+const CLUSTERS: &str = "clusters.parquet";
+
 impl Run<'_> {
     /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
     /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
@@ -54,17 +57,24 @@ impl Run<'_> {
         source.complete(&mut counts);
         let bytes = counts.bytes;
         let is_kept = kept_rows(&found)?;
+        let to_read = source.bytes_to_read_again();
         let folder = match target {
             Target::Folder(folder) => {
                 counts.kept = timings.time("write", bytes, || {
-                    let read = source.bytes_to_read_again();
-                    let tables = |is_stopped: &AtomicBool| {
-                        write_tables(&folder, &source, &found, is_stopped)
-                    };
-                    let look = || advance(self.progress, read, u64::from(found.rows), bytes);
+                    let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
                     let kept = folder.sync_beside(|completed| {
+                        let tables = |is_stopped: &AtomicBool| {
+                            write_tables(&folder, &source, &found, is_stopped)?;
+                            completed(CLUSTERS.to_owned());
+                            completed(self.removed_format.file_name().to_owned());
+                            Ok(())
+                        };
                         let kept = || write_kept(&folder, &source, &is_kept, completed);
-                        beside(tables, kept, look)
+                        let kept = beside(tables, kept, look)?;
+                        // To free much memory takes time, which is there while the disk is busy.
+                        let held = source.places.held.take();
+                        rayon::spawn(|| drop(held));
+                        Ok(kept)
                     })?;
                     folder.sync()?;
                     Ok::<_, Error>(kept)
@@ -87,12 +97,7 @@ impl Run<'_> {
             let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
-            advance(
-                self.progress,
-                source.bytes_to_read_again(),
-                report.counts.kept,
-                bytes,
-            )?;
+            advance(self.progress, to_read, report.counts.kept, bytes)?;
             folder.commit()?;
         }
         Ok(Outcome {
@@ -178,7 +183,7 @@ fn write_tables(
         true => Err(Error::Stopped),
         false => Ok(()),
     };
-    let (file, path) = folder.create("clusters.parquet")?;
+    let (file, path) = folder.create(CLUSTERS)?;
     let removed = removed_documents(&found.removals, places)?;
     let ids = write_clusters(removed, places, documents, (file, &path), look)?;
     let removed = removed_documents(&found.removals, places)?;

@@ -316,7 +316,7 @@ impl Parts {
             Ok(())
         })?;
         let buckets = Buckets::of_members(distinct_rows.len(), self.bands, members);
-        let similarity: Box<dyn Similarity> = match self.search.verification {
+        let similarity: Box<dyn Similarity + Send> = match self.search.verification {
             Verification::None => Box::new(Unverified),
             Verification::Signature => Box::new(self.signatures(part, &distinct_rows)?),
             Verification::Exact => Box::new(self.exact_sets(part, &distinct_rows)?),
