@@ -32,7 +32,8 @@ pub trait Progress: Sync {
     /// documents in memory), `bucket`, `read again`, `compare` or `write`. The `done` of [`Progress::advance`] counts up
     /// to `total`. Its unit depends on the stage. In `copy`, `read`, `read again` and `write`: bytes of the files; for
     /// input in memory or in a signature file, documents. In `bucket`: bands. In `compare`: documents; with connected
-    /// components, bands. In `sign`: documents.
+    /// components, bands. In `sign`: documents. A run on disk has two more stages, `identical` and `distribute`; there,
+    /// `identical`, `bucket` and `compare` count parts, and `distribute` documents.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }

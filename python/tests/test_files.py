@@ -81,6 +81,9 @@ def files_below(folder):
             {"unit": "stopwords", "stop_words": WORDS[:40], "threshold": 0.6},
             "--unit stopwords --stop-words words.txt --threshold 0.6".split(),
         ),
+        # Goes on on disk, and the command does not.
+        ({"memory": "4KiB", "temp_dir": ".", "hold_mib": 0}, []),
+        ({"memory": 4096, "cluster": "connected"}, ["--cluster", "connected"]),
     ],
 )
 def test_dedup_writes_what_the_command_writes(corpus, tmp_path, options, flags):
@@ -222,6 +225,8 @@ REFUSED = [
     ({"device": 3}, ValueError, 'add backend="gpu", or omit device'),
     ({"threads": 100_000}, ValueError, "threads is 100000; give 1 to "),
     ({"threads": 0}, ValueError, "threads is 0; give a number, at least 1"),
+    ({"memory": "4 apples"}, ValueError, 'memory is "4 apples"; give a size such as "4GiB"'),
+    ({"memory": 0}, (TypeError, ValueError), "memory is 0; give a size"),
     ({"limit": -1}, ValueError, "limit is -1; give a number of records"),
     ({"num_perm": 0}, ValueError, "num_perm is 0; give a number from 1 to 16384"),
     ({"num_perm": 1 << 70}, ValueError, "num_perm is 1180591620717411303424; give"),

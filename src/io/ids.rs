@@ -250,13 +250,16 @@ impl SpilledIds {
         let Some(digests) = self.digests.take() else {
             return Ok(Repeated::default());
         };
-        let of_parts = digests.map(&|digests| {
-            let mut repeated = Repeated::default();
-            for same in digests.chunk_by(|a, b| a[..4] == b[..4]) {
-                repeated.add(same.iter().map(|digest| digest[4]));
-            }
-            Ok(repeated)
-        })?;
+        let of_parts = digests.map(
+            &|digests| {
+                let mut repeated = Repeated::default();
+                for same in digests.chunk_by(|a, b| a[..4] == b[..4]) {
+                    repeated.add(same.iter().map(|digest| digest[4]));
+                }
+                Ok(repeated)
+            },
+            &mut |_| Ok(()),
+        )?;
         Ok(of_parts
             .into_iter()
             .fold(Repeated::default(), Repeated::and))

@@ -54,9 +54,10 @@ impl Linked {
         let components = SharedComponents::new(rows);
         let members = timings.time("bucket", 0, || {
             let members = Mutex::new(Streams::new(&spill, "members", 1, 1));
-            progress.begin("bucket", bands as u64);
+            let parts = SpilledDocuments::PARTS as u64;
+            progress.begin("bucket", bands as u64 * parts);
             for (band, keys) in (0u32..).zip(keys.bands) {
-                keys.map(&|keys| {
+                let each = |keys: &[[u32; 3]]| {
                     let found = members_of(keys, band, &later, progress)?;
                     for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
                         for member in bucket {
@@ -68,8 +69,9 @@ impl Linked {
                         let mut found = found.iter();
                         found.try_for_each(|member| members.push(0, bytemuck::cast_slice(member)))
                     })
-                })?;
-                advance(progress, u64::from(band) + 1, 0, 0)?;
+                };
+                let before = u64::from(band) * parts;
+                keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
             }
             members.into_inner().map_err(|_| stopped())?.finish_one()
         })?;
@@ -106,11 +108,11 @@ fn find_repeats(
     spill: &Arc<Spill>,
     progress: &dyn Progress,
 ) -> Result<(Sorted<2>, Bits, Bits)> {
-    progress.begin("identical", digests.records());
+    progress.begin("identical", SpilledDocuments::PARTS as u64);
     let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
     let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
     let repeats = Mutex::new(repeats);
-    digests.map(&|digests| {
+    let each = |digests: &[[u32; 5]]| {
         stop_if_asked(progress)?;
         let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
         for same in same.filter(|same| same.len() > 1) {
@@ -124,7 +126,8 @@ fn find_repeats(
             })?;
         }
         Ok(())
-    })?;
+    };
+    digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
     let repeats = repeats.into_inner().map_err(|_| stopped())?;
     Ok((repeats.finish()?, later, repeated))
 }

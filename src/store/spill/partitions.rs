@@ -89,20 +89,25 @@ impl<const N: usize> Sorted<N> {
     }
 
     /// Calls `each` with the sorted records of each part, in parallel, and returns the results in order. All records
-    /// with the same first word are in one part. The files are removed on the way.
+    /// with the same first word are in one part. Calls `advance` now and then with the number of parts done. The files are
+    /// removed on the way.
     ///
     /// # Errors
-    /// The errors of reading and of `each`.
+    /// The errors of reading, of `each` and of `advance`.
     pub(crate) fn map<T: Send>(
         self,
         each: &(impl Fn(&[[u32; N]]) -> Result<T> + Sync),
+        advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Vec<T>> {
-        let most_bytes = self.spill.memory() / 2 / rayon::current_num_threads();
-        let mapped = self
-            .with_ranges()
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|(part, range)| {
+        let threads = rayon::current_num_threads();
+        let most_bytes = self.spill.memory() / 2 / threads;
+        let mut all = Vec::new();
+        let mut done = 0;
+        let mut parts = self.with_ranges();
+        while !parts.is_empty() {
+            let rest = parts.split_off(parts.len().min(threads));
+            done += parts.len() as u64;
+            let mapped = parts.into_par_iter().map(|(part, range)| {
                 let mut results = Vec::new();
                 for_each_sorted(&part, range, most_bytes, &mut |records| {
                     results.push(each(records)?);
@@ -110,8 +115,12 @@ impl<const N: usize> Sorted<N> {
                 })?;
                 Ok(results)
             });
-        let mapped: Vec<Vec<T>> = mapped.collect::<Result<_>>()?;
-        Ok(mapped.into_iter().flatten().collect())
+            let mapped: Vec<Vec<T>> = mapped.collect::<Result<_>>()?;
+            all.extend(mapped.into_iter().flatten());
+            advance(done)?;
+            parts = rest;
+        }
+        Ok(all)
     }
 
     /// All records, one part in memory at a time. The files are removed on the way.
@@ -258,7 +267,9 @@ mod tests {
                 let all: Vec<[u32; 3]> = all.into_records().collect::<Result<_>>().unwrap();
                 assert_eq!(all, expected, "{count} {kinds} {memory} {parts}");
                 let (_folder, all) = sorted(&given, memory, parts);
-                let mapped = all.map(&|records| Ok(records.to_vec())).unwrap();
+                let mapped = all
+                    .map(&|records| Ok(records.to_vec()), &mut |_| Ok(()))
+                    .unwrap();
                 assert_eq!(mapped.concat(), expected);
                 let firsts = mapped.iter().filter_map(|part| part.first());
                 let lasts = mapped.iter().filter_map(|part| part.last());
