@@ -184,7 +184,7 @@ pub(crate) fn find_removals(
                     },
                 );
                 let advance = &mut |done| advance(progress, done, 0, 0);
-                Clustered::of(candidates, classes, task, advance)
+                Clustered::of(*candidates, classes, task, advance)
             })?;
             let (clustered, similarity) = clustered;
             // To free much memory takes time.

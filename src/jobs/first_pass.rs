@@ -313,7 +313,7 @@ impl<'a> FirstPass<'a> {
         self.sink.take(signed, &rows)?;
         self.sink.prepare()?;
         #[cfg(feature = "io")]
-        self.spill_if_large(&mut *signing.known_mut(), notes)?;
+        self.spill_if_large(&mut signing.known_mut(), notes)?;
         add(&signing.spent.band_ns, start);
         let wanted = self.sink.wants();
         signing.known_mut().wanted = wanted;

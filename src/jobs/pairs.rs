@@ -145,6 +145,8 @@ pub(crate) struct PairSearch<'a> {
     /// The counts of documents.
     counts: Counts,
     copies: Copies,
+    /// The estimates of candidates; `None` without estimates.
+    observed: Option<Observations>,
     found: Found,
 }
 
@@ -154,16 +156,12 @@ enum Found {
     InMemory {
         /// The row of each position.
         rows: Vec<u32>,
-        buckets: Buckets,
+        buckets: Box<Buckets>,
         similarity: Box<dyn Similarity + Send>,
-        observed: Option<Observations>,
     },
     /// They have been found.
     #[cfg(feature = "io")]
-    OnDisk {
-        pairs: SpilledPairs,
-        observed: Option<Observations>,
-    },
+    OnDisk(SpilledPairs),
 }
 
 /// The counts of a search, and whether it came to its end.
@@ -192,7 +190,7 @@ impl<'a> PairSearch<'a> {
         match searched {
             Searched::InMemory(candidates) => {
                 let _ = (progress, timings);
-                Ok(PairSearch::of_candidates(candidates, task))
+                Ok(PairSearch::of_candidates(*candidates, task))
             }
             #[cfg(feature = "io")]
             Searched::OnDisk(on_disk) => {
@@ -207,10 +205,8 @@ impl<'a> PairSearch<'a> {
                     search: parts.search().clone(),
                     counts,
                     copies,
-                    found: Found::OnDisk {
-                        pairs,
-                        observed: parts.observed().cloned(),
-                    },
+                    observed: parts.observed().cloned(),
+                    found: Found::OnDisk(pairs),
                 })
             }
         }
@@ -230,11 +226,11 @@ impl<'a> PairSearch<'a> {
             search,
             counts: counts(&corpus),
             copies: Copies::of(&corpus),
+            observed,
             found: Found::InMemory {
                 rows: corpus.distinct,
-                buckets,
+                buckets: Box::new(buckets),
                 similarity,
-                observed,
             },
         }
     }
@@ -264,14 +260,13 @@ impl<'a> PairSearch<'a> {
                 rows,
                 buckets,
                 similarity,
-                ..
             } => {
                 progress.begin("compare", buckets.positions().len() as u64);
                 let least = self.search.least();
                 stream.in_memory(rows, buckets, &**similarity, least, progress)?
             }
             #[cfg(feature = "io")]
-            Found::OnDisk { pairs, .. } => {
+            Found::OnDisk(pairs) => {
                 progress.begin("compare", pairs.documents());
                 stream.on_disk(pairs, progress)?
             }
@@ -305,17 +300,12 @@ impl<'a> PairSearch<'a> {
                 counted(counts.omitted_pairs, "pair")
             ));
         }
-        let observed = match &self.found {
-            Found::InMemory { observed, .. } => observed,
-            #[cfg(feature = "io")]
-            Found::OnDisk { observed, .. } => observed,
-        };
         PairsFound {
             counts,
             is_complete: streamed.is_complete,
             recall_at_threshold: search.recall_at_threshold(num_perm),
             candidates: search.candidates,
-            expected_precision: search.expected_precision(num_perm, observed.as_ref()),
+            expected_precision: search.expected_precision(num_perm, self.observed.as_ref()),
             timings,
         }
     }

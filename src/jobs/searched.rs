@@ -29,7 +29,7 @@ use crate::store::spill::Spill;
 /// A search whose documents have been read.
 pub(crate) enum Searched {
     /// In memory.
-    InMemory(Candidates),
+    InMemory(Box<Candidates>),
     /// On disk.
     #[cfg(feature = "io")]
     OnDisk(Box<OnDisk>),
@@ -120,7 +120,9 @@ impl Searched {
         if method != CandidateMethod::Lsh {
             match Join::choose(held, method, search, progress, timings)? {
                 ControlFlow::Break(join) => {
-                    return Ok(Searched::InMemory(join.candidates(corpus, search)?));
+                    return Ok(Searched::InMemory(Box::new(
+                        join.candidates(corpus, search)?,
+                    )));
                 }
                 ControlFlow::Continue(sets) => held = sets,
             }
@@ -151,7 +153,7 @@ impl Searched {
             };
             candidates.similarity = Box::new(sets);
         }
-        Ok(Searched::InMemory(candidates))
+        Ok(Searched::InMemory(Box::new(candidates)))
     }
 }
 

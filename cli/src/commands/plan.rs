@@ -45,9 +45,6 @@ const MEASURED_DOCUMENTS: [u64; 2] = [400_000, 1_000];
 /// Of ten made-up documents, those that are edited copies of others.
 const COPIES: u64 = 3;
 
-/// Memory of the small run if the planned one goes on on disk: too little for its documents.
-const LITTLE_MEMORY: u64 = 1 << 20;
-
 /// Bytes of memory of a run beside what grows with the documents: input being read and written.
 const FIXED_MEMORY: u64 = 150_000_000;
 
@@ -106,7 +103,8 @@ impl PlanArguments {
         let inputs = Inputs::find(&[input], None)?;
         let is_on_disk = memory.is_some_and(|memory| in_memory > memory / 2);
         let run = Run::new(&engine, &inputs).memory(match is_on_disk {
-            true => LITTLE_MEMORY,
+            // Too little for its documents.
+            true => measured * per_document,
             false => u64::MAX,
         });
         let outcome = run.dedup(&Dedup::new(search), &folder.path().join("results"))?;

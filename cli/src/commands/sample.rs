@@ -67,7 +67,16 @@ fn documents(text: &str) -> Result<u64, String> {
         let digits: u64 = digits.parse().ok()?;
         digits.checked_mul(10u64.checked_pow(exponent.parse().ok()?)?)
     });
-    with_exponent.map_or_else(|| whole_number_or_0(text), Ok)
+    match with_exponent {
+        Some(documents) => Ok(documents),
+        None if text
+            .parse::<f64>()
+            .is_ok_and(|number| number > u64::MAX as f64) =>
+        {
+            Err("is too large".to_owned())
+        }
+        None => whole_number_or_0(text),
+    }
 }
 
 /// The seed of the random pairs.

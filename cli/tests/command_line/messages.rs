@@ -214,7 +214,14 @@ fn samples_that_cannot_be_read_are_errors() {
         ),
         ("--sample in.jsonl --unit tokens", 1, ["tokens", "in.jsonl"]),
         ("--unit chars", 2, ["--sample", "required"]),
-        ("--documents 7", 2, ["--sample", "required"]),
+        ("--documents 7", 2, ["--sample", "--bytes"]),
+        ("--bytes 7GB", 2, ["--documents", "required"]),
+        ("--documents 7 --bytes 7apples", 2, ["--bytes", "4GiB"]),
+        (
+            "--documents 1e30 --bytes 7GB",
+            2,
+            ["--documents", "too large"],
+        ),
     ] {
         place
             .run(&format!("tune {options}"))
@@ -228,6 +235,37 @@ fn a_sample_needs_two_documents() {
         let place = Place::with_texts((0..texts).map(|seed| text(seed, 20)));
         let run = place.run("tune --sample in.jsonl");
         run.refused(2, &["the sample", says, "--sample"]);
+    }
+}
+
+#[test]
+fn tune_plans_a_deduplication() {
+    let place = Place::new();
+    let plan = |options: &str| {
+        let run = place
+            .run(&format!("tune {options} --temp-dir ."))
+            .succeeded();
+        assert_eq!(place.path(".").read_dir().unwrap().count(), 0);
+        let page = String::from_utf8(run.stdout).unwrap();
+        page[page.find("plan to").unwrap()..].to_owned()
+    };
+    let small = plan("--documents 20000 --bytes 20MB --memory 1GiB");
+    assert!(small.contains("20,000 documents with 20.00 MB"), "{small}");
+    assert!(small.contains("without going on on disk"), "{small}");
+    assert!(!small.contains("disk space"), "{small}");
+    // 16 bands of a key and a row, two digests with rows, the length and the id.
+    let large = plan("--documents 1e9 --bytes 3TB --memory 4GiB");
+    assert!(
+        large.contains("1,000,000,000 documents with 3.00 TB"),
+        "{large}"
+    );
+    assert!(
+        large.contains("248.00 GB for temporary files, 248 bytes per document"),
+        "{large}"
+    );
+    assert!(large.contains("hours") || large.contains("days"), "{large}");
+    for stage in ["read", "bucket", "write", "candidates"] {
+        assert!(large.contains(stage), "{stage}: {large}");
     }
 }
 

@@ -131,7 +131,9 @@ fn every_field_of_a_deduplication_is_documented() {
     let (page, place) = (Page::read(), corpus());
     let dedup = "--cluster connected --keep-by score --prefer-source a*";
     for format in ["jsonl", "parquet"] {
-        let command = format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format}");
+        // So little memory that the run goes on on disk.
+        let command =
+            format!("dedup {OPTIONS} {dedup} -o {format} --removed-format {format} --memory 1KiB");
         place.run(&command).succeeded();
     }
     let removed = page.fields("### removed.jsonl or removed.parquet", "");

@@ -421,7 +421,7 @@ fn packed_words(num_perm: usize) -> usize {
 )]
 fn hashed(root: u32, seed: u64, count: usize) -> usize {
     let hash = fmix64(u64::from(root) | seed << 32) >> 32;
-    (u128::from(hash) * count as u128 >> 32) as usize
+    ((u128::from(hash) * count as u128) >> 32) as usize
 }
 
 /// The row at the beginning of a record.
