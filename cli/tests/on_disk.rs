@@ -265,3 +265,36 @@ fn sizes_of_memory_are_checked() {
             .succeeded();
     }
 }
+
+#[test]
+fn one_large_component_is_read_once() {
+    let place = Place::new();
+    let group =
+        (0..3_000).map(|i| format!("one two three four five six seven eight nine {}", i % 50));
+    place.write("in/group.jsonl", support::numbered_lines(group, 0));
+    assert_same(&place, "in --size 2 --cluster connected");
+    let record: Value = serde_json::from_slice(&place.read("disk/run.json")).unwrap();
+    let stages = record["stages"].as_array().unwrap();
+    let bytes = |name: &str, field: &str| {
+        let stage = stages.iter().find(|stage| stage["stage"] == name).unwrap();
+        stage["on_disk"][field].as_u64().unwrap()
+    };
+    let written = bytes("distribute", "written_bytes") + bytes("read again", "written_bytes");
+    assert!(bytes("compare", "read_bytes") < 3 * written, "{stages:?}");
+}
+
+#[test]
+fn temporary_files_lie_outside_of_the_results() {
+    let place = place();
+    place.write("out/sub/none", "");
+    for folder in ["out", "out/sub", "./in/../out"] {
+        let command = format!("dedup {INPUT} -o out --overwrite {ON_DISK} --temp-dir {folder}");
+        place.run(&command).refused(2, &["--temp-dir", "outside"]);
+    }
+    place.write("elsewhere/simgpu-spill-killed/.lock", "");
+    place.write("elsewhere/simgpu-spill-killed/ids-0", "\"3\"");
+    let command = format!("dedup {INPUT} -o results {ON_DISK} --temp-dir elsewhere");
+    place.run(&command).succeeded();
+    let left = place.path("elsewhere").read_dir().unwrap();
+    assert_eq!(left.count(), 0, "the files of a run that was killed remain");
+}

@@ -137,10 +137,13 @@ fn a_run_that_waits_for_stdin_stops() {
         ] {
             let place = corpus();
             let before = contents(&place);
-            let child = start(&place, command, Stdio::piped());
+            let mut child = start(&place, command, Stdio::piped());
+            // Stays open, so that the run waits until it notices the signal.
+            let stdin = child.stdin.take();
             std::thread::sleep(Duration::from_millis(500));
             send(signal, &child);
             let (stderr, code) = ending(child);
+            drop(stdin);
             assert_eq!(code, expected, "{command}: {stderr}");
             let last = stderr.lines().last().unwrap();
             let line = format!("simgpu: stopped by {word} before the run was complete");
@@ -157,12 +160,14 @@ fn two_signals_at_once_leave_nothing_behind() {
     for pause in [0, 1, 5, 20] {
         let place = corpus();
         let before = contents(&place);
-        let child = start(&place, "dedup - --output out", Stdio::piped());
+        let mut child = start(&place, "dedup - --output out", Stdio::piped());
+        let stdin = child.stdin.take();
         std::thread::sleep(Duration::from_millis(500));
         send("INT", &child);
         std::thread::sleep(Duration::from_millis(pause));
         send("INT", &child);
         let (stderr, code) = ending(child);
+        drop(stdin);
         assert_eq!(code, 130, "{stderr}");
         assert_eq!(contents(&place), before, "after {pause} ms: {stderr}");
         assert!(!place.holds("out"), "after {pause} ms");

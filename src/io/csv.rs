@@ -104,6 +104,10 @@ impl Header {
             return Ok(None);
         };
         parser.read(record)?;
+        if column >= parser.ends.len() {
+            // A bad record: it has too few fields.
+            return Ok(None);
+        }
         let text = String::from_utf8_lossy(parser.field(column)).into_owned();
         Ok(Some(text).filter(|text| !text.is_empty()))
     }

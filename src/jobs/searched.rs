@@ -91,9 +91,8 @@ impl Searched {
             let spill = Arc::clone(&documents.spill);
             timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
             progress.tell(&format!(
-                "read {}; they need more than {} MB, so the run goes on on disk",
-                counted(corpus.documents(), "document"),
-                grouped((spill.memory() as u64).div_ceil(1_000_000))
+                "read {}; they take more memory than `memory` allows, so the run goes on on disk",
+                counted(corpus.documents(), "document")
             ));
             warn_of_rarities(engine, progress);
             return OnDisk::of(

@@ -56,7 +56,7 @@ const DOCUMENT_ARGUMENTS: [&str; 29] = [
 /// Find all pairs of near-duplicates, with their similarity
 ///
 /// Writes one record per pair, in the order of the inputs: id_a, id_b, similarity (or distance), file_a, row_a,
-/// file_b, row_b. Rows count from 0 in each file.
+/// file_b, row_b. Rows count from 0 in each file. Identical documents are ordered as if each were the first of them.
 #[derive(Args, Debug)]
 #[command(mut_arg("inputs", |inputs| inputs.required(false)))]
 pub struct Arguments {

@@ -200,3 +200,20 @@ fn a_record_without_any_text_field_is_refused() {
     let phrases = ["in.parquet, row 1: columns \"a\" and \"b\" are null"];
     every_command_refuses(&place, &format!("in.parquet {fields}"), &phrases);
 }
+
+#[test]
+fn a_short_record_has_no_value_to_keep_by() {
+    let place = Place::new();
+    for rows in [
+        "1,one two three,5\nonly one field\n",
+        "1,one two three,5\n2,two fields\n",
+    ] {
+        place.write("in.csv", format!("id,text,score\n{rows}"));
+        let command = "dedup in.csv --keep-by score --output out --overwrite";
+        place
+            .run(command)
+            .refused(1, &["in.csv", "and the header 3"]);
+        let skipped = place.run(&format!("{command} --on-bad-record skip"));
+        assert!(skipped.succeeded().stderr.contains("skipped  1"));
+    }
+}

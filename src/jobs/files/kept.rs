@@ -63,6 +63,7 @@ impl<'a> Target<'a> {
         Ok(match output {
             DedupOutput::Folder(folder) => {
                 run.check_folder(folder)?;
+                run.check_temporary_outside(folder)?;
                 Target::Folder(OutputFolder::open(folder, run.overwrite)?)
             }
             DedupOutput::Stream { target, temporary } => {

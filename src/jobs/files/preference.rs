@@ -5,12 +5,13 @@ use crate::error::{Error, Result};
 use crate::io::{FieldValues, Places, ValueKind};
 
 /// The class of each document, by row: the number of the first pattern of [`Run::prefer_source`] that matches
-/// its file, then the place of its value in the order of [`Run::keep_by`]. `None` without either.
+/// its file, then the place of its value in the order of [`Run::keep_by`]. `None` without either. `warn` takes warnings.
 pub(super) fn classes(
     run: &Run<'_>,
     places: &Places,
     rows: u32,
     values: FieldValues,
+    warn: &dyn Fn(&str),
 ) -> Result<Option<Vec<u64>>> {
     if run.keep_by.is_none() && run.prefer_source.is_empty() {
         return Ok(None);
@@ -34,7 +35,7 @@ pub(super) fn classes(
             }
             let order = values.places(by.smallest);
             if order.kind == ValueKind::Mixed {
-                run.progress.warn(&format!(
+                warn(&format!(
                     "some values of `keep_by={}` are numbers or dates, but not all; all are compared as strings, byte by byte",
                     by.field
                 ));
@@ -57,7 +58,7 @@ pub(super) fn classes(
     }
     for (pattern, is_matched) in run.prefer_source.patterns().zip(is_matched) {
         if !is_matched {
-            run.progress.warn(&format!(
+            warn(&format!(
                 "no file is preferred for `prefer_source={pattern}`: none matches it, or all match an earlier pattern"
             ));
         }

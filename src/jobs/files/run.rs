@@ -231,6 +231,21 @@ impl<'a> Run<'a> {
         self.check_outputs(&[folder.to_owned()])
     }
 
+    /// Refuses a folder for temporary files that lies in a folder of results.
+    pub(super) fn check_temporary_outside(&self, results: &Path) -> Result<()> {
+        let (Some(temporary), Ok(results)) = (&self.temporary, results.canonicalize()) else {
+            return Ok(());
+        };
+        match temporary.canonicalize() {
+            Ok(canonical) if canonical.starts_with(results) => Err(Error::Parameter {
+                name: "`temp_dir`",
+                value: format!("{:?}", temporary.display().to_string()),
+                expected: "a folder outside of the output folder".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// All parameters that affect the result.
     pub(super) fn parameters(&self, search: Option<&Search>) -> Parameters {
         let (scheme, shingler) = (self.engine.scheme(), self.engine.shingler());

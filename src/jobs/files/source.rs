@@ -171,7 +171,12 @@ impl Source for FileSource<'_> {
         if is_first {
             self.warn_of_empty_files(&places.empty_files);
         }
-        self.classes = classes(self.run, &places, corpus.rows, values)?;
+        let warn = |message: &str| {
+            if is_first {
+                self.run.progress.warn(message);
+            }
+        };
+        self.classes = classes(self.run, &places, corpus.rows, values, &warn)?;
         self.places = places;
         Ok(corpus)
     }

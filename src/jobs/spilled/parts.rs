@@ -1,5 +1,7 @@
 //! Parts of the documents that fit in memory.
 
+use std::collections::{BTreeMap, HashSet};
+
 use rayon::prelude::*;
 
 use super::linked::Linked;
@@ -100,7 +102,7 @@ impl Parts {
         let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let count = count.clamp(LEAST_PARTS, MOST_PARTS);
-        let part_of = |row: u32| hashed(linked.components.root(row), 0, count);
+        let part_of = |row: u32| hashed(linked.components.root(row), count);
 
         let streams = |name: &str| Streams::new(&linked.spill, name, count, count);
         let ids = source.ids()?;
@@ -227,19 +229,16 @@ impl Parts {
         work: impl Fn(Part) -> Result<T> + Sync,
         mut each: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        // A part of many bytes is loaded in several goes: each takes some of its components.
-        let goes: Vec<(usize, usize, usize)> = (0..self.documents.len())
-            .flat_map(|part| {
-                let of = self.bytes(part).div_ceil(self.most_bytes.max(1));
-                (0..of).map(move |go| (part, go, of))
-            })
-            .collect();
+        let mut goes = Vec::new();
+        for part in 0..self.documents.len() {
+            goes.extend(self.goes(part, progress)?);
+        }
         progress.begin("compare", goes.len() as u64);
         let mut done = 0;
         for batch in goes.chunks(rayon::current_num_threads()) {
             let results = batch
                 .par_iter()
-                .map(|(part, go, of)| work(self.load(*part, *go, *of, progress)?))
+                .map(|go| work(self.load(go)?))
                 .collect::<Result<Vec<T>>>()?;
             done += results.len() as u64;
             results.into_iter().try_for_each(&mut each)?;
@@ -256,20 +255,58 @@ impl Parts {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Loads a part, or of a part the components of one go out of `of`.
-    fn load(&self, part: usize, go: usize, of: usize, progress: &dyn Progress) -> Result<Part> {
-        let is_here = |row: u32| of == 1 || hashed(self.components.root(row), 1, of) == go;
+    /// Divides a part of too many bytes into goes, each of which takes some of its components.
+    fn goes(&self, part: usize, progress: &dyn Progress) -> Result<Vec<Go>> {
+        let bytes = self.bytes(part);
+        if bytes <= self.most_bytes {
+            return Ok(vec![Go { part, roots: None }]);
+        }
+        let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
+        self.documents[part].for_each_block(|block| {
+            for (first, _) in documents_of(block) {
+                *sizes.entry(self.components.root(first[1])).or_default() += 1;
+            }
+            Ok(())
+        })?;
+        let documents: usize = sizes.values().sum();
+        let most = self.most_bytes / (bytes / documents.max(1)).max(1);
+        let mut goes = Vec::new();
+        let (mut roots, mut in_go) = (HashSet::new(), 0);
+        for (root, size) in sizes {
+            if in_go > 0 && in_go + size > most {
+                goes.push(Go {
+                    part,
+                    roots: Some(std::mem::take(&mut roots)),
+                });
+                in_go = 0;
+            }
+            if size > 2 * most.max(1) {
+                progress.warn(&format!(
+                    "{} documents that buckets link take more memory than `memory` allows one of its threads; raise `memory`, or `rows`",
+                    grouped(size as u64)
+                ));
+            }
+            roots.insert(root);
+            in_go += size;
+        }
+        let roots = Some(roots);
+        goes.push(Go { part, roots });
+        Ok(goes)
+    }
+
+    /// Loads the documents of one go.
+    fn load(&self, go: &Go) -> Result<Part> {
+        let part = go.part;
+        let is_here = |row: u32| {
+            let roots = go.roots.as_ref();
+            roots.is_none_or(|roots| roots.contains(&self.components.root(row)))
+        };
         let mut corpus = Corpus::default();
         let (mut rows, mut ids) = (Vec::new(), Ids::default());
         let (mut distinct_rows, mut classes) = (Vec::new(), Vec::new());
         let mut firsts = Vec::new();
         self.documents[part].for_each_block(|block| {
-            let mut rest = block;
-            while !rest.is_empty() {
-                let [row, first, length, low, high, of_id] =
-                    words_at::<DOCUMENT>(rest).unwrap_or_default();
-                let (id, after) = rest[DOCUMENT * size_of::<u32>()..].split_at(of_id as usize);
-                rest = after;
+            for ([row, first, length, low, high, _], id) in documents_of(block) {
                 if !is_here(first) {
                     continue;
                 }
@@ -321,12 +358,6 @@ impl Parts {
             Verification::Signature => Box::new(self.signatures(part, &distinct_rows)?),
             Verification::Exact => Box::new(self.exact_sets(part, &distinct_rows)?),
         };
-        if of > 1 && self.bytes(part) / of > 2 * self.most_bytes {
-            progress.warn(&format!(
-                "{} documents take more memory than their share of `memory`, because buckets link them; raise `memory`",
-                grouped(rows.len() as u64)
-            ));
-        }
         Ok(Part {
             documents: PartDocuments {
                 rows,
@@ -386,6 +417,24 @@ impl Parts {
     }
 }
 
+/// What is loaded at a time: a part, or some of its components.
+struct Go {
+    part: usize,
+    /// The roots of the components; `None` for all.
+    roots: Option<HashSet<u32>>,
+}
+
+/// The documents of a block: the words of each, and its id.
+fn documents_of(block: &[u8]) -> impl Iterator<Item = ([u32; DOCUMENT], &[u8])> {
+    let mut rest = block;
+    std::iter::from_fn(move || {
+        let words = words_at::<DOCUMENT>(rest)?;
+        let (id, after) = rest[size_of_val(&words)..].split_at(words[DOCUMENT - 1] as usize);
+        rest = after;
+        Some((words, id))
+    })
+}
+
 /// Bytes of memory per member of a bucket, while buckets are made.
 const IN_MEMORY_PER_MEMBER: u64 = 40;
 
@@ -419,8 +468,8 @@ fn packed_words(num_perm: usize) -> usize {
     clippy::cast_possible_truncation,
     reason = "the result is below `count`"
 )]
-fn hashed(root: u32, seed: u64, count: usize) -> usize {
-    let hash = fmix64(u64::from(root) | seed << 32) >> 32;
+fn hashed(root: u32, count: usize) -> usize {
+    let hash = fmix64(u64::from(root)) >> 32;
     ((u128::from(hash) * count as u128) >> 32) as usize
 }
 

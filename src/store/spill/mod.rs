@@ -4,6 +4,7 @@
 //! of fixed length by their first word, and [`KeyedRecords`] records of any length by a key; each part is then sorted in
 //! memory. All are read from beginning to end: nothing is read at random.
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +21,32 @@ pub(crate) use keyed::{KeyedRecords, SortedRecords};
 pub(crate) use partitions::{Partitions, Sorted};
 pub(crate) use streams::{BlockReader, StreamFile, Streams};
 
+/// The beginning of the name of a folder of temporary files.
+const PREFIX: &str = "simgpu-spill-";
+
+/// The file in such a folder that its run locks.
+const LOCK: &str = ".lock";
+
+/// Removes the folders of runs that were killed: those whose lock nobody holds. A folder that cannot be removed stays.
+fn remove_abandoned(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let of_runs = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    for entry in of_runs {
+        // A folder without this file is about to be used.
+        if let Ok(lock) = File::open(entry.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// A folder of temporary files, and the memory to work in.
 #[derive(Debug)]
 pub(crate) struct Spill {
     folder: tempfile::TempDir,
+    /// Locked as long as the run lasts, so that others see that the folder is in use.
+    _lock: File,
     memory: usize,
     written: AtomicU64,
     read: AtomicU64,
@@ -47,14 +70,27 @@ impl Budget {
 const BUFFERS: usize = 8;
 
 impl Spill {
-    /// Makes a folder in `folder` that only its owner may open, and that is removed at the end.
+    /// Makes a folder in `folder` that only its owner may open, and that is removed at the end. Removes those of runs
+    /// that were killed.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be created.
     pub(crate) fn new(folder: &Path, memory: usize) -> Result<Arc<Self>> {
-        let created = tempfile::Builder::new().prefix("spill-").tempdir_in(folder);
+        remove_abandoned(folder);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let created = builder.tempdir_in(folder);
+        let created = created.map_err(Error::io("create a folder in", folder))?;
+        let lock = created.path().join(LOCK);
+        let locked = File::create(&lock).and_then(|lock| {
+            lock.lock()?;
+            Ok(lock)
+        });
         Ok(Arc::new(Spill {
-            folder: created.map_err(Error::io("create a folder in", folder))?,
+            folder: created,
+            _lock: locked.map_err(Error::io("lock", lock))?,
             memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),

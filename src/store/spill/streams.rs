@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Spill;
 use crate::error::{Error, Result};
@@ -34,14 +34,18 @@ struct Stream {
 impl Streams {
     /// `count` empty streams. `files` streams are written at the same time, these included.
     pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
-        let stream = |number| Stream {
-            buffer: Vec::new(),
-            file: StreamFile {
-                path: spill.path(&format!("{name}-{number}")),
-                spill: Arc::clone(spill),
-                blocks: 0,
-                bytes: 0,
-            },
+        let stream = |number| {
+            let path = spill.path(&format!("{name}-{number}"));
+            Stream {
+                buffer: Vec::new(),
+                file: StreamFile {
+                    salt: xxh3_64(path.as_os_str().as_encoded_bytes()),
+                    path,
+                    spill: Arc::clone(spill),
+                    blocks: 0,
+                    bytes: 0,
+                },
+            }
         };
         Streams {
             block_bytes: spill.block_bytes(files),
@@ -125,7 +129,7 @@ impl Stream {
         let file = &mut self.file;
         let payload = self.buffer.len() - HEADER;
         let (length, number) = header_words(payload, file.blocks);
-        let checksum = checksum(length, number, &self.buffer[HEADER..]);
+        let checksum = checksum(file.salt, length, number, &self.buffer[HEADER..]);
         self.buffer[..4].copy_from_slice(&length.to_le_bytes());
         self.buffer[4..8].copy_from_slice(&number.to_le_bytes());
         self.buffer[8..HEADER].copy_from_slice(&checksum.to_le_bytes());
@@ -153,8 +157,11 @@ fn header_words(payload: usize, number: u64) -> (u32, u32) {
     (payload as u32, number as u32)
 }
 
-fn checksum(length: u32, number: u32, payload: &[u8]) -> u64 {
-    xxh3_64_with_seed(payload, u64::from(length) << 32 | u64::from(number))
+fn checksum(salt: u64, length: u32, number: u32, payload: &[u8]) -> u64 {
+    xxh3_64_with_seed(
+        payload,
+        salt ^ (u64::from(length) << 32 | u64::from(number)),
+    )
 }
 
 /// A finished stream. Its file is removed when it is dropped.
@@ -162,6 +169,8 @@ fn checksum(length: u32, number: u32, payload: &[u8]) -> u64 {
 pub(crate) struct StreamFile {
     spill: Arc<Spill>,
     path: PathBuf,
+    /// A hash of the path, which is part of each checksum, so that no file passes for another.
+    salt: u64,
     blocks: u64,
     bytes: u64,
 }
@@ -255,7 +264,7 @@ impl BlockReader<'_> {
         let start = payload.len();
         let read = file.take(length.into()).read_to_end(payload);
         read.map_err(failed)?;
-        if checksum(length, number, &payload[start..]) != stored {
+        if checksum(self.of.salt, length, number, &payload[start..]) != stored {
             return Err(damaged());
         }
         let read = &self.of.spill.read;
@@ -304,6 +313,39 @@ mod tests {
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn only_the_owner_can_open_the_folder() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let _spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let created = folder.path().read_dir().unwrap().next().unwrap().unwrap();
+        assert_eq!(
+            created.metadata().unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+    }
+
+    #[test]
+    fn a_folder_of_a_killed_run_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = || folder.path().read_dir().unwrap().count();
+        let running = Spill::new(folder.path(), 1 << 10).unwrap();
+        // As if it had been killed: its folder stays, and its lock is gone.
+        let killed = Spill::new(folder.path(), 1 << 10).unwrap();
+        let copy = folder.path().join("simgpu-spill-killed");
+        std::fs::create_dir(&copy).unwrap();
+        std::fs::write(copy.join(".lock"), "").unwrap();
+        std::fs::write(copy.join("ids-0"), "text").unwrap();
+        std::fs::create_dir(folder.path().join("simgpu-spill-without-lock")).unwrap();
+        assert_eq!(count(), 4);
+        let next = Spill::new(folder.path(), 1 << 10).unwrap();
+        assert_eq!(count(), 4);
+        assert!(!copy.exists());
+        drop((running, killed, next));
+        assert_eq!(count(), 1);
+    }
+
     #[test]
     fn every_flipped_bit_is_found() {
         let folder = tempfile::tempdir().unwrap();
@@ -322,6 +364,24 @@ mod tests {
             std::fs::write(&file.path, &intact[..length]).unwrap();
             let error = read(&file).unwrap_err();
             assert!(matches!(error, Error::DamagedSpill { .. }), "{length}");
+        }
+    }
+
+    #[test]
+    fn swapped_files_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let mut streams = Streams::new(&spill, "twins", 2, 2);
+        for stream in [0, 1] {
+            streams.push(stream, &[stream as u8; 9_000]).unwrap();
+        }
+        let files = streams.finish().unwrap();
+        let contents = |file: &StreamFile| std::fs::read(&file.path).unwrap();
+        let (first, second) = (contents(&files[0]), contents(&files[1]));
+        std::fs::write(&files[0].path, second).unwrap();
+        std::fs::write(&files[1].path, first).unwrap();
+        for file in &files {
+            assert!(matches!(read(file), Err(Error::DamagedSpill { .. })));
         }
     }
 
