@@ -372,8 +372,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spill = Spill::new(folder.path(), 1 << 10).unwrap();
         let mut streams = Streams::new(&spill, "twins", 2, 2);
-        for stream in [0, 1] {
-            streams.push(stream, &[stream as u8; 9_000]).unwrap();
+        for (stream, byte) in [(0, b'a'), (1, b'b')] {
+            streams.push(stream, &[byte; 9_000]).unwrap();
         }
         let files = streams.finish().unwrap();
         let contents = |file: &StreamFile| std::fs::read(&file.path).unwrap();
