@@ -85,7 +85,7 @@ pub enum Error {
     },
     /// A temporary file of a run is not as the run wrote it.
     #[error(
-        "{} is damaged: its bytes are not those that were written; check the disk, and run again", path.display()
+        "{} is damaged: its bytes are not those that were written; check the disk, and pass `restart` to run again", path.display()
     )]
     DamagedSpill {
         /// The file.
@@ -137,6 +137,14 @@ pub enum Error {
         removed: u64,
         /// Skipped as bad.
         skipped: u64,
+    },
+    /// A run on disk ended before it was complete. The same run goes on from its last checkpoint.
+    #[error("{error}; repeat the run to go on where it stopped, from its files in {}", temporary.display())]
+    Resumable {
+        /// What ended the run. The message contains it.
+        error: Box<Error>,
+        /// The folder with its temporary files.
+        temporary: PathBuf,
     },
     /// [`Progress`](crate::progress::Progress) stopped the run before any output file got its final name.
     #[error("the run was stopped and wrote no output file; run again to get results")]

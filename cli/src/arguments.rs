@@ -1018,6 +1018,10 @@ pub struct HoldArguments {
     #[arg(long, value_name = "DIR", help_heading = "Machine")]
     pub temp_dir: Option<PathBuf>,
 
+    /// Begin anew where a run with the same output was stopped [default: go on from its last checkpoint]
+    #[arg(long, help_heading = "Machine")]
+    pub restart: bool,
+
     /// Maximum decompressed input to hold in memory, in MiB; larger input is read twice; never changes a
     /// result
     #[arg(
@@ -1164,9 +1168,10 @@ pub fn requested_distance(
 }
 
 impl HoldArguments {
-    /// Sets how much a run holds in memory, and where the rest goes.
+    /// Sets how much a run holds in memory, where the rest goes, and whether it goes on with what is there.
     pub(crate) fn set<'a>(&self, run: Run<'a>) -> Run<'a> {
         let run = run.held_bytes(u64::from(self.hold_mib) << 20);
+        let run = run.restart(self.restart);
         let run = match self.memory {
             Some(memory) => run.memory(memory),
             None => run,

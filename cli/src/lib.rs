@@ -183,9 +183,15 @@ fn fail(error: &anyhow::Error) -> u8 {
         return 0;
     }
     let library_error = error.downcast_ref::<simgpu::Error>();
-    if let (Some(simgpu::Error::Stopped), Some(signal)) = (library_error, stop::signal()) {
+    let (ended_by, remedy) = match library_error {
+        Some(simgpu::Error::Resumable { error, .. }) => {
+            (Some(&**error), "; run the same command again to go on")
+        }
+        other => (other, ""),
+    };
+    if let (Some(simgpu::Error::Stopped), Some(signal)) = (ended_by, stop::signal()) {
         print_error(&format!(
-            "simgpu: stopped by {signal} before the run was complete"
+            "simgpu: stopped by {signal} before the run was complete{remedy}"
         ));
         return signal.exit_code();
     }

@@ -14,6 +14,11 @@ use simgpu_cli::Usage;
 /// Turns an error of the library into the Python exception that fits.
 pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
     let message = spelled(&error.to_string());
+    with_message(py, error, message)
+}
+
+/// The same, with another message.
+fn with_message(py: Python<'_>, error: Error, message: String) -> PyErr {
     match error {
         Error::Io { path, cause, .. } => of_system(&path, &cause, message),
         Error::BadRecord(record) | Error::NoGoodRecord(record) => {
@@ -45,6 +50,7 @@ pub(crate) fn to_python(py: Python<'_>, error: Error) -> PyErr {
         }),
         Error::Unsupported(_) => raise(py, "UnsupportedError", message, |_| Ok(())),
         Error::Stopped => raise(py, "StoppedError", message, |_| Ok(())),
+        Error::Resumable { error, .. } => with_message(py, *error, message),
         Error::Disagreement(_) | Error::Defect(_) | Error::Accounting { .. } => {
             raise(py, "DefectError", message, |_| Ok(()))
         }
@@ -117,6 +123,7 @@ const SWITCHES: [&str; 8] = [
 pub(crate) fn spelled(message: &str) -> String {
     spell(message, |name, value| match value {
         None if name == "selftest" => "simgpu.selftest()".to_owned(),
+        None if name == "restart" => "resume=False".to_owned(),
         None if SWITCHES.contains(&name) => format!("{name}=True"),
         None => name.to_owned(),
         Some(number) if number.parse::<f64>().is_ok() => format!("{name}={number}"),

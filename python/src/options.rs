@@ -347,6 +347,7 @@ impl<'py> Options<'py> {
         Ok(HoldArguments {
             memory: self.memory()?,
             temp_dir: self.path("temp_dir")?,
+            restart: !self.switch("resume")?,
             hold_mib: self.required("hold_mib", "a number of MiB, at least 0")?,
         })
     }

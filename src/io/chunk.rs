@@ -19,6 +19,8 @@ use crate::documents::DocumentBatch;
 pub(crate) struct Chunk {
     /// The number of the file among the inputs.
     pub(crate) file: usize,
+    /// The number of the chunk in the file.
+    pub(crate) number: u64,
     pub(crate) contents: Contents,
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::error::Result;
@@ -69,8 +70,8 @@ impl Ids {
 }
 
 /// The documents that repeat an earlier id.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Repeated {
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Repeated {
     /// The number of these documents.
     pub(super) documents: u64,
     /// The first of them, after the document that it repeats.
@@ -133,6 +134,21 @@ impl DocumentIds {
             *self = DocumentIds::Spilled(ids);
         }
         Ok(())
+    }
+
+    /// Writes everything appended so far, for a checkpoint. Returns whether all ids are integers.
+    pub(crate) fn flush(&mut self) -> Result<bool> {
+        match self {
+            DocumentIds::Held(_) => Ok(true),
+            DocumentIds::Spilled(ids) => ids.flush(),
+        }
+    }
+
+    /// Goes on from a checkpoint, after [`DocumentIds::spill`].
+    pub(crate) fn restore(&mut self, are_integers: bool) {
+        if let DocumentIds::Spilled(ids) = self {
+            ids.are_integers = are_integers;
+        }
     }
 
     /// Ends the appending.
@@ -238,6 +254,14 @@ impl SpilledIds {
         digests.push(&[a, b, c, d, row])
     }
 
+    fn flush(&mut self) -> Result<bool> {
+        if let Some((lines, digests)) = &mut self.writing {
+            lines.flush()?;
+            digests.flush()?;
+        }
+        Ok(self.are_integers)
+    }
+
     fn end(&mut self) -> Result<()> {
         if let Some((lines, digests)) = self.writing.take() {
             self.file = Some(lines.finish_one()?);
@@ -312,10 +336,11 @@ impl<'a> IdsInOrder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::spill::Budget;
 
     fn all(ids: &[&str], spills_at: usize) -> (DocumentIds, Option<tempfile::TempDir>) {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let mut all = DocumentIds::default();
         for (at, id) in ids.iter().enumerate() {
             if at == spills_at {

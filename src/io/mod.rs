@@ -65,7 +65,7 @@ pub(crate) use compression::{Compression, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
-pub(crate) use ids::{DocumentIds, Ids};
+pub(crate) use ids::{DocumentIds, Ids, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use kept::{EndingFile, KeptFile, unwritable};
@@ -77,7 +77,9 @@ pub(crate) use pairs::{
     write_text as write_pairs_text,
 };
 pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
-pub(crate) use read::{Columns, Event, FilesReading, Fingerprint, Reader, Reading, TableForm};
+pub(crate) use read::{
+    Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm,
+};
 pub use read::{is_reading, read_documents};
 pub use removed::RemovedFormat;
 pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::{iter, thread};
 
@@ -12,6 +12,8 @@ use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
+use crate::store::disk::{Disk, OnDisk, for_all, sync_file, sync_folder};
+use crate::store::spill;
 
 /// Folder for files until the run is complete, and suffix of a single file until it is complete.
 const PARTIAL: &str = ".partial";
@@ -58,6 +60,8 @@ pub(crate) struct OutputFolder {
     created: Mutex<BTreeSet<String>>,
     /// Those that are on disk.
     on_disk: Mutex<BTreeSet<String>>,
+    /// Whether a stopped run goes on with them.
+    is_resumable: AtomicBool,
 }
 
 impl OutputFolder {
@@ -82,6 +86,7 @@ impl OutputFolder {
             lock: None,
             created: Mutex::default(),
             on_disk: Mutex::default(),
+            is_resumable: AtomicBool::new(false),
         };
         let partial = output.partial();
         let was_interrupted = match partial.symlink_metadata() {
@@ -131,8 +136,63 @@ impl OutputFolder {
                 remove(&folder.join(entry))?;
             }
         }
-        output.discard_partial()?;
         Ok(output)
+    }
+
+    /// Removes what an interrupted run left, but for these files, which this run takes over, and temporary files of a run
+    /// that can go on.
+    pub(crate) fn take_over(&self, files: &BTreeSet<String>) -> Result<()> {
+        let partial = self.partial();
+        let failed = || Error::io("read", partial.clone());
+        let mut tops = Vec::new();
+        for entry in fs::read_dir(&partial).map_err(failed())? {
+            tops.push(entry.map_err(failed())?.path());
+        }
+        // The list of the files goes last: without it, the next run would take the others for foreign files.
+        tops.sort_by_key(|path| path.ends_with(RUN_RECORD));
+        tops.retain(|path| !path.ends_with(LOCK) && !spill::is_unfinished(path));
+        for entry in tops
+            .iter()
+            .flat_map(|top| WalkDir::new(top).contents_first(true))
+        {
+            let entry = entry.map_err(|error| failed()(error.into()))?;
+            let path = entry.path();
+            if entry.file_type().is_dir() {
+                // A folder that holds something stays.
+                let _ = fs::remove_dir(path);
+            } else if !files.contains(&name_in(&partial, path)) {
+                remove(path)?;
+            }
+        }
+        let add_to = |set: &Mutex<BTreeSet<String>>| {
+            let set = set.lock();
+            let mut set = set.unwrap_or_else(PoisonError::into_inner);
+            set.extend(files.iter().cloned());
+        };
+        add_to(&self.created);
+        add_to(&self.on_disk);
+        Ok(())
+    }
+
+    /// Whether all of these files of an interrupted run are there.
+    pub(crate) fn holds(&self, names: &BTreeSet<String>) -> bool {
+        let partial = self.partial();
+        names.iter().all(|name| partial.join(name).is_file())
+    }
+
+    /// Waits until these files are on disk. If the run is stopped from now on, it goes on with them.
+    pub(crate) fn keep(&self, names: &BTreeSet<String>) -> Result<()> {
+        let partial = self.partial();
+        let on_disk = self.on_disk.lock();
+        let mut on_disk = on_disk.unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<PathBuf> = names
+            .difference(&on_disk)
+            .map(|name| partial.join(name))
+            .collect();
+        for_all(&new, |path| sync_file(&OnDisk, path))?;
+        on_disk.extend(names.iter().cloned());
+        self.is_resumable.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Refuses a folder that holds a file of which no `run.json`, of a complete or an interrupted run, says that
@@ -184,12 +244,7 @@ impl OutputFolder {
                 let path = error.path().unwrap_or(&self.folder).to_owned();
                 Error::io("read", path)(error.into())
             })?;
-            let path = entry.path().strip_prefix(&self.folder);
-            let parts = path.unwrap_or(entry.path()).components();
-            let parts: Vec<_> = parts
-                .map(|part| part.as_os_str().to_string_lossy())
-                .collect();
-            let name = parts.join("/");
+            let name = name_in(&self.folder, entry.path());
             if !is_own(&entry, &name) {
                 return refuse(&name);
             }
@@ -212,23 +267,14 @@ impl OutputFolder {
         Ok(names)
     }
 
-    /// Removes everything in `.partial` except the lock, and `run.json` last.
-    fn discard_partial(&self) -> Result<()> {
-        let partial = self.partial();
-        let mut entries = Vec::new();
-        for entry in fs::read_dir(&partial).map_err(Error::io("read", &partial))? {
-            entries.push(entry.map_err(Error::io("read", &partial))?.file_name());
-        }
-        entries.sort_by_key(|name| name == RUN_RECORD);
-        for name in entries.iter().filter(|name| *name != LOCK) {
-            remove(&partial.join(name))?;
-        }
-        Ok(())
-    }
-
     /// The folder for files until the run is complete.
     pub(crate) fn partial(&self) -> PathBuf {
-        self.folder.join(PARTIAL)
+        OutputFolder::partial_of(&self.folder)
+    }
+
+    /// The folder for files until the run is complete, of a folder of results.
+    pub(crate) fn partial_of(folder: &Path) -> PathBuf {
+        folder.join(PARTIAL)
     }
 
     /// Creates a file in `.partial`, and its parent folders. `name` separates folders with `/`.
@@ -345,7 +391,10 @@ impl OutputFolder {
         let parent = std::path::absolute(folder).map_err(Error::io("find", folder))?;
         parent
             .parent()
-            .map_or(Ok(()), |parent| sync_folder(disk, parent))
+            .map_or(Ok(()), |parent| sync_folder(disk, parent))?;
+        // With temporary files, from which nothing goes on any more.
+        let _ = fs::remove_dir_all(partial);
+        Ok(())
     }
 
     /// The entries of this run, in the order of renaming.
@@ -382,6 +431,13 @@ impl Drop for OutputFolder {
     fn drop(&mut self) {
         // Only the holder of the lock may clean up. The next run discards what could not be removed.
         if let Some(_lock) = self.lock.take() {
+            let partial = fs::read_dir(self.partial());
+            let mut entries = partial.into_iter().flatten().flatten();
+            if self.is_resumable.load(Ordering::Relaxed)
+                || entries.any(|entry| spill::is_unfinished(&entry.path()))
+            {
+                return;
+            }
             let _ = fs::remove_dir_all(self.partial());
             if self.is_new {
                 // This removes an empty folder alone: after a commit it holds the results.
@@ -389,78 +445,6 @@ impl Drop for OutputFolder {
             }
         }
     }
-}
-
-/// What a commit asks of the disk. A test records the calls.
-trait Disk: Sync {
-    /// Waits until a file, or the names in a folder, are on disk.
-    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()>;
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-}
-
-struct OnDisk;
-
-impl Disk for OnDisk {
-    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()> {
-        if !is_folder {
-            // Windows flushes only what may be written.
-            return File::options().write(true).open(path)?.sync_all();
-        }
-        if cfg!(not(unix)) {
-            return Ok(());
-        }
-        match File::open(path)?.sync_all() {
-            // A file system without this operation, such as some network mounts.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::InvalidInput | ErrorKind::Unsupported
-                ) =>
-            {
-                Ok(())
-            }
-            synced => synced,
-        }
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
-    }
-}
-
-fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
-    disk.sync(path, false)
-        .map_err(Error::io("write to disk", path))
-}
-
-fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
-    disk.sync(path, true)
-        .map_err(Error::io("write to disk", path))
-}
-
-/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
-fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
-    const AT_A_TIME: usize = 32;
-    let next = AtomicUsize::new(0);
-    let sync_some = || {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
-            sync(path)?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let others = 1..paths.len().min(AT_A_TIME);
-        // Where no more threads can be had, the others do the work.
-        let others =
-            others.map_while(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok());
-        let others: Vec<_> = others.collect();
-        let mut synced = sync_some();
-        for other in others {
-            synced = synced.and(other.join().unwrap_or(Ok(())));
-        }
-        synced
-    })
 }
 
 /// Renamed entries, to undo the renaming if it fails halfway.
@@ -646,6 +630,15 @@ impl Drop for OutputFile {
     }
 }
 
+/// The name of a file in a folder, with `/`.
+fn name_in(folder: &Path, path: &Path) -> String {
+    let parts = path.strip_prefix(folder).unwrap_or(path).components();
+    let parts: Vec<_> = parts
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    parts.join("/")
+}
+
 /// The folder of a file.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
@@ -715,6 +708,7 @@ mod tests {
     /// A folder whose files hold `contents`.
     fn filled(root: &Path, contents: &str) -> OutputFolder {
         let output = OutputFolder::open(&root.join("out"), true).unwrap();
+        output.take_over(&BTreeSet::new()).unwrap();
         let names = [
             "kept/a/b.jsonl",
             "kept/c.jsonl",

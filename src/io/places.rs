@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::chunk::Chunk;
-use super::ids::DocumentIds;
+use super::ids::{DocumentIds, Repeated};
 use super::jsonl::json_string;
-use super::read::Fingerprint;
+use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, MissingIds, SkippedRecord};
 use super::table::IdColumn;
 use crate::error::{BadRecord, Error, Result};
@@ -52,7 +53,7 @@ pub(crate) struct Skipped {
 }
 
 /// The documents without an id.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct WithoutId {
     pub(crate) documents: u64,
     /// The first one.
@@ -82,6 +83,15 @@ impl Places {
             }
         }
         (&self.files[file].relative, nth + before as u64)
+    }
+
+    /// The place before the first chunk of a file.
+    pub(crate) fn start_of_file(&self, file: usize) -> Position {
+        Position {
+            file,
+            chunk: 0,
+            records: self.files.iter().take(file).map(|file| file.records).sum(),
+        }
     }
 
     /// The bad records of a file.
@@ -190,12 +200,18 @@ impl Places {
         }
     }
 
+    /// Finds the documents that repeat an earlier id. Asked once.
+    pub(crate) fn find_repeated_ids(&mut self) -> Result<Repeated> {
+        let ids = self.ids.as_mut();
+        ids.map_or(Ok(Repeated::default()), DocumentIds::repeated)
+    }
+
     /// Counts the documents that repeat an earlier id, or refuses them if ids must be unique.
-    pub(crate) fn count_repeated_ids(&mut self, unique_ids: bool) -> Result<()> {
-        let Some(ids) = &mut self.ids else {
-            return Ok(());
-        };
-        let repeated = ids.repeated()?;
+    pub(crate) fn count_repeated_ids(
+        &mut self,
+        repeated: Repeated,
+        unique_ids: bool,
+    ) -> Result<()> {
         match repeated.first {
             Some((first, second)) if unique_ids => {
                 let place = |row| {

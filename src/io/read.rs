@@ -19,6 +19,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::arrow::{self, ArrowForm};
@@ -64,7 +65,7 @@ pub(crate) enum TableForm {
 }
 
 /// What shows, on a second read, whether a file has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fingerprint {
     size: u64,
     modified: Option<SystemTime>,
@@ -73,6 +74,24 @@ pub(crate) struct Fingerprint {
     checksum: u64,
     /// Bytes read, decompressed.
     pub(crate) bytes: u64,
+}
+
+/// A place between two chunks of the inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// The number of the file.
+    pub(crate) file: usize,
+    /// The number of the chunk in the file.
+    pub(crate) chunk: u64,
+    /// The number of records in the files before it.
+    pub(crate) records: u64,
+}
+
+impl Position {
+    /// Whether a chunk lies before this place.
+    pub(crate) fn is_after(&self, chunk: &Chunk) -> bool {
+        (chunk.file, chunk.number) < (self.file, self.chunk)
+    }
 }
 
 /// Options of reading.
@@ -115,6 +134,7 @@ pub(crate) struct FilesReading<'a> {
     reading: Reading<'a>,
     consumed: AtomicU64,
     limit: Limit,
+    first_file: usize,
 }
 
 impl<'a> FilesReading<'a> {
@@ -125,7 +145,25 @@ impl<'a> FilesReading<'a> {
             consumed: AtomicU64::new(0),
             limit: Limit::new(reading.limit),
             reading,
+            first_file: 0,
         })
+    }
+
+    /// Leaves out the files before a place. Of its own file, the chunks before it come, too: what they hold decides where
+    /// the next ones begin.
+    pub(crate) fn starting_at(self, position: &Position) -> Self {
+        let before = &self.files[..position.file.min(self.files.len())];
+        let consumed = before.iter().map(InputFile::stored_bytes).sum();
+        let left = self
+            .reading
+            .limit
+            .map(|limit| limit.saturating_sub(position.records));
+        FilesReading {
+            consumed: AtomicU64::new(consumed),
+            limit: Limit::new(left),
+            first_file: position.file,
+            ..self
+        }
     }
 
     /// File bytes read so far.
@@ -148,7 +186,11 @@ impl<'a> FilesReading<'a> {
             file,
             input: &self.files[file],
             of_all: self,
-            state: State::Unopened,
+            state: match file < self.first_file {
+                true => State::Ended,
+                false => State::Unopened,
+            },
+            chunks: 0,
         }
     }
 
@@ -237,6 +279,8 @@ pub(crate) struct Reader<'a> {
     input: &'a InputFile,
     of_all: &'a FilesReading<'a>,
     state: State<'a>,
+    /// The number of chunks so far.
+    chunks: u64,
 }
 
 enum State<'a> {
@@ -296,8 +340,10 @@ impl Reader<'_> {
             State::Open(parts, read) => parts.next(self.input, read)?,
         };
         if let Some(contents) = contents {
+            self.chunks += 1;
             return Ok(Some(Event::Chunk(Chunk {
                 file: self.file,
+                number: self.chunks - 1,
                 contents: limit.first_of(contents),
             })));
         }

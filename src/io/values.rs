@@ -73,6 +73,16 @@ pub(crate) struct Unordered {
 }
 
 impl FieldValues {
+    /// Appends the value of the next document.
+    pub(crate) fn push(&mut self, value: &str) {
+        self.0.push(value);
+    }
+
+    /// All values, by row.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        (0..self.0.len()).map(|row| self.0.get(row))
+    }
+
     /// Bytes of memory used.
     pub(crate) fn bytes(&self) -> usize {
         usize::try_from(self.0.bytes()).unwrap_or(usize::MAX)

@@ -198,6 +198,11 @@ impl Sink for Banded {
         Ok(KeyWriter::files(bands))
     }
 
+    #[cfg(feature = "io")]
+    fn flush(&mut self) -> Result<()> {
+        self.writer.as_mut().map_or(Ok(()), KeyWriter::flush)
+    }
+
     fn take_sets(&mut self, first: u32, sets: PieceSets) {
         let PieceSets { hashes, ranges } = sets;
         if let Some(held) = &mut self.sets {

@@ -2,6 +2,8 @@
 
 use super::candidates::{Candidates, counts};
 use super::corpus::Corpus;
+#[cfg(feature = "io")]
+use super::observed::Observations;
 use super::removed::{ClusterSizes, FoundBy, Removed};
 use super::search::{CandidateMethod, Search};
 #[cfg(feature = "io")]
@@ -9,7 +11,7 @@ use super::searched::OnDisk;
 use super::searched::Searched;
 use super::source::{InMemory, Source};
 #[cfg(feature = "io")]
-use super::spilled::{Part, RemovalWriter, SpilledRemovals};
+use super::spilled::{Part, Parts, RemovalWriter, SpilledRemovals, Step};
 use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
@@ -20,6 +22,8 @@ use crate::pipeline::{
     ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
 };
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
+#[cfg(feature = "io")]
+use crate::store::spill::Spill;
 
 /// The parameters of a deduplication. [`Dedup::new`] supplies defaults; change fields as needed.
 #[derive(Clone, Debug)]
@@ -230,12 +234,16 @@ impl OnDisk {
     ) -> Result<FoundRemovals> {
         let OnDisk {
             rows,
-            mut counts,
+            counts,
             parts,
             spill,
         } = self;
         let mut writer = RemovalWriter::new(&spill, rows);
-        let mut sizes = ClusterSizes::default();
+        let mut compared = spill.state(COMPARE).unwrap_or_else(|| Compared {
+            counts,
+            ..Compared::default()
+        });
+        parts.restore_observed(&compared.observed);
         let search = parts.search().clone();
         let cluster = |part: Part| {
             let Part {
@@ -251,12 +259,35 @@ impl OnDisk {
             Ok((documents, clustered))
         };
         timings.time("compare", 0, || {
-            parts.for_each(progress, cluster, |(documents, clustered)| {
-                clustered.count_in(&mut counts);
-                sizes.add(&clustered.removed, |row| documents.row(row));
-                writer.add(&documents, &clustered.removed)
-            })
+            // Whether what was compared ends with a part.
+            let mut is_between_parts = true;
+            let clustered = parts.for_each(compared.parts, progress, cluster, |step| match step {
+                Step::Result((documents, clustered)) => {
+                    is_between_parts = false;
+                    clustered.count_in(&mut compared.counts);
+                    let row_of = |row| documents.row(row);
+                    compared.sizes.add(&clustered.removed, row_of);
+                    writer.add(&documents, &clustered.removed)
+                }
+                Step::Done { parts: done } => {
+                    is_between_parts = true;
+                    compared.parts = done;
+                    match spill.is_due() {
+                        true => compared.save(&parts, &mut writer, &spill),
+                        false => Ok(()),
+                    }
+                }
+            });
+            if matches!(clustered, Err(Error::Stopped)) && is_between_parts {
+                compared.save(&parts, &mut writer, &spill)?;
+            }
+            clustered
         })?;
+        writer.flush()?;
+        let observed = parts.observed().map(Observations::by_matches);
+        compared.observed = observed.unwrap_or_default();
+        spill.note(COMPARE, &compared)?;
+        let Compared { counts, sizes, .. } = compared;
         timings.add_disk_use(spill.take_use(parts.count()));
         let observed = parts.observed();
         Ok(FoundRemovals {
@@ -269,6 +300,33 @@ impl OnDisk {
             expected_precision: search.expected_precision(num_perm, observed),
             timings,
         })
+    }
+}
+
+/// The name of the comparisons, for checkpoints.
+#[cfg(feature = "io")]
+const COMPARE: &str = "compare";
+
+/// What is compared at a checkpoint.
+#[cfg(feature = "io")]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Compared {
+    /// The number of parts.
+    parts: usize,
+    counts: Counts,
+    sizes: ClusterSizes,
+    /// The number of compared candidates by equal slots; empty without signatures.
+    observed: Vec<u64>,
+}
+
+#[cfg(feature = "io")]
+impl Compared {
+    /// Makes a checkpoint between two parts.
+    fn save(&mut self, parts: &Parts, writer: &mut RemovalWriter, spill: &Spill) -> Result<()> {
+        writer.flush()?;
+        let observed = parts.observed().map(Observations::by_matches);
+        self.observed = observed.unwrap_or_default();
+        spill.checkpoint(COMPARE, self)
     }
 }
 

@@ -10,6 +10,8 @@ use std::time::Instant;
 use super::corpus::Corpus;
 use super::numbered::Numbered;
 #[cfg(feature = "io")]
+pub(crate) use super::numbered::NumbersRead;
+#[cfg(feature = "io")]
 use super::spilled::DocumentWriter;
 use crate::documents::{DigestSet, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
@@ -81,6 +83,12 @@ pub(crate) trait Sink: Sync {
     fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
         let _ = (spill, rows);
         Ok(0)
+    }
+
+    /// Writes everything taken so far, for a checkpoint.
+    #[cfg(feature = "io")]
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
     }
 
     /// Receives the exact sets of the documents that it takes next, if it wants them or did when they were signed. The
@@ -320,6 +328,41 @@ impl<'a> FirstPass<'a> {
         Ok(())
     }
 
+    /// The folder of the documents on disk; `None` as long as they are in memory.
+    #[cfg(feature = "io")]
+    pub(crate) fn on_disk(&self) -> Option<Arc<Spill>> {
+        self.signing.known().numbered.on_disk().cloned()
+    }
+
+    /// The folder in which the run was stopped; `None` if it begins.
+    #[cfg(feature = "io")]
+    pub(crate) fn unfinished(&self) -> Option<Arc<Spill>> {
+        self.budget.as_ref()?.unfinished.clone()
+    }
+
+    /// Goes on from a checkpoint.
+    #[cfg(feature = "io")]
+    pub(crate) fn restore<R>(
+        &mut self,
+        spill: &Arc<Spill>,
+        read: &NumbersRead,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
+        let known = &mut *signing.known_mut();
+        known.numbered.restore(read);
+        self.spill(spill, known, notes)?;
+        known.wanted = self.sink.wants();
+        Ok(())
+    }
+
+    /// Writes everything numbered so far, for a checkpoint.
+    #[cfg(feature = "io")]
+    pub(crate) fn save(&mut self) -> Result<NumbersRead> {
+        self.sink.flush()?;
+        self.signing.known_mut().numbered.save()
+    }
+
     /// Moves everything that grows with the documents to disk if it takes more memory than it may.
     #[cfg(feature = "io")]
     fn spill_if_large<R>(&mut self, known: &mut Known, notes: &mut dyn Notes<R>) -> Result<()> {
@@ -327,17 +370,29 @@ impl<'a> FirstPass<'a> {
             return Ok(());
         };
         let numbered = &mut known.numbered;
-        if numbered.is_spilled() || !self.sink.may_spill() {
+        if numbered.on_disk().is_some() || !self.sink.may_spill() {
             return Ok(());
         }
         let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
         if held <= budget.held() {
             return Ok(());
         }
-        let spill = Spill::new(&budget.folder, budget.memory)?;
-        let files = self.sink.spill(&spill, &numbered.corpus().distinct)?;
-        notes.spill(&spill)?;
-        numbered.spill(DocumentWriter::new(&spill, files))
+        let spill = Spill::new(budget)?;
+        self.spill(&spill, known, notes)
+    }
+
+    /// Moves everything that grows with the documents to disk.
+    #[cfg(feature = "io")]
+    fn spill<R>(
+        &mut self,
+        spill: &Arc<Spill>,
+        known: &mut Known,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let numbered = &mut known.numbered;
+        let files = self.sink.spill(spill, &numbered.corpus().distinct)?;
+        notes.spill(spill)?;
+        numbered.spill(DocumentWriter::new(spill, files))
     }
 
     /// Ends the pass, and adds its times to `times`.

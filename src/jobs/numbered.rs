@@ -1,12 +1,16 @@
 //! Numbers documents as they are read, and finds those that repeat earlier ones.
 
 use std::collections::hash_map::Entry;
+#[cfg(feature = "io")]
+use std::sync::Arc;
 
 use super::corpus::Corpus;
 #[cfg(feature = "io")]
 use super::spilled::DocumentWriter;
 use crate::documents::DigestMap;
 use crate::error::{Error, Result};
+#[cfg(feature = "io")]
+use crate::store::spill::Spill;
 
 /// The documents read so far.
 #[derive(Debug, Default)]
@@ -94,11 +98,39 @@ impl Numbered {
     }
 }
 
+/// The numbers of documents at a checkpoint.
+#[cfg(feature = "io")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct NumbersRead {
+    rows: u32,
+    without_shingles: u64,
+    bytes: u64,
+}
+
 #[cfg(feature = "io")]
 impl Numbered {
-    /// Whether documents are on disk.
-    pub(super) fn is_spilled(&self) -> bool {
-        self.writer.is_some()
+    /// The folder of the documents on disk; `None` as long as they are in memory.
+    pub(super) fn on_disk(&self) -> Option<&Arc<Spill>> {
+        self.writer.as_ref().map(DocumentWriter::spill)
+    }
+
+    /// Writes everything added so far, for a checkpoint.
+    pub(super) fn save(&mut self) -> Result<NumbersRead> {
+        self.writer.as_mut().map_or(Ok(()), DocumentWriter::flush)?;
+        let corpus = &self.corpus;
+        Ok(NumbersRead {
+            rows: corpus.rows,
+            without_shingles: corpus.without_shingles,
+            bytes: corpus.bytes,
+        })
+    }
+
+    /// Goes on from a checkpoint.
+    pub(super) fn restore(&mut self, read: &NumbersRead) {
+        let corpus = &mut self.corpus;
+        corpus.rows = read.rows;
+        corpus.without_shingles = read.without_shingles;
+        corpus.bytes = read.bytes;
     }
 
     /// Bytes of memory used.

@@ -22,6 +22,15 @@ impl Observations {
         Observations(Arc::new(Mutex::new(vec![0; num_perm + 1])))
     }
 
+    /// Adds counts of compared candidates by equal slots.
+    pub(crate) fn add(&self, by_matches: &[u64]) {
+        if let Ok(mut counts) = self.0.lock() {
+            for (sum, count) in counts.iter_mut().zip(by_matches) {
+                *sum += count;
+            }
+        }
+    }
+
     /// The number of compared candidates by equal slots.
     pub(crate) fn by_matches(&self) -> Vec<u64> {
         self.0
@@ -76,10 +85,6 @@ impl Comparer for ObservedComparer<'_> {
 
 impl Drop for ObservedComparer<'_> {
     fn drop(&mut self) {
-        if let Ok(mut counts) = self.signatures.observed.0.lock() {
-            for (sum, count) in counts.iter_mut().zip(&self.by_matches) {
-                *sum += count;
-            }
-        }
+        self.signatures.observed.add(&self.by_matches);
     }
 }

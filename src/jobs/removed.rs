@@ -44,7 +44,8 @@ impl FoundBy {
 }
 
 /// The sizes of clusters of two or more documents.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct ClusterSizes {
     /// The number of clusters of each size.
     pub(crate) histogram: BTreeMap<u64, u64>,

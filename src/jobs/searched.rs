@@ -142,11 +142,11 @@ impl Searched {
                     }
                     // Positions ascend as rows do.
                     let mut positions = buckets.positions().iter();
-                    source.read_exact_sets(engine, &wanted, &mut |_, set| {
-                        positions
-                            .next()
-                            .map_or(Ok(()), |position| sets.insert(*position, set))
-                    })?;
+                    let mut insert = |_: u32, set: &[u64]| {
+                        let position = positions.next();
+                        position.map_or(Ok(()), |position| sets.insert(*position, set))
+                    };
+                    source.read_exact_sets(engine, &wanted, &mut insert)?;
                     Ok::<_, Error>(sets)
                 })?,
             };

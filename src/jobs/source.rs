@@ -40,12 +40,13 @@ pub(crate) trait Source {
         ExactSets::default()
     }
 
-    /// Reads the documents at the wanted rows again, and calls `each` with the row and the exact set of each, in order.
+    /// Reads the documents at the wanted rows again, and passes the row and the exact set of each to `sets`, in order. A
+    /// run that was stopped meanwhile goes on with the next ones.
     fn read_exact_sets(
         &self,
         engine: &Engine,
         wanted: &Bits,
-        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+        sets: &mut dyn SetsByRow,
     ) -> Result<()>;
 
     /// The memory that a run may take, and the folder for what does not fit; `None` if there is no bound.
@@ -58,6 +59,23 @@ pub(crate) trait Source {
     #[cfg(feature = "io")]
     fn ids(&self) -> Result<Option<NextId<'_>>> {
         Ok(None)
+    }
+}
+
+/// Receives exact sets, by ascending row.
+pub(crate) trait SetsByRow {
+    fn take(&mut self, row: u32, set: &[u64]) -> Result<()>;
+
+    /// Writes everything taken so far, for a checkpoint.
+    #[cfg(feature = "io")]
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
+    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
+        self(row, set)
     }
 }
 
@@ -149,7 +167,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         &self,
         engine: &Engine,
         wanted: &Bits,
-        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+        sets: &mut dyn SetsByRow,
     ) -> Result<()> {
         self.progress.begin("read again", wanted.count());
         let mut rows = wanted.ones();
@@ -167,7 +185,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
             });
             let hashes: Vec<Vec<u64>> = hashes.collect();
             for (row, set) in batch.iter().zip(hashes) {
-                each(*row, &set)?;
+                sets.take(*row, &set)?;
                 bytes += self.bytes(*row as usize) as u64;
             }
             done += batch.len() as u64;

@@ -10,6 +10,9 @@ mod set_table;
 mod bits;
 
 #[cfg(feature = "io")]
+pub(crate) mod disk;
+
+#[cfg(feature = "io")]
 pub(crate) mod spill;
 
 #[cfg(feature = "io")]

@@ -81,6 +81,8 @@ _WRITING = """
         a run that needs more goes on on disk. By default 60 % of what this process may use. Never
         changes a result.
     temp_dir: Folder for temporary files; by default beside the results.
+    resume: Whether to go on from the last checkpoint of a run with the same output that was
+        stopped; otherwise what it did is discarded.
     hold_mib: Most MiB of decompressed input held in memory; larger input is read twice.
     compression_level: Level of compressed outputs: 1 to 22 for zstd, 0 to 9 for gzip and xz, 1 to
         9 for bzip2.
@@ -151,6 +153,7 @@ def dedup_files(
     max_bucket: int = 4096,
     memory: int | str | None = None,
     temp_dir: Path | None = None,
+    resume: bool = True,
     hold_mib: int = 128,
     removed_format: Literal["jsonl", "parquet"] = "jsonl",
     compression_level: int | None = None,
@@ -227,6 +230,7 @@ def pairs_files(
     max_pairs: int = 1_000_000_000,
     memory: int | str | None = None,
     temp_dir: Path | None = None,
+    resume: bool = True,
     hold_mib: int = 128,
     compression_level: int | None = None,
     overwrite: bool = False,

@@ -1,13 +1,15 @@
 //! Deduplicates documents in files.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::kept::{DedupOutput, Target, stream_kept, write_kept};
+use super::kept::{DedupOutput, Target, Written, stream_kept, write_kept};
 use super::machine;
 use super::outcome::Outcome;
+use super::resume::resumable;
 use super::run::Run;
 use super::source::FileSource;
 use crate::error::{Conflict, Error, Result};
@@ -38,10 +40,20 @@ impl Run<'_> {
     /// run. After an error the folder holds no new results, and earlier ones are unchanged. A stream may have
     /// received some records.
     pub fn dedup<'o>(self, task: &Dedup, output: impl Into<DedupOutput<'o>>) -> Result<Outcome> {
+        let output = output.into();
+        let folder = output.folder().map(Path::to_owned);
+        let partial = folder.as_deref().map(OutputFolder::partial_of);
+        let temporary = self.temporary.clone().or(partial).unwrap_or_default();
+        let outcome = self.dedup_into(task, output);
+        outcome.map_err(|error| resumable(error, &temporary, folder.as_deref()))
+    }
+
+    fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
+        let folder = output.folder().map(Path::to_owned);
         if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
             return Err(Conflict::KeepTwice.into());
         }
-        let target = Target::open(&self, output.into())?;
+        let target = Target::open(&self, output)?;
         let held_bytes = match (&target, task.search.verification) {
             // Nothing is read again.
             (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
@@ -51,6 +63,15 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
+        source.set_budget(folder.as_deref(), &task.search, task.parameters(&self))?;
+        let mut written = source.written();
+        if let Target::Folder(folder) = &target {
+            // Whoever was stopped while it renamed files writes them again.
+            if !folder.holds(&written.names) {
+                written = Written::default();
+            }
+            folder.take_over(&written.names)?;
+        }
         let found = find_removals(&mut source, self.engine, task, self.progress)?;
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
@@ -69,7 +90,7 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || write_kept(&folder, &source, &is_kept, completed);
+                        let kept = || write_kept(&folder, &source, &is_kept, written, completed);
                         let kept = beside(tables, kept, look)?;
                         // To free much memory takes time, which is there while the disk is busy.
                         let held = source.places.held.take();
@@ -93,13 +114,15 @@ impl Run<'_> {
         let report = self.report(&source, counts, task, &found)?;
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
+            let resumed = source.on_disk().map_or(0, |spill| spill.resumed());
             create_json(&folder, REPORT, &report)?;
-            let record = machine::run_record(&self, &timings, elapsed_s, folder.files());
+            let record = machine::run_record(&self, &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.progress, to_read, report.counts.kept, bytes)?;
             folder.commit()?;
         }
+        source.complete_budget();
         Ok(Outcome {
             report,
             timings,

@@ -1,16 +1,18 @@
 //! Where a deduplication writes its results, and the writing of kept records.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::run::{Run, check_compression_level};
 use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
-    unwritable,
+    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, Position,
+    frames_in_flight, unwritable,
 };
 
 /// What messages call the stream of a run.
@@ -42,6 +44,16 @@ impl std::fmt::Debug for DedupOutput<'_> {
             DedupOutput::Nowhere { temporary } => ("Nowhere", temporary),
         };
         f.debug_tuple(name).field(path).finish()
+    }
+}
+
+impl DedupOutput<'_> {
+    /// The folder for all results.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        match self {
+            DedupOutput::Folder(folder) => Some(folder),
+            DedupOutput::Stream { .. } | DedupOutput::Nowhere { .. } => None,
+        }
     }
 }
 
@@ -110,6 +122,29 @@ impl<'a> Target<'a> {
     }
 }
 
+/// The name of the writing of kept records, for checkpoints.
+const WRITE: &str = "write";
+
+/// What is written of the kept records at a checkpoint.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Written {
+    /// The number of inputs whose kept records are written.
+    inputs: usize,
+    /// The number of kept records.
+    records: u64,
+    /// The files with these records.
+    pub(super) names: BTreeSet<String>,
+}
+
+impl FileSource<'_> {
+    /// What was written before the run was stopped.
+    pub(super) fn written(&self) -> Written {
+        let spill = self.unfinished();
+        let written = spill.and_then(|spill| spill.state(WRITE));
+        written.unwrap_or_default()
+    }
+}
+
 /// The kept records of a chunk of a file.
 struct KeptOfChunk {
     file: usize,
@@ -122,6 +157,7 @@ struct KeptOfChunk {
 fn for_each_kept(
     source: &FileSource<'_>,
     is_kept: &[bool],
+    start: &Position,
     mut each: impl FnMut(Part<KeptOfChunk>) -> Result<()>,
 ) -> Result<u64> {
     let copy = |Placed { chunk, rows }: Placed| {
@@ -138,7 +174,7 @@ fn for_each_kept(
         })
     };
     let mut written = 0;
-    source.read_again("write", Columns::All, copy, |part| {
+    source.read_again("write", Columns::All, start, copy, |part| {
         if let Part::Chunk(KeptOfChunk { records, .. }) = &part {
             written += records;
             if *records == 0 {
@@ -156,21 +192,41 @@ pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
+    mut written: Written,
     completed: &(dyn Fn(String) + Sync),
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
     let (mut table, mut current) = (None, None);
-    let mut ending: VecDeque<(String, EndingFile)> = VecDeque::new();
-    let finish = |(name, file): (String, EndingFile)| {
-        file.finish()?;
-        completed(name);
-        Ok::<_, Error>(())
+    let mut ending: VecDeque<Ending> = VecDeque::new();
+    let start = source.places.start_of_file(written.inputs);
+    let before = written.records;
+    let mut of_file = 0;
+    let mut finish = |ending: Ending| {
+        if let Some((name, file)) = ending.file {
+            file.finish()?;
+            written.names.insert(name.clone());
+            completed(name);
+        }
+        written.inputs += 1;
+        written.records += ending.records;
+        match source.on_disk() {
+            Some(spill) if spill.is_due() => {
+                folder.keep(&written.names)?;
+                spill.checkpoint(WRITE, &written)
+            }
+            _ => Ok(()),
+        }
     };
-    let written = for_each_kept(source, is_kept, |part| {
+    let records = for_each_kept(source, is_kept, &start, |part| {
         match part {
             Part::Table(form) => table = Some(form),
-            Part::Chunk(KeptOfChunk { file, kept, .. }) => {
+            Part::Chunk(KeptOfChunk {
+                file,
+                kept,
+                records,
+            }) => {
+                of_file += records;
                 let (_, target) = match &mut current {
                     Some(target) => target,
                     None => {
@@ -186,20 +242,35 @@ pub(super) fn write_kept(
             }
             Part::End => {
                 table = None;
-                if let Some((name, target)) = current.take() {
-                    ending.push_back((name, target.end()?));
-                }
+                let file = current
+                    .take()
+                    .map(|(name, target)| Ok::<_, Error>((name, target.end()?)));
+                ending.push_back(Ending {
+                    file: file.transpose()?,
+                    records: std::mem::take(&mut of_file),
+                });
                 // Small files are compressed many at a time, like the frames of a large one.
-                let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
+                let in_flight = |ending: &Ending| {
+                    let file = ending.file.as_ref();
+                    file.map_or(0, |(_, file)| file.in_flight)
+                };
                 while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                    ending.pop_front().map_or(Ok(()), finish)?;
+                    ending.pop_front().map_or(Ok(()), &mut finish)?;
                 }
             }
         }
         Ok(())
     })?;
     ending.into_iter().try_for_each(finish)?;
-    Ok(written)
+    Ok(before + records)
+}
+
+/// The end of an input.
+struct Ending {
+    /// The file with its kept records, and its name; `None` without kept records.
+    file: Option<(String, EndingFile)>,
+    /// The number of kept records.
+    records: u64,
 }
 
 /// Writes the kept records of all inputs to a stream. Returns the number of documents written.
@@ -210,7 +281,8 @@ pub(super) fn stream_kept(
 ) -> Result<u64> {
     let failed = || Error::io("write to", STDOUT);
     let mut target = BufWriter::with_capacity(1 << 16, target);
-    let written = for_each_kept(source, is_kept, |part| match part {
+    let start = Position::default();
+    let written = for_each_kept(source, is_kept, &start, |part| match part {
         Part::Chunk(KeptOfChunk { kept, .. }) => {
             let bytes = kept.bytes().unwrap_or_default();
             target.write_all(bytes).map_err(failed())

@@ -16,11 +16,13 @@ use crate::io::RUN_RECORD;
 use crate::progress::{StageTime, Timings};
 
 /// The values that differ between equal runs: version, machine, times and memory.
-/// `files` are the files of the run; `run.json` itself is added.
+/// `resumed` says how often the run went on after it was stopped; times and memory are those since the last time. `files`
+/// are the files of the run; `run.json` itself is added.
 pub(super) fn run_record(
     run: &Run<'_>,
     timings: &Timings,
     elapsed_s: f64,
+    resumed: u64,
     mut files: BTreeSet<String>,
 ) -> Value {
     files.insert(RUN_RECORD.to_owned());
@@ -59,6 +61,7 @@ pub(super) fn run_record(
             "architecture": std::env::consts::ARCH,
         },
         "elapsed_s": elapsed_s,
+        "resumed": resumed,
         "memory_bytes": run.memory_bytes(),
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,

@@ -6,6 +6,8 @@ mod kept;
 
 mod memory;
 
+mod noted;
+
 pub(crate) mod machine;
 
 mod outcome;
@@ -13,6 +15,8 @@ mod outcome;
 mod pairs;
 
 mod preference;
+
+mod resume;
 
 mod run;
 

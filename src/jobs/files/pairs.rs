@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::kept::STDOUT;
 use super::outcome::Outcome;
+use super::resume::resumable;
 use super::run::{Run, check_compression_level};
 use super::source::FileSource;
 use crate::error::{Error, Result};
@@ -66,6 +67,14 @@ impl PairsOutput<'_> {
         }
     }
 
+    /// The file.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            PairsOutput::File(path) => Some(path),
+            PairsOutput::Stream { .. } | PairsOutput::Nowhere { .. } => None,
+        }
+    }
+
     /// The folder for temporary files.
     fn temporary(&self) -> PathBuf {
         match self {
@@ -86,7 +95,16 @@ impl Run<'_> {
     /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
     /// the progress stops the run. After an error there is no new output file, and an earlier one is unchanged.
     /// A stream may have received some pairs.
-    pub fn pairs(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
+    pub fn pairs(self, task: &Pairs, output: PairsOutput<'_>) -> Result<Outcome> {
+        let file = output.file().map(Path::to_owned);
+        let temporary = self.temporary.clone();
+        let temporary = temporary.unwrap_or_else(|| output.temporary());
+        let outcome = self.pairs_into(task, output);
+        outcome.map_err(|error| resumable(error, &temporary, file.as_deref()))
+    }
+
+    fn pairs_into(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        let file = output.file().map(Path::to_owned);
         let search = &task.search;
         self.check_outputs(&output.names())?;
         let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
@@ -97,6 +115,7 @@ impl Run<'_> {
         let mut timings = Timings::default();
         let temporary = target.temporary.clone();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
+        source.set_budget(file.as_deref(), search, task.parameters(&self))?;
         let (engine, progress) = (self.engine, self.progress);
         let searched = Searched::read(&mut source, engine, search, progress, &mut timings)?;
         let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
@@ -111,6 +130,7 @@ impl Run<'_> {
         let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
         describe(&mut report, task, &found);
         target.commit(&report, self.progress, compared)?;
+        source.complete_budget();
         let mut timings = found.timings;
         let elapsed_s = timings.complete(self.start);
         Ok(Outcome {

@@ -46,6 +46,7 @@ pub struct Run<'a> {
     pub(super) memory: Option<u64>,
     pub(super) temporary: Option<PathBuf>,
     pub(super) overwrite: bool,
+    pub(super) restart: bool,
     pub(super) limit: Option<NonZeroU64>,
     pub(super) keep_by: Option<KeepBy>,
     pub(super) prefer_source: Globs,
@@ -80,6 +81,7 @@ impl<'a> Run<'a> {
             memory: None,
             temporary: None,
             overwrite: false,
+            restart: false,
             limit: None,
             keep_by: None,
             prefer_source: Globs::default(),
@@ -149,6 +151,15 @@ impl<'a> Run<'a> {
     /// Whether to replace the results of an earlier run; default false.
     pub fn overwrite(self, overwrite: bool) -> Self {
         Run { overwrite, ..self }
+    }
+
+    /// Whether to begin anew where a run with the same output was stopped; default false: the run goes on from the last
+    /// checkpoint of that one. [`Run::dedup`] and [`Run::pairs`] make checkpoints, every two minutes or less, once they
+    /// work on disk, and if the output is a folder or a file. After an error that ends such a run,
+    /// [`Error::Resumable`], the same run goes on, also with another number of threads or another
+    /// [`Run::memory`]. One with other inputs or options is refused.
+    pub fn restart(self, restart: bool) -> Self {
+        Run { restart, ..self }
     }
 
     /// Reads only the first `records` records of the inputs, in order, bad ones included.

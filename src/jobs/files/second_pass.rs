@@ -6,11 +6,17 @@ use super::source::FileSource;
 use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::io::{Chunk, Columns, Event, FilesReading, Places, Reader, Skipped, TableForm};
+use crate::io::{
+    Chunk, Columns, Event, FilesReading, Places, Position, Reader, Skipped, TableForm,
+};
+use crate::jobs::source::SetsByRow;
 use crate::ordered::map_in_order;
 use crate::pipeline::Scratch;
 use crate::progress::advance;
 use crate::store::Bits;
+
+/// The name of the second pass for exact sets, for checkpoints.
+const READ_AGAIN: &str = "read again";
 
 /// A part of a file in the second pass. `C` is a chunk with the row of each record, or what was made of it.
 pub(super) enum Part<C> {
@@ -144,7 +150,7 @@ impl Parts<'_> {
 
 impl FileSource<'_> {
     /// Calls `map` with every chunk of the files, from memory if they are held, on all threads, and `each` with the
-    /// results and all other parts in order. Progress shows `stage`.
+    /// results and all other parts in order. Leaves out what lies before `start`. Progress shows `stage`.
     ///
     /// # Errors
     /// [`Error::InputChanged`] if a file has changed since the first pass.
@@ -152,12 +158,13 @@ impl FileSource<'_> {
         &self,
         stage: &'static str,
         columns: Columns,
+        start: &Position,
         map: impl Fn(Placed) -> Result<T> + Sync,
         mut each: impl FnMut(Part<T>) -> Result<()>,
     ) -> Result<()> {
         let progress = self.run.progress;
         progress.begin(stage, self.bytes_to_read_again());
-        let files = FilesReading::new(&self.files, self.reading(columns))?;
+        let files = FilesReading::new(&self.files, self.reading(columns))?.starting_at(start);
         let held = self.places.held.as_deref();
         let open = |file: usize| Parts {
             source: self,
@@ -175,10 +182,11 @@ impl FileSource<'_> {
         let map = |part: Result<Part<Placed>>| {
             Ok(match part? {
                 Part::Table(form) => Part::Table(form),
+                Part::Chunk(placed) if start.is_after(&placed.chunk) => Part::Chunk(None),
                 Part::Chunk(placed) => {
                     let documents = placed.rows.iter().flatten().count() as u64;
                     let bytes = placed.chunk.bytes() as u64;
-                    Part::Chunk((map(placed)?, documents, bytes))
+                    Part::Chunk(Some((map(placed)?, documents, bytes)))
                 }
                 Part::End => Part::End,
             })
@@ -186,9 +194,9 @@ impl FileSource<'_> {
         let (mut documents, mut bytes) = (0, 0);
         map_in_order(self.files.len(), files.ahead(), open, map, |part| {
             match part {
-                None => {}
+                None | Some(Part::Chunk(None)) => {}
                 Some(Part::Table(form)) => each(Part::Table(form))?,
-                Some(Part::Chunk((mapped, of_chunk, bytes_of_chunk))) => {
+                Some(Part::Chunk(Some((mapped, of_chunk, bytes_of_chunk)))) => {
                     documents += of_chunk;
                     bytes += bytes_of_chunk;
                     each(Part::Chunk(mapped))?;
@@ -212,29 +220,52 @@ impl FileSource<'_> {
         }
     }
 
-    /// Reads the documents at the wanted rows, and calls `each` with the row and the set for exact similarity of each, in
-    /// order.
+    /// Reads the documents at the wanted rows, and passes the row and the set for exact similarity of each to `sets`, in
+    /// order. Makes checkpoints if the run is on disk, and begins at the last one.
     pub(super) fn read_sets(
         &self,
         engine: &Engine,
         wanted: &Bits,
-        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+        sets: &mut dyn SetsByRow,
     ) -> Result<()> {
+        let spill = self.on_disk();
+        let start = spill.and_then(|spill| spill.state::<Position>(READ_AGAIN));
+        let start = start.unwrap_or_default();
         let map = |Placed { chunk, rows }: Placed| {
             let rows: Vec<Option<u32>> = rows
                 .into_iter()
                 .map(|row| row.filter(|row| wanted.get(*row)))
                 .collect();
-            self.sets_of(engine, &chunk, &rows)
+            Ok((chunk.number, self.sets_of(engine, &chunk, &rows)?))
         };
-        self.read_again("read again", Columns::Needed, map, |part| {
-            if let Part::Chunk(of_chunk) = part {
-                for (row, set) in of_chunk {
-                    each(row, &set)?;
+        // The place after the last chunk, while all of its sets are taken.
+        let mut taken = Some(start);
+        let read = self.read_again("read again", Columns::Needed, &start, map, |part| {
+            let mut position = taken.take().unwrap_or_default();
+            match part {
+                Part::Chunk((number, of_chunk)) => {
+                    for (row, set) in of_chunk {
+                        sets.take(row, &set)?;
+                    }
+                    position.chunk = number + 1;
                 }
+                Part::End => position = self.places.start_of_file(position.file + 1),
+                Part::Table(_) => {}
             }
-            Ok(())
-        })
+            taken = Some(position);
+            match spill {
+                Some(spill) if spill.is_due() => {
+                    sets.flush()?;
+                    spill.checkpoint(READ_AGAIN, &position)
+                }
+                _ => Ok(()),
+            }
+        });
+        if let (Err(Error::Stopped), Some(position), Some(spill)) = (&read, taken, spill) {
+            sets.flush()?;
+            spill.checkpoint(READ_AGAIN, &position)?;
+        }
+        read
     }
 
     /// The row and set of each record of a chunk that has a row here.

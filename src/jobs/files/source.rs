@@ -1,24 +1,28 @@
 //! Documents from files, as a source for the first pass.
 
+use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
+
+use super::noted::{ChunkRecords, Log, Noted, RecordsRead};
 use super::preference::classes;
 use super::run::Run;
 use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, DocumentIds, Event, FieldValues, FilesReading, Fingerprint, InputFile,
-    OnBadRecord, Places, Reading, Record, Report, Skipped, SourceFile, Unordered, WithoutId,
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
+    Repeated, Report,
 };
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{FirstPass, Notes, Parsed, Pieces};
+use crate::jobs::first_pass::{FirstPass, NumbersRead, Parsed, Pieces};
 use crate::jobs::search::Search;
-use crate::jobs::source::{NextId, Source};
-use crate::progress::{Counts, StageTime, Timings, advance, grouped};
+use crate::jobs::source::{NextId, SetsByRow, Source};
+use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::store::spill::{Budget, Spill};
 use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
 
@@ -30,7 +34,12 @@ pub(super) struct FileSource<'a> {
     /// The class of each document in the order of preference.
     classes: Option<Vec<u64>>,
     held_bytes: u64,
-    temporary: PathBuf,
+    pub(super) temporary: PathBuf,
+    /// The notes on disk, which a run that goes on reads.
+    log: Option<Log>,
+    pub(super) budget: Option<Budget>,
+    /// The folder of the run on disk.
+    spill: Option<Arc<Spill>>,
 }
 
 impl<'a> FileSource<'a> {
@@ -58,7 +67,27 @@ impl<'a> FileSource<'a> {
             classes: None,
             held_bytes,
             temporary,
+            log: None,
+            budget: None,
+            spill: None,
         })
+    }
+
+    /// The files of the run before it was stopped; `None` if it begins.
+    pub(super) fn unfinished(&self) -> Option<&Arc<Spill>> {
+        self.budget.as_ref()?.unfinished.as_ref()
+    }
+
+    /// The folder of the run on disk; `None` if the run is in memory.
+    pub(super) fn on_disk(&self) -> Option<&Arc<Spill>> {
+        self.spill.as_ref()
+    }
+
+    /// Says that the run is complete.
+    pub(super) fn complete_budget(&self) {
+        self.on_disk()
+            .into_iter()
+            .for_each(|spill| spill.complete());
     }
 
     /// The options of reading.
@@ -114,6 +143,31 @@ impl<'a> FileSource<'a> {
     }
 }
 
+/// The state of the stage `read` at a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+struct ReadState {
+    numbers: NumbersRead,
+    records: RecordsRead,
+}
+
+/// The name of the stage, for checkpoints.
+const READ: &str = "read";
+
+/// The name of the search for repeated ids, for checkpoints.
+const IDS: &str = "ids";
+
+/// Makes a checkpoint between two chunks.
+fn record(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<()> {
+    let Some(spill) = pass.on_disk() else {
+        return Ok(());
+    };
+    let state = ReadState {
+        numbers: pass.save()?,
+        records: noted.save()?,
+    };
+    spill.checkpoint(READ, &state)
+}
+
 impl Source for FileSource<'_> {
     fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
         let progress = pass.progress();
@@ -121,44 +175,70 @@ impl Source for FileSource<'_> {
         let before = std::mem::take(&mut self.places).files.into_iter();
         let before: Vec<_> = before.map(|file| file.fingerprint).collect();
         let is_first = before.is_empty();
-        let files = self.files.iter().map(|file| SourceFile {
-            relative: file.relative.clone(),
-            first_row: 0,
-            records: 0,
-            fingerprint: None,
-        });
-        let places = Places {
-            files: files.collect(),
-            ids: Some(DocumentIds::default()),
-            held: (self.held_bytes > 0).then(Vec::new),
-            ..Places::default()
-        };
+        let are_held = AtomicBool::new(self.held_bytes > 0);
         let chunks = Chunks {
             run: self.run,
-            are_held: AtomicBool::new(self.held_bytes > 0),
+            are_held: &are_held,
         };
-        let mut noted = Noted {
-            source: self,
-            chunks: &chunks,
-            bytes: 0,
-            places,
-            values: FieldValues::default(),
-            before,
-        };
+        let mut noted = Noted::new(self.run, &self.files, (self.held_bytes, &are_held), before);
+        let mut start = Position::default();
+        let unfinished = pass.unfinished();
+        if let Some(spill) = &unfinished
+            && let Some(state) = spill.state::<ReadState>(READ)
+        {
+            pass.restore(spill, &state.numbers, &mut noted)?;
+            noted.restore(&state.records)?;
+            start = state.records.position;
+            progress.tell(&format!(
+                "going on where the run was stopped: {} and {} of {} are read",
+                counted(pass.rows(), "document"),
+                start.file,
+                counted(self.files.len() as u64, "file")
+            ));
+        }
         let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let files = files.starting_at(&start);
         let signing = pass.signing();
-        files.map(
-            |chunk| signing.sign(&chunks, Arc::new(chunk)),
+        // Whether all notes end with the same chunk.
+        let is_between_chunks = Cell::new(true);
+        let read = files.map(
+            |chunk| match start.is_after(&chunk) {
+                true => Ok(None),
+                false => signing.sign(&chunks, Arc::new(chunk)).map(Some),
+            },
             |event| {
+                is_between_chunks.set(false);
                 match event {
-                    Some(Event::Chunk(signed)) => pass.number(signed, &mut noted)?,
+                    Some(Event::Chunk(Some(signed))) => pass.number(signed, &mut noted)?,
                     Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                    Some(Event::Table(_)) | None => {}
+                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
+                }
+                is_between_chunks.set(true);
+                if pass.on_disk().is_some_and(|spill| spill.is_due()) {
+                    record(&mut pass, &mut noted)?;
                 }
                 advance(progress, files.consumed(), pass.rows(), pass.bytes())
             },
-        )?;
-        let (mut places, values) = (noted.places, noted.values);
+        );
+        if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
+            record(&mut pass, &mut noted)?;
+        }
+        read?;
+        if let Some(spill) = pass.on_disk() {
+            let state = ReadState {
+                numbers: pass.save()?,
+                records: noted.save()?,
+            };
+            spill.note(READ, &state)?;
+        }
+        let spill = pass.on_disk();
+        let Noted {
+            mut places,
+            values,
+            log,
+            ..
+        } = noted;
+        self.log = log;
         let corpus = pass.finish(times)?;
         if let Some(ids) = &mut places.ids {
             ids.end()?;
@@ -167,7 +247,14 @@ impl Source for FileSource<'_> {
             return Err(Error::NoGoodRecord(first.record.clone()));
         }
         places.fill_first_rows(corpus.rows);
-        places.count_repeated_ids(self.run.unique_ids)?;
+        let known = spill
+            .as_ref()
+            .and_then(|spill| spill.state::<Repeated>(IDS));
+        let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
+        if let Some(spill) = &spill {
+            spill.note(IDS, &repeated)?;
+        }
+        places.count_repeated_ids(repeated, self.run.unique_ids)?;
         if is_first {
             self.warn_of_empty_files(&places.empty_files);
         }
@@ -178,6 +265,7 @@ impl Source for FileSource<'_> {
         };
         self.classes = classes(self.run, &places, corpus.rows, values, &warn)?;
         self.places = places;
+        self.spill = spill;
         Ok(corpus)
     }
 
@@ -198,17 +286,13 @@ impl Source for FileSource<'_> {
         &self,
         engine: &Engine,
         wanted: &Bits,
-        each: &mut dyn FnMut(u32, &[u64]) -> Result<()>,
+        sets: &mut dyn SetsByRow,
     ) -> Result<()> {
-        self.read_sets(engine, wanted, each)
+        self.read_sets(engine, wanted, sets)
     }
 
     fn budget(&self) -> Option<Budget> {
-        let memory = self.run.memory_bytes()?;
-        Some(Budget {
-            memory: usize::try_from(memory).unwrap_or(usize::MAX),
-            folder: self.temporary.clone(),
-        })
+        self.budget.clone()
     }
 
     fn ids(&self) -> Result<Option<NextId<'_>>> {
@@ -222,142 +306,7 @@ impl Source for FileSource<'_> {
 struct Chunks<'a> {
     run: &'a Run<'a>,
     /// Whether all chunks so far are held for the second pass.
-    are_held: AtomicBool,
-}
-
-/// What is noted of all files in order.
-struct Noted<'a> {
-    source: &'a FileSource<'a>,
-    chunks: &'a Chunks<'a>,
-    /// Bytes of all chunks so far.
-    bytes: u64,
-    places: Places,
-    /// The values of the field of [`Run::keep_by`].
-    values: FieldValues,
-    /// What an earlier read found of each file; empty without one.
-    before: Vec<Option<Fingerprint>>,
-}
-
-impl Noted<'_> {
-    /// Holds a chunk for the second pass. Drops all held chunks if the total exceeds the limit.
-    fn hold(&mut self, records: &ChunkRecords) {
-        self.bytes += records.bytes as u64;
-        match (&mut self.places.held, &records.chunk) {
-            (Some(held), Some(chunk))
-                if self.bytes <= self.source.held_bytes && chunk.is_whole() =>
-            {
-                held.push(Arc::clone(chunk));
-            }
-            _ => self.hold_none(),
-        }
-    }
-
-    /// Holds no chunk, now and later.
-    fn hold_none(&mut self) {
-        self.places.held = None;
-        self.chunks.are_held.store(false, Ordering::Relaxed);
-    }
-
-    /// Notes the end of a file. Refuses one that has changed since an earlier read.
-    fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
-        let before = self.before.get(file).and_then(Option::as_ref);
-        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
-            return Err(Error::InputChanged {
-                path: self.source.files[file].named.clone(),
-            });
-        }
-        let places = &mut self.places;
-        places.files[file].fingerprint = Some(fingerprint);
-        if places.files[file].records == 0 {
-            places.empty_files.push(file);
-        }
-        Ok(())
-    }
-}
-
-impl Notes<ChunkRecords> for Noted<'_> {
-    fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
-        self.hold(&records);
-        let ChunkRecords {
-            file,
-            records,
-            values,
-            ..
-        } = records;
-        let mut next_row = first_row;
-        let places = &mut self.places;
-        let of_file = &mut places.files[file];
-        if of_file.records == 0 {
-            of_file.first_row = first_row;
-        }
-        for (record, row) in records.into_iter().zip(of_file.records..) {
-            of_file.records += 1;
-            match record {
-                Record::Document(Some(id)) => {
-                    if let Some(ids) = &mut places.ids {
-                        ids.push(&id)?;
-                    }
-                    next_row += 1;
-                }
-                Record::Document(None) => {
-                    places.ids = None;
-                    let first = places.without_id.map_or(next_row, |first| first.row);
-                    let before = places.without_id.map_or(0, |without| without.documents);
-                    places.without_id = Some(WithoutId {
-                        documents: before + 1,
-                        row: first,
-                    });
-                    next_row += 1;
-                }
-                Record::Bad { line, problem } => {
-                    let record = BadRecord {
-                        file: self.source.files[file].named.clone(),
-                        row,
-                        line,
-                        problem,
-                    };
-                    if self.source.run.on_bad_record == OnBadRecord::Fail {
-                        return Err(Error::BadRecord(record));
-                    }
-                    places.skipped.push(Skipped { file, record });
-                }
-            }
-        }
-        let values = values.map_err(|unordered| {
-            let line = unordered.line.map(|line| format!("line {line}: "));
-            Error::Input {
-                path: self.source.files[file].named.clone(),
-                problem: line.unwrap_or_default() + &unordered.problem,
-                remedy: "choose another field for `keep_by`".to_owned(),
-            }
-        })?;
-        self.values.append(&values);
-        Ok(())
-    }
-
-    fn held_bytes(&self) -> usize {
-        usize::try_from(self.places.held_bytes()).unwrap_or(usize::MAX) + self.values.bytes()
-    }
-
-    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
-        self.hold_none();
-        match &mut self.places.ids {
-            Some(ids) => ids.spill(spill),
-            None => Ok(()),
-        }
-    }
-}
-
-/// The records of a chunk.
-struct ChunkRecords {
-    file: usize,
-    records: Vec<Record>,
-    /// The values of the field of [`Run::keep_by`], one per document.
-    values: std::result::Result<FieldValues, Unordered>,
-    /// Bytes of the chunk.
-    bytes: usize,
-    /// The chunk itself, if it may be held.
-    chunk: Option<Arc<Chunk>>,
+    are_held: &'a AtomicBool,
 }
 
 impl Pieces for Chunks<'_> {

@@ -69,6 +69,17 @@ impl DocumentWriter {
         Ok(self.recent.insert(digest))
     }
 
+    /// Writes everything added so far, for a checkpoint.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.digests.flush()?;
+        self.lengths.flush()
+    }
+
+    /// The folder.
+    pub(crate) fn spill(&self) -> &Arc<Spill> {
+        &self.spill
+    }
+
     pub(crate) fn finish(self) -> Result<SpilledDocuments> {
         Ok(SpilledDocuments {
             digests: self.digests.finish()?,
@@ -143,6 +154,12 @@ impl KeyWriter {
             })?;
         }
         Ok(())
+    }
+
+    /// Writes everything added so far, for a checkpoint.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.bands.iter_mut().try_for_each(Partitions::flush)?;
+        self.signatures.as_mut().map_or(Ok(()), Streams::flush)
     }
 
     pub(crate) fn finish(self) -> Result<SpilledKeys> {

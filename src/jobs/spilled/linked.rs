@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::pipeline::SharedComponents;
 use crate::progress::{Progress, Timings, advance};
 use crate::store::Bits;
-use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams};
+use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
 
 /// The documents that share a bucket or repeat others.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) struct Linked {
     pub(super) bands: usize,
     /// The row of each document that repeats an earlier one, and the row of the first of them.
     pub(super) repeats: Sorted<2>,
+    /// The number of documents that repeat an earlier one.
+    identical: u64,
     /// The rows that `repeats` repeats.
     pub(super) repeated: Bits,
     /// The rows of documents that share a bucket. None of them repeats an earlier one.
@@ -31,6 +33,12 @@ pub(crate) struct Linked {
 /// Parts of the repeated documents.
 const PARTS: usize = 16;
 
+/// The name of the search for identical documents, for checkpoints.
+const IDENTICAL: &str = "identical";
+
+/// The name of the search for buckets, for checkpoints. The state is the number of bands done.
+const BUCKET: &str = "bucket";
+
 impl Linked {
     /// Sorts the digests and the band keys of a corpus on disk.
     pub(crate) fn of(
@@ -45,18 +53,28 @@ impl Linked {
             digests,
             lengths,
         } = documents;
-        let (repeats, later, repeated) = timings.time("identical", 0, || {
-            find_repeats(digests, rows, &spill, progress)
+        let Repeats {
+            all: repeats,
+            later,
+            repeated,
+            records: identical,
+        } = timings.time("identical", 0, || {
+            Repeats::find(digests, rows, &spill, progress)
         })?;
         timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
         let bands = keys.bands.len();
         let in_buckets = Bits::zeros(rows);
         let components = SharedComponents::new(rows);
         let members = timings.time("bucket", 0, || {
-            let members = Mutex::new(Streams::new(&spill, "members", 1, 1));
+            let members = Streams::new(&spill, "members", 1, 1);
+            let done: u32 = spill.state(BUCKET).unwrap_or_default();
+            let mut link = Links::new(&in_buckets, &components);
+            members.for_each_block(0, |block| link.add(block))?;
+            let members = Mutex::new(members);
             let parts = SpilledDocuments::PARTS as u64;
             progress.begin("bucket", bands as u64 * parts);
-            for (band, keys) in (0u32..).zip(keys.bands) {
+            let left = (0u32..).zip(keys.bands).skip(done as usize);
+            for (band, keys) in left {
                 let each = |keys: &[[u32; 3]]| {
                     let found = members_of(keys, band, &later, progress)?;
                     for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
@@ -72,6 +90,11 @@ impl Linked {
                 };
                 let before = u64::from(band) * parts;
                 keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
+                push_all(&members, Streams::flush)?;
+                match spill.is_due() {
+                    true => spill.checkpoint(BUCKET, &(band + 1))?,
+                    false => spill.note(BUCKET, &(band + 1))?,
+                }
             }
             members.into_inner().map_err(|_| stopped())?.finish_one()
         })?;
@@ -80,6 +103,7 @@ impl Linked {
             spill,
             bands,
             repeats,
+            identical,
             repeated,
             in_buckets,
             components,
@@ -91,7 +115,7 @@ impl Linked {
 
     /// The number of documents that repeat an earlier one.
     pub(crate) fn identical(&self) -> u64 {
-        self.repeats.records()
+        self.identical
     }
 
     /// The folder and its memory.
@@ -100,36 +124,100 @@ impl Linked {
     }
 }
 
-/// The row of each document that repeats an earlier one, and of the first of them; these rows as bits, and the rows
-/// that are repeated.
-fn find_repeats(
-    digests: Sorted<5>,
-    rows: u32,
-    spill: &Arc<Spill>,
-    progress: &dyn Progress,
-) -> Result<(Sorted<2>, Bits, Bits)> {
-    progress.begin("identical", SpilledDocuments::PARTS as u64);
-    let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
-    let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
-    let repeats = Mutex::new(repeats);
-    let each = |digests: &[[u32; 5]]| {
-        stop_if_asked(progress)?;
-        let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
-        for same in same.filter(|same| same.len() > 1) {
-            let first = same[0][4];
-            repeated.set(first);
-            push_all(&repeats, |repeats| {
-                same[1..].iter().try_for_each(|repeat| {
-                    later.set(repeat[4]);
-                    repeats.push(&[repeat[4], first])
-                })
-            })?;
+/// Notes the members of buckets that a stopped run has found. Those of a bucket follow each other.
+pub(super) struct Links<'a> {
+    in_buckets: &'a Bits,
+    components: &'a SharedComponents,
+    /// The member before the next one.
+    before: Option<[u32; 4]>,
+}
+
+impl<'a> Links<'a> {
+    pub(super) fn new(in_buckets: &'a Bits, components: &'a SharedComponents) -> Self {
+        Links {
+            in_buckets,
+            components,
+            before: None,
+        }
+    }
+
+    /// Adds the members of a block.
+    pub(super) fn add(&mut self, members: &[u8]) -> Result<()> {
+        for member in members.chunks_exact(size_of::<[u32; 4]>()) {
+            let member: [u32; 4] = words_at(member).unwrap_or_default();
+            self.in_buckets.set(member[0]);
+            let before = self.before.filter(|before| before[1..] == member[1..]);
+            if let Some(before) = before {
+                self.components.unite(before[0], member[0]);
+            }
+            self.before = Some(member);
         }
         Ok(())
-    };
-    digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
-    let repeats = repeats.into_inner().map_err(|_| stopped())?;
-    Ok((repeats.finish()?, later, repeated))
+    }
+}
+
+/// The documents that repeat earlier ones.
+struct Repeats {
+    /// The row of each of them, and of the first of them.
+    all: Sorted<2>,
+    /// Their number.
+    records: u64,
+    /// Their rows.
+    later: Bits,
+    /// The rows that they repeat.
+    repeated: Bits,
+}
+
+impl Repeats {
+    /// Finds them by their digests, unless a stopped run has found them.
+    fn find(
+        digests: Sorted<5>,
+        rows: u32,
+        spill: &Arc<Spill>,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("identical", SpilledDocuments::PARTS as u64);
+        let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
+        let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
+        if let Some(records) = spill.state(IDENTICAL) {
+            repeats.for_each(|[row, first]| {
+                later.set(row);
+                repeated.set(first);
+            })?;
+            return Ok(Repeats {
+                all: repeats.finish()?,
+                records,
+                later,
+                repeated,
+            });
+        }
+        let repeats = Mutex::new(repeats);
+        let each = |digests: &[[u32; 5]]| {
+            stop_if_asked(progress)?;
+            let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
+            for same in same.filter(|same| same.len() > 1) {
+                let first = same[0][4];
+                repeated.set(first);
+                push_all(&repeats, |repeats| {
+                    same[1..].iter().try_for_each(|repeat| {
+                        later.set(repeat[4]);
+                        repeats.push(&[repeat[4], first])
+                    })
+                })?;
+            }
+            Ok(())
+        };
+        digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
+        let repeats = repeats.into_inner().map_err(|_| stopped())?;
+        let all = repeats.finish()?;
+        spill.note(IDENTICAL, &all.records())?;
+        Ok(Repeats {
+            records: all.records(),
+            all,
+            later,
+            repeated,
+        })
+    }
 }
 
 /// The members of the buckets of sorted keys of a band, without those that repeat an earlier document: row, band and

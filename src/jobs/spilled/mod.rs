@@ -6,6 +6,9 @@
 //! component to another. So the components are distributed to parts that fit in memory ([`Parts`]), and each part is
 //! searched as a run in memory is: by the same code, with the same result. A document has the number of its row among
 //! the rows of its part, so every order by rows is the same, too.
+//!
+//! Every stage makes checkpoints ([`Spill::checkpoint`](crate::store::spill::Spill::checkpoint)). A run that goes on
+//! executes all stages; each finds in its state what it need not do again.
 
 mod documents;
 
@@ -20,5 +23,5 @@ mod removals;
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use linked::Linked;
 pub(crate) use pairs::{PairRecord, SpilledPairs};
-pub(crate) use parts::{Part, Parts};
+pub(crate) use parts::{Part, Parts, Step};
 pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};

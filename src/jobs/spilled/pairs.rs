@@ -3,14 +3,17 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 
-use super::parts::{Part, Parts};
+use serde::{Deserialize, Serialize};
+
+use super::parts::{Part, Parts, Step};
 use super::removals::{similarity_of, words_of};
 use crate::error::{Error, Result};
 use crate::jobs::candidates::Candidates;
 use crate::jobs::copies::Copies;
+use crate::jobs::observed::Observations;
 use crate::pipeline::{CandidateSource, similar_pairs};
 use crate::progress::Progress;
-use crate::store::spill::{KeyedRecords, SortedRecords, Spill, words_at};
+use crate::store::spill::{JsonLines, KeyedRecords, SortedRecords, Spill, words_at};
 
 /// The similar pairs of all parts. Documents are named by their rows.
 #[derive(Debug)]
@@ -44,6 +47,29 @@ const PARTS: usize = 64;
 /// Words of a document or a pair, before both ids.
 const WORDS: usize = 4;
 
+/// The name of the comparisons, for checkpoints.
+const COMPARE: &str = "compare";
+
+/// What is compared at a checkpoint.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Compared {
+    /// The number of parts.
+    parts: usize,
+    /// The number of documents with candidates.
+    documents: u64,
+    /// The number of compared candidates by equal slots; empty without signatures.
+    observed: Vec<u64>,
+}
+
+/// What is known of a document that is identical to others.
+#[derive(Debug, Serialize, Deserialize)]
+enum Copy {
+    /// The first row, and a later one.
+    Row(u32, u32),
+    /// The row and the id.
+    Id(u32, String),
+}
+
 /// What comes of one part: the number of its documents, its copies of documents as first and later row, and their ids.
 type OfPart = (u64, Vec<(u32, u32)>, Vec<(u32, String)>);
 
@@ -57,22 +83,46 @@ impl SpilledPairs {
     ) -> Result<(Self, Copies)> {
         let records = KeyedRecords::new(spill, "pairs", PARTS, rows.into());
         let records = Mutex::new(records);
-        let mut copies = Copies::default();
-        let mut documents = 0;
+        let mut identical = JsonLines::new(spill, "copies");
+        let mut compared: Compared = spill.state(COMPARE).unwrap_or_default();
+        parts.restore_observed(&compared.observed);
         let find = |part: Part| find_in(part, &records, progress);
-        parts.for_each(progress, find, |(of_part, repeats, ids)| {
-            documents += of_part;
-            repeats
-                .iter()
-                .for_each(|(first, row)| copies.add(*first, *row));
-            ids.iter().for_each(|(row, id)| copies.add_id(*row, id));
-            Ok(())
+        parts.for_each(compared.parts, progress, find, |step| match step {
+            Step::Result((documents, repeats, ids)) => {
+                compared.documents += documents;
+                let copy = |(first, row): &(u32, u32)| Copy::Row(*first, *row);
+                let mut repeats = repeats.iter().map(copy);
+                repeats.try_for_each(|copy| identical.push(&copy))?;
+                let mut ids = ids.into_iter().map(|(row, id)| Copy::Id(row, id));
+                ids.try_for_each(|copy| identical.push(&copy))
+            }
+            Step::Done { parts: done } => {
+                let is_last = done == parts.count();
+                if !is_last && !spill.is_due() {
+                    return Ok(());
+                }
+                let mut records = records.lock().map_err(|_| Error::Stopped)?;
+                records.flush()?;
+                identical.flush()?;
+                compared.parts = done;
+                let observed = parts.observed().map(Observations::by_matches);
+                compared.observed = observed.unwrap_or_default();
+                match spill.is_due() {
+                    true => spill.checkpoint(COMPARE, &compared),
+                    false => spill.note(COMPARE, &compared),
+                }
+            }
+        })?;
+        let mut copies = Copies::default();
+        identical.for_each(|copy| match copy {
+            Copy::Row(first, row) => copies.add(first, row),
+            Copy::Id(row, id) => copies.add_id(row, &id),
         })?;
         copies.finish();
         let records = records.into_inner().map_err(|_| Error::Stopped)?;
         let pairs = SpilledPairs {
             records: records.finish()?,
-            documents,
+            documents: compared.documents,
         };
         Ok((pairs, copies))
     }

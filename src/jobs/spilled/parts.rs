@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::linked::Linked;
+use super::linked::{Linked, Links};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::Ids;
@@ -12,7 +13,7 @@ use crate::jobs::candidates::Candidates;
 use crate::jobs::corpus::Corpus;
 use crate::jobs::observed::{Observations, ObservedSignatures};
 use crate::jobs::search::Search;
-use crate::jobs::source::Source;
+use crate::jobs::source::{SetsByRow, Source};
 use crate::jobs::verification::Verification;
 use crate::pipeline::{
     Buckets, Member, PackedSignatures, SharedComponents, Similarity, Unit, Unverified,
@@ -61,6 +62,29 @@ pub(crate) struct Part {
     pub(crate) candidates: Candidates,
 }
 
+/// A step of the work on all parts.
+pub(crate) enum Step<T> {
+    /// The result of a part, or of some of its components.
+    Result(T),
+    /// The work on the first parts is complete, and none has begun on another.
+    Done {
+        /// Their number.
+        parts: usize,
+    },
+}
+
+/// The name of the distribution of documents to parts, for checkpoints.
+const DISTRIBUTE: &str = "distribute";
+
+/// What is distributed at a checkpoint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Distributed {
+    /// The number of parts.
+    parts: usize,
+    /// Whether what compares documents is distributed, too.
+    is_complete: bool,
+}
+
 /// The documents of a part.
 pub(crate) struct PartDocuments {
     rows: Vec<u32>,
@@ -96,18 +120,32 @@ impl Parts {
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
-        let memory = linked.spill.memory();
-        let most_bytes = memory / 2 / rayon::current_num_threads();
-        let bytes = expected_bytes(&linked, &search, corpus, engine);
-        let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let count = count.clamp(LEAST_PARTS, MOST_PARTS);
+        let spill = &linked.spill;
+        let most_bytes = spill.memory() / 2 / rayon::current_num_threads();
+        let before: Option<Distributed> = spill.state(DISTRIBUTE);
+        let count = before.map_or_else(
+            || {
+                let bytes = expected_bytes(&linked, &search, corpus, engine);
+                let count = bytes.div_ceil(most_bytes.max(1) as u64).saturating_mul(2);
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                count.clamp(LEAST_PARTS, MOST_PARTS)
+            },
+            |before| before.parts,
+        );
         let part_of = |row: u32| hashed(linked.components.root(row), count);
 
-        let streams = |name: &str| Streams::new(&linked.spill, name, count, count);
+        let streams = |name: &str| Streams::new(spill, name, count, count);
         let ids = source.ids()?;
         let (has_ids, classes) = (ids.is_some(), source.classes());
         let (documents, members) = timings.time("distribute", 0, || {
+            if before.is_some() {
+                let (documents, members) = (streams("documents"), streams("members-of"));
+                for part in 0..count {
+                    let mut link = Links::new(&linked.in_buckets, &linked.components);
+                    members.for_each_block(part, |block| link.add(block))?;
+                }
+                return Ok((documents.finish()?, members.finish()?));
+            }
             let documents = {
                 let mut next_id = ids;
                 let mut documents = streams("documents");
@@ -152,11 +190,17 @@ impl Parts {
             })?;
             Ok::<_, crate::Error>((documents, members.finish()?))
         })?;
-        timings.add_disk_use(linked.spill.take_use(count));
+        timings.add_disk_use(spill.take_use(count));
+        let mut done = before.unwrap_or(Distributed {
+            parts: count,
+            is_complete: false,
+        });
+        spill.note(DISTRIBUTE, &done)?;
         drop(linked.members);
         let num_perm = engine.signer().num_perm();
         let compared = match search.verification {
             Verification::None => Vec::new(),
+            _ if done.is_complete => streams("compared").finish()?,
             Verification::Signature => timings.time("distribute", 0, || {
                 let mut compared = streams("compared");
                 let bytes = size_of::<u32>() + packed_words(num_perm) * size_of::<u64>();
@@ -175,21 +219,19 @@ impl Parts {
                 compared.finish()
             })?,
             Verification::Exact => timings.time("read again", corpus.bytes, || {
-                let mut compared = streams("compared");
-                let wanted = &linked.in_buckets;
-                source.read_exact_sets(engine, wanted, &mut |row, set| {
-                    compared.push_with(part_of(row), |record| {
-                        let [low, high] = words(set.len() as u64);
-                        record.extend_from_slice(bytemuck::cast_slice(&[row, low, high]));
-                        record.extend_from_slice(bytemuck::cast_slice(set));
-                    })
-                })?;
-                compared.finish()
+                let mut sets = SetsOfParts {
+                    streams: streams("compared"),
+                    part_of: &part_of,
+                };
+                source.read_exact_sets(engine, &linked.in_buckets, &mut sets)?;
+                sets.streams.finish()
             })?,
         };
         if search.verification != Verification::None {
-            timings.add_disk_use(linked.spill.take_use(count));
+            timings.add_disk_use(spill.take_use(count));
         }
+        done.is_complete = true;
+        spill.note(DISTRIBUTE, &done)?;
         Ok(Parts {
             observed: Observations::none(num_perm),
             search,
@@ -216,32 +258,47 @@ impl Parts {
         &self.search
     }
 
+    /// Adds the estimates of candidates that a stopped run has compared.
+    pub(crate) fn restore_observed(&self, by_matches: &[u64]) {
+        self.observed.add(by_matches);
+    }
+
     /// The estimates of all candidates compared so far; `None` without estimates.
     pub(crate) fn observed(&self) -> Option<&Observations> {
         (self.search.verification == Verification::Signature).then_some(&self.observed)
     }
 
-    /// Calls `work` with every part, on several threads, and `each` with its results, in order. Progress shows the stage
-    /// `compare`.
+    /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
+    /// Progress shows the stage `compare`.
     pub(crate) fn for_each<T: Send>(
         &self,
+        before: usize,
         progress: &dyn Progress,
         work: impl Fn(Part) -> Result<T> + Sync,
-        mut each: impl FnMut(T) -> Result<()>,
+        mut each: impl FnMut(Step<T>) -> Result<()>,
     ) -> Result<()> {
         let mut goes = Vec::new();
-        for part in 0..self.documents.len() {
+        for part in before..self.documents.len() {
             goes.extend(self.goes(part, progress)?);
         }
         progress.begin("compare", goes.len() as u64);
         let mut done = 0;
-        for batch in goes.chunks(rayon::current_num_threads()) {
+        let mut left = goes.as_slice();
+        while !left.is_empty() {
+            let (batch, rest) = left.split_at(left.len().min(rayon::current_num_threads()));
+            left = rest;
             let results = batch
                 .par_iter()
                 .map(|go| work(self.load(go)?))
                 .collect::<Result<Vec<T>>>()?;
             done += results.len() as u64;
-            results.into_iter().try_for_each(&mut each)?;
+            let mut results = results.into_iter().map(Step::Result);
+            results.try_for_each(&mut each)?;
+            let (last, next) = (batch.last(), left.first());
+            let last = last.map_or(0, |go| go.part);
+            if next.is_none_or(|next| next.part != last) {
+                each(Step::Done { parts: last + 1 })?;
+            }
             advance(progress, done, 0, 0)?;
         }
         Ok(())
@@ -414,6 +471,28 @@ impl Parts {
             Ok(())
         })?;
         Ok(sets)
+    }
+}
+
+/// Distributes exact sets to parts.
+struct SetsOfParts<'a> {
+    streams: Streams,
+    /// The part of a row.
+    part_of: &'a dyn Fn(u32) -> usize,
+}
+
+impl SetsByRow for SetsOfParts<'_> {
+    fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
+        let part = (self.part_of)(row);
+        self.streams.push_with(part, |record| {
+            let [low, high] = words(set.len() as u64);
+            record.extend_from_slice(bytemuck::cast_slice(&[row, low, high]));
+            record.extend_from_slice(bytemuck::cast_slice(set));
+        })
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.streams.flush()
     }
 }
 

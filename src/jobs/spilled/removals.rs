@@ -75,6 +75,11 @@ impl RemovalWriter {
         Ok(())
     }
 
+    /// Writes everything added so far, for a checkpoint.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.0.flush()
+    }
+
     /// `found_by` says how those were found that are not identical to their kept document.
     pub(crate) fn finish(self, found_by: FoundBy) -> Result<SpilledRemovals> {
         Ok(SpilledRemovals {

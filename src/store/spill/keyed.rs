@@ -24,7 +24,7 @@ pub(crate) struct KeyedRecords {
 const SPLIT: usize = 16;
 
 impl KeyedRecords {
-    /// No records yet, in `count` parts. The first words of keys are below `end`.
+    /// No records yet, or those of the last checkpoint, in `count` parts. The first words of keys are below `end`.
     pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, end: u64) -> Self {
         KeyedRecords {
             streams: Streams::new(spill, name, count, count),
@@ -51,6 +51,14 @@ impl KeyedRecords {
             let length = (buffer.len() - start) as u32;
             buffer[start - size_of::<u32>()..start].copy_from_slice(&length.to_ne_bytes());
         })
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.streams.flush()
     }
 
     /// Ends the writing.
@@ -121,7 +129,7 @@ impl<'a> Part<'a> {
         let is_divisible = range.end - range.start > 1;
         if file.bytes() > most_bytes.max(super::MOST_AT_ONCE) && is_divisible {
             let mut divided = KeyedRecords {
-                streams: Streams::new(file.spill(), &format!("{}.", file.name()), SPLIT, SPLIT),
+                streams: Streams::dividing(file, SPLIT),
                 range: range.clone(),
             };
             file.for_each_block(|block| {
@@ -184,6 +192,7 @@ fn records(block: &[u8]) -> impl Iterator<Item = (Key, Range<usize>)> {
 mod tests {
     use super::*;
     use crate::scheme::fmix64;
+    use crate::store::spill::Budget;
 
     #[test]
     #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
@@ -198,7 +207,7 @@ mod tests {
                 .collect();
             for (memory, parts) in [(1 << 30, 1), (1 << 30, 7), (1 << 12, 1), (1 << 12, 4)] {
                 let folder = tempfile::tempdir().unwrap();
-                let spill = Spill::new(folder.path(), memory).unwrap();
+                let spill = Spill::new(&Budget::new(folder.path(), memory)).unwrap();
                 let mut records = KeyedRecords::new(&spill, "records", parts, kinds);
                 for (key, bytes) in &expected {
                     let write = |buffer: &mut Vec<u8>| buffer.extend_from_slice(bytes);

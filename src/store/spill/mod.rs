@@ -3,21 +3,33 @@
 //! [`Streams`] hold records of any length in the order in which they were written. [`Partitions`] distribute records
 //! of fixed length by their first word, and [`KeyedRecords`] records of any length by a key; each part is then sorted in
 //! memory. All are read from beginning to end: nothing is read at random.
+//!
+//! A checkpoint ([`Spill::checkpoint`]) keeps what is written so far, so that a stopped run can go on: its streams of the
+//! same names then begin with what they held at the last checkpoint ([`Unfinished`]).
 
-use std::fs::File;
+use std::fs::{self, File, TryLockError};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 use crate::progress::DiskUse;
 
+mod checkpoint;
+mod identity;
 mod keyed;
+mod lines;
 mod partitions;
 mod streams;
 
+use checkpoint::{Extent, Files, read_checked, write_checked};
+pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use keyed::{KeyedRecords, SortedRecords};
+pub(crate) use lines::JsonLines;
 pub(crate) use partitions::{Partitions, Sorted};
 pub(crate) use streams::{BlockReader, StreamFile, Streams};
 
@@ -27,16 +39,36 @@ const PREFIX: &str = "simgpu-spill-";
 /// The file in such a folder that its run locks.
 const LOCK: &str = ".lock";
 
-/// Removes the folders of runs that were killed: those whose lock nobody holds. A folder that cannot be removed stays.
-fn remove_abandoned(folder: &Path) {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+/// The file in such a folder that says which run may go on with it.
+const IDENTITY: &str = "run.json";
+
+/// The folders of runs on disk in `folder`.
+fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let of_runs = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-    for entry in of_runs {
-        // A folder without this file is about to be used.
-        if let Ok(lock) = File::open(entry.path().join(LOCK))
-            && lock.try_lock().is_ok()
+    of_runs.map(|entry| entry.path())
+}
+
+/// Whether this is the folder of a run that can go on.
+pub(crate) fn is_unfinished(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(PREFIX) && checkpoint::is_in(folder)
+}
+
+/// Locks the folder of a run; `None` if it is in use, or about to be.
+fn lock(folder: &Path) -> Option<File> {
+    // A folder without this file is about to be used.
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    lock.try_lock().is_ok().then_some(lock)
+}
+
+/// Removes the folders of runs that were killed and cannot go on. A folder that cannot be removed stays.
+fn remove_abandoned(folder: &Path) {
+    for of_run in folders_of_runs(folder) {
+        if let Some(_lock) = lock(&of_run)
+            && !is_unfinished(&of_run)
         {
-            let _ = std::fs::remove_dir_all(entry.path());
+            let _ = checkpoint::remove_folder(&of_run, LOCK);
         }
     }
 }
@@ -44,12 +76,17 @@ fn remove_abandoned(folder: &Path) {
 /// A folder of temporary files, and the memory to work in.
 #[derive(Debug)]
 pub(crate) struct Spill {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
     /// Locked as long as the run lasts, so that others see that the folder is in use.
     _lock: File,
     memory: usize,
     written: AtomicU64,
     read: AtomicU64,
+    files: Mutex<Files>,
+    /// Whether the run makes checkpoints.
+    is_resumable: bool,
+    /// Whether nothing needs to stay: the run is complete.
+    is_complete: AtomicBool,
 }
 
 /// Bytes of memory for a run, and the folder for what does not fit.
@@ -57,9 +94,24 @@ pub(crate) struct Spill {
 pub(crate) struct Budget {
     pub(crate) memory: usize,
     pub(crate) folder: PathBuf,
+    /// Which run this is; `None` if it cannot go on after it was stopped.
+    pub(crate) run: Option<Arc<RunIdentity>>,
+    /// The files of the run before it was stopped.
+    pub(crate) unfinished: Option<Arc<Spill>>,
 }
 
 impl Budget {
+    /// The budget of a run that cannot go on after it was stopped.
+    #[cfg(test)]
+    pub(crate) fn new(folder: &Path, memory: usize) -> Self {
+        Budget {
+            memory,
+            folder: folder.to_owned(),
+            run: None,
+            unfinished: None,
+        }
+    }
+
     /// Bytes that a run holds while it reads: the stages after it need more.
     pub(crate) fn held(&self) -> usize {
         self.memory / 2
@@ -70,12 +122,13 @@ impl Budget {
 const BUFFERS: usize = 8;
 
 impl Spill {
-    /// Makes a folder in `folder` that only its owner may open, and that is removed at the end. Removes those of runs
-    /// that were killed.
+    /// Makes a folder that only its owner may open. It is removed at the end, unless the run was stopped after a
+    /// checkpoint. Removes those of runs that were killed.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be created.
-    pub(crate) fn new(folder: &Path, memory: usize) -> Result<Arc<Self>> {
+    pub(crate) fn new(budget: &Budget) -> Result<Arc<Self>> {
+        let folder = &budget.folder;
         remove_abandoned(folder);
         let mut builder = tempfile::Builder::new();
         builder.prefix(PREFIX);
@@ -88,23 +141,25 @@ impl Spill {
             lock.lock()?;
             Ok(lock)
         });
+        let locked = locked.map_err(Error::io("lock", lock))?;
+        if let Some(run) = &budget.run {
+            write_checked(created.path(), IDENTITY, &**run)?;
+        }
         Ok(Arc::new(Spill {
-            folder: created,
-            _lock: locked.map_err(Error::io("lock", lock))?,
-            memory,
+            folder: created.keep(),
+            _lock: locked,
+            memory: budget.memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
+            files: Mutex::new(Files::new()),
+            is_resumable: budget.run.is_some(),
+            is_complete: AtomicBool::new(false),
         }))
     }
 
     /// Bytes of memory to work in.
     pub(crate) fn memory(&self) -> usize {
         self.memory
-    }
-
-    /// The path of a file.
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
     }
 
     /// Bytes of a block, if this many files are written at a time.
@@ -121,6 +176,138 @@ impl Spill {
             read_bytes: self.read.swap(0, Ordering::Relaxed),
             written_bytes: self.written.swap(0, Ordering::Relaxed),
         }
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state of a stage when the run was stopped.
+    pub(crate) fn state<T: DeserializeOwned>(&self, stage: &str) -> Option<T> {
+        self.files().state(stage)
+    }
+
+    /// Whether the next moment at which all streams are written is one for a checkpoint.
+    pub(crate) fn is_due(&self) -> bool {
+        self.is_resumable && self.files().is_due()
+    }
+
+    /// Notes the state of a stage for the next checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the state is no JSON.
+    pub(crate) fn note(&self, stage: &str, state: &impl Serialize) -> Result<()> {
+        let state = serde_json::to_value(state)
+            .map_err(|error| Error::io("write", &self.folder)(error.into()))?;
+        self.files().set_state(stage, state);
+        Ok(())
+    }
+
+    /// Makes a checkpoint: notes the state of a stage, and waits until all files are on the disk. All streams must be
+    /// written ([`Streams::flush`]).
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be written.
+    pub(crate) fn checkpoint(&self, stage: &str, state: &impl Serialize) -> Result<()> {
+        if !self.is_resumable {
+            return Ok(());
+        }
+        self.note(stage, state)?;
+        self.files().record(&self.folder)
+    }
+
+    /// Whether there is a checkpoint from which the run can go on.
+    pub(crate) fn has_checkpoint(&self) -> bool {
+        self.files().is_recorded()
+    }
+
+    /// How often the run went on after it was stopped.
+    pub(crate) fn resumed(&self) -> u64 {
+        self.files().resumed()
+    }
+
+    /// Says that the run is complete: the folder may go.
+    pub(crate) fn complete(&self) {
+        self.is_complete.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Spill {
+    fn drop(&mut self) {
+        if self.is_complete.load(Ordering::Relaxed) || !self.has_checkpoint() {
+            let _ = checkpoint::remove_folder(&self.folder, LOCK);
+        }
+    }
+}
+
+/// The folder of a run that was stopped after a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    folder: PathBuf,
+    lock: File,
+    pub(crate) run: RunIdentity,
+}
+
+impl Unfinished {
+    /// Finds the folder of a stopped run in `folder` that wrote the results `output`.
+    ///
+    /// # Errors
+    /// [`Error::DamagedSpill`] for a damaged folder, and [`Error::Output`] if such a run is going on.
+    pub(crate) fn find(folder: &Path, output: &str) -> Result<Option<Self>> {
+        for of_run in folders_of_runs(folder).filter(|of_run| is_unfinished(of_run)) {
+            let Some(run) = read_checked::<RunIdentity>(&of_run.join(IDENTITY))? else {
+                continue;
+            };
+            if run.output != output {
+                continue;
+            }
+            let path = of_run.join(LOCK);
+            let lock = File::open(&path).map_err(Error::io("open", &path))?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Output {
+                        path: output.into(),
+                        problem: "another run is writing it".to_owned(),
+                        remedy: "wait until it ends, or choose another output".to_owned(),
+                    });
+                }
+                Err(TryLockError::Error(error)) => return Err(Error::io("lock", path)(error)),
+            }
+            return Ok(Some(Unfinished {
+                folder: of_run,
+                lock,
+                run,
+            }));
+        }
+        Ok(None)
+    }
+
+    /// Goes on from the last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::DamagedSpill`] for a file that is damaged or missing, and [`Error::Io`].
+    pub(crate) fn resume(self, memory: usize) -> Result<Arc<Spill>> {
+        self.folder.parent().into_iter().for_each(remove_abandoned);
+        let files = Files::of_checkpoint(&self.folder, &[LOCK, IDENTITY])?;
+        Ok(Arc::new(Spill {
+            folder: self.folder,
+            _lock: self.lock,
+            memory,
+            written: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            files: Mutex::new(files),
+            is_resumable: true,
+            is_complete: AtomicBool::new(false),
+        }))
+    }
+
+    /// Removes the folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be removed.
+    pub(crate) fn discard(self) -> Result<()> {
+        checkpoint::remove_folder(&self.folder, LOCK).map_err(Error::io("remove", &self.folder))
     }
 }
 

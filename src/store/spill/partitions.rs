@@ -21,7 +21,7 @@ pub(crate) struct Partitions<const N: usize> {
 const SPLIT: usize = 16;
 
 impl<const N: usize> Partitions<N> {
-    /// No records yet, in `count` parts. First words are below `end`. `files` files are written at the same time, these
+    /// No records yet, or those of the last checkpoint, in `count` parts. First words are below `end`. `files` files are written at the same time, these
     /// included.
     pub(crate) fn new(
         spill: &Arc<Spill>,
@@ -30,10 +30,11 @@ impl<const N: usize> Partitions<N> {
         end: u64,
         files: usize,
     ) -> Self {
+        let streams = Streams::new(spill, name, count, files);
         Partitions {
-            streams: Streams::new(spill, name, count, files),
             range: 0..end.max(1),
-            records: 0,
+            records: streams.bytes() / size_of::<[u32; N]>() as u64,
+            streams,
         }
     }
 
@@ -57,6 +58,28 @@ impl<const N: usize> Partitions<N> {
     /// The number of records.
     pub(crate) fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Calls `each` with the records that are written, in any order.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub(crate) fn for_each(&self, mut each: impl FnMut([u32; N])) -> Result<()> {
+        (0..self.streams.count()).try_for_each(|part| {
+            self.streams.for_each_block(part, |block| {
+                let records: Vec<[u32; N]> = bytemuck::pod_collect_to_vec(block);
+                records.into_iter().for_each(&mut each);
+                Ok(())
+            })
+        })
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if a file cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.streams.flush()
     }
 
     /// Ends the writing.
@@ -154,7 +177,7 @@ fn for_each_sorted<const N: usize>(
     let is_divisible = range.end - range.start > 1;
     if part.bytes() > super::MOST_AT_ONCE.max(most_bytes as u64) && is_divisible {
         let mut divided = Partitions::<N> {
-            streams: Streams::new(part.spill(), &format!("{}.", part.name()), SPLIT, SPLIT),
+            streams: Streams::dividing(part, SPLIT),
             range,
             records: 0,
         };
@@ -229,6 +252,7 @@ impl<const N: usize> Iterator for InOrder<N> {
 mod tests {
     use super::*;
     use crate::scheme::fmix64;
+    use crate::store::spill::Budget;
 
     /// Records with made-up words; many first words are equal if `kinds` is small.
     #[allow(clippy::cast_possible_truncation, reason = "made-up numbers")]
@@ -246,7 +270,7 @@ mod tests {
 
     fn sorted(records: &[[u32; 3]], memory: usize, parts: usize) -> (tempfile::TempDir, Sorted<3>) {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), memory).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), memory)).unwrap();
         let mut partitions = Partitions::new(&spill, "records", parts, 1 << 32, parts);
         for record in records {
             partitions.push(record).unwrap();

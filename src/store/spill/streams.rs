@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::Spill;
+use super::{Extent, Spill};
 use crate::error::{Error, Result};
 
 /// Bytes before the payload of a block: its length and number, and the checksum of all three.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 
 /// Streams of bytes, one file each. A record lies in one block as a whole.
 ///
@@ -32,26 +32,56 @@ struct Stream {
 }
 
 impl Streams {
-    /// `count` empty streams. `files` streams are written at the same time, these included.
+    /// `count` streams: empty, or as they were at the last checkpoint of a run that goes on. `files` streams are written
+    /// at the same time, these included.
     pub(crate) fn new(spill: &Arc<Spill>, name: &str, count: usize, files: usize) -> Self {
-        let stream = |number| {
-            let path = spill.path(&format!("{name}-{number}"));
-            Stream {
-                buffer: Vec::new(),
-                file: StreamFile {
-                    salt: xxh3_64(path.as_os_str().as_encoded_bytes()),
-                    path,
-                    spill: Arc::clone(spill),
-                    blocks: 0,
-                    bytes: 0,
-                },
-            }
+        Streams::of(spill, name, count, files, true)
+    }
+
+    /// Empty streams into which a file is divided. No checkpoint keeps them.
+    pub(super) fn dividing(file: &StreamFile, count: usize) -> Self {
+        let name = format!("{}.", file.name);
+        Streams::of(&file.spill, &name, count, count, false)
+    }
+
+    fn of(spill: &Arc<Spill>, name: &str, count: usize, files: usize, is_kept: bool) -> Self {
+        let stream = |number| Stream {
+            buffer: Vec::new(),
+            file: StreamFile::new(spill, format!("{name}-{number}"), is_kept),
         };
         Streams {
             block_bytes: spill.block_bytes(files),
             streams: (0..count).map(stream).collect(),
             spill: Arc::clone(spill),
         }
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a file cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.streams.iter_mut().try_for_each(Stream::flush)
+    }
+
+    /// Calls `each` with the records of each block of a stream that are written.
+    ///
+    /// # Errors
+    /// The errors of [`BlockReader::next`] and of `each`.
+    pub(crate) fn for_each_block(
+        &self,
+        stream: usize,
+        each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.streams[stream].file.for_each_block(each)
+    }
+
+    /// Bytes of all records that are written.
+    pub(super) fn bytes(&self) -> u64 {
+        self.streams
+            .iter()
+            .map(|stream| stream.file.extent.bytes)
+            .sum()
     }
 
     /// The number of streams.
@@ -128,7 +158,7 @@ impl Stream {
         }
         let file = &mut self.file;
         let payload = self.buffer.len() - HEADER;
-        let (length, number) = header_words(payload, file.blocks);
+        let (length, number) = header_words(payload, file.extent.blocks);
         let checksum = checksum(file.salt, length, number, &self.buffer[HEADER..]);
         self.buffer[..4].copy_from_slice(&length.to_le_bytes());
         self.buffer[4..8].copy_from_slice(&number.to_le_bytes());
@@ -141,8 +171,11 @@ impl Stream {
             .map_err(Error::io("write", &file.path))?;
         let written = &file.spill.written;
         written.fetch_add(self.buffer.len() as u64, Ordering::Relaxed);
-        file.blocks += 1;
-        file.bytes += payload as u64;
+        file.extent.blocks += 1;
+        file.extent.bytes += payload as u64;
+        if file.is_kept {
+            file.spill.files().note(&file.name, file.extent);
+        }
         self.buffer.clear();
         Ok(())
     }
@@ -164,31 +197,41 @@ fn checksum(salt: u64, length: u32, number: u32, payload: &[u8]) -> u64 {
     )
 }
 
-/// A finished stream. Its file is removed when it is dropped.
+/// A finished stream. Its file is removed when it is dropped, or after the next checkpoint if the last one names it.
 #[derive(Debug)]
 pub(crate) struct StreamFile {
     spill: Arc<Spill>,
+    name: String,
     path: PathBuf,
-    /// A hash of the path, which is part of each checksum, so that no file passes for another.
+    /// A hash of the name and of the run, which is part of each checksum, so that no file passes for another.
     salt: u64,
-    blocks: u64,
-    bytes: u64,
+    extent: Extent,
+    /// Whether checkpoints keep it.
+    is_kept: bool,
 }
 
 impl StreamFile {
+    fn new(spill: &Arc<Spill>, name: String, is_kept: bool) -> Self {
+        let path = spill.folder.join(&name);
+        let of_run = spill.folder.file_name().unwrap_or_default();
+        let salted = [of_run.as_encoded_bytes(), b"/", name.as_bytes()].concat();
+        let extent = match is_kept {
+            true => spill.files().extent(&name),
+            false => Extent::default(),
+        };
+        StreamFile {
+            salt: xxh3_64(&salted),
+            spill: Arc::clone(spill),
+            name,
+            path,
+            extent,
+            is_kept,
+        }
+    }
+
     /// Bytes of all records.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// The folder and its memory.
-    pub(super) fn spill(&self) -> &Arc<Spill> {
-        &self.spill
-    }
-
-    /// The name of the file.
-    pub(super) fn name(&self) -> std::borrow::Cow<'_, str> {
-        self.path.file_name().unwrap_or_default().to_string_lossy()
+        self.extent.bytes
     }
 
     /// Opens the stream at its beginning.
@@ -196,7 +239,7 @@ impl StreamFile {
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened.
     pub(crate) fn blocks(&self) -> Result<BlockReader<'_>> {
-        let file = match self.blocks {
+        let file = match self.extent.blocks {
             0 => None,
             _ => Some(File::open(&self.path).map_err(Error::io("read", &self.path))?),
         };
@@ -223,9 +266,8 @@ impl StreamFile {
 
 impl Drop for StreamFile {
     fn drop(&mut self) {
-        if self.blocks > 0 {
-            // The folder is removed as a whole at the end.
-            let _ = std::fs::remove_file(&self.path);
+        if self.extent.blocks > 0 {
+            self.spill.files().discard(&self.name, &self.path);
         }
     }
 }
@@ -245,7 +287,7 @@ impl BlockReader<'_> {
     /// [`Error::Io`] if the file cannot be read, and [`Error::DamagedSpill`] if it is not as it was written.
     pub(crate) fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool> {
         let path = &self.of.path;
-        let (Some(file), true) = (&mut self.file, self.next < self.of.blocks) else {
+        let (Some(file), true) = (&mut self.file, self.next < self.of.extent.blocks) else {
             return Ok(false);
         };
         let failed = |error: std::io::Error| match error.kind() {
@@ -258,7 +300,7 @@ impl BlockReader<'_> {
         let (length, number) = (word(0), word(4));
         let stored = u64::from(word(12)) << 32 | u64::from(word(8));
         let damaged = || Error::DamagedSpill { path: path.clone() };
-        if u64::from(length) > self.of.bytes || number != header_words(0, self.next).1 {
+        if u64::from(length) > self.of.extent.bytes || number != header_words(0, self.next).1 {
             return Err(damaged());
         }
         let start = payload.len();
@@ -277,6 +319,7 @@ impl BlockReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::spill::Budget;
 
     fn read(file: &StreamFile) -> Result<Vec<u8>> {
         let mut all = Vec::new();
@@ -300,9 +343,9 @@ mod tests {
     #[test]
     fn records_come_back_in_order() {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let (all, file) = written(&spill);
-        assert!(file.blocks > 3);
+        assert!(file.extent.blocks > 3);
         assert_eq!(read(&file).unwrap(), all);
         let on_disk = spill.take_use(1);
         assert_eq!(on_disk.written_bytes, on_disk.read_bytes);
@@ -318,7 +361,7 @@ mod tests {
     fn only_the_owner_can_open_the_folder() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let _spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let _spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let created = folder.path().read_dir().unwrap().next().unwrap().unwrap();
         assert_eq!(
             created.metadata().unwrap().permissions().mode() & 0o777,
@@ -330,16 +373,16 @@ mod tests {
     fn a_folder_of_a_killed_run_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let count = || folder.path().read_dir().unwrap().count();
-        let running = Spill::new(folder.path(), 1 << 10).unwrap();
+        let running = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         // As if it had been killed: its folder stays, and its lock is gone.
-        let killed = Spill::new(folder.path(), 1 << 10).unwrap();
+        let killed = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let copy = folder.path().join("simgpu-spill-killed");
         std::fs::create_dir(&copy).unwrap();
         std::fs::write(copy.join(".lock"), "").unwrap();
         std::fs::write(copy.join("ids-0"), "text").unwrap();
         std::fs::create_dir(folder.path().join("simgpu-spill-without-lock")).unwrap();
         assert_eq!(count(), 4);
-        let next = Spill::new(folder.path(), 1 << 10).unwrap();
+        let next = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         assert_eq!(count(), 4);
         assert!(!copy.exists());
         drop((running, killed, next));
@@ -349,7 +392,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let (_, file) = written(&spill);
         let intact = std::fs::read(&file.path).unwrap();
         let name = file.path.display().to_string();
@@ -370,7 +413,7 @@ mod tests {
     #[test]
     fn swapped_files_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let mut streams = Streams::new(&spill, "twins", 2, 2);
         for (stream, byte) in [(0, b'a'), (1, b'b')] {
             streams.push(stream, &[byte; 9_000]).unwrap();
@@ -388,7 +431,7 @@ mod tests {
     #[test]
     fn swapped_blocks_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let spill = Spill::new(folder.path(), 1 << 10).unwrap();
+        let spill = Spill::new(&Budget::new(folder.path(), 1 << 10)).unwrap();
         let (_, file) = written(&spill);
         let intact = std::fs::read(&file.path).unwrap();
         let block = HEADER + (4 << 10);

@@ -1,0 +1,361 @@
+//! What is noted of the records of all files, in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::run::Run;
+use crate::error::{BadRecord, Error, Result};
+use crate::io::{
+    Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
+    Skipped, SourceFile, Unordered, WithoutId,
+};
+use crate::jobs::first_pass::Notes;
+use crate::store::spill::{JsonLines, Spill};
+
+/// The records of a chunk.
+pub(super) struct ChunkRecords {
+    pub(super) file: usize,
+    pub(super) records: Vec<Record>,
+    /// The values of the field of [`Run::keep_by`], one per document.
+    pub(super) values: std::result::Result<FieldValues, Unordered>,
+    /// Bytes of the chunk.
+    pub(super) bytes: usize,
+    /// The chunk itself, if it may be held.
+    pub(super) chunk: Option<Arc<Chunk>>,
+}
+
+/// What is noted of all files in order.
+pub(super) struct Noted<'a> {
+    run: &'a Run<'a>,
+    files: &'a [InputFile],
+    /// The most bytes of chunks to hold.
+    held_bytes: u64,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: &'a AtomicBool,
+    /// Bytes of all chunks so far.
+    bytes: u64,
+    pub(super) places: Places,
+    /// The values of the field of [`Run::keep_by`].
+    pub(super) values: FieldValues,
+    /// What an earlier read found of each file; empty without one.
+    before: Vec<Option<Fingerprint>>,
+    /// The place after the last chunk.
+    position: Position,
+    /// The same on disk, for checkpoints; `None` as long as the run is in memory.
+    pub(super) log: Option<Log>,
+}
+
+/// What a checkpoint says of the records read so far, beside the log.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct RecordsRead {
+    pub(super) position: Position,
+    /// The first row and the number of records of the file that is being read.
+    current: (u32, u64),
+    without_id: Option<WithoutId>,
+    /// Whether all ids are integers; `None` if a document has no id.
+    are_integers: Option<bool>,
+}
+
+/// Notes on disk. Memory holds them, too: they are read only after the run was stopped.
+#[derive(Debug)]
+pub(super) struct Log {
+    /// Bad records and ends of files.
+    entries: JsonLines,
+    /// The values of the field of [`Run::keep_by`].
+    values: JsonLines,
+}
+
+/// An entry of the log.
+#[derive(Debug, Serialize, Deserialize)]
+enum Entry {
+    Bad {
+        file: usize,
+        row: u64,
+        line: Option<u64>,
+        problem: String,
+    },
+    End {
+        file: usize,
+        first_row: u32,
+        records: u64,
+        fingerprint: Fingerprint,
+    },
+}
+
+impl Log {
+    fn new(spill: &Arc<Spill>) -> Self {
+        Log {
+            entries: JsonLines::new(spill, "log"),
+            values: JsonLines::new(spill, "values"),
+        }
+    }
+
+    fn push(&mut self, entry: &Entry) -> Result<()> {
+        self.entries.push(entry)
+    }
+
+    fn push_values(&mut self, values: &FieldValues) -> Result<()> {
+        let mut values = values.iter();
+        values.try_for_each(|value| self.values.push(&value))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.entries.flush()?;
+        self.values.flush()
+    }
+}
+
+impl<'a> Noted<'a> {
+    /// Notes nothing yet. `are_held` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
+    /// found of each file.
+    pub(super) fn new(
+        run: &'a Run<'a>,
+        files: &'a [InputFile],
+        (held_bytes, are_held): (u64, &'a AtomicBool),
+        before: Vec<Option<Fingerprint>>,
+    ) -> Self {
+        let sources = files.iter().map(|file| SourceFile {
+            relative: file.relative.clone(),
+            first_row: 0,
+            records: 0,
+            fingerprint: None,
+        });
+        Noted {
+            run,
+            files,
+            held_bytes,
+            are_held,
+            bytes: 0,
+            places: Places {
+                files: sources.collect(),
+                ids: Some(DocumentIds::default()),
+                held: (held_bytes > 0).then(Vec::new),
+                ..Places::default()
+            },
+            values: FieldValues::default(),
+            before,
+            position: Position::default(),
+            log: None,
+        }
+    }
+
+    /// Goes on from a checkpoint. Call [`Notes::spill`] first.
+    pub(super) fn restore(&mut self, read: &RecordsRead) -> Result<()> {
+        let (files, places, values) = (self.files, &mut self.places, &mut self.values);
+        self.position = read.position;
+        match (&mut places.ids, read.are_integers) {
+            (Some(ids), Some(are_integers)) => ids.restore(are_integers),
+            _ => places.ids = None,
+        }
+        places.without_id = read.without_id;
+        if let Some(file) = places.files.get_mut(read.position.file) {
+            (file.first_row, file.records) = read.current;
+        }
+        let Some(log) = &self.log else {
+            return Ok(());
+        };
+        log.entries.for_each(|entry| match entry {
+            Entry::Bad {
+                file,
+                row,
+                line,
+                problem,
+            } => places.skipped.push(Skipped {
+                file,
+                record: BadRecord {
+                    file: files[file].named.clone(),
+                    row,
+                    line,
+                    problem,
+                },
+            }),
+            Entry::End {
+                file,
+                first_row,
+                records,
+                fingerprint,
+            } => {
+                let of_file = &mut places.files[file];
+                (of_file.first_row, of_file.records) = (first_row, records);
+                of_file.fingerprint = Some(fingerprint);
+                if records == 0 {
+                    places.empty_files.push(file);
+                }
+            }
+        })?;
+        log.values.for_each(|value: String| values.push(&value))?;
+        match (self.run.on_bad_record, self.places.skipped.first()) {
+            (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all notes, for a checkpoint.
+    pub(super) fn save(&mut self) -> Result<RecordsRead> {
+        self.log.as_mut().map_or(Ok(()), Log::flush)?;
+        let current = self.places.files.get(self.position.file);
+        let ids = self.places.ids.as_mut();
+        Ok(RecordsRead {
+            position: self.position,
+            current: current.map_or((0, 0), |file| (file.first_row, file.records)),
+            without_id: self.places.without_id,
+            are_integers: ids.map(DocumentIds::flush).transpose()?,
+        })
+    }
+
+    /// Holds a chunk for the second pass. Drops all held chunks if the total exceeds the limit.
+    fn hold(&mut self, records: &ChunkRecords) {
+        self.bytes += records.bytes as u64;
+        match (&mut self.places.held, &records.chunk) {
+            (Some(held), Some(chunk)) if self.bytes <= self.held_bytes && chunk.is_whole() => {
+                held.push(Arc::clone(chunk));
+            }
+            _ => self.hold_none(),
+        }
+    }
+
+    /// Holds no chunk, now and later.
+    fn hold_none(&mut self) {
+        self.places.held = None;
+        self.are_held.store(false, Ordering::Relaxed);
+    }
+
+    /// Notes the end of a file. Refuses one that has changed since an earlier read.
+    pub(super) fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let before = self.before.get(file).and_then(Option::as_ref);
+        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
+            return Err(Error::InputChanged {
+                path: self.files[file].named.clone(),
+            });
+        }
+        let of_file = &mut self.places.files[file];
+        of_file.fingerprint = Some(fingerprint);
+        self.position = Position {
+            file: file + 1,
+            chunk: 0,
+            records: self.position.records + of_file.records,
+        };
+        if let Some(log) = &mut self.log {
+            log.push(&Entry::End {
+                file,
+                first_row: of_file.first_row,
+                records: of_file.records,
+                fingerprint,
+            })?;
+        }
+        if of_file.records == 0 {
+            self.places.empty_files.push(file);
+        }
+        Ok(())
+    }
+}
+
+impl Notes<ChunkRecords> for Noted<'_> {
+    fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
+        self.hold(&records);
+        let ChunkRecords {
+            file,
+            records,
+            values,
+            ..
+        } = records;
+        self.position.chunk += 1;
+        let mut next_row = first_row;
+        let places = &mut self.places;
+        let of_file = &mut places.files[file];
+        if of_file.records == 0 {
+            of_file.first_row = first_row;
+        }
+        for (record, row) in records.into_iter().zip(of_file.records..) {
+            of_file.records += 1;
+            match record {
+                Record::Document(Some(id)) => {
+                    if let Some(ids) = &mut places.ids {
+                        ids.push(&id)?;
+                    }
+                    next_row += 1;
+                }
+                Record::Document(None) => {
+                    places.ids = None;
+                    let first = places.without_id.map_or(next_row, |first| first.row);
+                    let before = places.without_id.map_or(0, |without| without.documents);
+                    places.without_id = Some(WithoutId {
+                        documents: before + 1,
+                        row: first,
+                    });
+                    next_row += 1;
+                }
+                Record::Bad { line, problem } => {
+                    let record = BadRecord {
+                        file: self.files[file].named.clone(),
+                        row,
+                        line,
+                        problem,
+                    };
+                    if self.run.on_bad_record == OnBadRecord::Fail {
+                        return Err(Error::BadRecord(record));
+                    }
+                    let skipped = Skipped { file, record };
+                    if let Some(log) = &mut self.log {
+                        log.push(&Entry::of(&skipped))?;
+                    }
+                    places.skipped.push(skipped);
+                }
+            }
+        }
+        let values = values.map_err(|unordered| {
+            let line = unordered.line.map(|line| format!("line {line}: "));
+            Error::Input {
+                path: self.files[file].named.clone(),
+                problem: line.unwrap_or_default() + &unordered.problem,
+                remedy: "choose another field for `keep_by`".to_owned(),
+            }
+        })?;
+        if let Some(log) = &mut self.log {
+            log.push_values(&values)?;
+        }
+        self.values.append(&values);
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> usize {
+        usize::try_from(self.places.held_bytes()).unwrap_or(usize::MAX) + self.values.bytes()
+    }
+
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        self.hold_none();
+        let mut log = Log::new(spill);
+        for (file, of_file) in self.places.files.iter().enumerate() {
+            if let Some(fingerprint) = of_file.fingerprint {
+                log.push(&Entry::End {
+                    file,
+                    first_row: of_file.first_row,
+                    records: of_file.records,
+                    fingerprint,
+                })?;
+            }
+        }
+        let mut skipped = self.places.skipped.iter();
+        skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
+        log.push_values(&self.values)?;
+        self.log = Some(log);
+        match &mut self.places.ids {
+            Some(ids) => ids.spill(spill),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Entry {
+    fn of(skipped: &Skipped) -> Self {
+        let Skipped { file, record } = skipped;
+        Entry::Bad {
+            file: *file,
+            row: record.row,
+            line: record.line,
+            problem: record.problem.clone(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Waiting for the disk.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::error::{Error, Result};
+
+/// What a commit asks of the disk. A test records the calls.
+pub(crate) trait Disk: Sync {
+    /// Waits until a file, or the names in a folder, are on disk.
+    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()>;
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+}
+
+/// The disk itself.
+pub(crate) struct OnDisk;
+
+impl Disk for OnDisk {
+    fn sync(&self, path: &Path, is_folder: bool) -> io::Result<()> {
+        if !is_folder {
+            // Windows flushes only what may be written.
+            return File::options().write(true).open(path)?.sync_all();
+        }
+        if cfg!(not(unix)) {
+            return Ok(());
+        }
+        match File::open(path)?.sync_all() {
+            // A file system without this operation, such as some network mounts.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::InvalidInput | ErrorKind::Unsupported
+                ) =>
+            {
+                Ok(())
+            }
+            synced => synced,
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+}
+
+/// Waits until a file is on disk.
+pub(crate) fn sync_file(disk: &impl Disk, path: &Path) -> Result<()> {
+    disk.sync(path, false)
+        .map_err(Error::io("write to disk", path))
+}
+
+/// Waits until the names in a folder are on disk.
+pub(crate) fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
+    disk.sync(path, true)
+        .map_err(Error::io("write to disk", path))
+}
+
+/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
+pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
+    const AT_A_TIME: usize = 32;
+    let next = AtomicUsize::new(0);
+    let sync_some = || {
+        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            sync(path)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others = 1..paths.len().min(AT_A_TIME);
+        // Where no more threads can be had, the others do the work.
+        let others =
+            others.map_while(|_| thread::Builder::new().spawn_scoped(scope, sync_some).ok());
+        let others: Vec<_> = others.collect();
+        let mut synced = sync_some();
+        for other in others {
+            synced = synced.and(other.join().unwrap_or(Ok(())));
+        }
+        synced
+    })
+}

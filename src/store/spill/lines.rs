@@ -1,0 +1,56 @@
+//! A few values of any kind on disk, in the order in which they were written.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{Spill, Streams};
+use crate::error::Result;
+
+/// Values as lines of JSON.
+#[derive(Debug)]
+pub(crate) struct JsonLines(Streams);
+
+impl JsonLines {
+    /// No values yet, or those of the last checkpoint.
+    pub(crate) fn new(spill: &Arc<Spill>, name: &str) -> Self {
+        /// The other files that are written meanwhile have most of the memory.
+        const FILES: usize = 64;
+        JsonLines(Streams::new(spill, name, 1, FILES))
+    }
+
+    /// Appends a value.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
+    pub(crate) fn push(&mut self, value: &impl Serialize) -> Result<()> {
+        let line = serde_json::to_string(value).unwrap_or_default();
+        self.0.push_with(0, |bytes| {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        })
+    }
+
+    /// Writes everything pushed so far, for a checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io) if the file cannot be written.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.0.flush()
+    }
+
+    /// Calls `each` with all values that are written.
+    ///
+    /// # Errors
+    /// The errors of reading.
+    pub(crate) fn for_each<T: DeserializeOwned>(&self, mut each: impl FnMut(T)) -> Result<()> {
+        self.0.for_each_block(0, |block| {
+            let lines = block.split(|byte| *byte == b'\n');
+            // The checksum of the block says that it is as it was written.
+            let values = lines.filter_map(|line| serde_json::from_slice(line).ok());
+            values.for_each(&mut each);
+            Ok(())
+        })
+    }
+}
