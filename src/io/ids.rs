@@ -105,7 +105,7 @@ pub(crate) enum DocumentIds {
     /// In memory.
     Held(Ids),
     /// On disk.
-    Spilled(SpilledIds),
+    Spilled(Box<SpilledIds>),
 }
 
 impl Default for DocumentIds {
@@ -131,7 +131,7 @@ impl DocumentIds {
         if let DocumentIds::Held(held) = self {
             let mut ids = SpilledIds::new(spill);
             held.iter().try_for_each(|id| ids.push(id))?;
-            *self = DocumentIds::Spilled(ids);
+            *self = DocumentIds::Spilled(Box::new(ids));
         }
         Ok(())
     }

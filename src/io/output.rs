@@ -392,7 +392,8 @@ impl OutputFolder {
         parent
             .parent()
             .map_or(Ok(()), |parent| sync_folder(disk, parent))?;
-        // With temporary files, from which nothing goes on any more.
+        // Nothing goes on any more.
+        spill::remove_all(&partial);
         let _ = fs::remove_dir_all(partial);
         Ok(())
     }

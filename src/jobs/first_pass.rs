@@ -5,6 +5,8 @@ use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(feature = "io")]
+use std::time::Duration;
 use std::time::Instant;
 
 use super::corpus::Corpus;
@@ -12,7 +14,7 @@ use super::numbered::Numbered;
 #[cfg(feature = "io")]
 pub(crate) use super::numbered::NumbersRead;
 #[cfg(feature = "io")]
-use super::spilled::DocumentWriter;
+use super::spilled::{DocumentWriter, save_rarities};
 use crate::documents::{DigestSet, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -197,6 +199,10 @@ impl SignedBatch {
     }
 }
 
+/// A run that has read for this long goes on on disk, so that it makes checkpoints.
+#[cfg(feature = "io")]
+const PATIENCE: Duration = Duration::from_secs(300);
+
 /// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
 /// [`FirstPass::number`], and then calls [`FirstPass::finish`].
 pub(crate) struct FirstPass<'a> {
@@ -374,10 +380,14 @@ impl<'a> FirstPass<'a> {
             return Ok(());
         }
         let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
-        if held <= budget.held() {
+        let is_long = budget.run.is_some() && self.start.elapsed() > PATIENCE;
+        if held <= budget.held() && !is_long {
             return Ok(());
         }
         let spill = Spill::new(budget)?;
+        if let Some(rarities) = self.signing.engine.shingler().rarities() {
+            save_rarities(&spill, rarities)?;
+        }
         self.spill(&spill, known, notes)
     }
 

@@ -2,6 +2,8 @@
 
 use super::first_pass::{FirstPass, PieceSets, SignedBatch, SignedForm, Sink, Wanted};
 use super::source::Source;
+#[cfg(feature = "io")]
+use super::spilled::saved_rarities;
 use crate::engine::Engine;
 use crate::error::{Conflict, Result};
 use crate::pipeline::Rarities;
@@ -16,6 +18,13 @@ pub(crate) fn weigh_by_rarity(
     progress: &dyn Progress,
     timings: &mut Timings,
 ) -> Result<Engine> {
+    #[cfg(feature = "io")]
+    if let Some(budget) = source.budget()
+        && let Some(spill) = &budget.unfinished
+        && let Some(rarities) = saved_rarities(spill)?
+    {
+        return Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)));
+    }
     let counting = engine.with_shingler(engine.shingler().of_sets());
     let mut counts = Counted {
         rarities: Rarities::default(),

@@ -91,7 +91,7 @@ impl Searched {
             let spill = Arc::clone(&documents.spill);
             timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
             progress.tell(&format!(
-                "read {}; they take more memory than `memory` allows, so the run goes on on disk",
+                "read {}; the run goes on on disk",
                 counted(corpus.documents(), "document")
             ));
             warn_of_rarities(engine, progress);

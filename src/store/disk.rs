@@ -1,4 +1,4 @@
-//! Waiting for the disk.
+//! The disk: its free space, and waiting until it has what was written.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -44,6 +44,20 @@ impl Disk for OnDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
+    }
+}
+
+/// Bytes that this process may still write to the file system of a folder; `None` if unknown.
+pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let system = rustix::fs::statvfs(folder).ok()?;
+        system.f_bavail.checked_mul(system.f_frsize)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        None
     }
 }
 

@@ -201,6 +201,7 @@ impl Source for FileSource<'_> {
         let signing = pass.signing();
         // Whether all notes end with the same chunk.
         let is_between_chunks = Cell::new(true);
+        let mut is_on_disk = unfinished.is_some();
         let read = files.map(
             |chunk| match start.is_after(&chunk) {
                 true => Ok(None),
@@ -214,6 +215,13 @@ impl Source for FileSource<'_> {
                     Some(Event::Table(_) | Event::Chunk(None)) | None => {}
                 }
                 is_between_chunks.set(true);
+                if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
+                    is_on_disk = true;
+                    // Everything so far is written now.
+                    pass.save()?;
+                    noted.save()?;
+                    spill.check_space(self.stored_bytes() as f64 / files.consumed() as f64)?;
+                }
                 if pass.on_disk().is_some_and(|spill| spill.is_due()) {
                     record(&mut pass, &mut noted)?;
                 }

@@ -18,10 +18,13 @@ mod parts;
 
 mod pairs;
 
+mod rarities;
+
 mod removals;
 
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use linked::Linked;
 pub(crate) use pairs::{PairRecord, SpilledPairs};
 pub(crate) use parts::{Part, Parts, Step};
+pub(crate) use rarities::{save_rarities, saved_rarities};
 pub(crate) use removals::{RemovalWriter, SpilledRemoval, SpilledRemovals};

@@ -134,6 +134,12 @@ impl Shingler {
         }
     }
 
+    /// What shingles weigh by rarity; `None` unless they do.
+    #[cfg(feature = "io")]
+    pub(crate) fn rarities(&self) -> Option<&Rarities> {
+        self.rarities.as_deref()
+    }
+
     /// Whether documents must be counted before they can be shingled.
     pub(crate) fn needs_rarities(&self) -> bool {
         self.shingling.weighting == Weighting::Rarity && self.rarities.is_none()

@@ -142,6 +142,11 @@ impl Files {
         })
     }
 
+    /// The length of all files, in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.now.files.values().map(|extent| extent.length()).sum()
+    }
+
     /// The length of a file.
     pub(super) fn extent(&self, name: &str) -> Extent {
         self.now.files.get(name).copied().unwrap_or_default()

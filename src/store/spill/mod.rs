@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 use crate::progress::DiskUse;
+use crate::store::disk::free_bytes;
 
 mod checkpoint;
 mod identity;
@@ -53,6 +54,13 @@ fn folders_of_runs(folder: &Path) -> impl Iterator<Item = PathBuf> {
 pub(crate) fn is_unfinished(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(PREFIX) && checkpoint::is_in(folder)
+}
+
+/// Removes the folders of runs in `folder`, whose results are complete. One that cannot be removed stays.
+pub(crate) fn remove_all(folder: &Path) {
+    for of_run in folders_of_runs(folder) {
+        let _ = checkpoint::remove_folder(&of_run, LOCK);
+    }
 }
 
 /// Locks the folder of a run; `None` if it is in use, or about to be.
@@ -214,6 +222,27 @@ impl Spill {
         }
         self.note(stage, state)?;
         self.files().record(&self.folder)
+    }
+
+    /// Refuses a run whose temporary files need more space than there is: `more` times what they take now.
+    ///
+    /// # Errors
+    /// [`Error::Output`] with both numbers.
+    pub(crate) fn check_space(&self, more: f64) -> Result<()> {
+        let now = self.files().bytes() as f64;
+        let needed = now * (more - 1.0);
+        match free_bytes(&self.folder) {
+            Some(free) if needed > free as f64 => Err(Error::Output {
+                path: self.folder.parent().unwrap_or(&self.folder).to_owned(),
+                problem: format!(
+                    "the temporary files of the run need {} MB or more, and there are {} MB free",
+                    (needed / 1e6).ceil(),
+                    free / 1_000_000
+                ),
+                remedy: "free some space, or name another folder by `temp_dir`".to_owned(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Whether there is a checkpoint from which the run can go on.

@@ -208,6 +208,8 @@ pub(crate) struct StreamFile {
     extent: Extent,
     /// Whether checkpoints keep it.
     is_kept: bool,
+    /// Whether it stays when this is dropped.
+    lasts: bool,
 }
 
 impl StreamFile {
@@ -226,7 +228,13 @@ impl StreamFile {
             path,
             extent,
             is_kept,
+            lasts: false,
         }
+    }
+
+    /// Keeps the file as long as the folder.
+    pub(crate) fn keep(mut self) {
+        self.lasts = true;
     }
 
     /// Bytes of all records.
@@ -266,7 +274,7 @@ impl StreamFile {
 
 impl Drop for StreamFile {
     fn drop(&mut self) {
-        if self.extent.blocks > 0 {
+        if self.extent.blocks > 0 && !self.lasts {
             self.spill.files().discard(&self.name, &self.path);
         }
     }

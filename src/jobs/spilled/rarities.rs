@@ -1,0 +1,49 @@
+//! How many documents have each shingle, on disk, so that a run that goes on need not count again.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::pipeline::Rarities;
+use crate::store::spill::{Spill, Streams, words_at};
+
+/// The name of the count, for checkpoints.
+const COUNT: &str = "count";
+
+/// The state of the count.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counted {
+    documents: u32,
+}
+
+/// Writes the counts for checkpoints.
+#[allow(clippy::cast_possible_truncation, reason = "both halves of a hash")]
+pub(crate) fn save_rarities(spill: &Arc<Spill>, rarities: &Rarities) -> Result<()> {
+    let mut counts = Streams::new(spill, "counts", 1, 1);
+    rarities.counts().try_for_each(|(hash, documents)| {
+        let record = [(hash >> 32) as u32, hash as u32, documents];
+        counts.push(0, bytemuck::cast_slice(&record))
+    })?;
+    counts.finish_one()?.keep();
+    let documents = rarities.documents();
+    spill.note(COUNT, &Counted { documents })
+}
+
+/// The counts of a run before it was stopped.
+pub(crate) fn saved_rarities(spill: &Arc<Spill>) -> Result<Option<Rarities>> {
+    let Some(Counted { documents }) = spill.state(COUNT) else {
+        return Ok(None);
+    };
+    let counts = Streams::new(spill, "counts", 1, 1).finish_one()?;
+    let mut rarities = Rarities::of_documents(documents);
+    counts.for_each_block(|block| {
+        for record in block.chunks_exact(size_of::<[u32; 3]>()) {
+            let [high, low, documents] = words_at(record).unwrap_or_default();
+            rarities.set_count(u64::from(high) << 32 | u64::from(low), documents);
+        }
+        Ok(())
+    })?;
+    counts.keep();
+    Ok(Some(rarities.counted()))
+}
