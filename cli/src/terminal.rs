@@ -448,8 +448,11 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
         lines.row(OTHER, duration(other_s));
     }
     let elapsed_s = outcome.elapsed_s;
-    let rate = rate(outcome.report.counts.bytes, elapsed_s);
-    lines.row("total", format!("{}, {rate}", duration(elapsed_s)));
+    let since = match outcome.resumed {
+        0 => rate(outcome.report.counts.bytes, elapsed_s),
+        _ => "since the run went on".to_owned(),
+    };
+    lines.row("total", format!("{}, {since}", duration(elapsed_s)));
     if let Some(peak) = peak_memory_bytes() {
         lines.row("peak memory", size(peak));
     }

@@ -1,5 +1,6 @@
 """Runs over files write what the command writes, and take the same options."""
 
+import functools
 import inspect
 import json
 import os
@@ -93,6 +94,30 @@ def test_dedup_writes_what_the_command_writes(corpus, tmp_path, options, flags):
     assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
     assert dict(report) == json.loads((tmp_path / "b/report.json").read_text())
     assert report.counts["removed"] > 0
+
+
+def test_a_stopped_run_goes_on(corpus, tmp_path):
+    """A run is stopped at every call of ``progress``; the next one goes on, or is refused, or begins anew."""
+    options = {"memory": "4KiB", "hold_mib": 0, "threads": 1, "overwrite": True}
+    whole = tmp_path / "whole"
+    simgpu.dedup_files(corpus, whole, **options)
+    results = files_below(whole)
+    resumed, out = 0, tmp_path / "out"
+    for last in range(100):
+        calls = iter(range(last))
+        stop = functools.partial(next, calls, None)
+        try:
+            simgpu.dedup_files(corpus, out, progress=lambda *_: stop() is not None, **options)
+            break
+        except simgpu.StoppedError as error:
+            if "repeat the run to go on" not in str(error):
+                continue
+        with pytest.raises(simgpu.OutputError, match="threshold was 0.8, and is 0.7; .*resume=False"):
+            simgpu.dedup_files(corpus, out, threshold=0.7, **options)
+        simgpu.dedup_files(corpus, out, resume=last % 2 == 0, **options)
+        resumed += json.loads((out / "run.json").read_text())["resumed"]
+        assert files_below(out) == results
+    assert resumed > 3
 
 
 def test_pairs_and_signatures_equal_those_of_the_command(corpus, tmp_path):

@@ -209,6 +209,8 @@ pub(crate) struct FirstPass<'a> {
     progress: &'a dyn Progress,
     sink: &'a mut dyn Sink,
     start: Instant,
+    /// Bytes of input that were read before the run was stopped.
+    bytes_before: u64,
     signing: Arc<Signing<'a>>,
     /// The memory that the documents may take; `None` if there is no bound.
     #[cfg(feature = "io")]
@@ -240,6 +242,7 @@ impl<'a> FirstPass<'a> {
         FirstPass {
             progress,
             start: Instant::now(),
+            bytes_before: 0,
             signing: Arc::new(Signing {
                 engine,
                 progress,
@@ -357,6 +360,7 @@ impl<'a> FirstPass<'a> {
         let signing = Arc::clone(&self.signing);
         let known = &mut *signing.known_mut();
         known.numbered.restore(read);
+        self.bytes_before = known.numbered.corpus().bytes;
         self.spill(spill, known, notes)?;
         known.wanted = self.sink.wants();
         Ok(())
@@ -410,11 +414,12 @@ impl<'a> FirstPass<'a> {
         let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
         let corpus = numbered.finish()?;
         let elapsed_s = self.start.elapsed().as_secs_f64();
-        times.push(StageTime::new("read", elapsed_s, corpus.bytes));
+        let bytes = corpus.bytes - self.bytes_before;
+        times.push(StageTime::new("read", elapsed_s, bytes));
         let parts = self.signing.spent.parts();
         times.extend(parts.map(|(stage, elapsed_s)| StageTime {
             is_part: true,
-            ..StageTime::new(stage, elapsed_s, corpus.bytes)
+            ..StageTime::new(stage, elapsed_s, bytes)
         }));
         Ok(corpus)
     }

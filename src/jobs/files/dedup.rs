@@ -77,11 +77,14 @@ impl Run<'_> {
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
         let bytes = counts.bytes;
+        let resumed = source.resumed();
+        // A run that goes on may write less.
+        let bytes_written = if resumed > 0 { 0 } else { bytes };
         let is_kept = kept_rows(&found)?;
         let to_read = source.bytes_to_read_again();
         let folder = match target {
             Target::Folder(folder) => {
-                counts.kept = timings.time("write", bytes, || {
+                counts.kept = timings.time("write", bytes_written, || {
                     let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
                     let kept = folder.sync_beside(|completed| {
                         let tables = |is_stopped: &AtomicBool| {
@@ -114,7 +117,6 @@ impl Run<'_> {
         let report = self.report(&source, counts, task, &found)?;
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
-            let resumed = source.on_disk().map_or(0, |spill| spill.resumed());
             create_json(&folder, REPORT, &report)?;
             let record = machine::run_record(&self, &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
@@ -127,6 +129,7 @@ impl Run<'_> {
             report,
             timings,
             elapsed_s,
+            resumed,
         })
     }
 

@@ -13,6 +13,9 @@ pub struct Outcome {
     pub timings: Timings,
     /// The elapsed seconds of the run, without the last renames.
     pub elapsed_s: f64,
+    /// How often the run went on after it was stopped ([`Error::Resumable`](crate::Error::Resumable)). All times are those
+    /// since the last time.
+    pub resumed: u64,
 }
 
 /// Warns of documents that repeat an earlier id.

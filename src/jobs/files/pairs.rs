@@ -131,12 +131,14 @@ impl Run<'_> {
         describe(&mut report, task, &found);
         target.commit(&report, self.progress, compared)?;
         source.complete_budget();
+        let resumed = source.resumed();
         let mut timings = found.timings;
         let elapsed_s = timings.complete(self.start);
         Ok(Outcome {
             report,
             timings,
             elapsed_s,
+            resumed,
         })
     }
 }

@@ -75,10 +75,11 @@ impl FileSource<'_> {
                     if let Some(difference) = run.difference_from(&unfinished.run) {
                         return Err(Error::Output {
                             path: (&*run.output).into(),
-                            problem: format!("a run that was stopped left it: {difference}"),
-                            remedy:
-                                "repeat that run to go on, or pass `restart` to discard what it did"
-                                    .to_owned(),
+                            problem: format!(
+                                "another run that writes it was stopped: {difference}"
+                            ),
+                            remedy: "repeat that run to go on, or pass `restart` to discard it"
+                                .to_owned(),
                         });
                     }
                     Some(unfinished.resume(memory)?)

@@ -79,6 +79,7 @@ impl Run<'_> {
             report,
             timings,
             elapsed_s,
+            resumed: 0,
         })
     }
 

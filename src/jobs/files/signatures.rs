@@ -229,6 +229,7 @@ impl<'a> SignatureRun<'a> {
             report,
             timings,
             elapsed_s,
+            resumed: 0,
         })
     }
 }

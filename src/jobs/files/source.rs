@@ -83,6 +83,11 @@ impl<'a> FileSource<'a> {
         self.spill.as_ref()
     }
 
+    /// How often the run went on after it was stopped.
+    pub(super) fn resumed(&self) -> u64 {
+        self.on_disk().map_or(0, |spill| spill.resumed())
+    }
+
     /// Says that the run is complete.
     pub(super) fn complete_budget(&self) {
         self.on_disk()
