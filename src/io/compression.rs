@@ -232,7 +232,7 @@ thread_local! {
 }
 
 /// Bytes of a frame before compression: large enough to compress well, small enough to spread over threads.
-const FRAME: usize = 8 << 20;
+pub(crate) const FRAME: usize = 8 << 20;
 
 /// The most frames that wait to be compressed or written: one per thread, plus one.
 pub(crate) fn frames_in_flight() -> usize {
@@ -280,12 +280,29 @@ impl FrameWriter {
         Ok(self.in_flight.len())
     }
 
-    /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
+    /// Compresses and writes the remaining bytes, those of the last frame on this thread. Without this call the file is
+    /// incomplete.
     pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.in_flight.is_empty() && (self.is_empty || !self.filling.is_empty()) {
+            let frame = self.compression.compress(&self.filling, self.level)?;
+            return self.file.write_all(&frame);
+        }
         self.end()?;
         while !self.in_flight.is_empty() {
             self.write_first_in_flight()?;
         }
+        Ok(())
+    }
+
+    /// Writes bytes like [`Write::write_all`], without a copy if they begin a frame.
+    pub(crate) fn write_owned(&mut self, bytes: Vec<u8>) -> io::Result<()> {
+        if self.filling.len() == FRAME {
+            self.send_frame()?;
+        }
+        if !self.filling.is_empty() || bytes.len() > FRAME {
+            return self.write_all(&bytes);
+        }
+        self.filling = bytes;
         Ok(())
     }
 
@@ -332,8 +349,8 @@ impl Write for FrameWriter {
         if self.filling.len() == FRAME {
             self.send_frame()?;
         }
-        if self.filling.capacity() == 0 {
-            self.filling.reserve_exact(FRAME);
+        if self.filling.capacity() < FRAME {
+            self.filling.reserve_exact(FRAME - self.filling.len());
         }
         let written = bytes.len().min(FRAME - self.filling.len());
         self.filling.extend_from_slice(&bytes[..written]);

@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::run::{Run, check_compression_level};
 use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
+    Columns, EndingFile, FRAME, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
     unwritable,
 };
 
@@ -160,46 +162,110 @@ pub(super) fn write_kept(
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let (mut table, mut current) = (None, None);
+    let open = |file: usize, table| {
+        let input = &source.files[file];
+        let name = format!("kept/{}", input.relative);
+        let (file, path) = folder.create(&name)?;
+        let frames = FrameWriter::new(file, input.original_compression)
+            .with_level(source.run.compression_level);
+        Ok::<_, Error>((name, KeptFile::new(frames, path, table)?))
+    };
+    let small_files = SmallFiles::default();
+    let (mut table, mut beginning, mut large) = (None, Vec::new(), None);
+    let (mut begun_bytes, mut begun_file) = (0, 0);
     let mut ending: VecDeque<(String, EndingFile)> = VecDeque::new();
     let finish = |(name, file): (String, EndingFile)| {
         file.finish()?;
         completed(name);
         Ok::<_, Error>(())
     };
-    let written = for_each_kept(source, is_kept, |part| {
-        match part {
-            Part::Table(form) => table = Some(form),
-            Part::Chunk(KeptOfChunk { file, kept, .. }) => {
-                let (_, target) = match &mut current {
-                    Some(target) => target,
-                    None => {
-                        let input = &source.files[file];
-                        let name = format!("kept/{}", input.relative);
-                        let (file, path) = folder.create(&name)?;
-                        let frames = FrameWriter::new(file, input.original_compression)
-                            .with_level(source.run.compression_level);
-                        current.insert((name, KeptFile::new(frames, path, table.take())?))
+    let written = rayon::in_place_scope(|scope| {
+        for_each_kept(source, is_kept, |part| {
+            match part {
+                Part::Table(form) => table = Some(form),
+                Part::Chunk(KeptOfChunk { file, kept, .. }) => {
+                    begun_bytes += kept.size();
+                    begun_file = file;
+                    beginning.push(kept);
+                    if begun_bytes > FRAME {
+                        let (_, target) = match &mut large {
+                            Some(large) => large,
+                            None => large.insert(open(file, table.take())?),
+                        };
+                        beginning.drain(..).try_for_each(|kept| target.write(kept))?;
                     }
-                };
-                target.write(&kept)?;
-            }
-            Part::End => {
-                table = None;
-                if let Some((name, target)) = current.take() {
-                    ending.push_back((name, target.end()?));
                 }
-                // Small files are compressed many at a time, like the frames of a large one.
-                let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
-                while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                    ending.pop_front().map_or(Ok(()), finish)?;
+                Part::End => {
+                    let (form, kept) = (table.take(), std::mem::take(&mut beginning));
+                    let bytes = std::mem::take(&mut begun_bytes);
+                    if let Some((name, target)) = large.take() {
+                        ending.push_back((name, target.end()?));
+                    } else if !kept.is_empty() {
+                        let (small_files, open) = (&small_files, &open);
+                        small_files.wait_for_room(bytes)?;
+                        scope.spawn(move |_| {
+                            small_files.note(bytes, || {
+                                let (name, mut target) = open(begun_file, form)?;
+                                kept.into_iter().try_for_each(|kept| target.write(kept))?;
+                                target.finish()?;
+                                completed(name);
+                                Ok(())
+                            });
+                        });
+                    }
+                    // The last frames of large files are compressed while the next file begins.
+                    let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
+                    while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
+                        ending.pop_front().map_or(Ok(()), finish)?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    })?;
+    small_files.written()?;
+    ending.into_iter().try_for_each(finish)?;
+    Ok(written)
+}
+
+/// Files of one frame, each of which one thread makes beside the others.
+#[derive(Default)]
+struct SmallFiles {
+    /// Bytes of records that wait to be written.
+    waiting: AtomicUsize,
+    failed: Mutex<Option<Error>>,
+}
+
+impl SmallFiles {
+    /// Makes a file of this many bytes of records.
+    fn note(&self, bytes: usize, make: impl FnOnce() -> Result<()>) {
+        if let Err(error) = make() {
+            self.lock().get_or_insert(error);
+        }
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Works on waiting files until there is room for a further one.
+    fn wait_for_room(&self, bytes: usize) -> Result<()> {
+        let others = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        if others > 0 {
+            while self.waiting.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
+                if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                    std::thread::yield_now();
                 }
             }
         }
-        Ok(())
-    })?;
-    ending.into_iter().try_for_each(finish)?;
-    Ok(written)
+        self.written()
+    }
+
+    /// The first error.
+    fn written(&self) -> Result<()> {
+        self.lock().take().map_or(Ok(()), Err)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Writes the kept records of all inputs to a stream. Returns the number of documents written.
