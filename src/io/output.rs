@@ -5,9 +5,10 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::{iter, thread};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
+use crossbeam_channel::unbounded;
 use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
@@ -256,30 +257,31 @@ impl OutputFolder {
         &self,
         work: impl FnOnce(&(dyn Fn(String) + Sync)) -> Result<T>,
     ) -> Result<T> {
-        let (sender, completed) = mpsc::channel::<String>();
+        let (sender, completed) = unbounded::<String>();
         let partial = self.partial();
-        let sync = move || {
-            while let Ok(first) = completed.recv() {
-                // All at once, since the file system writes its journal once for all of them.
-                let names: Vec<String> = iter::once(first).chain(completed.try_iter()).collect();
-                let paths: Vec<PathBuf> = names.iter().map(|name| partial.join(name)).collect();
-                for_all(&paths, |path| sync_file(&OnDisk, path))?;
+        let sync = || {
+            for name in &completed {
+                sync_file(&OnDisk, &partial.join(&name))?;
                 let on_disk = self.on_disk.lock();
                 on_disk
                     .unwrap_or_else(PoisonError::into_inner)
-                    .extend(names);
+                    .insert(name);
             }
             Ok(())
         };
         thread::scope(|scope| {
             // Where no thread can be had, the files are synchronised with all others.
-            let other = thread::Builder::new().spawn_scoped(scope, sync);
+            let others = (0..SYNCED_BESIDE)
+                .map_while(|_| thread::Builder::new().spawn_scoped(scope, sync).ok());
+            let others: Vec<_> = others.collect();
             let done = work(&|name| {
-                // After an error, the other thread has ended.
                 let _ = sender.send(name);
             });
             drop(sender);
-            let synced = other.map_or(Ok(()), |other| other.join().unwrap_or(Ok(())));
+            let ended = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or(Ok(())));
+            let synced = ended.fold(Ok(()), Result::and);
             done.and_then(|done| synced.map(|()| done))
         })
     }
@@ -382,13 +384,22 @@ impl Drop for OutputFolder {
     fn drop(&mut self) {
         // Only the holder of the lock may clean up. The next run discards what could not be removed.
         if let Some(_lock) = self.lock.take() {
-            let _ = fs::remove_dir_all(self.partial());
+            let partial = self.partial();
+            let _ = for_all(&files_in(&partial.join(EARLIER)), |path| remove(path));
+            let _ = fs::remove_dir_all(partial);
             if self.is_new {
                 // This removes an empty folder alone: after a commit it holds the results.
                 let _ = fs::remove_dir(&self.folder);
             }
         }
     }
+}
+
+/// All files in a folder and in the folders below it.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = WalkDir::new(folder).into_iter().filter_map(|entry| entry.ok());
+    let files = entries.filter(|entry| !entry.file_type().is_dir());
+    files.map(DirEntry::into_path).collect()
 }
 
 /// What a commit asks of the disk. A test records the calls.
@@ -438,6 +449,9 @@ fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
     disk.sync(path, true)
         .map_err(Error::io("write to disk", path))
 }
+
+/// Files for which [`OutputFolder::sync_beside`] waits at a time.
+const SYNCED_BESIDE: usize = 8;
 
 /// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
 fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
