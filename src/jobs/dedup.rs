@@ -1,5 +1,7 @@
 //! Finds the documents to keep.
 
+use rayon::prelude::*;
+
 use super::candidates::{Candidates, counts};
 use super::corpus::Corpus;
 use super::removed::{ClusterSizes, FoundBy, Removed};
@@ -381,15 +383,23 @@ impl Groups {
         clusters: &Clusters,
         verification: Verification,
     ) -> Vec<Removed> {
+        let removals = &clusters.removals;
         let removal_of = |position: u32| {
-            let removals = &clusters.removals;
             let at = removals.binary_search_by_key(&position, |removal| removal.position);
             at.ok().map(|at| removals[at])
         };
         let keeper = |position: u32| self.keepers[position as usize];
-        let mut removed: Vec<Removed> = corpus
-            .members()
-            .filter_map(|(row, position)| match removal_of(position) {
+        // Positions ascend here as they do there, so that nothing needs to be searched.
+        let mut next = removals.iter().peekable();
+        let distinct = corpus.distinct.iter().zip(0..).map(|(row, position)| {
+            let removal = next.next_if(|removal| removal.position == position);
+            (*row, position, removal.copied())
+        });
+        let repeats = corpus.repeats.iter();
+        let repeats = repeats.map(|(row, position)| (*row, *position, removal_of(*position)));
+        let mut removed: Vec<Removed> = distinct
+            .chain(repeats)
+            .filter_map(|(row, position, removal)| match removal {
                 Some(removal) => Some(Removed {
                     row,
                     kept: keeper(removal.kept),
@@ -409,7 +419,7 @@ impl Groups {
                 }),
             })
             .collect();
-        removed.sort_unstable_by_key(|removed| removed.row);
+        removed.par_sort_unstable_by_key(|removed| removed.row);
         removed
     }
 }

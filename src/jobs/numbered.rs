@@ -33,6 +33,28 @@ impl Numbered {
         self.positions_by_digest.contains_key(&digest)
     }
 
+    /// A larger table of the digests, if this one has no room for so many more documents. While it is made, other threads
+    /// may read; the growth of a table that is being changed would keep them waiting.
+    pub(super) fn larger_table(&self, documents: usize) -> Option<DigestMap<u32>> {
+        #[cfg(feature = "io")]
+        if self.is_spilled() {
+            return None;
+        }
+        let table = &self.positions_by_digest;
+        if table.capacity() - table.len() >= documents {
+            return None;
+        }
+        let room = 2 * table.len().max(documents);
+        let mut larger = DigestMap::with_capacity_and_hasher(room, Default::default());
+        larger.extend(table);
+        Some(larger)
+    }
+
+    /// Replaces the table of the digests by [a larger one](Numbered::larger_table), and returns it.
+    pub(super) fn replace_table(&mut self, larger: DigestMap<u32>) -> DigestMap<u32> {
+        std::mem::replace(&mut self.positions_by_digest, larger)
+    }
+
     /// Adds bytes of input.
     pub(super) fn add_bytes(&mut self, bytes: usize) {
         self.corpus.bytes += bytes as u64;
