@@ -145,6 +145,8 @@ pub(crate) struct FoundRemovals {
     pub(crate) recall_at_threshold: f64,
     pub(crate) expected_precision: Option<f64>,
     pub(crate) timings: Timings,
+    /// What compared the documents, if it is still in memory. To free it takes time.
+    pub(crate) similarity: Option<Box<dyn Similarity + Send>>,
 }
 
 /// Removed documents, by ascending row.
@@ -189,8 +191,6 @@ pub(crate) fn find_removals(
                 Clustered::of(*candidates, classes, task, advance)
             })?;
             let (clustered, similarity) = clustered;
-            // To free much memory takes time.
-            rayon::spawn(|| drop(similarity));
             clustered.count_in(&mut counts);
             let found = FoundRemovals {
                 #[cfg(feature = "io")]
@@ -202,6 +202,7 @@ pub(crate) fn find_removals(
                 recall_at_threshold: search.recall_at_threshold(num_perm),
                 expected_precision: search.expected_precision(num_perm, observed.as_ref()),
                 timings,
+                similarity: Some(similarity),
             };
             (search, found)
         }
@@ -270,6 +271,7 @@ impl OnDisk {
             recall_at_threshold: search.recall_at_threshold(num_perm),
             expected_precision: search.expected_precision(num_perm, observed),
             timings,
+            similarity: None,
         })
     }
 }

@@ -51,7 +51,8 @@ impl Run<'_> {
         let temporary = target.temporary();
         let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
         target.check(&source)?;
-        let found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
@@ -71,8 +72,9 @@ impl Run<'_> {
                         };
                         let kept = || write_kept(&folder, &source, &is_kept, completed);
                         let kept = beside(tables, kept, look)?;
-                        // To free much memory takes time, which is there while the disk is busy.
-                        let held = source.places.held.take();
+                        // To free much memory takes time, which is there while the disk is busy, and keeps other threads
+                        // from allocating any.
+                        let held = (source.places.held.take(), similarity.take());
                         rayon::spawn(|| drop(held));
                         Ok(kept)
                     })?;
