@@ -263,16 +263,14 @@ impl OutputFolder {
             for name in &completed {
                 sync_file(&OnDisk, &partial.join(&name))?;
                 let on_disk = self.on_disk.lock();
-                on_disk
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(name);
+                on_disk.unwrap_or_else(PoisonError::into_inner).insert(name);
             }
             Ok(())
         };
         thread::scope(|scope| {
             // Where no thread can be had, the files are synchronised with all others.
-            let others = (0..SYNCED_BESIDE)
-                .map_while(|_| thread::Builder::new().spawn_scoped(scope, sync).ok());
+            let others =
+                (0..AT_A_TIME).map_while(|_| thread::Builder::new().spawn_scoped(scope, sync).ok());
             let others: Vec<_> = others.collect();
             let done = work(&|name| {
                 let _ = sender.send(name);
@@ -397,7 +395,9 @@ impl Drop for OutputFolder {
 
 /// All files in a folder and in the folders below it.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let entries = WalkDir::new(folder).into_iter().filter_map(|entry| entry.ok());
+    let entries = WalkDir::new(folder)
+        .into_iter()
+        .filter_map(|entry| entry.ok());
     let files = entries.filter(|entry| !entry.file_type().is_dir());
     files.map(DirEntry::into_path).collect()
 }
@@ -450,12 +450,11 @@ fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
         .map_err(Error::io("write to disk", path))
 }
 
-/// Files for which [`OutputFolder::sync_beside`] waits at a time.
-const SYNCED_BESIDE: usize = 8;
+/// The most files for which a run waits at a time: a file system writes its journal once for all that wait.
+const AT_A_TIME: usize = 32;
 
-/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
+/// Calls `sync` for all paths, many at a time.
 fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
-    const AT_A_TIME: usize = 32;
     let next = AtomicUsize::new(0);
     let sync_some = || {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -238,7 +238,9 @@ impl Greedy<'_> {
             }
             self.visited += 1;
         }
-        let roots = (0..).take(block.len()).map(|number| components.root(number));
+        let roots = (0..)
+            .take(block.len())
+            .map(|number| components.root(number));
         let roots: Vec<usize> = roots.map(|root| root as usize).collect();
         let mut sizes = vec![0_u32; block.len()];
         roots.iter().for_each(|root| sizes[*root] += 1);

@@ -11,8 +11,8 @@ use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, FRAME, Format, FrameWriter, Kept, KeptFile, OutputFolder, frames_in_flight,
-    unwritable,
+    Columns, EndingFile, FRAME, Format, FrameWriter, Kept, KeptFile, OutputFolder, TableForm,
+    frames_in_flight, unwritable,
 };
 
 /// What messages call the stream of a run.
@@ -154,6 +154,9 @@ fn for_each_kept(
 
 /// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
 /// the name of each file. Returns the number of documents written. Writes no file without records.
+///
+/// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
+/// compressed by all threads, and written by this one.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
@@ -162,108 +165,132 @@ pub(super) fn write_kept(
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let open = |file: usize, table| {
-        let input = &source.files[file];
-        let name = format!("kept/{}", input.relative);
-        let (file, path) = folder.create(&name)?;
-        let frames = FrameWriter::new(file, input.original_compression)
-            .with_level(source.run.compression_level);
-        Ok::<_, Error>((name, KeptFile::new(frames, path, table)?))
+    let files = &KeptFiles {
+        folder,
+        source,
+        completed,
+        waiting_bytes: AtomicUsize::new(0),
+        failed: Mutex::default(),
     };
-    let small_files = SmallFiles::default();
-    let (mut table, mut beginning, mut large) = (None, Vec::new(), None);
-    let (mut begun_bytes, mut begun_file) = (0, 0);
+    let (mut start, mut large) = (StartOfFile::default(), None);
     let mut ending: VecDeque<(String, EndingFile)> = VecDeque::new();
-    let finish = |(name, file): (String, EndingFile)| {
-        file.finish()?;
-        completed(name);
-        Ok::<_, Error>(())
-    };
     let written = rayon::in_place_scope(|scope| {
         for_each_kept(source, is_kept, |part| {
             match part {
-                Part::Table(form) => table = Some(form),
+                Part::Table(form) => start.form = Some(form),
                 Part::Chunk(KeptOfChunk { file, kept, .. }) => {
-                    begun_bytes += kept.size();
-                    begun_file = file;
-                    beginning.push(kept);
-                    if begun_bytes > FRAME {
+                    start.file = file;
+                    start.bytes += kept.size();
+                    start.kept.push(kept);
+                    if start.bytes > FRAME {
                         let (_, target) = match &mut large {
                             Some(large) => large,
-                            None => large.insert(open(file, table.take())?),
+                            None => large.insert(files.open(file, start.form.take())?),
                         };
-                        beginning.drain(..).try_for_each(|kept| target.write(kept))?;
+                        start.write_to(target)?;
                     }
                 }
                 Part::End => {
-                    let (form, kept) = (table.take(), std::mem::take(&mut beginning));
-                    let bytes = std::mem::take(&mut begun_bytes);
+                    let small = std::mem::take(&mut start);
                     if let Some((name, target)) = large.take() {
                         ending.push_back((name, target.end()?));
-                    } else if !kept.is_empty() {
-                        let (small_files, open) = (&small_files, &open);
-                        small_files.wait_for_room(bytes)?;
-                        scope.spawn(move |_| {
-                            small_files.note(bytes, || {
-                                let (name, mut target) = open(begun_file, form)?;
-                                kept.into_iter().try_for_each(|kept| target.write(kept))?;
-                                target.finish()?;
-                                completed(name);
-                                Ok(())
-                            });
-                        });
+                    } else if !small.kept.is_empty() {
+                        files.wait_for_room(small.bytes)?;
+                        scope.spawn(|_| files.write_small(small));
                     }
-                    // The last frames of large files are compressed while the next file begins.
+                    // The last frames of a large file are compressed while the next file begins.
                     let in_flight = |(_, file): &(String, EndingFile)| file.in_flight;
                     while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                        ending.pop_front().map_or(Ok(()), finish)?;
+                        ending
+                            .pop_front()
+                            .map_or(Ok(()), |file| files.finish(file))?;
                     }
                 }
             }
             Ok(())
         })
     })?;
-    small_files.written()?;
-    ending.into_iter().try_for_each(finish)?;
+    files.check()?;
+    ending.into_iter().try_for_each(|file| files.finish(file))?;
     Ok(written)
 }
 
-/// Files of one frame, each of which one thread makes beside the others.
+/// The kept records of a file that were not passed to its writer.
 #[derive(Default)]
-struct SmallFiles {
-    /// Bytes of records that wait to be written.
-    waiting: AtomicUsize,
+struct StartOfFile {
+    file: usize,
+    form: Option<TableForm>,
+    kept: Vec<Kept>,
+    /// Bytes of all of its kept records so far.
+    bytes: usize,
+}
+
+impl StartOfFile {
+    fn write_to(&mut self, target: &mut KeptFile) -> Result<()> {
+        self.kept.drain(..).try_for_each(|kept| target.write(kept))
+    }
+}
+
+/// Writes the files of kept records.
+struct KeptFiles<'a> {
+    folder: &'a OutputFolder,
+    source: &'a FileSource<'a>,
+    completed: &'a (dyn Fn(String) + Sync),
+    /// Bytes of small files that no thread has begun to write.
+    waiting_bytes: AtomicUsize,
+    /// The first error of a small file.
     failed: Mutex<Option<Error>>,
 }
 
-impl SmallFiles {
-    /// Makes a file of this many bytes of records.
-    fn note(&self, bytes: usize, make: impl FnOnce() -> Result<()>) {
-        if let Err(error) = make() {
-            self.lock().get_or_insert(error);
-        }
-        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+impl KeptFiles<'_> {
+    /// Creates the file of an input. Returns its name, too.
+    fn open(&self, file: usize, form: Option<TableForm>) -> Result<(String, KeptFile)> {
+        let input = &self.source.files[file];
+        let name = format!("kept/{}", input.relative);
+        let (file, path) = self.folder.create(&name)?;
+        let frames = FrameWriter::new(file, input.original_compression)
+            .with_level(self.source.run.compression_level);
+        Ok((name, KeptFile::new(frames, path, form)?))
     }
 
-    /// Works on waiting files until there is room for a further one.
+    /// Works on small files until there is room for one of this many bytes.
     fn wait_for_room(&self, bytes: usize) -> Result<()> {
-        let others = self.waiting.fetch_add(bytes, Ordering::Relaxed);
-        if others > 0 {
-            while self.waiting.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
-                if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                    std::thread::yield_now();
-                }
+        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        while self.waiting_bytes.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::thread::yield_now();
             }
         }
-        self.written()
+        self.check()
     }
 
-    /// The first error.
-    fn written(&self) -> Result<()> {
-        self.lock().take().map_or(Ok(()), Err)
+    /// Writes a file of at most a frame.
+    fn write_small(&self, mut small: StartOfFile) {
+        self.waiting_bytes.fetch_sub(small.bytes, Ordering::Relaxed);
+        let mut write = || {
+            let (name, mut target) = self.open(small.file, small.form.take())?;
+            small.write_to(&mut target)?;
+            target.finish()?;
+            (self.completed)(name);
+            Ok(())
+        };
+        if let Err(error) = write() {
+            self.failed().get_or_insert(error);
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
+    fn finish(&self, (name, file): (String, EndingFile)) -> Result<()> {
+        file.finish()?;
+        (self.completed)(name);
+        Ok(())
+    }
+
+    /// Returns the error of a small file, if any.
+    fn check(&self) -> Result<()> {
+        self.failed().take().map_or(Ok(()), Err)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<Error>> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
