@@ -405,4 +405,34 @@ mod tests {
             write(2, &[]);
         }
     }
+
+    #[test]
+    fn owned_bytes_make_the_same_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames");
+        let bytes: Vec<u8> = (0..2 * FRAME + 9).map(|i| (i % 251) as u8).collect();
+        let written = |cuts: &[usize], is_owned: bool| {
+            let mut writer = FrameWriter::new(File::create(&path).unwrap(), Compression::Zstd);
+            let mut start = 0;
+            for end in cuts.iter().copied().chain([bytes.len()]) {
+                let part = &bytes[start..end];
+                match is_owned {
+                    true => writer.write_owned(part.to_vec()).unwrap(),
+                    false => writer.write_all(part).unwrap(),
+                }
+                start = end;
+            }
+            writer.finish().unwrap();
+            std::fs::read(&path).unwrap()
+        };
+        let expected = written(&[], false);
+        for cuts in [
+            &[][..],
+            &[0, 5, 5, FRAME],
+            &[FRAME - 1, FRAME + 7],
+            &[3, FRAME + 3],
+        ] {
+            assert!(written(cuts, true) == expected, "{cuts:?}");
+        }
+    }
 }

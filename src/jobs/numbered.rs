@@ -154,3 +154,27 @@ impl Numbered {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_table_changes_no_number() {
+        let digest = |i: u128| (i % 3_000).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let digests = (0..5_000).map(digest);
+        let mut grown = Numbered::default();
+        let mut alone = Numbered::default();
+        for digest in digests {
+            if let Some(larger) = grown.larger_table(1) {
+                grown.replace_table(larger);
+            }
+            let number = grown.add(1, Some(digest), true).unwrap();
+            assert_eq!(number, alone.add(1, Some(digest), true).unwrap());
+            assert!(grown.is_known(digest));
+        }
+        assert_eq!(grown.corpus().distinct, alone.corpus().distinct);
+        assert_eq!(grown.corpus().repeats, alone.corpus().repeats);
+        assert_eq!(grown.corpus().distinct.len(), 3_000);
+    }
+}
