@@ -410,7 +410,9 @@ mod tests {
     fn owned_bytes_make_the_same_frames() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("frames");
-        let bytes: Vec<u8> = (0..2 * FRAME + 9).map(|i| (i % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..2 * FRAME + 9)
+            .map(|i| (i % 251).to_le_bytes()[0])
+            .collect();
         let written = |cuts: &[usize], is_owned: bool| {
             let mut writer = FrameWriter::new(File::create(&path).unwrap(), Compression::Zstd);
             let mut start = 0;
