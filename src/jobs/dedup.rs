@@ -118,6 +118,8 @@ pub fn dedup<D: Documents + ?Sized>(
         progress,
     };
     let found = find_removals(source, engine, task, progress)?;
+    let similarity = found.similarity;
+    rayon::spawn(|| drop(similarity));
     Ok(Deduplication {
         removed: match found.removals {
             Removals::Held(removed) => removed,
