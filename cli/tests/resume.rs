@@ -228,12 +228,29 @@ fn a_killed_run_goes_on() {
     }
 }
 
+/// Stops a run when it has read this many documents.
+struct StopAfter(u64);
+
+impl Progress for StopAfter {
+    fn advance(&self, _: u64, documents: u64, _: u64) -> ControlFlow<()> {
+        match documents >= self.0 {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}
+
 /// Leaves a run of `dedup in` into `out` that was stopped after a checkpoint.
 fn leave_stopped(place: &Place) {
     let engine = Engine::builder().build().unwrap();
     let task = Dedup::new(search(&engine, Verification::Exact));
-    let job = |run: Run<'_>, output: &Path| run.dedup(&task, output);
-    let stopped = run(place, &engine, &job, &place.path("out"), 5).0;
+    let inputs = Inputs::find(&[place.path("in")], None).unwrap();
+    let stopped = Run::new(&engine, &inputs)
+        .memory(MEMORY)
+        .held_bytes(0)
+        .on_bad_record(OnBadRecord::Skip)
+        .progress(&StopAfter(2_600))
+        .dedup(&task, &place.path("out"));
     assert!(
         matches!(stopped, Err(Error::Resumable { .. })),
         "{stopped:?}"

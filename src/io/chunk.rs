@@ -245,6 +245,25 @@ impl Kept {
         }
     }
 
+    /// Bytes of memory used.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Kept::Rows(rows) => rows.get_array_memory_size(),
+            kept => kept.bytes().map_or(0, <[u8]>::len),
+        }
+    }
+
+    /// The bytes, to keep; empty for rows.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Kept::Lines(bytes)
+            | Kept::Csv(bytes, _)
+            | Kept::Elements(bytes)
+            | Kept::Text(bytes) => bytes,
+            Kept::Rows(_) => Vec::new(),
+        }
+    }
+
     /// The bytes before the first kept record of a file, between those of two chunks, and after the last one.
     pub(crate) fn around(&self) -> [&[u8]; 3] {
         match self {

@@ -232,7 +232,7 @@ thread_local! {
 }
 
 /// Bytes of a frame before compression: large enough to compress well, small enough to spread over threads.
-const FRAME: usize = 8 << 20;
+pub(crate) const FRAME: usize = 8 << 20;
 
 /// The most frames that wait to be compressed or written: one per thread, plus one.
 pub(crate) fn frames_in_flight() -> usize {
@@ -280,12 +280,29 @@ impl FrameWriter {
         Ok(self.in_flight.len())
     }
 
-    /// Compresses and writes the remaining bytes. Without this call the file is incomplete.
+    /// Compresses and writes the remaining bytes, those of the last frame on this thread. Without this call the file is
+    /// incomplete.
     pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.in_flight.is_empty() && (self.is_empty || !self.filling.is_empty()) {
+            let frame = self.compression.compress(&self.filling, self.level)?;
+            return self.file.write_all(&frame);
+        }
         self.end()?;
         while !self.in_flight.is_empty() {
             self.write_first_in_flight()?;
         }
+        Ok(())
+    }
+
+    /// Writes bytes like [`Write::write_all`], without a copy if they begin a frame.
+    pub(crate) fn write_owned(&mut self, bytes: Vec<u8>) -> io::Result<()> {
+        if self.filling.len() == FRAME {
+            self.send_frame()?;
+        }
+        if !self.filling.is_empty() || bytes.len() > FRAME {
+            return self.write_all(&bytes);
+        }
+        self.filling = bytes;
         Ok(())
     }
 
@@ -332,8 +349,8 @@ impl Write for FrameWriter {
         if self.filling.len() == FRAME {
             self.send_frame()?;
         }
-        if self.filling.capacity() == 0 {
-            self.filling.reserve_exact(FRAME);
+        if self.filling.capacity() < FRAME {
+            self.filling.reserve_exact(FRAME - self.filling.len());
         }
         let written = bytes.len().min(FRAME - self.filling.len());
         self.filling.extend_from_slice(&bytes[..written]);
@@ -386,6 +403,38 @@ mod tests {
             assert!(write(1, &bytes) == write(3, &bytes), "{compression:?}");
             write(1, &bytes[..FRAME]);
             write(2, &[]);
+        }
+    }
+
+    #[test]
+    fn owned_bytes_make_the_same_frames() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("frames");
+        let bytes: Vec<u8> = (0..2 * FRAME + 9)
+            .map(|i| (i % 251).to_le_bytes()[0])
+            .collect();
+        let written = |cuts: &[usize], is_owned: bool| {
+            let mut writer = FrameWriter::new(File::create(&path).unwrap(), Compression::Zstd);
+            let mut start = 0;
+            for end in cuts.iter().copied().chain([bytes.len()]) {
+                let part = &bytes[start..end];
+                match is_owned {
+                    true => writer.write_owned(part.to_vec()).unwrap(),
+                    false => writer.write_all(part).unwrap(),
+                }
+                start = end;
+            }
+            writer.finish().unwrap();
+            std::fs::read(&path).unwrap()
+        };
+        let expected = written(&[], false);
+        for cuts in [
+            &[][..],
+            &[0, 5, 5, FRAME],
+            &[FRAME - 1, FRAME + 7],
+            &[3, FRAME + 3],
+        ] {
+            assert!(written(cuts, true) == expected, "{cuts:?}");
         }
     }
 }

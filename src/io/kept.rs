@@ -54,22 +54,20 @@ impl KeptFile {
     }
 
     /// Writes the kept records of a chunk, of which there are some.
-    pub(crate) fn write(&mut self, kept: &Kept) -> Result<()> {
+    pub(crate) fn write(&mut self, kept: Kept) -> Result<()> {
         match (&mut self.form, kept) {
             (KeptForm::Parquet(table), Kept::Rows(rows)) => {
-                table.write(rows).map_err(unwritable(&self.path))
+                table.write(&rows).map_err(unwritable(&self.path))
             }
             (KeptForm::Arrow(table), Kept::Rows(rows)) => {
-                table.write(rows).map_err(unwritable(&self.path))
+                table.write(&rows).map_err(unwritable(&self.path))
             }
             (KeptForm::Bytes { frames, ending }, kept) => {
                 let [first, between, last] = kept.around();
                 let before = if ending.is_some() { between } else { first };
                 ending.get_or_insert_with(|| last.to_vec());
-                let bytes = kept.bytes().unwrap_or_default();
-                let written = frames
-                    .write_all(before)
-                    .and_then(|()| frames.write_all(bytes));
+                let written = frames.write_all(before);
+                let written = written.and_then(|()| frames.write_owned(kept.into_bytes()));
                 written.map_err(Error::io("write", &self.path))
             }
             (KeptForm::Parquet(_) | KeptForm::Arrow(_), _) => Ok(()),
@@ -78,7 +76,20 @@ impl KeptFile {
 
     /// Ends the file, except for frames in flight.
     pub(crate) fn end(self) -> Result<EndingFile> {
-        let mut frames = match self.form {
+        let mut ending = self.without_last_frame()?;
+        let in_flight = ending.frames.end();
+        ending.in_flight = in_flight.map_err(Error::io("write", &ending.path))?;
+        Ok(ending)
+    }
+
+    /// Completes the file on this thread.
+    pub(crate) fn finish(self) -> Result<()> {
+        self.without_last_frame()?.finish()
+    }
+
+    /// Ends the file, except for its last frame.
+    fn without_last_frame(self) -> Result<EndingFile> {
+        let frames = match self.form {
             KeptForm::Bytes { mut frames, ending } => {
                 let ending = ending.unwrap_or_default();
                 let written = frames.write_all(&ending);
@@ -88,11 +99,10 @@ impl KeptFile {
             KeptForm::Parquet(table) => table.finish().map_err(unwritable(&self.path))?,
             KeptForm::Arrow(table) => table.finish().map_err(unwritable(&self.path))?,
         };
-        let in_flight = frames.end().map_err(Error::io("write", &self.path))?;
         Ok(EndingFile {
             path: self.path,
             frames,
-            in_flight,
+            in_flight: 0,
         })
     }
 }

@@ -61,7 +61,7 @@ mod signatures;
 
 pub(crate) use chunk::{Chunk, Kept, Record};
 pub(crate) use clusters::write_clusters;
-pub(crate) use compression::{Compression, FrameWriter, frames_in_flight};
+pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};

@@ -5,14 +5,15 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
-use std::{iter, thread};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
+use crossbeam_channel::unbounded;
 use serde::Deserialize;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::error::{Error, Result};
-use crate::store::disk::{Disk, OnDisk, for_all, sync_file, sync_folder};
+use crate::store::disk::{AT_A_TIME, Disk, OnDisk, for_all, sync_file, sync_folder};
 use crate::store::spill;
 
 /// Folder for files until the run is complete, and suffix of a single file until it is complete.
@@ -302,30 +303,29 @@ impl OutputFolder {
         &self,
         work: impl FnOnce(&(dyn Fn(String) + Sync)) -> Result<T>,
     ) -> Result<T> {
-        let (sender, completed) = mpsc::channel::<String>();
+        let (sender, completed) = unbounded::<String>();
         let partial = self.partial();
-        let sync = move || {
-            while let Ok(first) = completed.recv() {
-                // All at once, since the file system writes its journal once for all of them.
-                let names: Vec<String> = iter::once(first).chain(completed.try_iter()).collect();
-                let paths: Vec<PathBuf> = names.iter().map(|name| partial.join(name)).collect();
-                for_all(&paths, |path| sync_file(&OnDisk, path))?;
+        let sync = || {
+            for name in &completed {
+                sync_file(&OnDisk, &partial.join(&name))?;
                 let on_disk = self.on_disk.lock();
-                on_disk
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend(names);
+                on_disk.unwrap_or_else(PoisonError::into_inner).insert(name);
             }
             Ok(())
         };
         thread::scope(|scope| {
             // Where no thread can be had, the files are synchronised with all others.
-            let other = thread::Builder::new().spawn_scoped(scope, sync);
+            let others =
+                (0..AT_A_TIME).map_while(|_| thread::Builder::new().spawn_scoped(scope, sync).ok());
+            let others: Vec<_> = others.collect();
             let done = work(&|name| {
-                // After an error, the other thread has ended.
                 let _ = sender.send(name);
             });
             drop(sender);
-            let synced = other.map_or(Ok(()), |other| other.join().unwrap_or(Ok(())));
+            let ended = others
+                .into_iter()
+                .map(|other| other.join().unwrap_or(Ok(())));
+            let synced = ended.fold(Ok(()), Result::and);
             done.and_then(|done| synced.map(|()| done))
         })
     }
@@ -394,7 +394,7 @@ impl OutputFolder {
             .map_or(Ok(()), |parent| sync_folder(disk, parent))?;
         // Nothing goes on any more.
         spill::remove_all(&partial);
-        let _ = fs::remove_dir_all(partial);
+        self.is_resumable.store(false, Ordering::Relaxed);
         Ok(())
     }
 
@@ -432,20 +432,30 @@ impl Drop for OutputFolder {
     fn drop(&mut self) {
         // Only the holder of the lock may clean up. The next run discards what could not be removed.
         if let Some(_lock) = self.lock.take() {
-            let partial = fs::read_dir(self.partial());
-            let mut entries = partial.into_iter().flatten().flatten();
+            let partial = self.partial();
+            let mut entries = fs::read_dir(&partial).into_iter().flatten().flatten();
             if self.is_resumable.load(Ordering::Relaxed)
                 || entries.any(|entry| spill::is_unfinished(&entry.path()))
             {
                 return;
             }
-            let _ = fs::remove_dir_all(self.partial());
+            let _ = for_all(&files_in(&partial.join(EARLIER)), |path| remove(path));
+            let _ = fs::remove_dir_all(partial);
             if self.is_new {
                 // This removes an empty folder alone: after a commit it holds the results.
                 let _ = fs::remove_dir(&self.folder);
             }
         }
     }
+}
+
+/// All files in a folder and in the folders below it.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = WalkDir::new(folder)
+        .into_iter()
+        .filter_map(|entry| entry.ok());
+    let files = entries.filter(|entry| !entry.file_type().is_dir());
+    files.map(DirEntry::into_path).collect()
 }
 
 /// Renamed entries, to undo the renaming if it fails halfway.

@@ -31,10 +31,4 @@ impl Corpus {
     pub(crate) fn documents(&self) -> u64 {
         u64::from(self.rows)
     }
-
-    /// The row and position of every document with shingles. Repeats have the position of the first one.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
-        let distinct = self.distinct.iter().copied().zip(0..);
-        distinct.chain(self.repeats.iter().copied())
-    }
 }

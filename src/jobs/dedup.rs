@@ -1,5 +1,7 @@
 //! Finds the documents to keep.
 
+use rayon::prelude::*;
+
 use super::candidates::{Candidates, counts};
 use super::corpus::Corpus;
 #[cfg(feature = "io")]
@@ -120,6 +122,8 @@ pub fn dedup<D: Documents + ?Sized>(
         progress,
     };
     let found = find_removals(source, engine, task, progress)?;
+    let similarity = found.similarity;
+    rayon::spawn(|| drop(similarity));
     Ok(Deduplication {
         removed: match found.removals {
             Removals::Held(removed) => removed,
@@ -147,6 +151,8 @@ pub(crate) struct FoundRemovals {
     pub(crate) recall_at_threshold: f64,
     pub(crate) expected_precision: Option<f64>,
     pub(crate) timings: Timings,
+    /// What compared the documents, if it is still in memory. To free it takes time.
+    pub(crate) similarity: Option<Box<dyn Similarity + Send>>,
 }
 
 /// Removed documents, by ascending row.
@@ -191,8 +197,6 @@ pub(crate) fn find_removals(
                 Clustered::of(*candidates, classes, task, advance)
             })?;
             let (clustered, similarity) = clustered;
-            // To free much memory takes time.
-            rayon::spawn(|| drop(similarity));
             clustered.count_in(&mut counts);
             let found = FoundRemovals {
                 #[cfg(feature = "io")]
@@ -204,6 +208,7 @@ pub(crate) fn find_removals(
                 recall_at_threshold: search.recall_at_threshold(num_perm),
                 expected_precision: search.expected_precision(num_perm, observed.as_ref()),
                 timings,
+                similarity: Some(similarity),
             };
             (search, found)
         }
@@ -299,6 +304,7 @@ impl OnDisk {
             recall_at_threshold: search.recall_at_threshold(num_perm),
             expected_precision: search.expected_precision(num_perm, observed),
             timings,
+            similarity: None,
         })
     }
 }
@@ -439,15 +445,23 @@ impl Groups {
         clusters: &Clusters,
         verification: Verification,
     ) -> Vec<Removed> {
+        let removals = &clusters.removals;
         let removal_of = |position: u32| {
-            let removals = &clusters.removals;
             let at = removals.binary_search_by_key(&position, |removal| removal.position);
             at.ok().map(|at| removals[at])
         };
         let keeper = |position: u32| self.keepers[position as usize];
-        let mut removed: Vec<Removed> = corpus
-            .members()
-            .filter_map(|(row, position)| match removal_of(position) {
+        // Positions ascend here as they do there, so that nothing needs to be searched.
+        let mut next = removals.iter().peekable();
+        let distinct = corpus.distinct.iter().zip(0..).map(|(row, position)| {
+            let removal = next.next_if(|removal| removal.position == position);
+            (*row, position, removal.copied())
+        });
+        let repeats = corpus.repeats.iter();
+        let repeats = repeats.map(|(row, position)| (*row, *position, removal_of(*position)));
+        let mut removed: Vec<Removed> = distinct
+            .chain(repeats)
+            .filter_map(|(row, position, removal)| match removal {
                 Some(removal) => Some(Removed {
                     row,
                     kept: keeper(removal.kept),
@@ -467,7 +481,7 @@ impl Groups {
                 }),
             })
             .collect();
-        removed.sort_unstable_by_key(|removed| removed.row);
+        removed.par_sort_unstable_by_key(|removed| removed.row);
         removed
     }
 }

@@ -300,6 +300,7 @@ impl<'a> FirstPass<'a> {
         }
         let mut signed = piece.signed;
         let start = Instant::now();
+        signing.make_room(piece.shingled.len());
         let first_row = signing.known().numbered.corpus().rows;
         notes.note(piece.records, first_row)?;
         let mut is_needed = Vec::with_capacity(piece.shingled.len());
@@ -432,6 +433,20 @@ impl Signing<'_> {
 
     fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room for the digests of so many documents. Only the thread that numbers calls this.
+    fn make_room(&self, documents: usize) {
+        let larger = {
+            let known = self.known();
+            let finds_repeats = known.wanted.distinct_only;
+            finds_repeats.then(|| known.numbered.larger_table(documents))
+        };
+        if let Some(larger) = larger.flatten() {
+            let smaller = self.known_mut().numbered.replace_table(larger);
+            // Freed once no other thread waits for the lock.
+            drop(smaller);
+        }
     }
 
     /// Parses, shingles and signs a piece, unless the run is stopped.

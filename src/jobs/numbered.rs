@@ -37,6 +37,28 @@ impl Numbered {
         self.positions_by_digest.contains_key(&digest)
     }
 
+    /// A larger table of the digests, if this one has no room for so many more documents. While it is made, other threads
+    /// may read; the growth of a table that is being changed would keep them waiting.
+    pub(super) fn larger_table(&self, documents: usize) -> Option<DigestMap<u32>> {
+        #[cfg(feature = "io")]
+        if self.on_disk().is_some() {
+            return None;
+        }
+        let table = &self.positions_by_digest;
+        if table.capacity() - table.len() >= documents {
+            return None;
+        }
+        let room = 2 * table.len().max(documents);
+        let mut larger = DigestMap::with_capacity_and_hasher(room, Default::default());
+        larger.extend(table);
+        Some(larger)
+    }
+
+    /// Replaces the table of the digests by [a larger one](Numbered::larger_table), and returns it.
+    pub(super) fn replace_table(&mut self, larger: DigestMap<u32>) -> DigestMap<u32> {
+        std::mem::replace(&mut self.positions_by_digest, larger)
+    }
+
     /// Adds bytes of input.
     pub(super) fn add_bytes(&mut self, bytes: usize) {
         self.corpus.bytes += bytes as u64;
@@ -162,5 +184,29 @@ impl Numbered {
         }
         self.writer = Some(writer);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_table_changes_no_number() {
+        let digest = |i: u128| (i % 3_000).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let digests = (0..5_000).map(digest);
+        let mut grown = Numbered::default();
+        let mut alone = Numbered::default();
+        for digest in digests {
+            if let Some(larger) = grown.larger_table(1) {
+                grown.replace_table(larger);
+            }
+            let number = grown.add(1, Some(digest), true).unwrap();
+            assert_eq!(number, alone.add(1, Some(digest), true).unwrap());
+            assert!(grown.is_known(digest));
+        }
+        assert_eq!(grown.corpus().distinct, alone.corpus().distinct);
+        assert_eq!(grown.corpus().repeats, alone.corpus().repeats);
+        assert_eq!(grown.corpus().distinct.len(), 3_000);
     }
 }

@@ -238,11 +238,20 @@ impl Greedy<'_> {
             }
             self.visited += 1;
         }
+        let roots = (0..)
+            .take(block.len())
+            .map(|number| components.root(number));
+        let roots: Vec<usize> = roots.map(|root| root as usize).collect();
+        let mut sizes = vec![0_u32; block.len()];
+        roots.iter().for_each(|root| sizes[*root] += 1);
+        // Most documents are alone: they get no list.
         let mut members = vec![Vec::new(); block.len()];
-        for (at, number) in (0..block.len()).zip(0..) {
-            members[components.root(number) as usize].push(at);
+        for (at, root) in roots.into_iter().enumerate() {
+            if sizes[root] > 1 {
+                members[root].push(at);
+            }
         }
-        members.retain(|group| group.len() > 1);
+        members.retain(|group| !group.is_empty());
         members
     }
 
@@ -313,7 +322,8 @@ impl Greedy<'_> {
             });
             return;
         }
-        for bucket in self.buckets.row(index).to_vec() {
+        for band in 0..self.buckets.row(index).len() {
+            let bucket = self.buckets.row(index)[band];
             let kept = &mut self.kept[bucket as usize];
             let at = *kept as usize;
             *kept += 1;

@@ -73,9 +73,11 @@ pub(crate) fn sync_folder(disk: &impl Disk, path: &Path) -> Result<()> {
         .map_err(Error::io("write to disk", path))
 }
 
-/// Calls `sync` for all paths, many at a time: a file system writes its journal once for all that wait.
+/// The most files for which a run waits at a time: a file system writes its journal once for all that wait.
+pub(crate) const AT_A_TIME: usize = 32;
+
+/// Calls `sync` for all paths, many at a time.
 pub(crate) fn for_all<P: Sync>(paths: &[P], sync: impl Fn(&P) -> Result<()> + Sync) -> Result<()> {
-    const AT_A_TIME: usize = 32;
     let next = AtomicUsize::new(0);
     let sync_some = || {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {

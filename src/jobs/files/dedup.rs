@@ -72,7 +72,8 @@ impl Run<'_> {
             }
             folder.take_over(&written.names)?;
         }
-        let found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut similarity = found.similarity.take();
         timings.0.extend(found.timings.0.iter().cloned());
         let mut counts = found.counts.clone();
         source.complete(&mut counts);
@@ -93,10 +94,11 @@ impl Run<'_> {
                             completed(self.removed_format.file_name().to_owned());
                             Ok(())
                         };
-                        let kept = || write_kept(&folder, &source, &is_kept, written, completed);
+                        let kept = || write_kept(&folder, &source, &is_kept, &written, completed);
                         let kept = beside(tables, kept, look)?;
-                        // To free much memory takes time, which is there while the disk is busy.
-                        let held = source.places.held.take();
+                        // To free much memory takes time, which is there while the disk is busy, and keeps other threads
+                        // from allocating any.
+                        let held = (source.places.held.take(), similarity.take());
                         rayon::spawn(|| drop(held));
                         Ok(kept)
                     })?;

@@ -1,8 +1,10 @@
 //! Where a deduplication writes its results, and the writing of kept records.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +13,8 @@ use super::second_pass::{Part, Placed};
 use super::source::FileSource;
 use crate::error::{Error, Result};
 use crate::io::{
-    Columns, EndingFile, Format, FrameWriter, Kept, KeptFile, OutputFolder, Position,
-    frames_in_flight, unwritable,
+    Columns, EndingFile, FRAME, Format, FrameWriter, Kept, KeptFile, OutputFolder, Position,
+    TableForm, frames_in_flight, unwritable,
 };
 
 /// What messages call the stream of a run.
@@ -147,7 +149,6 @@ impl FileSource<'_> {
 
 /// The kept records of a chunk of a file.
 struct KeptOfChunk {
-    file: usize,
     records: u64,
     kept: Kept,
 }
@@ -164,14 +165,9 @@ fn for_each_kept(
         let of_row = |row: Option<u32>| row.is_some_and(|row| is_kept[row as usize]);
         let keeps: Vec<bool> = rows.into_iter().map(of_row).collect();
         let records = keeps.iter().filter(|kept| **kept).count() as u64;
-        let file = chunk.file;
         let kept = chunk.kept(keeps);
-        let kept = kept.map_err(unwritable(&source.files[file].named))?;
-        Ok(KeptOfChunk {
-            file,
-            records,
-            kept,
-        })
+        let kept = kept.map_err(unwritable(&source.files[chunk.file].named))?;
+        Ok(KeptOfChunk { records, kept })
     };
     let mut written = 0;
     source.read_again("write", Columns::All, start, copy, |part| {
@@ -188,89 +184,224 @@ fn for_each_kept(
 
 /// Writes the kept records of each input under its name, in its format and compression, and calls `completed` with
 /// the name of each file. Returns the number of documents written. Writes no file without records.
+///
+/// Each file of at most a frame is one job, which creates, compresses and writes it. Frames of larger files are
+/// compressed by all threads, and written by this one.
 pub(super) fn write_kept(
     folder: &OutputFolder,
     source: &FileSource<'_>,
     is_kept: &[bool],
-    mut written: Written,
+    written: &Written,
     completed: &(dyn Fn(String) + Sync),
 ) -> Result<u64> {
     let kept_folder = folder.partial().join("kept");
     std::fs::create_dir_all(&kept_folder).map_err(Error::io("create", &kept_folder))?;
-    let (mut table, mut current) = (None, None);
+    let files = &KeptFiles {
+        folder,
+        source,
+        completed,
+        waiting_bytes: AtomicUsize::new(0),
+        failed: Mutex::default(),
+        done: Mutex::new(Done {
+            written: written.clone(),
+            later: BTreeMap::new(),
+        }),
+    };
+    let (mut start, mut large) = (StartOfFile::of(written.inputs), None);
     let mut ending: VecDeque<Ending> = VecDeque::new();
-    let start = source.places.start_of_file(written.inputs);
-    let before = written.records;
-    let mut of_file = 0;
-    let mut finish = |ending: Ending| {
-        if let Some((name, file)) = ending.file {
-            file.finish()?;
-            written.names.insert(name.clone());
-            completed(name);
+    let place = source.places.start_of_file(written.inputs);
+    let records = rayon::in_place_scope(|scope| {
+        for_each_kept(source, is_kept, &place, |part| {
+            match part {
+                Part::Table(form) => start.form = Some(form),
+                Part::Chunk(KeptOfChunk { records, kept, .. }) => {
+                    start.records += records;
+                    start.bytes += kept.size();
+                    start.kept.push(kept);
+                    if start.bytes > FRAME {
+                        let (_, target) = match &mut large {
+                            Some(large) => large,
+                            None => large.insert(files.open(start.file, start.form.take())?),
+                        };
+                        start.write_to(target)?;
+                    }
+                }
+                Part::End => {
+                    let next = StartOfFile::of(start.file + 1);
+                    let small = std::mem::replace(&mut start, next);
+                    if let Some((name, target)) = large.take() {
+                        ending.push_back(Ending {
+                            input: small.file,
+                            records: small.records,
+                            name,
+                            file: target.end()?,
+                        });
+                    } else if small.kept.is_empty() {
+                        files.done().add(small.file, 0, None);
+                    } else {
+                        files.wait_for_room(small.bytes)?;
+                        scope.spawn(|_| files.write_small(small));
+                    }
+                    // The last frames of a large file are compressed while the next file begins.
+                    let in_flight = |ending: &Ending| ending.file.in_flight;
+                    while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
+                        ending
+                            .pop_front()
+                            .map_or(Ok(()), |ending| files.finish(ending))?;
+                    }
+                    files.make_checkpoint()?;
+                }
+            }
+            Ok(())
+        })
+    })?;
+    files.check()?;
+    ending
+        .into_iter()
+        .try_for_each(|ending| files.finish(ending))?;
+    Ok(written.records + records)
+}
+
+/// The kept records of a file that were not passed to its writer.
+#[derive(Default)]
+struct StartOfFile {
+    file: usize,
+    form: Option<TableForm>,
+    kept: Vec<Kept>,
+    /// Bytes of all of its kept records so far.
+    bytes: usize,
+    /// The number of all of its kept records so far.
+    records: u64,
+}
+
+impl StartOfFile {
+    /// Nothing yet of this file.
+    fn of(file: usize) -> Self {
+        StartOfFile {
+            file,
+            ..StartOfFile::default()
         }
-        written.inputs += 1;
-        written.records += ending.records;
-        match source.on_disk() {
+    }
+
+    fn write_to(&mut self, target: &mut KeptFile) -> Result<()> {
+        self.kept.drain(..).try_for_each(|kept| target.write(kept))
+    }
+}
+
+/// A large file whose last frames are being compressed.
+struct Ending {
+    input: usize,
+    records: u64,
+    name: String,
+    file: EndingFile,
+}
+
+/// What is written so far. Files may be complete in any order.
+struct Done {
+    /// Up to the first input that is not complete.
+    written: Written,
+    /// The inputs after that one: the number of kept records of each, and its file.
+    later: BTreeMap<usize, (u64, Option<String>)>,
+}
+
+impl Done {
+    /// Adds an input whose kept records are written: their number, and the name of their file.
+    fn add(&mut self, input: usize, records: u64, name: Option<String>) {
+        self.later.insert(input, (records, name));
+        let written = &mut self.written;
+        while let Some((records, name)) = self.later.remove(&written.inputs) {
+            written.inputs += 1;
+            written.records += records;
+            written.names.extend(name);
+        }
+    }
+}
+
+/// Writes the files of kept records.
+struct KeptFiles<'a> {
+    folder: &'a OutputFolder,
+    source: &'a FileSource<'a>,
+    completed: &'a (dyn Fn(String) + Sync),
+    /// Bytes of small files that no thread has begun to write.
+    waiting_bytes: AtomicUsize,
+    /// The first error of a small file.
+    failed: Mutex<Option<Error>>,
+    done: Mutex<Done>,
+}
+
+impl KeptFiles<'_> {
+    /// Creates the file of an input. Returns its name, too.
+    fn open(&self, file: usize, form: Option<TableForm>) -> Result<(String, KeptFile)> {
+        let input = &self.source.files[file];
+        let name = format!("kept/{}", input.relative);
+        let (file, path) = self.folder.create(&name)?;
+        let frames = FrameWriter::new(file, input.original_compression)
+            .with_level(self.source.run.compression_level);
+        Ok((name, KeptFile::new(frames, path, form)?))
+    }
+
+    /// Works on small files until there is room for one of this many bytes.
+    fn wait_for_room(&self, bytes: usize) -> Result<()> {
+        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        while self.waiting_bytes.load(Ordering::Relaxed) > frames_in_flight() * FRAME {
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::thread::yield_now();
+            }
+        }
+        self.check()
+    }
+
+    /// Writes a file of at most a frame.
+    fn write_small(&self, mut small: StartOfFile) {
+        self.waiting_bytes.fetch_sub(small.bytes, Ordering::Relaxed);
+        let mut write = || {
+            let (name, mut target) = self.open(small.file, small.form.take())?;
+            small.write_to(&mut target)?;
+            target.finish()?;
+            self.complete(small.file, small.records, name);
+            Ok(())
+        };
+        if let Err(error) = write() {
+            self.failed().get_or_insert(error);
+        }
+    }
+
+    fn finish(&self, ending: Ending) -> Result<()> {
+        ending.file.finish()?;
+        self.complete(ending.input, ending.records, ending.name);
+        Ok(())
+    }
+
+    /// Notes that a file is complete.
+    fn complete(&self, input: usize, records: u64, name: String) {
+        self.done().add(input, records, Some(name.clone()));
+        (self.completed)(name);
+    }
+
+    fn done(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a checkpoint if the run is on disk, and one is due.
+    fn make_checkpoint(&self) -> Result<()> {
+        match self.source.on_disk() {
             Some(spill) if spill.is_due() => {
-                folder.keep(&written.names)?;
+                let written = self.done().written.clone();
+                self.folder.keep(&written.names)?;
                 spill.checkpoint(WRITE, &written)
             }
             _ => Ok(()),
         }
-    };
-    let records = for_each_kept(source, is_kept, &start, |part| {
-        match part {
-            Part::Table(form) => table = Some(form),
-            Part::Chunk(KeptOfChunk {
-                file,
-                kept,
-                records,
-            }) => {
-                of_file += records;
-                let (_, target) = match &mut current {
-                    Some(target) => target,
-                    None => {
-                        let input = &source.files[file];
-                        let name = format!("kept/{}", input.relative);
-                        let (file, path) = folder.create(&name)?;
-                        let frames = FrameWriter::new(file, input.original_compression)
-                            .with_level(source.run.compression_level);
-                        current.insert((name, KeptFile::new(frames, path, table.take())?))
-                    }
-                };
-                target.write(&kept)?;
-            }
-            Part::End => {
-                table = None;
-                let file = current
-                    .take()
-                    .map(|(name, target)| Ok::<_, Error>((name, target.end()?)));
-                ending.push_back(Ending {
-                    file: file.transpose()?,
-                    records: std::mem::take(&mut of_file),
-                });
-                // Small files are compressed many at a time, like the frames of a large one.
-                let in_flight = |ending: &Ending| {
-                    let file = ending.file.as_ref();
-                    file.map_or(0, |(_, file)| file.in_flight)
-                };
-                while ending.iter().map(in_flight).sum::<usize>() > frames_in_flight() {
-                    ending.pop_front().map_or(Ok(()), &mut finish)?;
-                }
-            }
-        }
-        Ok(())
-    })?;
-    ending.into_iter().try_for_each(finish)?;
-    Ok(before + records)
-}
+    }
 
-/// The end of an input.
-struct Ending {
-    /// The file with its kept records, and its name; `None` without kept records.
-    file: Option<(String, EndingFile)>,
-    /// The number of kept records.
-    records: u64,
+    /// Returns the error of a small file, if any.
+    fn check(&self) -> Result<()> {
+        self.failed().take().map_or(Ok(()), Err)
+    }
+
+    fn failed(&self) -> MutexGuard<'_, Option<Error>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Writes the kept records of all inputs to a stream. Returns the number of documents written.

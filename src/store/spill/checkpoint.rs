@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::streams::HEADER;
 use crate::error::{Error, Result};
 use crate::store::disk::{OnDisk, for_all, sync_file, sync_folder};
+
+/// Bytes before the payload of a block: its length and number, and the checksum of all three.
+pub(super) const HEADER: usize = 16;
 
 /// The file of the last checkpoint.
 const CHECKPOINT: &str = "checkpoint.json";

@@ -27,7 +27,7 @@ mod lines;
 mod partitions;
 mod streams;
 
-use checkpoint::{Extent, Files, read_checked, write_checked};
+use checkpoint::{Files, read_checked, write_checked};
 pub(crate) use identity::{InputIdentity, RunIdentity};
 pub(crate) use keyed::{KeyedRecords, SortedRecords};
 pub(crate) use lines::JsonLines;

@@ -8,11 +8,9 @@ use std::sync::atomic::Ordering;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::{Extent, Spill};
+use super::Spill;
+use super::checkpoint::{Extent, HEADER};
 use crate::error::{Error, Result};
-
-/// Bytes before the payload of a block: its length and number, and the checksum of all three.
-pub(super) const HEADER: usize = 16;
 
 /// Streams of bytes, one file each. A record lies in one block as a whole.
 ///
