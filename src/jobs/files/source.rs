@@ -83,6 +83,14 @@ impl<'a> FileSource<'a> {
         self.spill.as_ref()
     }
 
+    /// The share of the input that is read, after so many bytes of files and so many documents.
+    fn share_read(&self, bytes: u64, documents: u64) -> f64 {
+        let of_bytes = bytes as f64 / self.stored_bytes() as f64;
+        let limit = self.run.limit.map(NonZeroU64::get);
+        let of_limit = limit.map_or(0.0, |limit| documents as f64 / limit as f64);
+        of_bytes.max(of_limit).clamp(f64::EPSILON, 1.0)
+    }
+
     /// How often the run went on after it was stopped.
     pub(super) fn resumed(&self) -> u64 {
         self.on_disk().map_or(0, |spill| spill.resumed())
@@ -225,7 +233,7 @@ impl Source for FileSource<'_> {
                     // Everything so far is written now.
                     pass.save()?;
                     noted.save()?;
-                    spill.check_space(self.stored_bytes() as f64 / files.consumed() as f64)?;
+                    spill.check_space(self.share_read(files.consumed(), pass.rows()))?;
                 }
                 if pass.on_disk().is_some_and(|spill| spill.is_due()) {
                     record(&mut pass, &mut noted)?;

@@ -224,13 +224,14 @@ impl Spill {
         self.files().record(&self.folder)
     }
 
-    /// Refuses a run whose temporary files need more space than there is: `more` times what they take now.
+    /// Refuses a run whose temporary files need more space than there is, if they take what they take now after this share
+    /// of the input.
     ///
     /// # Errors
     /// [`Error::Output`] with both numbers.
-    pub(crate) fn check_space(&self, more: f64) -> Result<()> {
+    pub(crate) fn check_space(&self, share: f64) -> Result<()> {
         let now = self.files().bytes() as f64;
-        let needed = now * (more - 1.0);
+        let needed = now / share - now;
         match free_bytes(&self.folder) {
             Some(free) if needed > free as f64 => Err(Error::Output {
                 path: self.folder.parent().unwrap_or(&self.folder).to_owned(),
