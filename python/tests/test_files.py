@@ -97,7 +97,7 @@ def test_dedup_writes_what_the_command_writes(corpus, tmp_path, options, flags):
 
 
 def test_a_stopped_run_goes_on(tmp_path):
-    """A run is stopped at a call of ``progress``; the next one goes on, is refused, or begins anew."""
+    """A run is stopped by ``progress``; the next one goes on, is refused, or begins anew."""
     corpus = tmp_path / "docs.jsonl"
     lines = [json.dumps({"id": number, "text": text(number % 9_000)}) for number in range(12_000)]
     corpus.write_text("\n".join(lines) + "\n")
@@ -115,7 +115,8 @@ def test_a_stopped_run_goes_on(tmp_path):
         except simgpu.StoppedError as error:
             if "goes on from its last checkpoint" not in str(error):
                 continue
-        with pytest.raises(simgpu.OutputError, match="threshold was 0.8, and is 0.7; .*resume=False"):
+        refusal = "threshold was 0.8, and is 0.7; .*resume=False"
+        with pytest.raises(simgpu.OutputError, match=refusal):
             simgpu.dedup_files(corpus, out, threshold=0.7, **options)
         simgpu.dedup_files(corpus, out, resume=last % 2 == 0, **options)
         resumed += json.loads((out / "run.json").read_text())["resumed"]
