@@ -86,6 +86,10 @@ where
 ///
 /// # Errors
 /// That of `main`, `look` or `other`, whichever failed first of them in this order.
+#[cfg_attr(
+    not(feature = "io"),
+    allow(dead_code, reason = "only a run over files writes")
+)]
 pub(crate) fn beside<A, E: Send>(
     other: impl FnOnce(&AtomicBool) -> Result<(), E> + Send,
     main: impl FnOnce() -> Result<A, E>,
@@ -112,6 +116,10 @@ pub(crate) fn beside<A, E: Send>(
 }
 
 /// Sets a flag at the end of a scope, even after a panic.
+#[cfg_attr(
+    not(feature = "io"),
+    allow(dead_code, reason = "only a run over files writes")
+)]
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {

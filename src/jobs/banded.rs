@@ -27,6 +27,10 @@ pub(crate) struct Banded {
     /// Whether empty sets count as others.
     takes_empty: bool,
     /// Whether the sets are held for a join; otherwise they only save a second reading.
+    #[cfg_attr(
+        not(feature = "io"),
+        allow(dead_code, reason = "only a run over files spills")
+    )]
     is_joined: bool,
     /// Takes keys and signatures once these are more than memory holds.
     #[cfg(feature = "io")]
@@ -162,6 +166,8 @@ impl Sink for Banded {
             }
             SignedBatch::Nothing => {}
         }
+        #[cfg(not(feature = "io"))]
+        let _ = rows;
         Ok(())
     }
 

@@ -10,7 +10,9 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::memory::sysctl;
-pub use super::memory::{memory_bytes, peak_memory_bytes, usable_memory_bytes};
+#[cfg(feature = "internals")]
+pub use super::memory::usable_memory_bytes;
+pub use super::memory::{memory_bytes, peak_memory_bytes};
 use super::run::Run;
 use crate::io::RUN_RECORD;
 use crate::progress::{StageTime, Timings};
