@@ -974,8 +974,8 @@ pub struct SearchArguments {
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Search")]
     pub candidates: Option<CandidatesArgument>,
 
-    /// Maximum memory for the shingles of an exact join, and for the counts of --weights rarity, in MiB; auto finds
-    /// candidates of larger inputs through LSH
+    /// Maximum memory for the shingles of an exact join, and for the counts of --weights rarity, in MiB; above it, join
+    /// goes on on disk, and auto finds candidates through LSH
     #[arg(
         long,
         value_name = "MIB",

@@ -239,11 +239,15 @@ fn a_join_has_no_use_for_a_device() {
 }
 
 #[test]
-fn a_search_by_distance_says_what_memory_it_needs() {
+fn a_search_by_distance_goes_on_on_disk() {
     let place = Place::new();
     place.write("in.jsonl", records(&lists(6, 12_000, 40, 100_000_000)));
-    let options = "--unit tokens --distance l1 --within 1 --join-mib 1 -o -";
-    let run = place.run(&format!("pairs in.jsonl {options}"));
-    let run = run.refused(1, &["--join-mib", "1 MiB"]);
-    assert!(!run.error().contains("lsh"), "{}", run.error());
+    let options = "--unit tokens --distance l1 --within 1 -o -";
+    let run = |memory: &str| {
+        let command = format!("pairs in.jsonl {options} --join-mib {memory}");
+        place.run(&command).succeeded()
+    };
+    let on_disk = run("1");
+    assert!(on_disk.stderr.contains("on disk"), "{}", on_disk.stderr);
+    assert!(on_disk.stdout == run("1024").stdout);
 }

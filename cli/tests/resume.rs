@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use simgpu::Error;
 use simgpu::engine::Engine;
 use simgpu::io::{Inputs, KeepBy, OnBadRecord};
-use simgpu::jobs::{Dedup, Outcome, Pairs, PairsOutput, Run, Search, Verification};
+use simgpu::jobs::{
+    CandidateMethod, Dedup, Outcome, Pairs, PairsOutput, Run, Search, Verification,
+};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
 use support::{Numbers, Place, SIMGPU, families, files_in, gzip, lasting_files_in, lines_of, zstd};
@@ -180,6 +182,19 @@ fn pairs_go_on() {
                 std::fs::rename(&output, output.with_extension("")).unwrap();
             })
         };
+        stop_and_go_on(&place, &engine, &job, seed);
+    }
+}
+
+#[test]
+fn joins_go_on() {
+    let (place, engine) = (place(), Engine::builder().build().unwrap());
+    let mut search = search(&engine, Verification::Exact);
+    search.candidates = CandidateMethod::Join;
+    for (seed, clustering) in (6..).zip([Clustering::Greedy, Clustering::Connected]) {
+        let mut task = Dedup::new(search.clone());
+        task.clustering = clustering;
+        let job = |run: Run<'_>, output: &Path| run.overwrite(true).dedup(&task, output);
         stop_and_go_on(&place, &engine, &job, seed);
     }
 }

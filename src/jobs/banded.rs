@@ -7,6 +7,8 @@ use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
 #[cfg(feature = "io")]
 use super::spilled::{KeyWriter, SpilledKeys};
 use crate::error::{Conflict, Result};
+#[cfg(feature = "io")]
+use crate::pipeline::Sets;
 use crate::pipeline::{BandKeys, Banding, PackedSignatures, Shingler, SlotBits};
 #[cfg(feature = "io")]
 use crate::store::spill::Spill;
@@ -18,23 +20,31 @@ pub(crate) struct Banded {
     pub(crate) keys: BandKeys,
     /// The signatures, without the high bits of their slots.
     pub(crate) signatures: Option<PackedSignatures>,
-    /// The exact sets of all documents; `None` if they are not wanted, or take too much memory.
+    /// The exact sets of all documents; `None` if they are not wanted, take too much memory, or are on disk.
     pub(crate) sets: Option<ExactSets>,
-    /// The most bytes of exact sets.
+    /// What they are held for.
+    sets_for: SetsFor,
+    /// The most bytes of exact sets in memory.
     most_bytes: usize,
-    /// The error of a join whose sets take more memory; `None` if documents are signed.
-    too_large: Option<Conflict>,
+    /// Bytes of the exact sets of all documents so far, repeated ones included.
+    bytes_of_all: u64,
     /// Whether empty sets count as others.
     takes_empty: bool,
-    /// Whether the sets are held for a join; otherwise they only save a second reading.
-    #[cfg_attr(
-        not(feature = "io"),
-        allow(dead_code, reason = "only a run over files spills")
-    )]
-    is_joined: bool,
     /// Takes keys and signatures once these are more than memory holds.
     #[cfg(feature = "io")]
     writer: Option<KeyWriter>,
+}
+
+/// What exact sets are held for.
+#[derive(Debug)]
+enum SetsFor {
+    /// Verification, where they save a second reading.
+    Verification,
+    /// A join if it is cheap, beside band keys. Sets that take too much memory are dropped, even if they are on disk, so
+    /// that the choice does not depend on memory.
+    JoinIfSmall,
+    /// A join: documents are not signed. Sets that take too much memory go to disk or, if there is none, are the error.
+    Join(Option<Conflict>),
 }
 
 impl Banded {
@@ -43,10 +53,10 @@ impl Banded {
             keys: BandKeys::new(banding),
             signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
             sets: None,
+            sets_for: SetsFor::Verification,
             most_bytes: SETS_IN_MEMORY,
-            too_large: None,
+            bytes_of_all: 0,
             takes_empty: false,
-            is_joined: false,
             #[cfg(feature = "io")]
             writer: None,
         }
@@ -61,13 +71,17 @@ impl Banded {
         }
     }
 
-    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, the run fails with the error
-    /// `too_large`.
-    pub(crate) fn join(self, most_bytes: usize, too_large: Conflict, shingler: &Shingler) -> Self {
+    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, they go to disk, or the run fails with the
+    /// error `too_large`.
+    pub(crate) fn join(
+        self,
+        most_bytes: usize,
+        too_large: Option<Conflict>,
+        shingler: &Shingler,
+    ) -> Self {
         Banded {
             most_bytes,
-            too_large: Some(too_large),
-            is_joined: true,
+            sets_for: SetsFor::Join(too_large),
             ..self.hold_sets(shingler)
         }
     }
@@ -80,13 +94,23 @@ impl Banded {
         }
     }
 
-    /// Holds exact sets for a join beside band keys, as long as they fit in `most_bytes`.
+    /// Holds exact sets for a join beside band keys, as long as those of all documents, repeated ones included, fit in
+    /// `most_bytes`.
     pub(crate) fn join_if_small(self, most_bytes: usize, shingler: &Shingler) -> Self {
         Banded {
             most_bytes,
-            is_joined: true,
+            sets_for: SetsFor::JoinIfSmall,
             ..self.hold_sets(shingler)
         }
+    }
+
+    /// Whether exact sets are taken.
+    fn takes_sets(&self) -> bool {
+        #[cfg(feature = "io")]
+        if let Some(writer) = &self.writer {
+            return writer.takes_sets();
+        }
+        self.sets.is_some()
     }
 
     /// Ends the collection: sets that take too much memory are dropped.
@@ -116,23 +140,30 @@ impl Sink for Banded {
         Wanted {
             distinct_only: true,
             signed: match &self.signatures {
-                _ if self.too_large.is_some() => SignedForm::Nothing,
+                _ if matches!(self.sets_for, SetsFor::Join(_)) => SignedForm::Nothing,
                 None => SignedForm::Keys(self.keys.banding()),
                 Some(_) => SignedForm::Signatures,
             },
-            sets: self.sets.is_some(),
+            sets: self.takes_sets(),
             empty_sets: self.takes_empty,
         }
     }
 
     fn prepare(&mut self) -> Result<()> {
-        if self.sets_bytes() <= self.most_bytes {
-            return Ok(());
+        match &self.sets_for {
+            SetsFor::Verification if self.sets_bytes() > self.most_bytes => self.sets = None,
+            SetsFor::JoinIfSmall if self.bytes_of_all > self.most_bytes as u64 => {
+                self.sets = None;
+                #[cfg(feature = "io")]
+                if let Some(writer) = &mut self.writer {
+                    writer.drop_sets();
+                }
+            }
+            SetsFor::Join(Some(error)) if self.sets_bytes() > self.most_bytes => {
+                return Err(error.clone().into());
+            }
+            _ => {}
         }
-        if let Some(error) = &self.too_large {
-            return Err(error.clone().into());
-        }
-        self.sets = None;
         Ok(())
     }
 
@@ -173,8 +204,12 @@ impl Sink for Banded {
 
     #[cfg(feature = "io")]
     fn may_spill(&self) -> bool {
-        // A join needs all sets at once.
-        !self.is_joined || self.too_large.is_none() && self.sets.is_none()
+        true
+    }
+
+    #[cfg(feature = "io")]
+    fn must_spill(&self) -> bool {
+        matches!(self.sets_for, SetsFor::Join(None)) && self.sets_bytes() > self.most_bytes
     }
 
     #[cfg(feature = "io")]
@@ -189,9 +224,23 @@ impl Sink for Banded {
     #[cfg(feature = "io")]
     fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
         let banding = self.keys.banding();
-        let bands = banding.bands();
-        self.sets = None;
-        let mut writer = KeyWriter::new(spill, bands, self.signatures.is_some());
+        let (bands, is_joined) = match self.sets_for {
+            SetsFor::Verification => (banding.bands(), false),
+            SetsFor::JoinIfSmall => (banding.bands(), true),
+            SetsFor::Join(_) => (0, true),
+        };
+        let held = self.sets.take().filter(|_| is_joined);
+        let mut writer = KeyWriter::new(spill, bands, self.signatures.is_some(), is_joined);
+        match writer.sets_read() {
+            Some(bytes) => self.bytes_of_all = bytes,
+            None => {
+                if let Some(held) = &held {
+                    (0..)
+                        .zip(rows)
+                        .try_for_each(|(position, row)| writer.add_set(*row, held.get(position)))?;
+                }
+            }
+        }
         writer.add_columns(
             rows,
             &std::mem::replace(&mut self.keys, BandKeys::new(banding)),
@@ -201,18 +250,35 @@ impl Sink for Banded {
             writer.add_signatures(rows, &std::mem::replace(all, empty))?;
         }
         self.writer = Some(writer);
+        self.prepare()?;
         Ok(KeyWriter::files(bands))
     }
 
     #[cfg(feature = "io")]
     fn flush(&mut self) -> Result<()> {
-        self.writer.as_mut().map_or(Ok(()), KeyWriter::flush)
+        let bytes_of_all = self.bytes_of_all;
+        let writer = self.writer.as_mut();
+        writer.map_or(Ok(()), |writer| writer.flush(bytes_of_all))
     }
 
-    fn take_sets(&mut self, first: u32, sets: PieceSets) {
-        let PieceSets { hashes, ranges } = sets;
+    fn take_sets(&mut self, first: u32, rows: &[u32], sets: PieceSets) -> Result<()> {
+        let PieceSets {
+            hashes,
+            ranges,
+            of_all,
+        } = sets;
+        self.bytes_of_all += (size_of::<u64>() * of_all) as u64;
         if let Some(held) = &mut self.sets {
             held.insert_all(hashes, (first..).zip(ranges));
+            return Ok(());
         }
+        #[cfg(feature = "io")]
+        if let Some(writer) = &mut self.writer {
+            let mut sets = rows.iter().zip(ranges);
+            return sets.try_for_each(|(row, range)| writer.add_set(*row, &hashes[range]));
+        }
+        #[cfg(not(feature = "io"))]
+        let _ = rows;
+        Ok(())
     }
 }

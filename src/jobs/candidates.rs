@@ -18,6 +18,8 @@ pub(crate) struct Candidates {
     pub(crate) corpus: Corpus,
     pub(crate) buckets: Buckets,
     pub(crate) similarity: Box<dyn Similarity + Send>,
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    pub(crate) most_pairs: Option<u64>,
     /// The estimates of compared candidates; `None` without estimates.
     pub(crate) observed: Option<Observations>,
 }
@@ -31,10 +33,7 @@ impl Candidates {
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
-        let search = Search {
-            candidates: CandidateMethod::Lsh,
-            ..search.clone()
-        };
+        let search = search.through_bands();
         let Banded {
             keys, signatures, ..
         } = banded;
@@ -48,6 +47,7 @@ impl Candidates {
                 corpus,
                 buckets,
                 similarity: Box::new(Unverified),
+                most_pairs: None,
                 observed: None,
             });
         };
@@ -57,6 +57,7 @@ impl Candidates {
             corpus,
             buckets,
             similarity: Box::new(signatures),
+            most_pairs: None,
             observed: Some(observed),
         })
     }
@@ -73,43 +74,83 @@ const CHEAP_JOIN_PER_SHINGLE: u64 = 100;
 pub(super) struct Join {
     sets: ExactSets,
     prefixes: Prefixes,
-    shingles: u64,
+}
+
+/// What a join costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinCost {
+    /// Words of all exact sets.
+    pub(super) words: u64,
+    /// Bytes of the prefixes in memory.
+    pub(super) prefix_bytes: u64,
+    /// The pairs of equal elements in two prefixes.
+    pub(super) shared_elements: u64,
+}
+
+impl JoinCost {
+    /// Bytes of memory of the sets and their prefixes.
+    fn bytes(&self) -> u64 {
+        size_of::<u64>() as u64 * self.words + self.prefix_bytes
+    }
+
+    /// Whether sets and prefixes fit in memory.
+    pub(super) fn fits(&self, search: &Search) -> bool {
+        self.bytes() <= search.join_bytes as u64
+    }
+
+    /// Why [`CandidateMethod::Auto`] takes LSH instead; `None` if it takes the join.
+    pub(super) fn reason_for_lsh(&self, search: &Search) -> Option<String> {
+        if !self.fits(search) {
+            return Some("the index of an exact join needs more memory than `join_mib`".to_owned());
+        }
+        // About the cost of LSH.
+        let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.words);
+        let shared = self.shared_elements;
+        (shared > most).then(|| {
+            let pairs = grouped(shared);
+            format!("an exact join would meet {pairs} pairs of equal shingles")
+        })
+    }
+}
+
+/// Says that the run takes LSH because of too many shingles.
+pub(super) fn tell_of_large_sets(progress: &dyn Progress) {
+    progress.tell(
+        "candidates: LSH, because the shingles of an exact join need more memory than `join_mib`",
+    );
 }
 
 impl Join {
-    /// Decides between a join of the held sets and LSH, for which it returns the sets.
+    /// Decides between a join of the held sets and LSH, for which it returns the sets. A join that `is_bounded` and does
+    /// not fit in memory is an error.
     pub(super) fn choose(
         held: Option<ExactSets>,
         method: CandidateMethod,
+        is_bounded: bool,
         search: &Search,
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
         let Some(sets) = held else {
-            progress.tell("candidates: LSH, because the shingles of an exact join need more memory than `join_mib`");
+            tell_of_large_sets(progress);
             return Ok(ControlFlow::Continue(None));
         };
         let join = Join::of(sets, search, progress, timings)?;
-        let fits = join.bytes() <= search.join_bytes;
-        if !fits && method == CandidateMethod::Join {
+        let cost = join.cost();
+        let is_join = method == CandidateMethod::Join;
+        if is_join && is_bounded && !cost.fits(search) {
             return Err(search.join_too_large().into());
         }
-        if fits && (method == CandidateMethod::Join || join.is_cheap()) {
-            let bytes = join.bytes() as u64;
-            progress.tell(&format!(
-                "candidates: exact join; its shingles and index take {} MB",
-                grouped(bytes.div_ceil(1_000_000))
-            ));
-            return Ok(ControlFlow::Break(join));
+        let reason = cost.reason_for_lsh(search).filter(|_| !is_join);
+        if let Some(reason) = reason {
+            progress.tell(&format!("candidates: LSH, because {reason}"));
+            return Ok(ControlFlow::Continue(Some(join.sets)));
         }
-        let reason = if fits {
-            let pairs = grouped(join.prefixes.shared_elements());
-            format!("an exact join would meet {pairs} pairs of equal shingles")
-        } else {
-            "the index of an exact join needs more memory than `join_mib`".to_owned()
-        };
-        progress.tell(&format!("candidates: LSH, because {reason}"));
-        Ok(ControlFlow::Continue(Some(join.sets)))
+        progress.tell(&format!(
+            "candidates: exact join; its shingles and index take {} MB",
+            grouped(cost.bytes().div_ceil(1_000_000))
+        ));
+        Ok(ControlFlow::Break(join))
     }
 
     fn of(
@@ -123,41 +164,34 @@ impl Join {
             let advance = &mut |done| advance(progress, done, 0, 0);
             Prefixes::of(&sets, search.criterion(), advance)
         })?;
-        Ok(Join {
-            shingles: (sets.memory_bytes() / size_of::<u64>()) as u64,
-            sets,
-            prefixes,
-        })
+        Ok(Join { sets, prefixes })
     }
 
-    /// Bytes of memory.
-    fn bytes(&self) -> usize {
-        self.sets.memory_bytes() + self.prefixes.bytes()
-    }
-
-    /// Whether the join costs about as much as LSH at most.
-    fn is_cheap(&self) -> bool {
-        let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.shingles);
-        self.prefixes.shared_elements() <= most
+    fn cost(&self) -> JoinCost {
+        JoinCost {
+            words: (self.sets.memory_bytes() / size_of::<u64>()) as u64,
+            prefix_bytes: self.prefixes.bytes() as u64,
+            shared_elements: self.prefixes.shared_elements(),
+        }
     }
 
     pub(super) fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
         Ok(Candidates {
-            search: Search {
-                candidates: CandidateMethod::Join,
-                ..search.clone()
-            },
+            search: search.joined(),
             corpus,
+            most_pairs: Some(self.prefixes.most_pairs()),
             buckets: self.prefixes.into_buckets()?,
-            similarity: match search.within {
-                None => Box::new(self.sets),
-                Some(within) => Box::new(NearSets {
-                    sets: self.sets,
-                    within,
-                }),
-            },
+            similarity: similarity_of_sets(self.sets, search),
             observed: None,
         })
+    }
+}
+
+/// Compares sets as the search asks for.
+pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Similarity + Send> {
+    match search.within {
+        None => Box::new(sets),
+        Some(within) => Box::new(NearSets { sets, within }),
     }
 }
 

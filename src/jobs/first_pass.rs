@@ -73,6 +73,12 @@ pub(crate) trait Sink: Sync {
         false
     }
 
+    /// Whether it has to, whatever the run may hold.
+    #[cfg(feature = "io")]
+    fn must_spill(&self) -> bool {
+        false
+    }
+
     /// Bytes of memory used.
     #[cfg(feature = "io")]
     fn held_bytes(&self) -> usize {
@@ -93,10 +99,11 @@ pub(crate) trait Sink: Sync {
         Ok(())
     }
 
-    /// Receives the exact sets of the documents that it takes next, if it wants them or did when they were signed. The
-    /// first has the position `first`, and the others follow.
-    fn take_sets(&mut self, first: u32, sets: PieceSets) {
-        let _ = (first, sets);
+    /// Receives the exact sets of the documents that it takes next, at `rows`, if it wants them or did when they were
+    /// signed. The first has the position `first`, and the others follow.
+    fn take_sets(&mut self, first: u32, rows: &[u32], sets: PieceSets) -> Result<()> {
+        let _ = (first, rows, sets);
+        Ok(())
     }
 }
 
@@ -154,16 +161,19 @@ pub(crate) enum SignedForm {
 pub(crate) struct PieceSets {
     pub(crate) hashes: Vec<u64>,
     pub(crate) ranges: Vec<Range<usize>>,
+    /// The number of hashes of all documents of the piece, repeated ones included.
+    pub(crate) of_all: usize,
 }
 
 impl PieceSets {
     /// Takes the sets out of a batch of 64-bit hashes.
-    fn take(batch: &mut ShingleBatch) -> Self {
+    fn take(batch: &mut ShingleBatch, of_all: usize) -> Self {
         let sets = batch.sets();
         let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
         PieceSets {
             hashes: batch.take_hashes(),
             ranges,
+            of_all,
         }
     }
 }
@@ -324,7 +334,7 @@ impl<'a> FirstPass<'a> {
         if let Some(mut sets) = piece.sets {
             let mut needed = is_needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
-            self.sink.take_sets(first, sets);
+            self.sink.take_sets(first, &rows, sets)?;
         }
         add(&signing.spent.number_ns, start);
         let start = Instant::now();
@@ -386,7 +396,7 @@ impl<'a> FirstPass<'a> {
         }
         let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
         let is_long = budget.run.is_some() && self.start.elapsed() > PATIENCE;
-        if held <= budget.held() && !is_long {
+        if held <= budget.held() && !is_long && !self.sink.must_spill() {
             return Ok(());
         }
         let spill = Spill::new(budget)?;
@@ -513,6 +523,7 @@ impl Signing<'_> {
         timed_without_nested(&spent.sign_ns, || {
             let shingled = self.choose(&wanted, &documents, digests, made);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
             let (signed, exact_sets) = match of_exact {
                 None => (self.signed(&wanted, &made.sets())?, None),
@@ -529,7 +540,7 @@ impl Signing<'_> {
                         }
                     }
                     let signed = self.signed(&wanted, &shingles.sets())?;
-                    (signed, Some(PieceSets::take(made)))
+                    (signed, Some(PieceSets::take(made, of_all)))
                 }
             };
             Ok(SignedPiece {

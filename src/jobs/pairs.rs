@@ -145,6 +145,8 @@ pub(crate) struct PairSearch<'a> {
     /// The counts of documents.
     counts: Counts,
     copies: Copies,
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    most_pairs: Option<u64>,
     /// The estimates of candidates; `None` without estimates.
     observed: Option<Observations>,
     found: Found,
@@ -205,6 +207,7 @@ impl<'a> PairSearch<'a> {
                     search: parts.search().clone(),
                     counts,
                     copies,
+                    most_pairs: parts.most_pairs(),
                     observed: parts.observed().cloned(),
                     found: Found::OnDisk(pairs),
                 })
@@ -219,6 +222,7 @@ impl<'a> PairSearch<'a> {
             corpus,
             buckets,
             similarity,
+            most_pairs,
             observed,
         } = candidates;
         PairSearch {
@@ -226,6 +230,7 @@ impl<'a> PairSearch<'a> {
             search,
             counts: counts(&corpus),
             copies: Copies::of(&corpus),
+            most_pairs,
             observed,
             found: Found::InMemory {
                 rows: corpus.distinct,
@@ -289,7 +294,11 @@ impl<'a> PairSearch<'a> {
         counts.candidate_pairs = streamed.compared;
         counts.similar_pairs = streamed.pairs;
         if !streamed.is_complete {
-            counts.omitted_pairs = streamed.omitted.max(1);
+            let omitted = match self.most_pairs {
+                Some(most) => most - streamed.compared.min(most),
+                None => streamed.omitted,
+            };
+            counts.omitted_pairs = omitted.max(1);
             let fewer = match search.within {
                 None => "raise the threshold",
                 Some(_) => "lower `within`",

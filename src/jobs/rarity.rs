@@ -80,13 +80,14 @@ impl Sink for Counted {
         Ok(())
     }
 
-    fn take_sets(&mut self, _: u32, sets: PieceSets) {
+    fn take_sets(&mut self, _: u32, _: &[u32], sets: PieceSets) -> Result<()> {
         for range in sets.ranges {
             self.is_full |= self.rarities.bytes_with(range.len()) > self.most_bytes;
             if self.is_full {
-                return;
+                break;
             }
             self.rarities.count(&sets.hashes[range]);
         }
+        Ok(())
     }
 }

@@ -54,8 +54,9 @@ pub struct Search {
     pub verification: Verification,
     /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
     pub candidates: CandidateMethod,
-    /// The most bytes of memory for the shingles and the index of an exact join, and for the counts of
-    /// [`Weighting::Rarity`]; default 2 GiB.
+    /// The most bytes of memory for the shingles of an exact join, and for the counts of [`Weighting::Rarity`]; default
+    /// 2 GiB. [`CandidateMethod::Auto`] takes LSH if shingles and index need more. [`CandidateMethod::Join`] then goes on
+    /// on disk, in a run over files, or is an error.
     pub join_bytes: usize,
 }
 
@@ -107,6 +108,22 @@ impl Search {
             CandidateMethod::Lsh | CandidateMethod::Auto => {
                 self.detection(num_perm).probability(self.threshold)
             }
+        }
+    }
+
+    /// The search with an exact join.
+    pub(crate) fn joined(&self) -> Search {
+        Search {
+            candidates: CandidateMethod::Join,
+            ..self.clone()
+        }
+    }
+
+    /// The search with LSH.
+    pub(crate) fn through_bands(&self) -> Search {
+        Search {
+            candidates: CandidateMethod::Lsh,
+            ..self.clone()
         }
     }
 

@@ -67,11 +67,16 @@ impl Searched {
             engine
         };
         let is_exact = search.verification == Verification::Exact;
+        #[cfg(feature = "io")]
+        let is_bounded = source.budget().is_none();
+        #[cfg(not(feature = "io"))]
+        let is_bounded = true;
+        let too_large = is_bounded.then(|| search.join_too_large());
         let (shingler, banded) = (engine.shingler(), search.banded(num_perm));
         let mut banded = match method {
             // Within a distance, empty sets are similar to short ones.
             CandidateMethod::Join => banded
-                .join(search.join_bytes, search.join_too_large(), shingler)
+                .join(search.join_bytes, too_large, shingler)
                 .takes_empty(search.within.is_some()),
             CandidateMethod::Auto => banded.join_if_small(search.join_bytes, shingler),
             CandidateMethod::Lsh if is_exact && shingler.hashes_exactly() => {
@@ -94,11 +99,13 @@ impl Searched {
                 "read {}; the run goes on on disk",
                 counted(corpus.documents(), "document")
             ));
-            warn_of_rarities(engine, progress);
             return OnDisk::of(
                 corpus,
                 (documents, keys),
-                search,
+                &Search {
+                    candidates: method,
+                    ..search.clone()
+                },
                 source,
                 engine,
                 progress,
@@ -117,7 +124,7 @@ impl Searched {
         ));
         let mut held = banded.sets.take();
         if method != CandidateMethod::Lsh {
-            match Join::choose(held, method, search, progress, timings)? {
+            match Join::choose(held, method, is_bounded, search, progress, timings)? {
                 ControlFlow::Break(join) => {
                     return Ok(Searched::InMemory(Box::new(
                         join.candidates(corpus, search)?,
@@ -167,11 +174,19 @@ impl OnDisk {
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Searched> {
-        let search = Search {
-            candidates: CandidateMethod::Lsh,
-            ..search.clone()
-        };
-        let linked = Linked::of(corpus.rows, documents, keys, progress, timings)?;
+        let are_weighted = engine.shingler().takes_weights();
+        let linked = Linked::of(
+            corpus.rows,
+            documents,
+            keys,
+            (search, are_weighted),
+            progress,
+            timings,
+        )?;
+        let search = linked.search(search);
+        if search.candidates == CandidateMethod::Lsh {
+            warn_of_rarities(engine, progress);
+        }
         Ok(Searched::OnDisk(Box::new(OnDisk {
             rows: corpus.rows,
             counts: Counts {

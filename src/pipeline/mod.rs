@@ -79,6 +79,10 @@ pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
+#[cfg(feature = "io")]
+pub(crate) use prefix_filter::{PairFilter, SetSummary};
+#[cfg(feature = "io")]
+pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
 pub(crate) use shingle::Rarities;
 #[cfg(feature = "internals")]

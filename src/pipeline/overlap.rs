@@ -53,6 +53,20 @@ impl Criterion {
             Criterion::Within(within) => len <= within.most_elements(),
         }
     }
+
+    /// The same for any number of elements.
+    pub(super) fn is_small(self, len: u64) -> bool {
+        self.may_share_nothing(usize::try_from(len).unwrap_or(usize::MAX))
+    }
+
+    /// The sizes of the sets that are similar to every set of `len` elements, even without a common one; `None` if there
+    /// are none.
+    pub(super) fn similar_sizes(self, len: u64) -> Option<RangeInclusive<u64>> {
+        match self {
+            Criterion::Jaccard(_) => None,
+            Criterion::Within(within) => within.reaches_without_overlap(len),
+        }
+    }
 }
 
 impl Within {

@@ -1,12 +1,13 @@
 //! Rejects pairs of sets that cannot be similar, before their elements are compared.
 
 use super::criterion::Criterion;
+use crate::error::{Conflict, Result};
 use crate::scheme::spread;
 
 /// 128 bits, each the parity of the elements of a set that hash to it. Each element that only one of two sets has
 /// changes one bit, so sets whose bits differ in d places differ in at least d elements (Sandes et al. 2017).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parity(u128);
+pub(crate) struct Parity(u128);
 
 impl Parity {
     /// Adds an element.
@@ -23,43 +24,108 @@ impl Parity {
 /// weights. A weighted pair that is nearer below the threshold counts as similar.
 pub(crate) const WEIGHT_ROUNDING: f64 = 1e-8;
 
-/// What a join knows of its sets, by index: the number of elements, and their parities; or the sum of their weights,
-/// and nothing else. All sets list their elements in one order.
-#[derive(Clone, Debug)]
-pub(super) struct PrefixFilter {
-    pub(super) criterion: Criterion,
-    pub(super) is_weighted: bool,
-    pub(super) sets: Vec<(u64, Parity)>,
-    /// The sets that may be similar to one with no common element, by number of elements: the number, and the index.
-    pub(super) small: Vec<(u64, u32)>,
+/// What a join knows of a set: the number of its elements, and their parities; or the sum of their weights, and nothing
+/// else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SetSummary {
+    pub(crate) len: u64,
+    pub(super) parity: Parity,
+}
+
+#[cfg(feature = "io")]
+impl SetSummary {
+    /// As words.
+    pub(crate) fn to_words(self) -> [u32; 6] {
+        let [a, b] = bytemuck::cast(self.len);
+        let [c, d, e, f] = bytemuck::cast(self.parity.0);
+        [a, b, c, d, e, f]
+    }
+
+    /// The summary with these words.
+    pub(crate) fn from_words([a, b, c, d, e, f]: [u32; 6]) -> Self {
+        SetSummary {
+            len: bytemuck::cast([a, b]),
+            parity: Parity(bytemuck::cast([c, d, e, f])),
+        }
+    }
+}
+
+/// Rejects pairs of sets by what is known of each. All sets list their elements in one order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PairFilter {
+    pub(crate) criterion: Criterion,
+    pub(crate) are_weighted: bool,
 }
 
 #[allow(
     clippy::cast_possible_truncation,
     reason = "the number of elements of a set in memory is a usize"
 )]
+impl PairFilter {
+    /// For pairs that are similar by `criterion`. The similarity of weighted sets is compared with the threshold less
+    /// what rounding takes.
+    ///
+    /// # Errors
+    /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets.
+    pub(crate) fn new(criterion: Criterion, are_weighted: bool) -> Result<Self> {
+        let criterion = match criterion {
+            Criterion::Jaccard(threshold) if are_weighted => {
+                Criterion::Jaccard(threshold - WEIGHT_ROUNDING)
+            }
+            Criterion::Within(_) if are_weighted => return Err(Conflict::DistanceOfWeights.into()),
+            criterion => criterion,
+        };
+        Ok(PairFilter {
+            criterion,
+            are_weighted,
+        })
+    }
+
+    /// Whether two sets may be similar by their sizes and parities.
+    pub(crate) fn may_be_similar(&self, a: &SetSummary, b: &SetSummary) -> bool {
+        self.criterion.allows_sizes(a.len, b.len)
+            && (self.are_weighted || {
+                let (len_a, len_b) = (a.len as usize, b.len as usize);
+                let least = self.criterion.least_overlap(len_a, len_b);
+                a.parity.differences(b.parity) + 2 * least <= len_a + len_b
+            })
+    }
+
+    /// Whether two sets may be similar that have a common element at these places, from 0, and none before (the position
+    /// filter of PPJoin, MMDS 3.9.6). Sets that pass with a later common element pass with the first, too.
+    pub(crate) fn passes(
+        &self,
+        (a, place_a): (&SetSummary, u32),
+        (b, place_b): (&SetSummary, u32),
+    ) -> bool {
+        if self.are_weighted {
+            return true;
+        }
+        let most = (a.len - u64::from(place_a)).min(b.len - u64::from(place_b));
+        most as usize >= (self.criterion).least_overlap(a.len as usize, b.len as usize)
+    }
+}
+
+/// What a join knows of its sets, by index.
+#[derive(Clone, Debug)]
+pub(super) struct PrefixFilter {
+    pub(super) filter: PairFilter,
+    pub(super) sets: Vec<SetSummary>,
+    /// The sets that may be similar to one with no common element, by number of elements: the number, and the index.
+    pub(super) small: Vec<(u64, u32)>,
+}
+
 impl PrefixFilter {
     /// Whether two sets may be similar by their sizes and parities.
     pub(super) fn may_be_similar(&self, a: u32, b: u32) -> bool {
-        let (len_a, parity_a) = self.sets[a as usize];
-        let (len_b, parity_b) = self.sets[b as usize];
-        self.criterion.allows_sizes(len_a, len_b)
-            && (self.is_weighted || {
-                let (len_a, len_b) = (len_a as usize, len_b as usize);
-                let least = self.criterion.least_overlap(len_a, len_b);
-                parity_a.differences(parity_b) + 2 * least <= len_a + len_b
-            })
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        self.filter.may_be_similar(a, b)
     }
 
     /// The sets that are similar to a set by their sizes alone; it may be one of them.
     pub(super) fn similar_by_size(&self, index: u32) -> &[(u64, u32)] {
-        let sizes = match self.criterion {
-            Criterion::Jaccard(_) => None,
-            Criterion::Within(within) => {
-                within.reaches_without_overlap(self.sets[index as usize].0)
-            }
-        };
-        let Some(sizes) = sizes else {
+        let len = self.sets[index as usize].len;
+        let Some(sizes) = self.filter.criterion.similar_sizes(len) else {
             return &[];
         };
         let start = self.small.partition_point(|(len, _)| len < sizes.start());
@@ -67,15 +133,10 @@ impl PrefixFilter {
         &self.small[start..end]
     }
 
-    /// Whether two sets may be similar that have their first common element at these places, from 0 (the position
-    /// filter of PPJoin, MMDS 3.9.6).
+    /// Whether two sets may be similar that have their first common element at these places, from 0.
     pub(super) fn passes(&self, (a, place_a): (u32, u32), (b, place_b): (u32, u32)) -> bool {
-        if self.is_weighted {
-            return true;
-        }
-        let (len_a, len_b) = (self.sets[a as usize].0, self.sets[b as usize].0);
-        let most = (len_a - u64::from(place_a)).min(len_b - u64::from(place_b));
-        most as usize >= (self.criterion).least_overlap(len_a as usize, len_b as usize)
+        let (a, b) = (&self.sets[a as usize], &self.sets[b as usize]);
+        self.filter.passes((a, place_a), (b, place_b))
     }
 }
 
@@ -86,6 +147,22 @@ mod tests {
     use super::*;
 
     proptest! {
+        #[test]
+        fn pairs_that_pass_with_a_later_element_pass_with_an_earlier_one(
+            sizes in (1u64..200, 1u64..200),
+            places in (0u32..200, 0u32..200),
+            steps in (0u32..9, 0u32..9),
+            threshold in 0.05f64..1.0,
+        ) {
+            let filter = PairFilter::new(Criterion::Jaccard(threshold), false).unwrap();
+            let set = |len| SetSummary { len, parity: Parity::default() };
+            let (a, b) = (set(sizes.0), set(sizes.1));
+            let places = (places.0.min(sizes.0 as u32 - 1), places.1.min(sizes.1 as u32 - 1));
+            let earlier = (places.0.saturating_sub(steps.0), places.1.saturating_sub(steps.1));
+            let passes = |places: (u32, u32)| filter.passes((&a, places.0), (&b, places.1));
+            prop_assert!(!passes(places) || passes(earlier));
+        }
+
         #[test]
         fn parities_bound_the_differences(
             a in prop::collection::btree_set(any::<u64>(), 0..300),

@@ -5,14 +5,15 @@
 //! (Bayardo et al. 2007) with the position filter of PPJoin (Xiao et al. 2008). That filter keeps exactly the pairs
 //! that share a bucket of symbol, position and suffix length in MMDS 3.9.6.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use super::bucket::Buckets;
 use super::criterion::Criterion;
-use super::prefix_filter::{Parity, PrefixFilter, WEIGHT_ROUNDING};
-use crate::error::{Conflict, Error, Result};
+use super::prefix_filter::{PairFilter, Parity, PrefixFilter, SetSummary};
+use crate::error::{Error, Result};
 use crate::scheme::spread;
 
 /// The sets of documents in memory, by position.
@@ -56,14 +57,13 @@ pub trait Sets: Sync {
 /// ```
 #[derive(Debug)]
 pub struct Prefixes {
-    criterion: Criterion,
+    filter: PairFilter,
     documents: usize,
-    are_weighted: bool,
-    /// Ascending.
     entries: Vec<Entry>,
-    /// The number of elements and their parities, or the sum of their weights, for each set that has entries or may be
-    /// similar to one with no common element, by ascending position.
-    sets: Vec<(u32, u64, Parity)>,
+    /// The number of entries of the whole join, if these are the prefixes of a part of its sets.
+    of_whole: Option<u64>,
+    /// Each set that has entries or may be similar to one with no common element, by ascending position.
+    sets: Vec<(u32, SetSummary)>,
 }
 
 /// An element of the prefix of a set, ordered by element.
@@ -75,21 +75,52 @@ struct Entry {
     place: u32,
 }
 
-/// An element in the order of elements: the number of its occurrences in 16 bits, then 48 bits of its hash.
+/// An element in the order of elements: the class of its number of occurrences in 8 bits, then 56 bits of its hash.
 ///
 /// Two elements may be equal by chance. They then count as one, in the lowest of their places, so that a filter by
 /// places lets more pairs pass, never fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Element(u64);
+pub(crate) struct Element(u64);
 
 impl Element {
+    /// Bits of the hash.
+    const HASH: u32 = 56;
+
     fn new(count: u32, hash: u64) -> Self {
-        Element(u64::from(count.min(0xFFFF)) << 48 | hash >> 16)
+        Element(u64::from(Element::class(count)) << Element::HASH | hash >> (64 - Element::HASH))
+    }
+
+    /// The class of a number of occurrences: the number itself below 16, and four classes for each doubling above.
+    fn class(count: u32) -> u32 {
+        match count {
+            0..16 => count,
+            _ => {
+                let log = count.ilog2();
+                4 * log + (count >> (log - 2) & 3)
+            }
+        }
     }
 
     /// Whether no other set has the element.
     fn is_alone(self) -> bool {
-        self.0 >> 48 <= 1
+        self.0 >> Element::HASH <= 1
+    }
+
+    /// The class, and the first bits of the hash.
+    fn band(self, bits: u32) -> u64 {
+        self.0 >> (Element::HASH - bits)
+    }
+
+    /// All bits, the hash first.
+    #[cfg(feature = "io")]
+    pub(crate) fn hash_first(self) -> u64 {
+        self.0.rotate_left(u64::BITS - Element::HASH)
+    }
+
+    /// The element with these bits.
+    #[cfg(feature = "io")]
+    pub(crate) fn from_hash_first(bits: u64) -> Self {
+        Element(bits.rotate_right(u64::BITS - Element::HASH))
     }
 }
 
@@ -109,56 +140,29 @@ impl Prefixes {
         criterion: Criterion,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
-        let are_weighted = sets.are_weighted();
-        let criterion = match criterion {
-            Criterion::Jaccard(threshold) if are_weighted => {
-                Criterion::Jaccard(threshold - WEIGHT_ROUNDING)
-            }
-            Criterion::Within(_) if are_weighted => return Err(Conflict::DistanceOfWeights.into()),
-            criterion => criterion,
-        };
         let documents = sets.len();
         let positions: Vec<u32> = (0..).take(documents).collect();
-        let elements = positions.iter().map(|position| sets.get(*position).len());
-        let counts = Counts::for_elements(elements.sum());
+        let words = positions.iter().map(|position| sets.get(*position).len());
+        let finder = PrefixFinder::new(criterion, sets.are_weighted(), words.sum())?;
         let mut done = 0;
         for batch in positions.chunks(BATCH) {
-            batch.par_iter().for_each(|position| {
-                let set = sets.get(*position);
-                if are_weighted {
-                    let elements = set.as_chunks().0.iter();
-                    elements.for_each(|[hash, _]: &[u64; 2]| counts.add(*hash));
-                } else {
-                    set.iter().for_each(|hash| counts.add(*hash));
-                }
-            });
+            batch
+                .par_iter()
+                .for_each(|position| finder.count(sets.get(*position)));
             done += batch.len() as u64;
             advance(done)?;
         }
-        let mut prefixes = Prefixes {
-            criterion,
-            documents,
-            are_weighted,
-            entries: Vec::new(),
-            sets: Vec::new(),
-        };
+        let mut prefixes = Prefixes::new(finder.filter, documents);
         for batch in positions.chunks(BATCH) {
-            let found: Vec<Found> = batch
+            let found: Vec<Option<Prefix>> = batch
                 .par_iter()
-                .map_init(Scratch::default, |scratch, position| {
-                    let set = sets.get(*position);
-                    match criterion {
-                        Criterion::Jaccard(threshold) if are_weighted => {
-                            scratch.weighted_prefix(*position, set, &counts, threshold)
-                        }
-                        criterion => scratch.prefix(*position, set, &counts, criterion),
-                    }
+                .map_init(PrefixScratch::default, |scratch, position| {
+                    finder.find(sets.get(*position), scratch)
                 })
                 .collect();
-            for found in found {
-                if let Some(set) = found.set {
-                    prefixes.sets.push(set);
-                    prefixes.entries.extend(found.entries);
+            for (position, prefix) in batch.iter().zip(found) {
+                if let Some(prefix) = prefix {
+                    prefixes.push(*position, &prefix);
                 }
             }
             done += batch.len() as u64;
@@ -168,16 +172,64 @@ impl Prefixes {
         Ok(prefixes)
     }
 
+    /// No prefixes yet, of sets with positions below `documents`.
+    fn new(filter: PairFilter, documents: usize) -> Self {
+        Prefixes {
+            filter,
+            documents,
+            entries: Vec::new(),
+            of_whole: None,
+            sets: Vec::new(),
+        }
+    }
+
+    /// No prefixes yet, of a part of the sets of a join that has `of_whole` entries in all. Positions are below
+    /// `documents`.
+    #[cfg(feature = "io")]
+    pub(crate) fn of_part(filter: PairFilter, documents: usize, of_whole: u64) -> Self {
+        Prefixes {
+            of_whole: Some(of_whole),
+            ..Prefixes::new(filter, documents)
+        }
+    }
+
+    /// Adds the prefix of the next set: positions ascend.
+    pub(crate) fn push(&mut self, position: u32, prefix: &Prefix) {
+        self.sets.push((position, prefix.summary));
+        let entry = |(element, place): &(Element, u32)| Entry {
+            element: *element,
+            position,
+            place: *place,
+        };
+        self.entries.extend(prefix.elements.iter().map(entry));
+    }
+
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.entries) + size_of_val(&*self.sets)
+        let bytes = Prefixes::bytes_of(self.entries.len() as u64, self.sets.len() as u64);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// Bytes of memory of prefixes with this many elements, of this many sets.
+    pub(crate) fn bytes_of(elements: u64, sets: u64) -> u64 {
+        size_of::<Entry>() as u64 * elements + size_of::<(u32, SetSummary)>() as u64 * sets
     }
 
     /// The number of pairs of equal elements in two prefixes: the work of the join.
     pub fn shared_elements(&self) -> u64 {
         let runs = self.entries.chunk_by(same_element);
-        runs.map(|run| run.len() as u64 * (run.len() as u64 - 1) / 2)
-            .sum()
+        runs.map(|run| pairs_among(run.len() as u64)).sum()
+    }
+
+    /// At least the number of candidate pairs: of equal elements in two prefixes, and of sets that are similar by their
+    /// sizes alone.
+    pub(crate) fn most_pairs(&self) -> u64 {
+        let mut sizes = SmallSizes::default();
+        for (_, summary) in &self.sets {
+            sizes.add(self.filter.criterion, summary.len);
+        }
+        let by_size = sizes.pairs(self.filter.criterion);
+        self.shared_elements().saturating_add(by_size)
     }
 
     /// The buckets of the join: for each element, the sets that have it in their prefixes.
@@ -186,22 +238,25 @@ impl Prefixes {
     /// [`Error::TooManyDocuments`] for 2^32 elements or more.
     pub fn into_buckets(self) -> Result<Buckets> {
         let Prefixes {
-            criterion,
+            filter,
             documents,
-            are_weighted,
-            entries,
+            mut entries,
+            of_whole,
             sets,
         } = self;
-        let is_small =
-            |len: u64| criterion.may_share_nothing(usize::try_from(len).unwrap_or(usize::MAX));
+        if of_whole.is_some() {
+            entries.par_sort_unstable();
+        }
+        let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
+        let is_small = |summary: &SetSummary| filter.criterion.is_small(summary.len);
         let (mut ends, mut members) = (Vec::new(), Vec::new());
-        let mut bands: Vec<u32> = vec![0];
+        let mut bands: Vec<u32> = Vec::new();
         let mut places = Vec::new();
-        let mut band_start = 0;
+        let mut last_band = None;
         for run in entries.chunk_by(same_element).filter(|run| run.len() > 1) {
-            if members.len() - band_start > BAND {
+            let band = run[0].element.band(band_bits);
+            if last_band.replace(band) != Some(band) {
                 bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
-                band_start = members.len();
             }
             members.extend(run.iter().map(|entry| entry.position));
             places.extend(run.iter().map(|entry| entry.place));
@@ -209,44 +264,121 @@ impl Prefixes {
         }
         bands.push(u32::try_from(ends.len()).map_err(|_| Error::TooManyDocuments)?);
         drop(entries);
-        let small = sets.iter().filter(|(_, len, _)| is_small(*len));
-        let small: Vec<u32> = small.map(|(position, ..)| *position).collect();
+        let small = sets.iter().filter(|(_, summary)| is_small(summary));
+        let small: Vec<u32> = small.map(|(position, _)| *position).collect();
         let buckets = Buckets::new(documents, ends, (members, places), bands, &small);
         let mut positions = buckets.positions().iter().peekable();
-        let of_index = sets.into_iter().filter_map(|(position, len, parity)| {
+        let of_index = sets.into_iter().filter_map(|(position, summary)| {
             let is_shared = positions.next_if_eq(&&position).is_some();
-            is_shared.then_some((len, parity))
+            is_shared.then_some(summary)
         });
-        let sets: Vec<(u64, Parity)> = of_index.collect();
-        let sizes = sets.iter().zip(0..).map(|((len, _), index)| (*len, index));
-        let mut small: Vec<(u64, u32)> = sizes.filter(|(len, _)| is_small(*len)).collect();
+        let sets: Vec<SetSummary> = of_index.collect();
+        let small = sets.iter().zip(0..).filter(|(set, _)| is_small(set));
+        let mut small: Vec<(u64, u32)> = small.map(|(set, index)| (set.len, index)).collect();
         small.par_sort_unstable();
-        let filter = PrefixFilter {
-            criterion,
-            is_weighted: are_weighted,
+        Ok(buckets.with_filter(PrefixFilter {
+            filter,
             sets,
             small,
-        };
-        Ok(buckets.with_filter(filter))
+        }))
     }
 }
 
-/// Members of the buckets that form one band, roughly.
-const BAND: usize = 1 << 16;
+/// Entries of the elements that form one band, about.
+const BAND: u64 = 1 << 16;
+
+/// The bits of hashes by which elements of one class are divided into bands. They depend on the number of entries alone,
+/// so that those of a part of the sets are in the bands that they have in the whole join.
+fn band_bits(entries: u64) -> u32 {
+    (entries / BAND).checked_ilog2().map_or(0, |log| log + 1)
+}
 
 fn same_element(a: &Entry, b: &Entry) -> bool {
     a.element == b.element
 }
 
-/// The prefix of one set; empty if no other set has one of its elements.
-struct Found {
-    /// Position, number of elements and parities, or sum of weights; `None` if the set has no similar one.
-    set: Option<(u32, u64, Parity)>,
-    entries: Vec<Entry>,
+/// The number of pairs among so many documents.
+pub(crate) fn pairs_among(documents: u64) -> u64 {
+    let pairs = u128::from(documents) * u128::from(documents.saturating_sub(1)) / 2;
+    u64::try_from(pairs).unwrap_or(u64::MAX)
 }
 
-/// How often elements occur, in as many counters as there are elements. Elements with the same counter are counted
-/// together: this changes the order, but any order of elements finds all pairs.
+/// The numbers of elements of the sets that may be similar to one with no common element.
+#[derive(Debug, Default)]
+#[cfg_attr(feature = "io", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SmallSizes(BTreeMap<u64, u64>);
+
+impl SmallSizes {
+    /// Counts a set, if it is such a set. Returns whether it is.
+    pub(crate) fn add(&mut self, criterion: Criterion, len: u64) -> bool {
+        let is_small = criterion.is_small(len);
+        if is_small {
+            *self.0.entry(len).or_default() += 1;
+        }
+        is_small
+    }
+
+    /// The number of pairs that are similar by their sizes alone.
+    pub(crate) fn pairs(&self, criterion: Criterion) -> u64 {
+        let partners = self.0.iter().map(|(len, sets)| {
+            let sizes = criterion.similar_sizes(*len);
+            let reached = sizes.map_or(0, |sizes| {
+                self.0.range(sizes).map(|(_, sets)| sets).sum::<u64>()
+            });
+            u128::from(*sets) * u128::from(reached.saturating_sub(1))
+        });
+        u64::try_from(partners.sum::<u128>() / 2).unwrap_or(u64::MAX)
+    }
+}
+
+/// The prefix of a set, and what is known of the set.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    pub(crate) summary: SetSummary,
+    /// The elements that other sets have, too, in their order, and the place of each in the set, from 0.
+    pub(crate) elements: Vec<(Element, u32)>,
+}
+
+/// Finds the prefixes of sets, once all sets have been counted.
+#[derive(Debug)]
+pub(crate) struct PrefixFinder {
+    filter: PairFilter,
+    counts: Counts,
+}
+
+impl PrefixFinder {
+    /// For sets of `words` in all: elements or, if they are weighted, elements and weights.
+    pub(crate) fn new(criterion: Criterion, are_weighted: bool, words: usize) -> Result<Self> {
+        Ok(PrefixFinder {
+            filter: PairFilter::new(criterion, are_weighted)?,
+            counts: Counts::for_elements(words),
+        })
+    }
+
+    /// Counts the elements of a set. Threads may do so in any order.
+    pub(crate) fn count(&self, set: &[u64]) {
+        if self.filter.are_weighted {
+            let elements = set.as_chunks().0.iter();
+            elements.for_each(|[hash, _]: &[u64; 2]| self.counts.add(*hash));
+        } else {
+            set.iter().for_each(|hash| self.counts.add(*hash));
+        }
+    }
+
+    /// Finds the prefix of a set; `None` if no other set is similar to it.
+    pub(crate) fn find(&self, set: &[u64], scratch: &mut PrefixScratch) -> Option<Prefix> {
+        match self.filter.criterion {
+            Criterion::Jaccard(threshold) if self.filter.are_weighted => {
+                scratch.weighted_prefix(set, &self.counts, threshold)
+            }
+            criterion => scratch.prefix(set, &self.counts, criterion),
+        }
+    }
+}
+
+/// How often elements occur, in as many counters as there are elements, or fewer. Elements with the same counter are
+/// counted together: this changes the order, but any order of elements finds all pairs.
+#[derive(Debug)]
 struct Counts {
     /// The occurrences up to [`Counts::MOST`].
     few: Vec<AtomicU8>,
@@ -260,11 +392,13 @@ impl Counts {
     /// Counters for frequent elements.
     const MANY: usize = 1 << 16;
 
+    /// The most counters, for 700 million elements.
+    const FEW: usize = 1 << 30;
+
     fn for_elements(elements: usize) -> Self {
+        let few = elements.saturating_add(elements / 2).min(Counts::FEW);
         Counts {
-            few: (0..=elements + elements / 2)
-                .map(|_| AtomicU8::new(0))
-                .collect(),
+            few: (0..=few).map(|_| AtomicU8::new(0)).collect(),
             many: (0..Counts::MANY).map(|_| AtomicU32::new(0)).collect(),
         }
     }
@@ -299,8 +433,8 @@ impl Counts {
 }
 
 /// Memory reused from set to set.
-#[derive(Default)]
-struct Scratch {
+#[derive(Debug, Default)]
+pub(crate) struct PrefixScratch {
     /// A hash table of elements; 0 is an empty slot.
     table: Vec<u64>,
     /// Elements that other sets have, too, first with repeats.
@@ -309,15 +443,9 @@ struct Scratch {
     weighted: Vec<(Element, u64)>,
 }
 
-impl Scratch {
+impl PrefixScratch {
     /// Finds the prefix of a set.
-    fn prefix(
-        &mut self,
-        position: u32,
-        set: &[u64],
-        counts: &Counts,
-        criterion: Criterion,
-    ) -> Found {
+    fn prefix(&mut self, set: &[u64], counts: &Counts, criterion: Criterion) -> Option<Prefix> {
         self.shared.clear();
         let mut parity = Parity::default();
         for hash in set {
@@ -330,19 +458,15 @@ impl Scratch {
             }
         }
         let alone = set.len() - self.shared.len();
-        let nothing = Found {
-            set: None,
-            entries: Vec::new(),
-        };
         // Repeats only lengthen the prefix, and only small sets are similar to sets that share nothing.
         if criterion.prefix_len(set.len()) <= alone && !criterion.may_share_nothing(alone) {
-            return nothing;
+            return None;
         }
         self.remove_repeats();
         let len = alone + self.shared.len();
         let wanted = criterion.prefix_len(len).saturating_sub(alone);
         if wanted == 0 && !criterion.may_share_nothing(len) {
-            return nothing;
+            return None;
         }
         self.shared.iter().for_each(|(_, hash)| parity.flip(*hash));
         if wanted < self.shared.len() {
@@ -352,32 +476,21 @@ impl Scratch {
         self.shared.sort_unstable();
         // Elements that no other set has are the rarest and come first. A set has fewer than 2^32 elements.
         let places = u32::try_from(alone).unwrap_or(u32::MAX)..;
-        let mut entries: Vec<Entry> = self
-            .shared
-            .iter()
-            .zip(places)
-            .map(|((element, _), place)| Entry {
-                element: *element,
-                position,
-                place,
-            })
-            .collect();
-        entries.dedup_by_key(|entry| entry.element);
-        Found {
-            set: Some((position, len as u64, parity)),
-            entries,
-        }
+        let shared = self.shared.iter().map(|(element, _)| *element);
+        let mut elements: Vec<(Element, u32)> = shared.zip(places).collect();
+        elements.dedup_by_key(|(element, _)| *element);
+        Some(Prefix {
+            summary: SetSummary {
+                len: len as u64,
+                parity,
+            },
+            elements,
+        })
     }
 
     /// Finds the prefix of a set of weighted elements: the elements up to which those that follow weigh too little for
     /// any similar set. The places of its entries are 0.
-    fn weighted_prefix(
-        &mut self,
-        position: u32,
-        set: &[u64],
-        counts: &Counts,
-        threshold: f64,
-    ) -> Found {
+    fn weighted_prefix(&mut self, set: &[u64], counts: &Counts, threshold: f64) -> Option<Prefix> {
         let elements = set.as_chunks().0.iter();
         self.weighted.clear();
         self.weighted
@@ -388,7 +501,7 @@ impl Scratch {
         self.weighted.sort_unstable();
         let sum: u64 = self.weighted.iter().map(|(_, weight)| weight).sum();
         let mut rest = sum;
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut elements: Vec<(Element, u32)> = Vec::new();
         for (element, weight) in &self.weighted {
             // The lesser weights of a similar pair come to at most `rest`, the greater ones to at least `sum`; and of
             // larger numbers, neither the conversion nor the division is smaller.
@@ -396,19 +509,18 @@ impl Scratch {
                 break;
             }
             if !element.is_alone() {
-                entries.push(Entry {
-                    element: *element,
-                    position,
-                    place: 0,
-                });
+                elements.push((*element, 0));
             }
             rest -= weight;
         }
-        entries.dedup();
-        Found {
-            set: (!entries.is_empty()).then_some((position, sum, Parity::default())),
-            entries,
-        }
+        elements.dedup();
+        (!elements.is_empty()).then(|| Prefix {
+            summary: SetSummary {
+                len: sum,
+                parity: Parity::default(),
+            },
+            elements,
+        })
     }
 
     #[allow(
@@ -447,6 +559,9 @@ mod tests {
     use super::super::criterion::{Distance, Within};
     use super::super::verify::{Comparer, SimilarPair, Similarity, jaccard, similar_pairs};
     use super::*;
+    use crate::error::Conflict;
+    #[cfg(feature = "io")]
+    use crate::scheme::fmix64;
 
     #[derive(Debug)]
     struct Lists(Vec<Vec<u64>>);
@@ -752,6 +867,59 @@ mod tests {
                 assert!(expected.contains(&(0, 1)) && !expected.contains(&(0, 2)));
                 assert_eq!(joined(&lists, threshold), expected, "{threshold} {tens}");
             }
+        }
+    }
+
+    #[test]
+    fn classes_ascend_with_counts() {
+        let counts = (0..100_000).chain([1 << 20, 1 << 31, u32::MAX]);
+        let classes: Vec<u32> = counts.map(Element::class).collect();
+        assert!(classes.is_sorted_by(|a, b| a == b || a + 1 == *b || *b > 70));
+        assert_eq!(classes[..17], (0..17).collect::<Vec<_>>());
+        assert!(classes.iter().all(|class| *class < 1 << 8));
+    }
+
+    /// The sets of one half of a join have the buckets that they have in the whole, in the same bands.
+    #[cfg(feature = "io")]
+    #[test]
+    fn parts_of_a_join_have_its_buckets() {
+        // Even and odd sets share no element.
+        let element = |i: u64, j| fmix64(i % 2_000 + j) & !(1 << 32) | (i & 1) << 32;
+        let list = |i: u64| (0..20).map(move |j| element(i, j));
+        let lists = Lists((0..9_000).map(|i| list(i).collect()).collect());
+        let criterion = Criterion::Jaccard(0.3);
+        let whole = Prefixes::of(&lists, criterion, &mut |_| Ok(())).unwrap();
+        let elements = whole.entries.len() as u64;
+        assert!(band_bits(elements) > 0, "{elements}");
+        let finder = PrefixFinder::new(criterion, false, 9_000 * 20).unwrap();
+        lists.0.iter().for_each(|list| finder.count(list));
+        let filter = PairFilter::new(criterion, false).unwrap();
+        let of_half = |half: u32| {
+            let mut part = Prefixes::of_part(filter, 9_000, elements);
+            for position in (half..9_000).step_by(2) {
+                let prefix = finder.find(lists.get(position), &mut PrefixScratch::default());
+                part.push(position, &prefix.unwrap());
+            }
+            part.into_buckets().unwrap()
+        };
+        let bands = |buckets: &Buckets| -> Vec<BTreeSet<Vec<u32>>> {
+            let position = |index: &u32| buckets.positions()[*index as usize];
+            let of_band = |band| {
+                buckets
+                    .of_band(band)
+                    .map(|bucket| bucket.iter().map(position).collect())
+            };
+            (0..buckets.bands())
+                .map(|band| of_band(band).collect())
+                .collect()
+        };
+        let whole = bands(&whole.into_buckets().unwrap());
+        let halves = [0, 1].map(|half| bands(&of_half(half)));
+        let all: BTreeSet<_> = halves.iter().flatten().flatten().collect();
+        assert!(all == whole.iter().flatten().collect());
+        // No band of a half spans two of the whole.
+        for band in halves.iter().flatten() {
+            assert!(whole.iter().any(|of_whole| band.is_subset(of_whole)));
         }
     }
 

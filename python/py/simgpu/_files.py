@@ -74,7 +74,7 @@ _CANDIDATES = """
         none, and ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default
         ``"auto"``, or ``"lsh"`` if an option of signatures or bands is not at its default.
     join_mib: Most MiB of memory for the shingles of an exact join, and for the counts of
-        ``weights="rarity"``."""
+        ``weights="rarity"``. Above it, a join goes on on disk."""
 
 _WRITING = """
     memory: Memory for what grows with the number of documents: bytes, or a size such as ``"4GiB"``;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::{KeepBy, folder_of};
 use crate::jobs::dedup::Dedup;
 use crate::jobs::pairs::Pairs;
-use crate::jobs::search::Search;
+use crate::jobs::search::{CandidateMethod, Search};
 use crate::store::spill::{Budget, InputIdentity, RunIdentity, Unfinished};
 
 impl Dedup {
@@ -109,6 +109,9 @@ impl FileSource<'_> {
         };
         // It follows from the others.
         all.remove("recall_at_threshold");
+        if search.candidates == CandidateMethod::Auto {
+            all.insert("join_mib".to_owned(), json!(search.join_bytes >> 20));
+        }
         if let Some(field) = all.remove("content_field") {
             let of_tokens = self.run.fields.is_tokens;
             let name = if of_tokens {

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::documents::DigestSet;
 use crate::error::Result;
 use crate::pipeline::{BandKeys, PackedSignatures};
-use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams};
+use crate::store::Bits;
+use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
 
 /// Parts of the digests, and of the keys of each band.
 const PARTS: usize = 16;
@@ -89,35 +92,153 @@ impl DocumentWriter {
     }
 }
 
-/// Takes the band keys of documents, and their packed signatures if they are wanted.
+/// Takes the band keys of documents, and their packed signatures and exact sets if they are wanted.
 #[derive(Debug)]
 pub(crate) struct KeyWriter {
+    spill: Arc<Spill>,
     /// Each band's keys, in two words, and rows.
     bands: Vec<Partitions<3>>,
     /// Rows with signatures.
     signatures: Option<Streams>,
+    sets: Option<SetWriter>,
 }
 
-/// The band keys and signatures of documents on disk. A document that repeats an earlier one may have them or not.
+/// Takes exact sets for a join.
+#[derive(Debug)]
+struct SetWriter {
+    /// Records of [`push_set`].
+    sets: Streams,
+    /// The row of each set and the number of its words, low and high.
+    sizes: Streams,
+}
+
+/// The band keys, signatures and exact sets of documents on disk. A document that repeats an earlier one may have them
+/// or not.
 #[derive(Debug)]
 pub(crate) struct SpilledKeys {
     pub(super) bands: Vec<Sorted<3>>,
     pub(super) signatures: Option<StreamFile>,
+    pub(super) sets: Option<SpilledSets>,
+}
+
+/// Exact sets on disk.
+#[derive(Debug)]
+pub(super) struct SpilledSets {
+    /// By row.
+    pub(super) sets: StreamFile,
+    sizes: StreamFile,
+}
+
+impl SpilledSets {
+    /// The number of words of all sets but those of rows that are `left_out`.
+    pub(super) fn words(&self, left_out: &Bits) -> Result<u64> {
+        let mut sum = 0;
+        self.sizes.for_each_block(|block| {
+            for record in block.chunks_exact(size_of::<[u32; 3]>()) {
+                let [row, low, high] = words_at(record).unwrap_or_default();
+                if !left_out.get(row) {
+                    sum += number_of([low, high]);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+}
+
+/// Appends an exact set: its row, the number of its words, and these.
+pub(super) fn push_set(record: &mut Vec<u8>, row: u32, set: &[u64]) {
+    let [low, high] = words_of(set.len() as u64);
+    record.extend_from_slice(bytemuck::cast_slice(&[row, low, high]));
+    record.extend_from_slice(bytemuck::cast_slice(set));
+}
+
+/// The exact sets of a block, each with its row, and the bytes of the whole record.
+pub(super) fn sets_of(block: &[u8]) -> impl Iterator<Item = (u32, &[u8], &[u8])> {
+    let mut rest = block;
+    std::iter::from_fn(move || {
+        let [row, low, high] = words_at(rest)?;
+        let words = usize::try_from(number_of([low, high])).unwrap_or(usize::MAX);
+        let (record, after) = rest.split_at(size_of::<[u32; 3]>() + words * size_of::<u64>());
+        rest = after;
+        Some((row, &record[size_of::<[u32; 3]>()..], record))
+    })
+}
+
+/// The low and the high word of a number.
+#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
+pub(super) fn words_of(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
+/// The number of these words.
+pub(super) fn number_of([low, high]: [u32; 2]) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// The name of the exact sets, for checkpoints.
+const SETS: &str = "sets";
+
+/// The exact sets at a checkpoint.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct SetsRead {
+    /// Bytes of the exact sets of all documents so far, repeated ones included.
+    bytes: u64,
 }
 
 impl KeyWriter {
-    pub(crate) fn new(spill: &Arc<Spill>, bands: usize, has_signatures: bool) -> Self {
+    pub(crate) fn new(
+        spill: &Arc<Spill>,
+        bands: usize,
+        has_signatures: bool,
+        has_sets: bool,
+    ) -> Self {
         let files = KeyWriter::files(bands) + 2 * PARTS;
         let band = |band| Partitions::new(spill, &format!("band-{band}"), PARTS, 1 << 32, files);
+        let streams = |name: &str| Streams::new(spill, name, 1, files);
         KeyWriter {
             bands: (0..bands).map(band).collect(),
-            signatures: has_signatures.then(|| Streams::new(spill, "signatures", 1, files)),
+            signatures: has_signatures.then(|| streams("signatures")),
+            sets: has_sets.then(|| SetWriter {
+                sets: streams(SETS),
+                sizes: streams("sizes"),
+            }),
+            spill: Arc::clone(spill),
         }
     }
 
     /// The number of files written at the same time.
     pub(crate) fn files(bands: usize) -> usize {
-        PARTS * bands + 1
+        PARTS * bands + 3
+    }
+
+    /// Whether exact sets are taken.
+    pub(crate) fn takes_sets(&self) -> bool {
+        self.sets.is_some()
+    }
+
+    /// Takes no exact sets any more, and removes those taken.
+    pub(crate) fn drop_sets(&mut self) {
+        self.sets = None;
+    }
+
+    /// Bytes of the exact sets of all documents before the run was stopped; `None` if it begins.
+    pub(crate) fn sets_read(&self) -> Option<u64> {
+        let read: Option<SetsRead> = self.spill.state(SETS);
+        read.map(|read| read.bytes)
+    }
+
+    /// Adds the exact set of a document, unless sets are not taken any more.
+    pub(crate) fn add_set(&mut self, row: u32, set: &[u64]) -> Result<()> {
+        let Some(writer) = &mut self.sets else {
+            return Ok(());
+        };
+        let [low, high] = words_of(set.len() as u64);
+        let size = [row, low, high];
+        writer.sizes.push(0, bytemuck::cast_slice(&size))?;
+        writer
+            .sets
+            .push_with(0, |record| push_set(record, row, set))
     }
 
     /// Adds the keys of documents, `[documents, bands]`.
@@ -156,10 +277,16 @@ impl KeyWriter {
         Ok(())
     }
 
-    /// Writes everything added so far, for a checkpoint.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    /// Writes everything added so far, for a checkpoint. The exact sets of all documents so far, repeated ones included,
+    /// have `set_bytes`.
+    pub(crate) fn flush(&mut self, set_bytes: u64) -> Result<()> {
         self.bands.iter_mut().try_for_each(Partitions::flush)?;
-        self.signatures.as_mut().map_or(Ok(()), Streams::flush)
+        self.signatures.as_mut().map_or(Ok(()), Streams::flush)?;
+        if let Some(writer) = &mut self.sets {
+            writer.sets.flush()?;
+            writer.sizes.flush()?;
+        }
+        self.spill.note(SETS, &SetsRead { bytes: set_bytes })
     }
 
     pub(crate) fn finish(self) -> Result<SpilledKeys> {
@@ -170,6 +297,13 @@ impl KeyWriter {
                 .map(Partitions::finish)
                 .collect::<Result<_>>()?,
             signatures: self.signatures.map(Streams::finish_one).transpose()?,
+            sets: match self.sets {
+                Some(writer) => Some(SpilledSets {
+                    sets: writer.sets.finish_one()?,
+                    sizes: writer.sizes.finish_one()?,
+                }),
+                None => None,
+            },
         })
     }
 }

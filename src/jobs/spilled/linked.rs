@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use super::documents::{SpilledDocuments, SpilledKeys};
-use crate::error::{Error, Result};
-use crate::pipeline::SharedComponents;
+use super::joined::Joined;
+use super::links::{Links, push_all, stop_if_asked, stopped};
+use crate::error::Result;
+use crate::jobs::candidates::tell_of_large_sets;
+use crate::jobs::search::{CandidateMethod, Search};
 use crate::progress::{Progress, Timings, advance};
 use crate::store::Bits;
 use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
@@ -13,21 +16,32 @@ use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_
 #[derive(Debug)]
 pub(crate) struct Linked {
     pub(super) spill: Arc<Spill>,
-    pub(super) bands: usize,
     /// The row of each document that repeats an earlier one, and the row of the first of them.
     pub(super) repeats: Sorted<2>,
     /// The number of documents that repeat an earlier one.
     identical: u64,
     /// The rows that `repeats` repeats.
     pub(super) repeated: Bits,
-    /// The rows of documents that share a bucket. None of them repeats an earlier one.
-    pub(super) in_buckets: Bits,
-    /// The components of the documents that share buckets, by row.
-    pub(super) components: SharedComponents,
-    /// The documents of each bucket: row, band and both words of the key.
-    pub(super) members: StreamFile,
+    pub(super) links: Links,
+    pub(super) members: Members,
     pub(super) lengths: StreamFile,
     pub(super) signatures: Option<StreamFile>,
+    /// The exact sets of all documents with shingles, by row.
+    pub(super) sets: Option<StreamFile>,
+}
+
+/// What the documents that share buckets have in common.
+#[derive(Debug)]
+pub(super) enum Members {
+    /// Band keys.
+    OfBands {
+        /// The number of bands.
+        bands: usize,
+        /// The documents of each bucket: row, band and both words of the key.
+        members: StreamFile,
+    },
+    /// Rare elements.
+    OfPrefixes(Joined),
 }
 
 /// Parts of the repeated documents.
@@ -40,11 +54,13 @@ const IDENTICAL: &str = "identical";
 const BUCKET: &str = "bucket";
 
 impl Linked {
-    /// Sorts the digests and the band keys of a corpus on disk.
+    /// Sorts the digests of a corpus on disk, and its band keys, or the prefixes of its sets if the search, or what it
+    /// would cost, asks for a join. `search` comes with whether sets are weighted.
     pub(crate) fn of(
         rows: u32,
         documents: SpilledDocuments,
         keys: SpilledKeys,
+        (search, are_weighted): (&Search, bool),
         progress: &dyn Progress,
         timings: &mut Timings,
     ) -> Result<Self> {
@@ -53,6 +69,11 @@ impl Linked {
             digests,
             lengths,
         } = documents;
+        let SpilledKeys {
+            bands,
+            signatures,
+            sets,
+        } = keys;
         let Repeats {
             all: repeats,
             later,
@@ -62,54 +83,45 @@ impl Linked {
             Repeats::find(digests, rows, &spill, progress)
         })?;
         timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
-        let bands = keys.bands.len();
-        let in_buckets = Bits::zeros(rows);
-        let components = SharedComponents::new(rows);
-        let members = timings.time("bucket", 0, || {
-            let members = Streams::new(&spill, "members", 1, 1);
-            let done: u32 = spill.state(BUCKET).unwrap_or_default();
-            let mut link = Links::new(&in_buckets, &components);
-            members.for_each_block(0, |block| link.add(block))?;
-            let members = Mutex::new(members);
-            let parts = SpilledDocuments::PARTS as u64;
-            progress.begin("bucket", bands as u64 * parts);
-            let left = (0u32..).zip(keys.bands).skip(done as usize);
-            for (band, keys) in left {
-                let each = |keys: &[[u32; 3]]| {
-                    let found = members_of(keys, band, &later, progress)?;
-                    for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
-                        for member in bucket {
-                            in_buckets.set(member[0]);
-                            components.unite(bucket[0][0], member[0]);
-                        }
-                    }
-                    push_all(&members, |members| {
-                        let mut found = found.iter();
-                        found.try_for_each(|member| members.push(0, bytemuck::cast_slice(member)))
-                    })
-                };
-                let before = u64::from(band) * parts;
-                keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
-                push_all(&members, Streams::flush)?;
-                match spill.is_due() {
-                    true => spill.checkpoint(BUCKET, &(band + 1))?,
-                    false => spill.note(BUCKET, &(band + 1))?,
+        let joined = match &sets {
+            Some(sets) => Joined::find(
+                sets,
+                &later,
+                (search, are_weighted),
+                &spill,
+                (rows, progress),
+                timings,
+            )?,
+            None => {
+                if search.candidates == CandidateMethod::Auto {
+                    tell_of_large_sets(progress);
                 }
+                None
             }
-            members.into_inner().map_err(|_| stopped())?.finish_one()
-        })?;
-        timings.add_disk_use(spill.take_use(bands * SpilledDocuments::PARTS));
+        };
+        let (links, members) = match joined {
+            Some((links, joined)) => (links, Members::OfPrefixes(joined)),
+            None => {
+                let count = bands.len();
+                let links = Links::none(rows);
+                let members = timings.time("bucket", 0, || {
+                    find_buckets(&links, bands, &later, &spill, progress)
+                })?;
+                timings.add_disk_use(spill.take_use(count * SpilledDocuments::PARTS));
+                let bands = count;
+                (links, Members::OfBands { bands, members })
+            }
+        };
         Ok(Linked {
             spill,
-            bands,
             repeats,
             identical,
             repeated,
-            in_buckets,
-            components,
+            links,
             members,
             lengths,
-            signatures: keys.signatures,
+            signatures,
+            sets: sets.map(|sets| sets.sets),
         })
     }
 
@@ -118,25 +130,71 @@ impl Linked {
         self.identical
     }
 
+    /// The search, with the method that links documents.
+    pub(crate) fn search(&self, search: &Search) -> Search {
+        match self.members {
+            Members::OfBands { .. } => search.through_bands(),
+            Members::OfPrefixes(_) => search.joined(),
+        }
+    }
+
     /// The folder and its memory.
     pub(crate) fn spill(&self) -> Arc<Spill> {
         Arc::clone(&self.spill)
     }
 }
 
-/// Notes the members of buckets that a stopped run has found. Those of a bucket follow each other.
-pub(super) struct Links<'a> {
-    in_buckets: &'a Bits,
-    components: &'a SharedComponents,
+/// Finds the buckets of all bands, links their members, and returns them.
+fn find_buckets(
+    links: &Links,
+    bands: Vec<Sorted<3>>,
+    later: &Bits,
+    spill: &Arc<Spill>,
+    progress: &dyn Progress,
+) -> Result<StreamFile> {
+    let members = Streams::new(spill, "members", 1, 1);
+    let done: u32 = spill.state(BUCKET).unwrap_or_default();
+    let mut restored = BucketLinks::of(links);
+    members.for_each_block(0, |block| restored.add(block))?;
+    let members = Mutex::new(members);
+    let parts = SpilledDocuments::PARTS as u64;
+    progress.begin("bucket", bands.len() as u64 * parts);
+    let left = (0u32..).zip(bands).skip(done as usize);
+    for (band, keys) in left {
+        let each = |keys: &[[u32; 3]]| {
+            let found = members_of(keys, band, later, progress)?;
+            for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
+                for member in bucket {
+                    links.unite(bucket[0][0], member[0]);
+                }
+            }
+            push_all(&members, |members| {
+                let mut found = found.iter();
+                found.try_for_each(|member| members.push(0, bytemuck::cast_slice(member)))
+            })
+        };
+        let before = u64::from(band) * parts;
+        keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
+        push_all(&members, Streams::flush)?;
+        match spill.is_due() {
+            true => spill.checkpoint(BUCKET, &(band + 1))?,
+            false => spill.note(BUCKET, &(band + 1))?,
+        }
+    }
+    members.into_inner().map_err(|_| stopped())?.finish_one()
+}
+
+/// Links the members of buckets that a stopped run has found. Those of a bucket follow each other.
+pub(super) struct BucketLinks<'a> {
+    links: &'a Links,
     /// The member before the next one.
     before: Option<[u32; 4]>,
 }
 
-impl<'a> Links<'a> {
-    pub(super) fn new(in_buckets: &'a Bits, components: &'a SharedComponents) -> Self {
-        Links {
-            in_buckets,
-            components,
+impl<'a> BucketLinks<'a> {
+    pub(super) fn of(links: &'a Links) -> Self {
+        BucketLinks {
+            links,
             before: None,
         }
     }
@@ -145,11 +203,9 @@ impl<'a> Links<'a> {
     pub(super) fn add(&mut self, members: &[u8]) -> Result<()> {
         for member in members.chunks_exact(size_of::<[u32; 4]>()) {
             let member: [u32; 4] = words_at(member).unwrap_or_default();
-            self.in_buckets.set(member[0]);
             let before = self.before.filter(|before| before[1..] == member[1..]);
-            if let Some(before) = before {
-                self.components.unite(before[0], member[0]);
-            }
+            let other = before.unwrap_or(member)[0];
+            self.links.unite(other, member[0]);
             self.before = Some(member);
         }
         Ok(())
@@ -241,22 +297,4 @@ fn members_of(
         }
     }
     Ok(members)
-}
-
-/// Gives one thread at a time the right to write.
-fn push_all<W>(writer: &Mutex<W>, push: impl FnOnce(&mut W) -> Result<()>) -> Result<()> {
-    let mut writer = writer.lock().map_err(|_| stopped())?;
-    push(&mut writer)
-}
-
-/// Only a panic of another thread gets here: it ends the run.
-fn stopped() -> Error {
-    Error::Stopped
-}
-
-fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
-    match progress.is_stopped() {
-        true => Err(Error::Stopped),
-        false => Ok(()),
-    }
 }

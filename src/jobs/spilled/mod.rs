@@ -2,7 +2,8 @@
 //!
 //! While documents are read, their digests, band keys, ids and lengths go to disk ([`DocumentWriter`], [`KeyWriter`]).
 //! Then digests are sorted, which finds repeated documents, and the keys of each band are sorted, which finds buckets
-//! ([`Linked`]). Buckets link documents into components. No bucket, no similar pair and no cluster reaches from one
+//! ([`Linked`]). For an exact join, sets go to disk in place of keys, and their prefixes are sorted (`joined`). Buckets
+//! link documents into components. No bucket, no similar pair and no cluster reaches from one
 //! component to another. So the components are distributed to parts that fit in memory ([`Parts`]), and each part is
 //! searched as a run in memory is: by the same code, with the same result. A document has the number of its row among
 //! the rows of its part, so every order by rows is the same, too.
@@ -11,6 +12,10 @@
 //! executes all stages; each finds in its state what it need not do again.
 
 mod documents;
+
+mod links;
+
+mod joined;
 
 mod linked;
 

@@ -5,18 +5,21 @@ use std::collections::{BTreeMap, HashSet};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::linked::{Linked, Links};
+use super::documents::{number_of, push_set, sets_of, words_of};
+use super::joined::prefixes_of;
+use super::linked::{BucketLinks, Linked, Members};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::io::Ids;
-use crate::jobs::candidates::Candidates;
+use crate::jobs::candidates::{Candidates, similarity_of_sets};
 use crate::jobs::corpus::Corpus;
 use crate::jobs::observed::{Observations, ObservedSignatures};
 use crate::jobs::search::Search;
 use crate::jobs::source::{SetsByRow, Source};
 use crate::jobs::verification::Verification;
 use crate::pipeline::{
-    Buckets, Member, PackedSignatures, SharedComponents, Similarity, Unit, Unverified,
+    Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
+    Unverified,
 };
 use crate::progress::{Progress, Timings, advance, grouped};
 use crate::scheme::fmix64;
@@ -28,20 +31,35 @@ use crate::store::spill::{StreamFile, Streams, words_at};
 pub(crate) struct Parts {
     search: Search,
     num_perm: usize,
-    bands: usize,
     components: SharedComponents,
+    buckets: PartBuckets,
     has_ids: bool,
     has_classes: bool,
     is_weighted: bool,
     /// The documents of each part, by ascending row: `[row, first, length, class, class, bytes of id]` and the id.
     documents: Vec<StreamFile>,
-    /// The members of their buckets: `[row, band, key, key]`.
+    /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
     members: Vec<StreamFile>,
     /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
     compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
     most_bytes: usize,
     observed: Observations,
+}
+
+/// What makes buckets of the members of a part.
+#[derive(Clone, Copy, Debug)]
+enum PartBuckets {
+    /// The keys of this many bands.
+    OfBands(usize),
+    /// Shared elements of prefixes.
+    OfPrefixes {
+        filter: PairFilter,
+        /// The number of elements of all prefixes.
+        elements: u64,
+        /// At least the number of candidate pairs of all parts.
+        most_pairs: u64,
+    },
 }
 
 /// Words of a record of a document, before its id.
@@ -132,7 +150,8 @@ impl Parts {
             },
             |before| before.parts,
         );
-        let part_of = |row: u32| hashed(linked.components.root(row), count);
+        let links = &linked.links;
+        let part_of = |row: u32| hashed(links.components.root(row), count);
 
         let streams = |name: &str| Streams::new(spill, name, count, count);
         let ids = source.ids()?;
@@ -140,9 +159,11 @@ impl Parts {
         let (documents, members) = timings.time("distribute", 0, || {
             if before.is_some() {
                 let (documents, members) = (streams("documents"), streams("members-of"));
-                for part in 0..count {
-                    let mut link = Links::new(&linked.in_buckets, &linked.components);
-                    members.for_each_block(part, |block| link.add(block))?;
+                if let Members::OfBands { .. } = &linked.members {
+                    for part in 0..count {
+                        let mut link = BucketLinks::of(&linked.links);
+                        members.for_each_block(part, |block| link.add(block))?;
+                    }
                 }
                 return Ok((documents.finish()?, members.finish()?));
             }
@@ -160,14 +181,12 @@ impl Parts {
                         };
                         let repeat = repeats.next_if(is_repeat).transpose()?;
                         let first = repeat.map_or(row, |repeat| repeat[1]);
-                        if repeat.is_some()
-                            || linked.repeated.get(row)
-                            || linked.in_buckets.get(row)
+                        if repeat.is_some() || linked.repeated.get(row) || links.in_buckets.get(row)
                         {
                             let class = classes.map_or(0, |classes| classes[row as usize]);
                             let id = id.as_deref().unwrap_or_default().as_bytes();
                             documents.push_with(part_of(first), |record| {
-                                let [low, high] = words(class);
+                                let [low, high] = words_of(class);
                                 let of_id = u32::try_from(id.len()).unwrap_or(u32::MAX);
                                 record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
                                 record.extend_from_slice(length);
@@ -182,12 +201,22 @@ impl Parts {
                 documents.finish()?
             };
             let mut members = streams("members-of");
-            linked.members.for_each_block(|block| {
-                for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                    members.push(part_of(row_of(member)), member)?;
-                }
-                advance(progress, corpus.documents(), 0, 0)
-            })?;
+            match &linked.members {
+                Members::OfBands { members: all, .. } => all.for_each_block(|block| {
+                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                        members.push(part_of(row_of(member)), member)?;
+                    }
+                    advance(progress, corpus.documents(), 0, 0)
+                })?,
+                Members::OfPrefixes(joined) => joined.prefixes.for_each_block(|block| {
+                    for (row, _, record) in prefixes_of(block) {
+                        if links.in_buckets.get(row) {
+                            members.push(part_of(row), record)?;
+                        }
+                    }
+                    advance(progress, corpus.documents(), 0, 0)
+                })?,
+            }
             Ok::<_, crate::Error>((documents, members.finish()?))
         })?;
         timings.add_disk_use(spill.take_use(count));
@@ -196,7 +225,14 @@ impl Parts {
             is_complete: false,
         });
         spill.note(DISTRIBUTE, &done)?;
-        drop(linked.members);
+        let buckets = match linked.members {
+            Members::OfBands { bands, .. } => PartBuckets::OfBands(bands),
+            Members::OfPrefixes(joined) => PartBuckets::OfPrefixes {
+                filter: joined.filter,
+                elements: joined.elements,
+                most_pairs: joined.most_pairs,
+            },
+        };
         let num_perm = engine.signer().num_perm();
         // A run that goes on may read less.
         let bytes_again = if spill.resumed() > 0 { 0 } else { corpus.bytes };
@@ -211,7 +247,7 @@ impl Parts {
                     file.for_each_block(|block| {
                         for record in block.chunks_exact(bytes) {
                             let row = row_of(record);
-                            if linked.in_buckets.get(row) {
+                            if links.in_buckets.get(row) {
                                 compared.push(part_of(row), record)?;
                             }
                         }
@@ -220,12 +256,26 @@ impl Parts {
                 }
                 compared.finish()
             })?,
+            Verification::Exact if let Some(sets) = &linked.sets => {
+                timings.time("distribute", 0, || {
+                    let mut compared = streams("compared");
+                    sets.for_each_block(|block| {
+                        for (row, _, record) in sets_of(block) {
+                            if links.in_buckets.get(row) {
+                                compared.push(part_of(row), record)?;
+                            }
+                        }
+                        advance(progress, corpus.documents(), 0, 0)
+                    })?;
+                    compared.finish()
+                })?
+            }
             Verification::Exact => timings.time("read again", bytes_again, || {
                 let mut sets = SetsOfParts {
                     streams: streams("compared"),
                     part_of: &part_of,
                 };
-                source.read_exact_sets(engine, &linked.in_buckets, &mut sets)?;
+                source.read_exact_sets(engine, &links.in_buckets, &mut sets)?;
                 sets.streams.finish()
             })?,
         };
@@ -238,8 +288,8 @@ impl Parts {
             observed: Observations::none(num_perm),
             search,
             num_perm,
-            bands: linked.bands,
-            components: linked.components,
+            components: linked.links.components,
+            buckets,
             has_ids,
             has_classes: classes.is_some(),
             is_weighted: engine.shingler().takes_weights(),
@@ -258,6 +308,14 @@ impl Parts {
     /// The search of every part.
     pub(crate) fn search(&self) -> &Search {
         &self.search
+    }
+
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    pub(crate) fn most_pairs(&self) -> Option<u64> {
+        match self.buckets {
+            PartBuckets::OfBands(_) => None,
+            PartBuckets::OfPrefixes { most_pairs, .. } => Some(most_pairs),
+        }
     }
 
     /// Adds the estimates of candidates that a stopped run has compared.
@@ -308,7 +366,12 @@ impl Parts {
 
     /// Bytes of memory for a part, about.
     fn bytes(&self, part: usize) -> usize {
-        let members = self.members[part].bytes() * IN_MEMORY_PER_MEMBER / 16;
+        let members = match self.buckets {
+            PartBuckets::OfBands(_) => self.members[part].bytes() * IN_MEMORY_PER_MEMBER / 16,
+            PartBuckets::OfPrefixes { .. } => {
+                self.members[part].bytes() * IN_MEMORY_PER_ELEMENT / 12
+            }
+        };
         let compared = self.compared.get(part).map_or(0, StreamFile::bytes);
         let bytes = 2 * self.documents[part].bytes() + members + compared;
         usize::try_from(bytes).unwrap_or(usize::MAX)
@@ -397,25 +460,14 @@ impl Parts {
         corpus.repeats = repeats
             .filter_map(|(local, first)| Some((local, position_of(first)?)))
             .collect();
-        let mut members = Vec::new();
-        self.members[part].for_each_block(|block| {
-            for member in block.chunks_exact(size_of::<[u32; 4]>()) {
-                let [row, band, high, low] = words_at(member).unwrap_or_default();
-                if let (true, Some(position)) = (is_here(row), position_of(row)) {
-                    members.push(Member {
-                        band,
-                        key: u64::from(high) << 32 | u64::from(low),
-                        position,
-                    });
-                }
-            }
-            Ok(())
-        })?;
-        let buckets = Buckets::of_members(distinct_rows.len(), self.bands, members);
+        let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
+        let buckets = self.buckets_of(part, distinct_rows.len(), here)?;
         let similarity: Box<dyn Similarity + Send> = match self.search.verification {
             Verification::None => Box::new(Unverified),
             Verification::Signature => Box::new(self.signatures(part, &distinct_rows)?),
-            Verification::Exact => Box::new(self.exact_sets(part, &distinct_rows)?),
+            Verification::Exact => {
+                similarity_of_sets(self.exact_sets(part, &distinct_rows)?, &self.search)
+            }
         };
         Ok(Part {
             documents: PartDocuments {
@@ -428,9 +480,52 @@ impl Parts {
                 corpus,
                 buckets,
                 similarity,
+                most_pairs: None,
                 observed: None,
             },
         })
+    }
+
+    /// The buckets of `documents` in a part: those whose position `position_of` knows by their row.
+    fn buckets_of(
+        &self,
+        part: usize,
+        documents: usize,
+        position_of: impl Fn(u32) -> Option<u32>,
+    ) -> Result<Buckets> {
+        let file = &self.members[part];
+        match self.buckets {
+            PartBuckets::OfBands(bands) => {
+                let mut members = Vec::new();
+                file.for_each_block(|block| {
+                    for member in block.chunks_exact(size_of::<[u32; 4]>()) {
+                        let [row, band, high, low] = words_at(member).unwrap_or_default();
+                        let key = number_of([low, high]);
+                        members.extend(position_of(row).map(|position| Member {
+                            band,
+                            key,
+                            position,
+                        }));
+                    }
+                    Ok(())
+                })?;
+                Ok(Buckets::of_members(documents, bands, members))
+            }
+            PartBuckets::OfPrefixes {
+                filter, elements, ..
+            } => {
+                let mut prefixes = Prefixes::of_part(filter, documents, elements);
+                file.for_each_block(|block| {
+                    for (row, prefix, _) in prefixes_of(block) {
+                        if let Some(position) = position_of(row) {
+                            prefixes.push(position, &prefix);
+                        }
+                    }
+                    Ok(())
+                })?;
+                prefixes.into_buckets()
+            }
+        }
     }
 
     /// The signatures of the documents at these rows, which ascend.
@@ -455,17 +550,9 @@ impl Parts {
         let mut sets = ExactSets::default().weighted(self.is_weighted);
         let mut set: Vec<u64> = Vec::new();
         self.compared[part].for_each_block(|block| {
-            let mut rest = block;
-            while !rest.is_empty() {
-                let [row, low, high] = words_at(rest).unwrap_or_default();
-                let length = u64::from(high) << 32 | u64::from(low);
-                let length = usize::try_from(length).unwrap_or(usize::MAX);
-                rest = &rest[size_of::<[u32; 3]>()..];
-                let (of_set, after) = rest.split_at(length * size_of::<u64>());
-                rest = after;
+            for (row, of_set, _) in sets_of(block) {
                 if let Ok(at) = rows.binary_search(&row) {
-                    set.clear();
-                    set.resize(length, 0);
+                    set.resize(of_set.len() / size_of::<u64>(), 0);
                     bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
                     sets.insert(u32::try_from(at).unwrap_or(u32::MAX), &set)?;
                 }
@@ -486,11 +573,8 @@ struct SetsOfParts<'a> {
 impl SetsByRow for SetsOfParts<'_> {
     fn take(&mut self, row: u32, set: &[u64]) -> Result<()> {
         let part = (self.part_of)(row);
-        self.streams.push_with(part, |record| {
-            let [low, high] = words(set.len() as u64);
-            record.extend_from_slice(bytemuck::cast_slice(&[row, low, high]));
-            record.extend_from_slice(bytemuck::cast_slice(set));
-        })
+        self.streams
+            .push_with(part, |record| push_set(record, row, set))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -519,11 +603,17 @@ fn documents_of(block: &[u8]) -> impl Iterator<Item = ([u32; DOCUMENT], &[u8])> 
 /// Bytes of memory per member of a bucket, while buckets are made.
 const IN_MEMORY_PER_MEMBER: u64 = 40;
 
+/// The same per element of a prefix.
+const IN_MEMORY_PER_ELEMENT: u64 = 40;
+
 /// Bytes of memory for all parts, about.
 fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &Engine) -> u64 {
     const PER_DOCUMENT: u64 = 100;
-    let members = linked.members.bytes() / 16;
-    let documents = linked.in_buckets.count();
+    let of_members = match &linked.members {
+        Members::OfBands { members, .. } => members.bytes() * IN_MEMORY_PER_MEMBER / 16,
+        Members::OfPrefixes(joined) => joined.prefixes.bytes() * IN_MEMORY_PER_ELEMENT / 12,
+    };
+    let documents = linked.links.in_buckets.count();
     let of_text = corpus.bytes / corpus.documents().max(1);
     let per_document = match search.verification {
         Verification::None => 0,
@@ -534,9 +624,7 @@ fn expected_bytes(linked: &Linked, search: &Search, corpus: &Corpus, engine: &En
             _ => 2 * of_text,
         },
     };
-    members * IN_MEMORY_PER_MEMBER
-        + documents * (per_document + PER_DOCUMENT)
-        + linked.identical() * PER_DOCUMENT
+    of_members + documents * (per_document + PER_DOCUMENT) + linked.identical() * PER_DOCUMENT
 }
 
 /// Words of a packed signature.
@@ -558,10 +646,4 @@ fn hashed(root: u32, count: usize) -> usize {
 fn row_of(record: &[u8]) -> u32 {
     let [row] = words_at(record).unwrap_or_default();
     row
-}
-
-/// The low and the high word of a number.
-#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
-fn words(number: u64) -> [u32; 2] {
-    [number as u32, (number >> 32) as u32]
 }

@@ -256,6 +256,26 @@ impl StreamFile {
         })
     }
 
+    /// The records of each block.
+    pub(crate) fn each_block(&self) -> impl Iterator<Item = Result<Vec<u8>>> + Send {
+        let mut blocks = Some(self.blocks());
+        std::iter::from_fn(move || {
+            let mut payload = Vec::new();
+            let next = match blocks.as_mut()? {
+                Ok(reader) => reader.next(&mut payload),
+                Err(_) => blocks.take()?.map(|_| false),
+            };
+            match next {
+                Ok(true) => Some(Ok(payload)),
+                Ok(false) => None,
+                Err(error) => {
+                    blocks = None;
+                    Some(Err(error))
+                }
+            }
+        })
+    }
+
     /// Calls `each` with the records of each block.
     ///
     /// # Errors
