@@ -135,6 +135,8 @@ fn preferences_are_the_same() {
         for keep in [
             "--keep-by score",
             "--keep-by score:asc --prefer-source d*,b/*",
+            "--keep-by id --prefer-source b/*",
+            "--prefer-source d*",
             "--keep longest --prefer-source d*,b/*",
         ] {
             assert_same(&place, &format!("{INPUT} --cluster {cluster} {keep}"));

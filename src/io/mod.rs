@@ -91,4 +91,4 @@ pub(crate) use signatures::{
     write_table as write_signature_table,
 };
 pub use values::KeepBy;
-pub(crate) use values::{FieldValues, Unordered, ValueKind};
+pub(crate) use values::{FieldValues, Unordered, ValueForms, ValueKind};

@@ -62,7 +62,80 @@ impl std::fmt::Display for KeepBy {
 
 /// The values of one field, by row, as text. A value that is absent, null or empty is an empty text.
 #[derive(Debug, Default)]
-pub(crate) struct FieldValues(Ids);
+pub(crate) struct FieldValues {
+    texts: Ids,
+    forms: ValueForms,
+}
+
+/// What the values of a field are, those that are absent aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ValueForms {
+    /// Whether there is one.
+    is_any: bool,
+    /// Whether all are numbers.
+    are_numbers: bool,
+    /// Whether all are dates.
+    are_dates: bool,
+    /// Whether one of them is a number or a date.
+    is_any_typed: bool,
+}
+
+impl Default for ValueForms {
+    fn default() -> Self {
+        ValueForms {
+            is_any: false,
+            are_numbers: true,
+            are_dates: true,
+            is_any_typed: false,
+        }
+    }
+}
+
+impl ValueForms {
+    /// Adds a value.
+    pub(crate) fn add(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.is_any = true;
+        // What is known already is not computed again.
+        let is_open = |of_all: bool| of_all || !self.is_any_typed;
+        let is_number = is_open(self.are_numbers)
+            && (text.parse::<i64>().is_ok() || Decimal::parse(text).is_some());
+        let is_date = !is_number && is_open(self.are_dates) && instant(text).is_some();
+        self.are_numbers &= is_number;
+        self.are_dates &= is_date;
+        self.is_any_typed |= is_number || is_date;
+    }
+
+    /// What these values and others are together.
+    #[must_use]
+    pub(crate) fn and(self, other: ValueForms) -> Self {
+        ValueForms {
+            is_any: self.is_any || other.is_any,
+            are_numbers: self.are_numbers && other.are_numbers,
+            are_dates: self.are_dates && other.are_dates,
+            is_any_typed: self.is_any_typed || other.is_any_typed,
+        }
+    }
+
+    /// How to compare the values, all in one way: as numbers if each is a number; else as dates if each is a date or a
+    /// date with a time; else as strings, byte by byte. `None` if there is none.
+    pub(crate) fn kind(self) -> Option<ValueKind> {
+        self.is_any.then_some(match self {
+            ValueForms {
+                are_numbers: true, ..
+            } => ValueKind::Numbers,
+            ValueForms {
+                are_dates: true, ..
+            } => ValueKind::Dates,
+            ValueForms {
+                is_any_typed: true, ..
+            } => ValueKind::Mixed,
+            _ => ValueKind::Strings,
+        })
+    }
+}
 
 /// A value that cannot be ordered, and where it is.
 #[derive(Debug)]
@@ -75,17 +148,23 @@ pub(crate) struct Unordered {
 impl FieldValues {
     /// Appends the value of the next document.
     pub(crate) fn push(&mut self, value: &str) {
-        self.0.push(value);
+        self.texts.push(value);
+        self.forms.add(value);
     }
 
     /// All values, by row.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.0.len()).map(|row| self.0.get(row))
+        (0..self.texts.len()).map(|row| self.texts.get(row))
+    }
+
+    /// What they are.
+    pub(crate) fn forms(&self) -> ValueForms {
+        self.forms
     }
 
     /// Bytes of memory used.
     pub(crate) fn bytes(&self) -> usize {
-        usize::try_from(self.0.bytes()).unwrap_or(usize::MAX)
+        usize::try_from(self.texts.bytes()).unwrap_or(usize::MAX)
     }
 
     /// Reads the values of the records of a chunk whose number in it `is_good` accepts.
@@ -103,7 +182,7 @@ impl FieldValues {
                 let lines = jsonl::lines(bytes, *first_number).enumerate();
                 for (_, line) in lines.filter(|(i, _)| is_good(*i)) {
                     match jsonl::text_of_field(line.record, field) {
-                        Ok(text) => values.0.push(&text.unwrap_or_default()),
+                        Ok(text) => values.push(&text.unwrap_or_default()),
                         Err(problem) => {
                             let line = Some(line.number);
                             return Err(Unordered { line, problem });
@@ -118,13 +197,13 @@ impl FieldValues {
                             line: Some(line),
                             problem,
                         })?;
-                        values.0.push(&text.unwrap_or_default());
+                        values.push(&text.unwrap_or_default());
                     }
                 }
             }
             Contents::Rows { rows, .. } => values.push_rows(rows, field, is_good)?,
             // A text file has no fields.
-            Contents::Text(_) if is_good(0) => values.0.push(""),
+            Contents::Text(_) if is_good(0) => values.push(""),
             Contents::Text(_) => {}
         }
         Ok(values)
@@ -142,8 +221,8 @@ impl FieldValues {
         for row in (0..rows.num_rows()).filter(|row| is_good(*row)) {
             let value = column.as_ref().filter(|column| column.place(row).is_some());
             match value.map(|column| (column, text_at(column, row))) {
-                None => self.0.push(""),
-                Some((_, Some(text))) => self.0.push(&text),
+                None => self.push(""),
+                Some((_, Some(text))) => self.push(&text),
                 Some((column, None)) => {
                     let problem = format!(
                         "column {:?} holds {}, not numbers, dates or strings",
@@ -162,39 +241,24 @@ impl FieldValues {
 
     /// Appends the values of the next documents.
     pub(crate) fn append(&mut self, values: &FieldValues) {
-        (0..values.0.len()).for_each(|row| self.0.push(values.0.get(row)));
+        values.iter().for_each(|value| self.texts.push(value));
+        self.forms = self.forms.and(values.forms);
     }
 
-    /// The place of each value in the order in which documents are kept, from 0, by row. Equal values share a
-    /// place, and absent ones have the last.
-    ///
-    /// All values are compared in one way: as numbers if each is a number; else as dates if each is a date or a
-    /// date with a time; else as strings, byte by byte.
-    pub(crate) fn places(&self, smallest: bool) -> ValueOrder {
-        let order = |kind, places| ValueOrder { kind, places };
-        // Integers are numbers in less memory.
-        if let Some(places) = self.places_by(smallest, |text| text.parse::<i64>().ok()) {
-            return order(ValueKind::Numbers, places);
-        }
-        if let Some(places) = self.places_by(smallest, Decimal::parse) {
-            return order(ValueKind::Numbers, places);
-        }
-        if let Some(places) = self.places_by(smallest, instant) {
-            return order(ValueKind::Dates, places);
-        }
-        let is_typed = |text: &str| Decimal::parse(text).is_some() || instant(text).is_some();
-        let kind = if self.present().any(is_typed) {
-            ValueKind::Mixed
-        } else {
-            ValueKind::Strings
+    /// The place of each value in the order in which documents are kept, from 0, by row. Equal values share a place, and
+    /// absent ones have the last. All values must be of this kind ([`ValueForms::kind`]), or may be of more kinds as
+    /// strings.
+    pub(crate) fn places(&self, kind: ValueKind, smallest: bool) -> Vec<u32> {
+        let places = match kind {
+            ValueKind::Numbers => {
+                // Integers are numbers in less memory.
+                let integers = self.places_by(smallest, |text| text.parse::<i64>().ok());
+                integers.or_else(|| self.places_by(smallest, Decimal::parse))
+            }
+            ValueKind::Dates => self.places_by(smallest, instant),
+            ValueKind::Strings | ValueKind::Mixed => self.places_by(smallest, Some),
         };
-        order(kind, self.places_by(smallest, Some).unwrap_or_default())
-    }
-
-    /// The values that are not absent.
-    fn present(&self) -> impl Iterator<Item = &str> {
-        let texts = (0..self.0.len()).map(|row| self.0.get(row));
-        texts.filter(|text| !text.is_empty())
+        places.unwrap_or_default()
     }
 
     /// The places by this key; `None` if a value has no key.
@@ -203,15 +267,15 @@ impl FieldValues {
         smallest: bool,
         key: impl Fn(&'a str) -> Option<K> + Sync,
     ) -> Option<Vec<u32>> {
-        let rows = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        let rows = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
         let mut keyed: Vec<(K, u32)> = (0..rows)
             .into_par_iter()
-            .map(|row| (self.0.get(row as usize), row))
+            .map(|row| (self.texts.get(row as usize), row))
             .filter(|(text, _)| !text.is_empty())
             .map(|(text, row)| Some((key(text)?, row)))
             .collect::<Option<_>>()?;
         keyed.par_sort_unstable();
-        let mut places = vec![u32::MAX; self.0.len()];
+        let mut places = vec![u32::MAX; self.texts.len()];
         let mut place = |(place, equal): (u32, &[(K, u32)])| {
             for (_, row) in equal {
                 places[*row as usize] = place;
@@ -225,22 +289,9 @@ impl FieldValues {
         }
         Some(places)
     }
-
-    /// Whether no document has a value.
-    pub(crate) fn is_all_absent(&self) -> bool {
-        self.present().next().is_none()
-    }
 }
 
-/// The order of the values of a field.
-#[derive(Debug)]
-pub(crate) struct ValueOrder {
-    pub(crate) kind: ValueKind,
-    /// The place of each value, by row.
-    pub(crate) places: Vec<u32>,
-}
-
-/// How values were compared.
+/// How values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueKind {
     Numbers,
@@ -406,9 +457,9 @@ mod tests {
 
     fn places(values: &[&str], smallest: bool) -> (ValueKind, Vec<u32>) {
         let mut column = FieldValues::default();
-        values.iter().for_each(|value| column.0.push(value));
-        let order = column.places(smallest);
-        (order.kind, order.places)
+        values.iter().for_each(|value| column.push(value));
+        let kind = column.forms().kind().unwrap_or(ValueKind::Strings);
+        (kind, column.places(kind, smallest))
     }
 
     #[test]

@@ -13,6 +13,8 @@ use super::first_pass::{FirstPass, Parsed, Pieces};
 use crate::documents::{DocumentBatch, Documents, Rows};
 use crate::engine::Engine;
 use crate::error::Result;
+#[cfg(feature = "io")]
+use crate::io::{FieldValues, ValueKind};
 use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::Scratch;
 use crate::progress::{Progress, StageTime, advance};
@@ -32,6 +34,12 @@ pub(crate) trait Source {
     /// The class of each document, by row: documents of a lower class are kept first, before
     /// [`KeepPolicy`](crate::pipeline::KeepPolicy) decides. `None` if all are of one class.
     fn classes(&self) -> Option<&[u64]> {
+        None
+    }
+
+    /// How documents on disk are classified; `None` if all are of one class.
+    #[cfg(feature = "io")]
+    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
         None
     }
 
@@ -82,6 +90,36 @@ impl<F: FnMut(u32, &[u64]) -> Result<()>> SetsByRow for F {
 /// Returns the ids of documents, one after the other.
 #[cfg(feature = "io")]
 pub(crate) type NextId<'a> = Box<dyn FnMut() -> Result<Cow<'a, str>> + 'a>;
+
+/// Returns what decides the class of each document, one after the other: the rank of its source, and a value.
+#[cfg(feature = "io")]
+pub(crate) type NextPreference<'a> = Box<dyn FnMut() -> Result<(u32, String)> + 'a>;
+
+/// How documents are classified: by the rank of their source, then by a value.
+#[cfg(feature = "io")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Classes {
+    /// How the values of all documents are compared; `None` if there are none.
+    pub(crate) kind: Option<ValueKind>,
+    /// Whether small values come first.
+    pub(crate) smallest: bool,
+}
+
+#[cfg(feature = "io")]
+impl Classes {
+    /// The classes of documents with these sources and values. Those of other documents have another scale.
+    pub(crate) fn of(&self, sources: impl Iterator<Item = u32>, values: &FieldValues) -> Vec<u64> {
+        let class = |source: u32, place: u32| u64::from(source) << 32 | u64::from(place);
+        match self.kind {
+            None => sources.map(|source| class(source, 0)).collect(),
+            Some(kind) => {
+                let places = values.places(kind, self.smallest);
+                let both = sources.zip(places);
+                both.map(|(source, place)| class(source, place)).collect()
+            }
+        }
+    }
+}
 
 /// Documents in memory.
 pub(crate) struct InMemory<'a, D: ?Sized> {

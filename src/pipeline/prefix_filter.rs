@@ -149,15 +149,15 @@ mod tests {
     proptest! {
         #[test]
         fn pairs_that_pass_with_a_later_element_pass_with_an_earlier_one(
-            sizes in (1u64..200, 1u64..200),
+            sizes in (1u32..200, 1u32..200),
             places in (0u32..200, 0u32..200),
             steps in (0u32..9, 0u32..9),
             threshold in 0.05f64..1.0,
         ) {
             let filter = PairFilter::new(Criterion::Jaccard(threshold), false).unwrap();
             let set = |len| SetSummary { len, parity: Parity::default() };
-            let (a, b) = (set(sizes.0), set(sizes.1));
-            let places = (places.0.min(sizes.0 as u32 - 1), places.1.min(sizes.1 as u32 - 1));
+            let (a, b) = (set(sizes.0.into()), set(sizes.1.into()));
+            let places = (places.0.min(sizes.0 - 1), places.1.min(sizes.1 - 1));
             let earlier = (places.0.saturating_sub(steps.0), places.1.saturating_sub(steps.1));
             let passes = |places: (u32, u32)| filter.passes((&a, places.0), (&b, places.1));
             prop_assert!(!passes(places) || passes(earlier));

@@ -9,7 +9,7 @@ use super::run::Run;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
-    Skipped, SourceFile, Unordered, WithoutId,
+    Skipped, SourceFile, Unordered, ValueForms, WithoutId,
 };
 use crate::jobs::first_pass::Notes;
 use crate::store::spill::{JsonLines, Spill};
@@ -37,8 +37,10 @@ pub(super) struct Noted<'a> {
     /// Bytes of all chunks so far.
     bytes: u64,
     pub(super) places: Places,
-    /// The values of the field of [`Run::keep_by`].
+    /// The values of the field of [`Run::keep_by`], as long as the run is in memory.
     pub(super) values: FieldValues,
+    /// What they are.
+    pub(super) forms: ValueForms,
     /// What an earlier read found of each file; empty without one.
     before: Vec<Option<Fingerprint>>,
     /// The place after the last chunk.
@@ -58,7 +60,7 @@ pub(super) struct RecordsRead {
     are_integers: Option<bool>,
 }
 
-/// Notes on disk. Memory holds them, too: they are read only after the run was stopped.
+/// Notes on disk. Memory holds them, too, but for the values: the others are read only after the run was stopped.
 #[derive(Debug)]
 pub(super) struct Log {
     /// Bad records and ends of files.
@@ -105,6 +107,11 @@ impl Log {
         self.entries.flush()?;
         self.values.flush()
     }
+
+    /// The values of the field of [`Run::keep_by`], by row.
+    pub(super) fn values(&self) -> impl Iterator<Item = Result<String>> {
+        self.values.iter()
+    }
 }
 
 impl<'a> Noted<'a> {
@@ -135,6 +142,7 @@ impl<'a> Noted<'a> {
                 ..Places::default()
             },
             values: FieldValues::default(),
+            forms: ValueForms::default(),
             before,
             position: Position::default(),
             log: None,
@@ -143,7 +151,7 @@ impl<'a> Noted<'a> {
 
     /// Goes on from a checkpoint. Call [`Notes::spill`] first.
     pub(super) fn restore(&mut self, read: &RecordsRead) -> Result<()> {
-        let (files, places, values) = (self.files, &mut self.places, &mut self.values);
+        let (files, places, forms) = (self.files, &mut self.places, &mut self.forms);
         self.position = read.position;
         match (&mut places.ids, read.are_integers) {
             (Some(ids), Some(are_integers)) => ids.restore(are_integers),
@@ -185,7 +193,7 @@ impl<'a> Noted<'a> {
                 }
             }
         })?;
-        log.values.for_each(|value: String| values.push(&value))?;
+        log.values.for_each(|value: String| forms.add(&value))?;
         match (self.run.on_bad_record, self.places.skipped.first()) {
             (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
             _ => Ok(()),
@@ -313,10 +321,11 @@ impl Notes<ChunkRecords> for Noted<'_> {
                 remedy: "choose another field for `keep_by`".to_owned(),
             }
         })?;
-        if let Some(log) = &mut self.log {
-            log.push_values(&values)?;
+        self.forms = self.forms.and(values.forms());
+        match &mut self.log {
+            Some(log) => log.push_values(&values)?,
+            None => self.values.append(&values),
         }
-        self.values.append(&values);
         Ok(())
     }
 
@@ -339,7 +348,7 @@ impl Notes<ChunkRecords> for Noted<'_> {
         }
         let mut skipped = self.places.skipped.iter();
         skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
-        log.push_values(&self.values)?;
+        log.push_values(&std::mem::take(&mut self.values))?;
         self.log = Some(log);
         match &mut self.places.ids {
             Some(ids) => ids.spill(spill),

@@ -1,25 +1,32 @@
 //! Which documents to keep by the values of a field and by their files.
 
+use super::noted::Log;
 use super::run::Run;
 use crate::error::{Error, Result};
-use crate::io::{FieldValues, Places, ValueKind};
+use crate::io::{FieldValues, Places, ValueForms, ValueKind};
+use crate::jobs::source::{Classes, NextPreference};
 
-/// The class of each document, by row: the number of the first pattern of [`Run::prefer_source`] that matches
-/// its file, then the place of its value in the order of [`Run::keep_by`]. `None` without either. `warn` takes warnings.
-pub(super) fn classes(
-    run: &Run<'_>,
-    places: &Places,
-    rows: u32,
-    values: FieldValues,
-    warn: &dyn Fn(&str),
-) -> Result<Option<Vec<u64>>> {
-    if run.keep_by.is_none() && run.prefer_source.is_empty() {
-        return Ok(None);
-    }
-    let mut classes = match &run.keep_by {
-        None => vec![0; rows as usize],
-        Some(by) => {
-            if rows > 0 && values.is_all_absent() {
+/// The order of preference of documents.
+pub(super) struct Preference {
+    /// For each file, the number of the first pattern of [`Run::prefer_source`] that matches it, and its first row.
+    sources: Vec<(u32, u32)>,
+    classes: Classes,
+}
+
+impl Preference {
+    /// The preference among `rows` documents; `None` if there is none. `warn` takes warnings.
+    pub(super) fn of(
+        run: &Run<'_>,
+        places: &Places,
+        rows: u32,
+        forms: ValueForms,
+        warn: &dyn Fn(&str),
+    ) -> Result<Option<Self>> {
+        if run.keep_by.is_none() && run.prefer_source.is_empty() {
+            return Ok(None);
+        }
+        if let Some(by) = &run.keep_by {
+            if rows > 0 && forms.kind().is_none() {
                 let field = by.field.to_string();
                 let expected = match field.contains(':') {
                     true => {
@@ -33,35 +40,76 @@ pub(super) fn classes(
                     expected: expected.to_owned(),
                 });
             }
-            let order = values.places(by.smallest);
-            if order.kind == ValueKind::Mixed {
+            if forms.kind() == Some(ValueKind::Mixed) {
                 warn(&format!(
                     "some values of `keep_by={}` are numbers or dates, but not all; all are compared as strings, byte by byte",
                     by.field
                 ));
             }
-            order.places.into_iter().map(u64::from).collect()
         }
-    };
-    let mut is_matched = vec![false; run.prefer_source.patterns().len()];
-    let mut end = rows;
-    for file in places.files.iter().rev() {
-        let source = run.prefer_source.first_match(&file.relative);
-        if let Some(source) = source {
-            is_matched[source] = true;
+        let mut is_matched = vec![false; run.prefer_source.patterns().len()];
+        let files = places.files.iter().map(|file| {
+            let source = run.prefer_source.first_match(&file.relative);
+            if let Some(source) = source {
+                is_matched[source] = true;
+            }
+            let source = source.unwrap_or(is_matched.len());
+            // There are fewer patterns than 2^32.
+            (u32::try_from(source).unwrap_or(u32::MAX), file.first_row)
+        });
+        let sources = files.collect();
+        for (pattern, is_matched) in run.prefer_source.patterns().zip(is_matched) {
+            if !is_matched {
+                warn(&format!(
+                    "no file is preferred for `prefer_source={pattern}`: none matches it, or all match an earlier pattern"
+                ));
+            }
         }
-        let class = (source.unwrap_or(is_matched.len()) as u64) << 32;
-        for row in &mut classes[file.first_row as usize..end as usize] {
-            *row |= class;
-        }
-        end = file.first_row;
+        let by = run.keep_by.as_ref();
+        Ok(Some(Preference {
+            sources,
+            classes: Classes {
+                kind: by.and(forms.kind()),
+                smallest: by.is_some_and(|by| by.smallest),
+            },
+        }))
     }
-    for (pattern, is_matched) in run.prefer_source.patterns().zip(is_matched) {
-        if !is_matched {
-            warn(&format!(
-                "no file is preferred for `prefer_source={pattern}`: none matches it, or all match an earlier pattern"
-            ));
-        }
+
+    /// The class of each of `rows` documents.
+    pub(super) fn classes(&self, rows: u32, values: &FieldValues) -> Vec<u64> {
+        self.classes
+            .of(self.sources_by_row().take(rows as usize), values)
     }
-    Ok(Some(classes))
+
+    /// How documents on disk are classified.
+    pub(super) fn rule(&self) -> Classes {
+        self.classes
+    }
+
+    /// What decides the class of each document, in order of rows.
+    pub(super) fn in_order<'a>(&'a self, log: &'a Log) -> NextPreference<'a> {
+        let (mut sources, mut values) = (self.sources_by_row(), log.values());
+        let has_values = self.classes.kind.is_some();
+        Box::new(move || {
+            let value = values.next().filter(|_| has_values).transpose()?;
+            Ok((
+                sources.next().unwrap_or_default(),
+                value.unwrap_or_default(),
+            ))
+        })
+    }
+
+    /// The number of the pattern that matches the file of each document, and of rows beyond the last one.
+    fn sources_by_row(&self) -> impl Iterator<Item = u32> {
+        let mut rest = self.sources.as_slice();
+        let mut source = 0;
+        (0..=u32::MAX).map(move |row| {
+            while let Some(((next, first_row), after)) = rest.split_first()
+                && *first_row <= row
+            {
+                (source, rest) = (*next, after);
+            }
+            source
+        })
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::noted::{ChunkRecords, Log, Noted, RecordsRead};
-use super::preference::classes;
+use super::preference::Preference;
 use super::run::Run;
 use crate::documents::{DocumentBatch, Rows};
 use crate::engine::Engine;
@@ -21,7 +21,7 @@ use crate::io::{
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, NumbersRead, Parsed, Pieces};
 use crate::jobs::search::Search;
-use crate::jobs::source::{NextId, SetsByRow, Source};
+use crate::jobs::source::{Classes, NextId, NextPreference, SetsByRow, Source};
 use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
 use crate::store::spill::{Budget, Spill};
 use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
@@ -31,7 +31,9 @@ pub(super) struct FileSource<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) files: Vec<InputFile>,
     pub(super) places: Places,
-    /// The class of each document in the order of preference.
+    /// The order of preference of documents.
+    preference: Option<Preference>,
+    /// The class of each document in this order, if they are in memory.
     classes: Option<Vec<u64>>,
     held_bytes: u64,
     pub(super) temporary: PathBuf,
@@ -64,6 +66,7 @@ impl<'a> FileSource<'a> {
             run,
             files: files?,
             places: Places::default(),
+            preference: None,
             classes: None,
             held_bytes,
             temporary,
@@ -256,6 +259,7 @@ impl Source for FileSource<'_> {
         let Noted {
             mut places,
             values,
+            forms,
             log,
             ..
         } = noted;
@@ -284,7 +288,10 @@ impl Source for FileSource<'_> {
                 self.run.progress.warn(message);
             }
         };
-        self.classes = classes(self.run, &places, corpus.rows, values, &warn)?;
+        let rows = corpus.rows;
+        self.preference = Preference::of(self.run, &places, rows, forms, &warn)?;
+        let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
+        self.classes = in_memory.map(|preference| preference.classes(rows, &values));
         self.places = places;
         self.spill = spill;
         Ok(corpus)
@@ -297,6 +304,12 @@ impl Source for FileSource<'_> {
 
     fn classes(&self) -> Option<&[u64]> {
         self.classes.as_deref()
+    }
+
+    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
+        let preference = self.preference.as_ref()?;
+        let log = self.log.as_ref()?;
+        Some((preference.rule(), preference.in_order(log)))
     }
 
     fn exact_sets(&self) -> ExactSets {

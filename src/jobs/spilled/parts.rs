@@ -1,21 +1,22 @@
 //! Parts of the documents that fit in memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::documents::{number_of, push_set, sets_of, words_of};
+use super::documents::{number_of, push_set, sets_of};
 use super::joined::prefixes_of;
 use super::linked::{BucketLinks, Linked, Members};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::io::Ids;
+use crate::io::{FieldValues, Ids};
 use crate::jobs::candidates::{Candidates, similarity_of_sets};
 use crate::jobs::corpus::Corpus;
 use crate::jobs::observed::{Observations, ObservedSignatures};
 use crate::jobs::search::Search;
-use crate::jobs::source::{SetsByRow, Source};
+use crate::jobs::source::{Classes, SetsByRow, Source};
 use crate::jobs::verification::Verification;
 use crate::pipeline::{
     Buckets, Member, PackedSignatures, PairFilter, Prefixes, SharedComponents, Similarity, Unit,
@@ -34,9 +35,10 @@ pub(crate) struct Parts {
     components: SharedComponents,
     buckets: PartBuckets,
     has_ids: bool,
-    has_classes: bool,
+    classes: Option<Classes>,
     is_weighted: bool,
-    /// The documents of each part, by ascending row: `[row, first, length, class, class, bytes of id]` and the id.
+    /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of id]`,
+    /// the value of the field that classifies documents, and the id.
     documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
     members: Vec<StreamFile>,
@@ -155,7 +157,8 @@ impl Parts {
 
         let streams = |name: &str| Streams::new(spill, name, count, count);
         let ids = source.ids()?;
-        let (has_ids, classes) = (ids.is_some(), source.classes());
+        let has_ids = ids.is_some();
+        let (classes, mut preferences) = source.classes_on_disk().unzip();
         let (documents, members) = timings.time("distribute", 0, || {
             if before.is_some() {
                 let (documents, members) = (streams("documents"), streams("members-of"));
@@ -176,6 +179,7 @@ impl Parts {
                 linked.lengths.for_each_block(|lengths| {
                     for length in lengths.chunks_exact(size_of::<u32>()) {
                         let id = next_id.as_mut().map(|next| next()).transpose()?;
+                        let preference = preferences.as_mut().map(|next| next()).transpose()?;
                         let is_repeat = |repeat: &Result<[u32; 2]>| {
                             repeat.as_ref().map_or(true, |repeat| repeat[0] == row)
                         };
@@ -183,15 +187,17 @@ impl Parts {
                         let first = repeat.map_or(row, |repeat| repeat[1]);
                         if repeat.is_some() || linked.repeated.get(row) || links.in_buckets.get(row)
                         {
-                            let class = classes.map_or(0, |classes| classes[row as usize]);
-                            let id = id.as_deref().unwrap_or_default().as_bytes();
+                            let (source, value) = preference.unwrap_or_default();
+                            let id = id.as_deref().unwrap_or_default();
                             documents.push_with(part_of(first), |record| {
-                                let [low, high] = words_of(class);
-                                let of_id = u32::try_from(id.len()).unwrap_or(u32::MAX);
+                                let len =
+                                    |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
+                                let texts = [source, len(&value), len(id)];
                                 record.extend_from_slice(bytemuck::cast_slice(&[row, first]));
                                 record.extend_from_slice(length);
-                                record.extend_from_slice(bytemuck::cast_slice(&[low, high, of_id]));
-                                record.extend_from_slice(id);
+                                record.extend_from_slice(bytemuck::cast_slice(&texts));
+                                record.extend_from_slice(value.as_bytes());
+                                record.extend_from_slice(id.as_bytes());
                             })?;
                         }
                         row += 1;
@@ -291,7 +297,7 @@ impl Parts {
             components: linked.links.components,
             buckets,
             has_ids,
-            has_classes: classes.is_some(),
+            classes,
             is_weighted: engine.shingler().takes_weights(),
             documents,
             members,
@@ -385,8 +391,8 @@ impl Parts {
         }
         let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
         self.documents[part].for_each_block(|block| {
-            for (first, _) in documents_of(block) {
-                *sizes.entry(self.components.root(first[1])).or_default() += 1;
+            for (words, ..) in documents_of(block) {
+                *sizes.entry(self.components.root(words[1])).or_default() += 1;
             }
             Ok(())
         })?;
@@ -425,10 +431,11 @@ impl Parts {
         };
         let mut corpus = Corpus::default();
         let (mut rows, mut ids) = (Vec::new(), Ids::default());
-        let (mut distinct_rows, mut classes) = (Vec::new(), Vec::new());
+        let (mut distinct_rows, mut sources) = (Vec::new(), Vec::new());
+        let mut values = FieldValues::default();
         let mut firsts = Vec::new();
         self.documents[part].for_each_block(|block| {
-            for ([row, first, length, low, high, _], id) in documents_of(block) {
+            for ([row, first, length, source, ..], value, id) in documents_of(block) {
                 if !is_here(first) {
                     continue;
                 }
@@ -441,11 +448,12 @@ impl Parts {
                 }
                 rows.push(row);
                 corpus.lengths.push(length);
-                if self.has_classes {
-                    classes.push(u64::from(high) << 32 | u64::from(low));
+                if self.classes.is_some() {
+                    sources.push(source);
+                    values.push(&value);
                 }
                 if self.has_ids {
-                    ids.push(&String::from_utf8_lossy(id));
+                    ids.push(&id);
                 }
             }
             Ok(())
@@ -474,7 +482,9 @@ impl Parts {
                 rows,
                 ids: self.has_ids.then_some(ids),
             },
-            classes: self.has_classes.then_some(classes),
+            classes: self
+                .classes
+                .map(|classes| classes.of(sources.into_iter(), &values)),
             candidates: Candidates {
                 search: self.search.clone(),
                 corpus,
@@ -589,14 +599,18 @@ struct Go {
     roots: Option<HashSet<u32>>,
 }
 
-/// The documents of a block: the words of each, and its id.
-fn documents_of(block: &[u8]) -> impl Iterator<Item = ([u32; DOCUMENT], &[u8])> {
+/// The documents of a block: the words of each, its value and its id.
+fn documents_of(
+    block: &[u8],
+) -> impl Iterator<Item = ([u32; DOCUMENT], Cow<'_, str>, Cow<'_, str>)> {
     let mut rest = block;
     std::iter::from_fn(move || {
         let words = words_at::<DOCUMENT>(rest)?;
-        let (id, after) = rest[size_of_val(&words)..].split_at(words[DOCUMENT - 1] as usize);
+        let (value, after) = rest[size_of_val(&words)..].split_at(words[DOCUMENT - 2] as usize);
+        let (id, after) = after.split_at(words[DOCUMENT - 1] as usize);
         rest = after;
-        Some((words, id))
+        let text = String::from_utf8_lossy;
+        Some((words, text(value), text(id)))
     })
 }
 

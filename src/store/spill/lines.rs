@@ -40,16 +40,30 @@ impl JsonLines {
         self.0.flush()
     }
 
+    /// All values that are written.
+    pub(crate) fn iter<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T>> {
+        self.0.each_block(0).flat_map(|block| {
+            let lines = block.map(|block| {
+                let lines = block.split(|byte| *byte == b'\n');
+                // The checksum of the block says that it is as it was written.
+                let values = lines.filter_map(|line| serde_json::from_slice(line).ok());
+                values.collect::<Vec<T>>()
+            });
+            let (values, error) = match lines {
+                Ok(values) => (values, None),
+                Err(error) => (Vec::new(), Some(Err(error))),
+            };
+            values.into_iter().map(Ok).chain(error)
+        })
+    }
+
     /// Calls `each` with all values that are written.
     ///
     /// # Errors
     /// The errors of reading.
     pub(crate) fn for_each<T: DeserializeOwned>(&self, mut each: impl FnMut(T)) -> Result<()> {
-        self.0.for_each_block(0, |block| {
-            let lines = block.split(|byte| *byte == b'\n');
-            // The checksum of the block says that it is as it was written.
-            let values = lines.filter_map(|line| serde_json::from_slice(line).ok());
-            values.for_each(&mut each);
+        self.iter().try_for_each(|value| {
+            each(value?);
             Ok(())
         })
     }

@@ -74,6 +74,11 @@ impl Streams {
         self.streams[stream].file.for_each_block(each)
     }
 
+    /// The records of each block of a stream that are written.
+    pub(super) fn each_block(&self, stream: usize) -> impl Iterator<Item = Result<Vec<u8>>> {
+        self.streams[stream].file.each_block()
+    }
+
     /// Bytes of all records that are written.
     pub(super) fn bytes(&self) -> u64 {
         self.streams
