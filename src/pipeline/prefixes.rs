@@ -134,7 +134,8 @@ impl Prefixes {
     /// buckets.
     ///
     /// # Errors
-    /// [`Conflict::DistanceOfWeights`] for a distance of weighted sets, and the first error of `advance`.
+    /// [`Conflict::DistanceOfWeights`](crate::error::Conflict::DistanceOfWeights) for a distance of weighted sets, and
+    /// the first error of `advance`.
     pub fn of(
         sets: &dyn Sets,
         criterion: Criterion,
@@ -287,8 +288,8 @@ impl Prefixes {
 /// Entries of the elements that form one band, about.
 const BAND: u64 = 1 << 16;
 
-/// The bits of hashes by which elements of one class are divided into bands. They depend on the number of entries alone,
-/// so that those of a part of the sets are in the bands that they have in the whole join.
+/// The bits of hashes by which elements of one class are divided into bands. They depend on the number of entries
+/// alone, so that those of a part of the sets are in the bands that they have in the whole join.
 fn band_bits(entries: u64) -> u32 {
     (entries / BAND).checked_ilog2().map_or(0, |log| log + 1)
 }

@@ -277,8 +277,8 @@ impl KeyWriter {
         Ok(())
     }
 
-    /// Writes everything added so far, for a checkpoint. The exact sets of all documents so far, repeated ones included,
-    /// have `set_bytes`.
+    /// Writes everything added so far, for a checkpoint. The exact sets of all documents so far, repeated ones
+    /// included, have `set_bytes`.
     pub(crate) fn flush(&mut self, set_bytes: u64) -> Result<()> {
         self.bands.iter_mut().try_for_each(Partitions::flush)?;
         self.signatures.as_mut().map_or(Ok(()), Streams::flush)?;

@@ -37,8 +37,8 @@ pub(crate) struct Parts {
     has_ids: bool,
     classes: Option<Classes>,
     is_weighted: bool,
-    /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of id]`,
-    /// the value of the field that classifies documents, and the id.
+    /// The documents of each part, by ascending row: `[row, first, length, rank of source, bytes of value, bytes of
+    /// id]`, the value of the field that classifies documents, and the id.
     documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
     members: Vec<StreamFile>,
