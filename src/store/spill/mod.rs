@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -90,7 +91,9 @@ pub(crate) struct Spill {
     memory: usize,
     written: AtomicU64,
     read: AtomicU64,
-    files: Mutex<Files>,
+    files: Arc<Mutex<Files>>,
+    /// The thread that writes a checkpoint, or has written one.
+    recording: Mutex<Option<JoinHandle<Result<()>>>>,
     /// Whether the run makes checkpoints.
     is_resumable: bool,
     /// Whether nothing needs to stay: the run is complete.
@@ -159,7 +162,8 @@ impl Spill {
             memory: budget.memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
-            files: Mutex::new(Files::new()),
+            files: Arc::new(Mutex::new(Files::new())),
+            recording: Mutex::default(),
             is_resumable: budget.run.is_some(),
             is_complete: AtomicBool::new(false),
         }))
@@ -187,7 +191,7 @@ impl Spill {
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.files)
     }
 
     /// The state of a stage when the run was stopped.
@@ -197,7 +201,11 @@ impl Spill {
 
     /// Whether the next moment at which all streams are written is one for a checkpoint.
     pub(crate) fn is_due(&self) -> bool {
-        self.is_resumable && self.files().is_due()
+        let is_done = || {
+            let recording = lock(&self.recording);
+            recording.as_ref().is_none_or(JoinHandle::is_finished)
+        };
+        self.is_resumable && self.files().is_due() && is_done()
     }
 
     /// Notes the state of a stage for the next checkpoint.
@@ -211,17 +219,36 @@ impl Spill {
         Ok(())
     }
 
-    /// Makes a checkpoint: notes the state of a stage, and waits until all files are on the disk. All streams must be
-    /// written ([`Streams::flush`]).
+    /// Makes a checkpoint of this moment: notes the state of a stage, and lets a thread wait until all files are on the
+    /// disk. All streams must be written ([`Streams::flush`]).
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be written.
+    /// [`Error::Io`] if the checkpoint before could not be written.
     pub(crate) fn checkpoint(&self, stage: &str, state: &impl Serialize) -> Result<()> {
         if !self.is_resumable {
             return Ok(());
         }
         self.note(stage, state)?;
-        self.files().record(&self.folder)
+        self.end_recording()?;
+        let (files, folder) = (Arc::clone(&self.files), self.folder.clone());
+        let recording = self.files().begin();
+        let record = move || {
+            recording.write(&folder)?;
+            lock(&files).end(recording);
+            Ok(())
+        };
+        let thread = thread::Builder::new().name("checkpoint".to_owned());
+        let spawned = thread.spawn(record);
+        let spawned = spawned.map_err(Error::io("start a thread for", &self.folder))?;
+        *lock(&self.recording) = Some(spawned);
+        Ok(())
+    }
+
+    /// Waits until the last checkpoint is written.
+    fn end_recording(&self) -> Result<()> {
+        let recording = lock(&self.recording).take();
+        let written = recording.map(|thread| thread.join().unwrap_or(Err(Error::Stopped)));
+        written.unwrap_or(Ok(()))
     }
 
     /// Refuses a run whose temporary files need more space than there is, if they take what they take now after this share
@@ -264,10 +291,16 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
+        // Without the last checkpoint, there is the one before.
+        let _ = self.end_recording();
         if self.is_complete.load(Ordering::Relaxed) || !self.has_checkpoint() {
             let _ = checkpoint::remove_folder(&self.folder, LOCK);
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The folder of a run that was stopped after a checkpoint.
@@ -326,7 +359,8 @@ impl Unfinished {
             memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
-            files: Mutex::new(files),
+            files: Arc::new(Mutex::new(files)),
+            recording: Mutex::default(),
             is_resumable: true,
             is_complete: AtomicBool::new(false),
         }))
