@@ -410,6 +410,41 @@ fn one_large_component_is_read_once() {
     assert!(bytes("compare", "read_bytes") < 3 * written, "{stages:?}");
 }
 
+/// One group of documents, of which memory does not hold a tenth, besides other ones.
+#[test]
+fn a_large_component_is_clustered_in_blocks() {
+    let place = Place::new();
+    let mut numbers = Numbers(8);
+    let records = (0..2_500).map(|i| {
+        let mut words: Vec<String> = (0..40).map(|j| format!("word{j}")).collect();
+        for _ in 0..numbers.below(14) {
+            words[numbers.below(40)] = format!("other{}", numbers.below(60));
+        }
+        words.truncate(20 + numbers.below(30));
+        json!({"id": i, "text": words.join(" "), "score": numbers.below(50)})
+    });
+    place.write("in/group.jsonl", lines_of(records));
+    for options in [
+        "--threshold 0.7 --keep first",
+        "--threshold 0.7 --keep longest",
+        "--threshold 0.7 --keep-by score",
+        "--threshold 0.95 --keep longest --max-bucket 2",
+        "--threshold 0.7 --verify signature",
+        "--threshold 0.7 --verify none --max-bucket 3",
+        "--threshold 0.7 --candidates join --keep-by score",
+    ] {
+        let options = format!("in --size 2 {options}");
+        assert_same(&place, &options);
+        let run = place.run(&format!("dedup {options} --dry-run {ON_DISK}"));
+        let run = run.succeeded();
+        assert!(!run.stderr.contains("raise --memory"), "{}", run.stderr);
+    }
+    // Chains of pairs may lead to any document.
+    let connected = "dedup in --size 2 --threshold 0.7 --cluster connected --dry-run";
+    let run = place.run(&format!("{connected} {ON_DISK}")).succeeded();
+    assert!(run.stderr.contains("raise --memory"), "{}", run.stderr);
+}
+
 #[test]
 fn temporary_files_lie_outside_of_the_results() {
     let place = place();

@@ -13,7 +13,7 @@ use super::searched::OnDisk;
 use super::searched::Searched;
 use super::source::{InMemory, Source};
 #[cfg(feature = "io")]
-use super::spilled::{Part, Parts, RemovalWriter, SpilledRemovals, Step};
+use super::spilled::{Blocks, Part, Parts, RemovalWriter, SpilledRemovals, Step};
 use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
@@ -21,7 +21,7 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::error::{Conflict, Result};
 use crate::pipeline::{
-    ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
+    Buckets, ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
 };
 use crate::progress::{Counts, Progress, Timings, advance, grouped};
 #[cfg(feature = "io")]
@@ -255,34 +255,49 @@ impl OnDisk {
                 documents,
                 classes,
                 candidates,
+                large,
             } = part;
             let stop = &mut |_| match progress.is_stopped() {
                 true => Err(Error::Stopped),
                 false => Ok(()),
             };
-            let (clustered, _) = Clustered::of(candidates, classes.as_deref(), task, stop)?;
+            let classes = classes.as_deref();
+            let (clustered, _) = match large {
+                None => Clustered::of(candidates, classes, task, stop)?,
+                Some(large) => Clustered::found_by(candidates, classes, task, |_, of_clusters| {
+                    Blocks::new(&parts, &large).greedy(of_clusters, stop)
+                })?,
+            };
             Ok((documents, clustered))
         };
+        let divides = task.clustering == Clustering::Greedy;
         timings.time("compare", 0, || {
             // Whether what was compared ends with a part.
             let mut is_between_parts = true;
-            let clustered = parts.for_each(compared.parts, progress, cluster, |step| match step {
-                Step::Result((documents, clustered)) => {
-                    is_between_parts = false;
-                    clustered.count_in(&mut compared.counts);
-                    let row_of = |row| documents.row(row);
-                    compared.sizes.add(&clustered.removed, row_of);
-                    writer.add(&documents, &clustered.removed)
-                }
-                Step::Done { parts: done } => {
-                    is_between_parts = true;
-                    compared.parts = done;
-                    match spill.is_due() {
-                        true => compared.save(&parts, &mut writer, &spill),
-                        false => Ok(()),
-                    }
-                }
-            });
+            let clustered =
+                parts.for_each(
+                    compared.parts,
+                    divides,
+                    progress,
+                    cluster,
+                    |step| match step {
+                        Step::Result((documents, clustered)) => {
+                            is_between_parts = false;
+                            clustered.count_in(&mut compared.counts);
+                            let row_of = |row| documents.row(row);
+                            compared.sizes.add(&clustered.removed, row_of);
+                            writer.add(&documents, &clustered.removed)
+                        }
+                        Step::Done { parts: done } => {
+                            is_between_parts = true;
+                            compared.parts = done;
+                            match spill.is_due() {
+                                true => compared.save(&parts, &mut writer, &spill),
+                                false => Ok(()),
+                            }
+                        }
+                    },
+                );
             if matches!(clustered, Err(Error::Stopped)) && is_between_parts {
                 compared.save(&parts, &mut writer, &spill)?;
             }
@@ -352,6 +367,24 @@ impl Clustered {
         task: &Dedup,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<(Self, Box<dyn Similarity + Send>)> {
+        Clustered::found_by(
+            candidates,
+            classes,
+            task,
+            |buckets, of_clusters| match task.clustering {
+                Clustering::Greedy => Clusters::greedy(buckets, of_clusters, advance),
+                Clustering::Connected => Clusters::connected(&buckets, of_clusters, advance),
+            },
+        )
+    }
+
+    /// The same with clusters that `find` finds.
+    fn found_by(
+        candidates: Candidates,
+        classes: Option<&[u64]>,
+        task: &Dedup,
+        find: impl FnOnce(Buckets, &ClusterTask<'_>) -> Result<Clusters>,
+    ) -> Result<(Self, Box<dyn Similarity + Send>)> {
         let Candidates {
             search,
             corpus,
@@ -374,10 +407,7 @@ impl Clustered {
             ranks: groups.ranks.as_deref(),
             max_bucket: if is_join { usize::MAX } else { task.max_bucket },
         };
-        let clusters = match task.clustering {
-            Clustering::Greedy => Clusters::greedy(buckets, &cluster_task, advance)?,
-            Clustering::Connected => Clusters::connected(&buckets, &cluster_task, advance)?,
-        };
+        let clusters = find(buckets, &cluster_task)?;
         let clustered = Clustered {
             removed: groups.removed(&corpus, &clusters, search.verification),
             compared: clusters.compared,

@@ -128,11 +128,14 @@ pub(super) mod tests {
         /// The keys of each document, per band.
         pub(in super::super) keys: Vec<Vec<u64>>,
         pub(in super::super) ranks: Vec<u32>,
+        /// The number of each document, which decides the similarities.
+        numbers: Vec<u32>,
         seed: u64,
     }
 
     impl Made {
         pub(in super::super) fn similarity(&self, a: u32, b: u32) -> f64 {
+            let [a, b] = [a, b].map(|document| self.numbers[document as usize]);
             let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
             // Few values, so that some are equal.
             (fmix64(pair ^ self.seed) % 8) as f64 / 8.0
@@ -143,6 +146,18 @@ pub(super) mod tests {
             let mut keys = BandKeys::new(Banding::new(bands, 1, bands).unwrap());
             self.keys.iter().for_each(|row| keys.push_keys(row));
             Buckets::of(keys, &mut |_| Ok(())).unwrap()
+        }
+
+        /// Some of the documents, with the similarities that they have here.
+        #[cfg(feature = "io")]
+        pub(in super::super) fn part(&self, documents: &[u32]) -> Made {
+            let keys = documents.iter().map(|i| self.keys[*i as usize].clone());
+            Made {
+                keys: keys.collect(),
+                ranks: (0..).take(documents.len()).collect(),
+                numbers: documents.to_vec(),
+                seed: self.seed,
+            }
         }
     }
 
@@ -165,8 +180,14 @@ pub(super) mod tests {
             let row = prop::collection::vec(0..kinds, bands);
             let keys = prop::collection::vec(row, documents);
             let ranks: Vec<u32> = (0..).take(documents).collect();
-            let made = (keys, Just(ranks).prop_shuffle(), any::<u64>());
-            made.prop_map(|(keys, ranks, seed)| Made { keys, ranks, seed })
+            let shuffled = Just(ranks.clone()).prop_shuffle();
+            let made = (keys, shuffled, Just(ranks), any::<u64>());
+            made.prop_map(|(keys, ranks, numbers, seed)| Made {
+                keys,
+                ranks,
+                numbers,
+                seed,
+            })
         })
     }
 }

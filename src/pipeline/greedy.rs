@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::bucket::{Buckets, shares};
-use super::cluster::{ClusterTask, Clusters, Removal};
+use super::cluster::{ClusterTask, Clusters, Omitted, Removal};
 use super::components::Components;
 use super::verify::{Comparer, batches, reaches};
 use crate::error::Result;
@@ -35,12 +35,25 @@ impl Clusters {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
-        Clusters::greedy_in_blocks(buckets, task, BLOCK, advance)
+        Clusters::greedy_in_blocks(buckets, task, 0, BLOCK, advance)
+    }
+
+    /// The same among documents of which the positions below `kept` are known to be kept: they are not compared with each
+    /// other, and not counted. Documents come in the order of positions.
+    #[cfg(feature = "io")]
+    pub(crate) fn greedy_after(
+        buckets: Buckets,
+        task: &ClusterTask<'_>,
+        kept: u32,
+        advance: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<Self> {
+        Clusters::greedy_in_blocks(buckets, task, kept, BLOCK, advance)
     }
 
     fn greedy_in_blocks(
         buckets: Buckets,
         task: &ClusterTask<'_>,
+        kept: u32,
         block: usize,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
@@ -56,7 +69,10 @@ impl Clusters {
             visited: 0,
             clusters: Clusters::default(),
         };
-        for block in order.chunks(block) {
+        let known = order.partition_point(|index| greedy.position(*index) < kept);
+        order[..known].iter().for_each(|index| greedy.list(*index));
+        greedy.clusters.omitted = Omitted::default();
+        for block in order[known..].chunks(block) {
             greedy.visit(block, advance)?;
             advance(u64::from(greedy.visited))?;
         }
@@ -322,6 +338,12 @@ impl Greedy<'_> {
             });
             return;
         }
+        self.list(index);
+    }
+
+    /// Lists a kept document in its buckets.
+    fn list(&mut self, index: u32) {
+        let max_bucket = self.max_bucket();
         for band in 0..self.buckets.row(index).len() {
             let bucket = self.buckets.row(index)[band];
             let kept = &mut self.kept[bucket as usize];
@@ -400,12 +422,75 @@ mod tests {
                 max_bucket,
             };
             let of_block = |block| {
-                Clusters::greedy_in_blocks(made.buckets(), &task, block, &mut |_| Ok(())).unwrap()
+                Clusters::greedy_in_blocks(made.buckets(), &task, 0, block, &mut |_| Ok(())).unwrap()
             };
             let clusters = of_block(block);
             prop_assert_eq!(&clusters.removals, &expected);
             prop_assert_eq!(clusters.omitted.pairs, omitted);
             prop_assert_eq!(clusters, of_block(usize::MAX));
+        }
+    }
+
+    /// Documents in two goes: the second with what the first one kept.
+    #[cfg(feature = "io")]
+    fn in_two_goes(made: &Made, max_bucket: usize, cut: usize) -> Clusters {
+        let all: Vec<u32> = (0..).take(made.keys.len()).collect();
+        let (first, second) = all.split_at(cut);
+        let of = |documents: &[u32], known: usize| {
+            let part = made.part(documents);
+            let task = ClusterTask {
+                similarity: &part,
+                threshold: 0.5,
+                ranks: None,
+                max_bucket,
+            };
+            let known = u32::try_from(known).unwrap();
+            let mut found =
+                Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
+            for removal in &mut found.removals {
+                removal.position = documents[removal.position as usize];
+                removal.kept = documents[removal.kept as usize];
+            }
+            found
+        };
+        let mut found = of(first, 0);
+        let is_removed = |position: &&u32| {
+            found
+                .removals
+                .iter()
+                .any(|removal| removal.position == **position)
+        };
+        let kept: Vec<u32> = first
+            .iter()
+            .filter(|position| !is_removed(position))
+            .copied()
+            .collect();
+        let later = of(&[&kept, second].concat(), kept.len());
+        found.removals.extend(later.removals);
+        found.compared += later.compared;
+        found.similar += later.similar;
+        found.omitted.pairs += later.omitted.pairs;
+        found.omitted.buckets += later.omitted.buckets;
+        found
+    }
+
+    #[cfg(feature = "io")]
+    proptest! {
+        #[test]
+        fn greedy_in_two_goes_equals_one(
+            made in made(),
+            max_bucket in prop_oneof![1usize..4, Just(usize::MAX)],
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let task = ClusterTask {
+                similarity: &made,
+                threshold: 0.5,
+                ranks: None,
+                max_bucket,
+            };
+            let whole = Clusters::greedy(made.buckets(), &task, &mut |_| Ok(())).unwrap();
+            let cut = 1 + cut.index(made.keys.len());
+            prop_assert_eq!(in_two_goes(&made, max_bucket, cut), whole);
         }
     }
 

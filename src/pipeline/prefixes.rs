@@ -194,7 +194,7 @@ impl Prefixes {
         }
     }
 
-    /// Adds the prefix of the next set: positions ascend.
+    /// Adds the prefix of a set. In a whole join, positions ascend.
     pub(crate) fn push(&mut self, position: u32, prefix: &Prefix) {
         self.sets.push((position, prefix.summary));
         let entry = |(element, place): &(Element, u32)| Entry {
@@ -243,10 +243,11 @@ impl Prefixes {
             documents,
             mut entries,
             of_whole,
-            sets,
+            mut sets,
         } = self;
         if of_whole.is_some() {
             entries.par_sort_unstable();
+            sets.sort_unstable_by_key(|(position, _)| *position);
         }
         let band_bits = band_bits(of_whole.unwrap_or(entries.len() as u64));
         let is_small = |summary: &SetSummary| filter.criterion.is_small(summary.len);

@@ -21,12 +21,15 @@ mod linked;
 
 mod parts;
 
+mod blocks;
+
 mod pairs;
 
 mod rarities;
 
 mod removals;
 
+pub(crate) use blocks::Blocks;
 pub(crate) use documents::{DocumentWriter, KeyWriter, SpilledDocuments, SpilledKeys};
 pub(crate) use linked::Linked;
 pub(crate) use pairs::{PairRecord, SpilledPairs};

@@ -87,7 +87,7 @@ impl SpilledPairs {
         let mut compared: Compared = spill.state(COMPARE).unwrap_or_default();
         parts.restore_observed(&compared.observed);
         let find = |part: Part| find_in(part, &records, progress);
-        parts.for_each(compared.parts, progress, find, |step| match step {
+        parts.for_each(compared.parts, false, progress, find, |step| match step {
             Step::Result((documents, repeats, ids)) => {
                 compared.documents += documents;
                 let copy = |(first, row): &(u32, u32)| Copy::Row(*first, *row);

@@ -41,11 +41,11 @@ pub(crate) struct Parts {
     /// id]`, the value of the field that classifies documents, and the id.
     documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
-    members: Vec<StreamFile>,
+    pub(super) members: Vec<StreamFile>,
     /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
-    compared: Vec<StreamFile>,
+    pub(super) compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
-    most_bytes: usize,
+    pub(super) most_bytes: usize,
     observed: Observations,
 }
 
@@ -78,8 +78,19 @@ pub(crate) struct Part {
     pub(crate) documents: PartDocuments,
     /// The classes of documents in the order of preference; `None` if all are of one class.
     pub(crate) classes: Option<Vec<u64>>,
-    /// The candidates, where a document's row is its number.
+    /// The candidates, where a document's row is its number. A large component has no buckets here.
     pub(crate) candidates: Candidates,
+    /// The component, if it is one that memory does not hold.
+    pub(crate) large: Option<LargeComponent>,
+}
+
+/// A component whose buckets, signatures and sets memory does not hold.
+#[derive(Debug)]
+pub(crate) struct LargeComponent {
+    /// The number of its part.
+    pub(super) part: usize,
+    /// The row of each of its distinct documents, ascending.
+    pub(super) rows: Vec<u32>,
 }
 
 /// A step of the work on all parts.
@@ -335,17 +346,19 @@ impl Parts {
     }
 
     /// Calls `work` with every part but the first `before`, on several threads, and `each` with its results, in order.
+    /// Components that memory does not hold are [`Part::large`] if `divides`; otherwise they are loaded nevertheless.
     /// Progress shows the stage `compare`.
     pub(crate) fn for_each<T: Send>(
         &self,
         before: usize,
+        divides: bool,
         progress: &dyn Progress,
         work: impl Fn(Part) -> Result<T> + Sync,
         mut each: impl FnMut(Step<T>) -> Result<()>,
     ) -> Result<()> {
         let mut goes = Vec::new();
         for part in before..self.documents.len() {
-            goes.extend(self.goes(part, progress)?);
+            goes.extend(self.goes(part, divides, progress)?);
         }
         progress.begin("compare", goes.len() as u64);
         let mut done = 0;
@@ -384,10 +397,15 @@ impl Parts {
     }
 
     /// Divides a part of too many bytes into goes, each of which takes some of its components.
-    fn goes(&self, part: usize, progress: &dyn Progress) -> Result<Vec<Go>> {
+    fn goes(&self, part: usize, divides: bool, progress: &dyn Progress) -> Result<Vec<Go>> {
+        let go = |roots, is_large| Go {
+            part,
+            roots,
+            is_large,
+        };
         let bytes = self.bytes(part);
         if bytes <= self.most_bytes {
-            return Ok(vec![Go { part, roots: None }]);
+            return Ok(vec![go(None, false)]);
         }
         let mut sizes: BTreeMap<u32, usize> = BTreeMap::new();
         self.documents[part].for_each_block(|block| {
@@ -401,11 +419,12 @@ impl Parts {
         let mut goes = Vec::new();
         let (mut roots, mut in_go) = (HashSet::new(), 0);
         for (root, size) in sizes {
+            if size > 2 * most.max(1) && divides {
+                goes.push(go(Some(HashSet::from([root])), true));
+                continue;
+            }
             if in_go > 0 && in_go + size > most {
-                goes.push(Go {
-                    part,
-                    roots: Some(std::mem::take(&mut roots)),
-                });
+                goes.push(go(Some(std::mem::take(&mut roots)), false));
                 in_go = 0;
             }
             if size > 2 * most.max(1) {
@@ -417,8 +436,7 @@ impl Parts {
             roots.insert(root);
             in_go += size;
         }
-        let roots = Some(roots);
-        goes.push(Go { part, roots });
+        goes.push(go(Some(roots), false));
         Ok(goes)
     }
 
@@ -469,14 +487,14 @@ impl Parts {
             .filter_map(|(local, first)| Some((local, position_of(first)?)))
             .collect();
         let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
-        let buckets = self.buckets_of(part, distinct_rows.len(), here)?;
-        let similarity: Box<dyn Similarity + Send> = match self.search.verification {
-            Verification::None => Box::new(Unverified),
-            Verification::Signature => Box::new(self.signatures(part, &distinct_rows)?),
-            Verification::Exact => {
-                similarity_of_sets(self.exact_sets(part, &distinct_rows)?, &self.search)
-            }
+        // Those of a large component are read in blocks instead.
+        let read = |files: &[StreamFile], each: &mut dyn FnMut(&[u8]) -> Result<()>| {
+            let file = files.get(part).filter(|_| !go.is_large);
+            file.map_or(Ok(()), |file| file.for_each_block(each))
         };
+        let held = if go.is_large { 0 } else { distinct_rows.len() };
+        let buckets = self.buckets_of(held, here, &mut |each| read(&self.members, each))?;
+        let similarity = self.similarity_of(held, here, &mut |each| read(&self.compared, each))?;
         Ok(Part {
             documents: PartDocuments {
                 rows,
@@ -493,21 +511,65 @@ impl Parts {
                 most_pairs: None,
                 observed: None,
             },
+            large: go.is_large.then_some(LargeComponent {
+                part,
+                rows: distinct_rows,
+            }),
         })
     }
 
-    /// The buckets of `documents` in a part: those whose position `position_of` knows by their row.
-    fn buckets_of(
+    /// The members of buckets in a block: the row and the record of each.
+    pub(super) fn members_in<'a>(
         &self,
-        part: usize,
+        block: &'a [u8],
+    ) -> Box<dyn Iterator<Item = (u32, &'a [u8])> + 'a> {
+        match self.buckets {
+            PartBuckets::OfBands(_) => {
+                let members = block.chunks_exact(size_of::<[u32; 4]>());
+                Box::new(members.map(|member| (row_of(member), member)))
+            }
+            PartBuckets::OfPrefixes { .. } => {
+                Box::new(prefixes_of(block).map(|(row, _, record)| (row, record)))
+            }
+        }
+    }
+
+    /// The signatures or sets in a block: the row and the record of each.
+    pub(super) fn compared_in<'a>(
+        &self,
+        block: &'a [u8],
+    ) -> Box<dyn Iterator<Item = (u32, &'a [u8])> + 'a> {
+        match self.search.verification {
+            Verification::Exact => Box::new(sets_of(block).map(|(row, _, record)| (row, record))),
+            Verification::None | Verification::Signature => {
+                let bytes = size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>();
+                let records = block.chunks_exact(bytes);
+                Box::new(records.map(|record| (row_of(record), record)))
+            }
+        }
+    }
+
+    /// Bytes of memory for the record of a member, about.
+    pub(super) fn member_bytes(&self, record: &[u8]) -> u64 {
+        let bytes = record.len() as u64;
+        match self.buckets {
+            PartBuckets::OfBands(_) => bytes * IN_MEMORY_PER_MEMBER / 16,
+            PartBuckets::OfPrefixes { .. } => bytes * IN_MEMORY_PER_ELEMENT / 12,
+        }
+    }
+
+    /// The buckets of `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
+    /// members.
+    pub(super) fn buckets_of(
+        &self,
         documents: usize,
         position_of: impl Fn(u32) -> Option<u32>,
+        for_each_block: EachBlock<'_>,
     ) -> Result<Buckets> {
-        let file = &self.members[part];
         match self.buckets {
             PartBuckets::OfBands(bands) => {
                 let mut members = Vec::new();
-                file.for_each_block(|block| {
+                for_each_block(&mut |block| {
                     for member in block.chunks_exact(size_of::<[u32; 4]>()) {
                         let [row, band, high, low] = words_at(member).unwrap_or_default();
                         let key = number_of([low, high]);
@@ -525,7 +587,7 @@ impl Parts {
                 filter, elements, ..
             } => {
                 let mut prefixes = Prefixes::of_part(filter, documents, elements);
-                file.for_each_block(|block| {
+                for_each_block(&mut |block| {
                     for (row, prefix, _) in prefixes_of(block) {
                         if let Some(position) = position_of(row) {
                             prefixes.push(position, &prefix);
@@ -538,38 +600,51 @@ impl Parts {
         }
     }
 
-    /// The signatures of the documents at these rows, which ascend.
-    fn signatures(&self, part: usize, rows: &[u32]) -> Result<ObservedSignatures> {
-        let of_row = packed_words(self.num_perm);
-        let mut all = vec![0; of_row * rows.len()];
-        self.compared[part].for_each_block(|block| {
-            for record in block.chunks_exact(size_of::<u32>() + of_row * size_of::<u64>()) {
-                if let Ok(at) = rows.binary_search(&row_of(record)) {
-                    let row = &mut all[of_row * at..of_row * (at + 1)];
-                    bytemuck::cast_slice_mut(row).copy_from_slice(&record[size_of::<u32>()..]);
-                }
+    /// What compares `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
+    /// signatures or sets.
+    pub(super) fn similarity_of(
+        &self,
+        documents: usize,
+        position_of: impl Fn(u32) -> Option<u32>,
+        for_each_block: EachBlock<'_>,
+    ) -> Result<Box<dyn Similarity + Send>> {
+        match self.search.verification {
+            Verification::None => Ok(Box::new(Unverified)),
+            Verification::Signature => {
+                let of_row = packed_words(self.num_perm);
+                let mut all = vec![0; of_row * documents];
+                for_each_block(&mut |block| {
+                    for (row, record) in self.compared_in(block) {
+                        if let Some(at) = position_of(row) {
+                            let row = &mut all[of_row * at as usize..][..of_row];
+                            bytemuck::cast_slice_mut(row)
+                                .copy_from_slice(&record[size_of::<u32>()..]);
+                        }
+                    }
+                    Ok(())
+                })?;
+                let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
+                Ok(Box::new(ObservedSignatures::counted_in(
+                    packed,
+                    &self.observed,
+                )))
             }
-            Ok(())
-        })?;
-        let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
-        Ok(ObservedSignatures::counted_in(packed, &self.observed))
-    }
-
-    /// The exact sets of the documents at these rows, which ascend.
-    fn exact_sets(&self, part: usize, rows: &[u32]) -> Result<ExactSets> {
-        let mut sets = ExactSets::default().weighted(self.is_weighted);
-        let mut set: Vec<u64> = Vec::new();
-        self.compared[part].for_each_block(|block| {
-            for (row, of_set, _) in sets_of(block) {
-                if let Ok(at) = rows.binary_search(&row) {
-                    set.resize(of_set.len() / size_of::<u64>(), 0);
-                    bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
-                    sets.insert(u32::try_from(at).unwrap_or(u32::MAX), &set)?;
-                }
+            Verification::Exact => {
+                let mut sets = ExactSets::default().weighted(self.is_weighted);
+                let mut set: Vec<u64> = Vec::new();
+                for_each_block(&mut |block| {
+                    for (row, of_set, _) in sets_of(block) {
+                        if let Some(at) = position_of(row) {
+                            set.resize(of_set.len() / size_of::<u64>(), 0);
+                            bytemuck::cast_slice_mut(&mut set).copy_from_slice(of_set);
+                            sets.insert(at, &set)?;
+                        }
+                    }
+                    Ok(())
+                })?;
+                Ok(similarity_of_sets(sets, &self.search))
             }
-            Ok(())
-        })?;
-        Ok(sets)
+        }
     }
 }
 
@@ -592,11 +667,17 @@ impl SetsByRow for SetsOfParts<'_> {
     }
 }
 
+/// Calls a function with the blocks of a stream, or of several.
+pub(super) type EachBlock<'a> =
+    &'a mut dyn FnMut(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
 /// What is loaded at a time: a part, or some of its components.
 struct Go {
     part: usize,
     /// The roots of the components; `None` for all.
     roots: Option<HashSet<u32>>,
+    /// Whether this is one component that memory does not hold.
+    is_large: bool,
 }
 
 /// The documents of a block: the words of each, its value and its id.

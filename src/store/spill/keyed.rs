@@ -129,7 +129,7 @@ impl<'a> Part<'a> {
         let is_divisible = range.end - range.start > 1;
         if file.bytes() > most_bytes.max(super::MOST_AT_ONCE) && is_divisible {
             let mut divided = KeyedRecords {
-                streams: Streams::dividing(file, SPLIT),
+                streams: Streams::dividing(file, "", SPLIT),
                 range: range.clone(),
             };
             file.for_each_block(|block| {

@@ -191,7 +191,7 @@ impl Spill {
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
-        lock(&self.files)
+        guard(&self.files)
     }
 
     /// The state of a stage when the run was stopped.
@@ -202,7 +202,7 @@ impl Spill {
     /// Whether the next moment at which all streams are written is one for a checkpoint.
     pub(crate) fn is_due(&self) -> bool {
         let is_done = || {
-            let recording = lock(&self.recording);
+            let recording = guard(&self.recording);
             recording.as_ref().is_none_or(JoinHandle::is_finished)
         };
         self.is_resumable && self.files().is_due() && is_done()
@@ -234,19 +234,19 @@ impl Spill {
         let recording = self.files().begin();
         let record = move || {
             recording.write(&folder)?;
-            lock(&files).end(recording);
+            guard(&files).end(recording);
             Ok(())
         };
         let thread = thread::Builder::new().name("checkpoint".to_owned());
         let spawned = thread.spawn(record);
         let spawned = spawned.map_err(Error::io("start a thread for", &self.folder))?;
-        *lock(&self.recording) = Some(spawned);
+        *guard(&self.recording) = Some(spawned);
         Ok(())
     }
 
     /// Waits until the last checkpoint is written.
     fn end_recording(&self) -> Result<()> {
-        let recording = lock(&self.recording).take();
+        let recording = guard(&self.recording).take();
         let written = recording.map(|thread| thread.join().unwrap_or(Err(Error::Stopped)));
         written.unwrap_or(Ok(()))
     }
@@ -299,7 +299,7 @@ impl Drop for Spill {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

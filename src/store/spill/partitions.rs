@@ -177,7 +177,7 @@ fn for_each_sorted<const N: usize>(
     let is_divisible = range.end - range.start > 1;
     if part.bytes() > super::MOST_AT_ONCE.max(most_bytes as u64) && is_divisible {
         let mut divided = Partitions::<N> {
-            streams: Streams::dividing(part, SPLIT),
+            streams: Streams::dividing(part, "", SPLIT),
             range,
             records: 0,
         };

@@ -36,9 +36,9 @@ impl Streams {
         Streams::of(spill, name, count, files, true)
     }
 
-    /// Empty streams into which a file is divided. No checkpoint keeps them.
-    pub(super) fn dividing(file: &StreamFile, count: usize) -> Self {
-        let name = format!("{}.", file.name);
+    /// Empty streams into which a file is divided, with this ending in their names. No checkpoint keeps them.
+    pub(crate) fn dividing(file: &StreamFile, ending: &str, count: usize) -> Self {
+        let name = format!("{}.{ending}", file.name);
         Streams::of(&file.spill, &name, count, count, false)
     }
 
