@@ -30,8 +30,8 @@ const PARTIAL: &str = ".partial";
 /// The most time between two checkpoints.
 const MOST: Duration = Duration::from_secs(120);
 
-/// A checkpoint is due when this many times the duration of the last one have passed.
-const SPARSE: u32 = 50;
+/// A checkpoint is due when this many times the duration of the last one have passed: the disk has other work, too.
+const SPARSE: u32 = 10;
 
 /// The length of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
