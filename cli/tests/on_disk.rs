@@ -445,6 +445,24 @@ fn a_large_component_is_clustered_in_blocks() {
     assert!(run.stderr.contains("raise --memory"), "{}", run.stderr);
 }
 
+/// Several of them are in one part, and two are in work at the same time.
+#[test]
+fn many_large_components_are_clustered_side_by_side() {
+    let place = Place::new();
+    let mut numbers = Numbers(4);
+    let records = (0..12_000).map(|i| {
+        let mut words: Vec<String> = (0..40).map(|j| format!("w{}-{j}", i % 150)).collect();
+        for _ in 0..numbers.below(9) {
+            words[numbers.below(40)] = format!("other{}", numbers.below(50_000));
+        }
+        json!({"id": i, "text": words.join(" ")})
+    });
+    place.write("in/groups.jsonl", lines_of(records));
+    for options in ["--keep longest", "--candidates join --keep longest"] {
+        assert_same(&place, &format!("in --size 2 --threads 2 {options}"));
+    }
+}
+
 #[test]
 fn temporary_files_lie_outside_of_the_results() {
     let place = place();

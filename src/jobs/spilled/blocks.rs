@@ -43,11 +43,11 @@ impl<'a> Blocks<'a> {
             order.sort_unstable_by_key(|position| ranks[*position as usize]);
         }
         let (block_of, blocks) = self.divide(&order)?;
-        let records = self.records("block-", blocks, |position| {
+        let records = self.records("block", blocks, |position| {
             Some(block_of[position as usize] as usize)
         })?;
         // The records of the documents that are kept so far.
-        let mut kept_records = self.empty("kept-", 1);
+        let mut kept_records = self.empty("kept", 1);
         let mut kept: Vec<u32> = Vec::new();
         let mut all = Clusters::default();
         let mut rest = order.as_slice();
@@ -165,8 +165,11 @@ impl<'a> Blocks<'a> {
         Ok((block_of, block as usize + 1))
     }
 
-    /// No records yet, in `count` streams with this ending in their names.
-    fn empty(&self, ending: &str, count: usize) -> Records {
+    /// No records yet, in `count` streams with this word in their names.
+    fn empty(&self, word: &str, count: usize) -> Records {
+        // Another component of the part may be in work at the same time.
+        let first = self.component.rows.first().copied().unwrap_or_default();
+        let ending = &format!("{word}-{first}");
         let compared = self.parts.compared.get(self.component.part);
         Records {
             members: Streams::dividing(&self.parts.members[self.component.part], ending, count),
@@ -177,11 +180,11 @@ impl<'a> Blocks<'a> {
     /// The records of all documents, each in the stream that `stream_of` names for its position.
     fn records(
         &self,
-        ending: &str,
+        word: &str,
         count: usize,
         stream_of: impl Fn(u32) -> Option<usize>,
     ) -> Result<Records> {
-        let mut records = self.empty(ending, count);
+        let mut records = self.empty(word, count);
         let stream_of = |row| stream_of(self.position_of(row)?);
         let members = &mut records.members;
         self.parts.members[self.component.part].for_each_block(|block| {
