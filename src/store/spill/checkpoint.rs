@@ -1,8 +1,8 @@
 //! Checkpoints: what a run needs to go on after it was stopped.
 //!
 //! A checkpoint is the lengths of all files at one moment, and the state of each stage. It is written as a new file that
-//! replaces the one before, once the files themselves are on the disk. Meanwhile the run goes on: it only appends to
-//! files. A run that goes on after a stop cuts each file to its length and removes all others.
+//! replaces the one before, once the files themselves are on the disk. A run that goes on cuts each file to its length
+//! and removes all others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -30,8 +30,8 @@ const PARTIAL: &str = ".partial";
 /// The most time between two checkpoints.
 const MOST: Duration = Duration::from_secs(120);
 
-/// A checkpoint is due when this many times the duration of the last one have passed: the disk has other work, too.
-const SPARSE: u32 = 10;
+/// A checkpoint is due when this many times the duration of the last one have passed.
+const SPARSE: u32 = 50;
 
 /// The length of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ pub(super) fn remove_folder(folder: &Path, lock: &str) -> io::Result<()> {
 }
 
 /// What the file of a checkpoint holds.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     /// The files that last, by name.
     files: BTreeMap<String, Extent>,
@@ -83,14 +83,12 @@ pub(super) struct Checkpoint {
 #[derive(Debug)]
 pub(super) struct Files {
     now: Checkpoint,
-    /// The files written since the last checkpoint began.
+    /// The files written since the last checkpoint.
     changed: BTreeSet<String>,
     /// The files of the last checkpoint.
     recorded: BTreeSet<String>,
-    /// The files of the checkpoint that is being written.
-    pending: BTreeSet<String>,
-    /// The files, with their paths, to remove after a checkpoint that does not name them, because another one does.
-    doomed: Vec<(String, PathBuf)>,
+    /// The files to remove after the next checkpoint, because the last one names them.
+    doomed: Vec<PathBuf>,
     is_recorded: bool,
     due: Instant,
 }
@@ -101,7 +99,6 @@ impl Files {
             now: Checkpoint::default(),
             changed: BTreeSet::new(),
             recorded: BTreeSet::new(),
-            pending: BTreeSet::new(),
             doomed: Vec::new(),
             is_recorded: false,
             due: Instant::now(),
@@ -169,12 +166,12 @@ impl Files {
         }
     }
 
-    /// Removes a file: at once, or after a later checkpoint if one names it.
+    /// Removes a file: at once, or after the next checkpoint if the last one names it.
     pub(super) fn discard(&mut self, name: &str, path: &Path) {
         self.now.files.remove(name);
         self.changed.remove(name);
-        if self.recorded.contains(name) || self.pending.contains(name) {
-            self.doomed.push((name.to_owned(), path.to_owned()));
+        if self.recorded.contains(name) {
+            self.doomed.push(path.to_owned());
         } else {
             // The folder is removed as a whole at the end.
             let _ = fs::remove_file(path);
@@ -206,47 +203,20 @@ impl Files {
         Instant::now() >= self.due
     }
 
-    /// Begins a checkpoint of this moment. No other may be in progress.
-    pub(super) fn begin(&mut self) -> Recording {
-        self.pending = self.now.files.keys().cloned().collect();
-        Recording {
-            checkpoint: self.now.clone(),
-            changed: std::mem::take(&mut self.changed),
-            start: Instant::now(),
-        }
-    }
-
-    /// Ends a checkpoint that was written, and removes the files that it does not name.
-    pub(super) fn end(&mut self, recording: Recording) {
-        self.recorded = recording.checkpoint.files.into_keys().collect();
-        self.is_recorded = true;
-        self.pending.clear();
-        let recorded = &self.recorded;
-        for (_, path) in self
-            .doomed
-            .extract_if(.., |(name, _)| !recorded.contains(name))
-        {
-            let _ = fs::remove_file(path);
-        }
-        self.due = Instant::now() + (recording.start.elapsed() * SPARSE).min(MOST);
-    }
-}
-
-/// A checkpoint in progress.
-#[derive(Debug)]
-pub(super) struct Recording {
-    checkpoint: Checkpoint,
-    /// The files written since the checkpoint before.
-    changed: BTreeSet<String>,
-    start: Instant,
-}
-
-impl Recording {
-    /// Writes the checkpoint, once its files are on the disk.
-    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+    /// Writes a checkpoint, once all files are on the disk.
+    pub(super) fn record(&mut self, folder: &Path) -> Result<()> {
+        let start = Instant::now();
         let changed: Vec<PathBuf> = self.changed.iter().map(|name| folder.join(name)).collect();
         for_all(&changed, |path| sync_file(&OnDisk, path))?;
-        write_checked(folder, CHECKPOINT, &self.checkpoint)
+        write_checked(folder, CHECKPOINT, &self.now)?;
+        self.recorded = self.now.files.keys().cloned().collect();
+        self.is_recorded = true;
+        self.changed.clear();
+        for path in self.doomed.drain(..) {
+            let _ = fs::remove_file(path);
+        }
+        self.due = Instant::now() + (start.elapsed() * SPARSE).min(MOST);
+        Ok(())
     }
 }
 

@@ -12,7 +12,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,9 +90,7 @@ pub(crate) struct Spill {
     memory: usize,
     written: AtomicU64,
     read: AtomicU64,
-    files: Arc<Mutex<Files>>,
-    /// The thread that writes a checkpoint, or has written one.
-    recording: Mutex<Option<JoinHandle<Result<()>>>>,
+    files: Mutex<Files>,
     /// Whether the run makes checkpoints.
     is_resumable: bool,
     /// Whether nothing needs to stay: the run is complete.
@@ -162,8 +159,7 @@ impl Spill {
             memory: budget.memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
-            files: Arc::new(Mutex::new(Files::new())),
-            recording: Mutex::default(),
+            files: Mutex::new(Files::new()),
             is_resumable: budget.run.is_some(),
             is_complete: AtomicBool::new(false),
         }))
@@ -191,7 +187,7 @@ impl Spill {
     }
 
     fn files(&self) -> MutexGuard<'_, Files> {
-        guard(&self.files)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state of a stage when the run was stopped.
@@ -201,11 +197,7 @@ impl Spill {
 
     /// Whether the next moment at which all streams are written is one for a checkpoint.
     pub(crate) fn is_due(&self) -> bool {
-        let is_done = || {
-            let recording = guard(&self.recording);
-            recording.as_ref().is_none_or(JoinHandle::is_finished)
-        };
-        self.is_resumable && self.files().is_due() && is_done()
+        self.is_resumable && self.files().is_due()
     }
 
     /// Notes the state of a stage for the next checkpoint.
@@ -219,36 +211,17 @@ impl Spill {
         Ok(())
     }
 
-    /// Makes a checkpoint of this moment: notes the state of a stage, and lets a thread wait until all files are on the
-    /// disk. All streams must be written ([`Streams::flush`]).
+    /// Makes a checkpoint: notes the state of a stage, and waits until all files are on the disk. All streams must be
+    /// written ([`Streams::flush`]).
     ///
     /// # Errors
-    /// [`Error::Io`] if the checkpoint before could not be written.
+    /// [`Error::Io`] if it cannot be written.
     pub(crate) fn checkpoint(&self, stage: &str, state: &impl Serialize) -> Result<()> {
         if !self.is_resumable {
             return Ok(());
         }
         self.note(stage, state)?;
-        self.end_recording()?;
-        let (files, folder) = (Arc::clone(&self.files), self.folder.clone());
-        let recording = self.files().begin();
-        let record = move || {
-            recording.write(&folder)?;
-            guard(&files).end(recording);
-            Ok(())
-        };
-        let thread = thread::Builder::new().name("checkpoint".to_owned());
-        let spawned = thread.spawn(record);
-        let spawned = spawned.map_err(Error::io("start a thread for", &self.folder))?;
-        *guard(&self.recording) = Some(spawned);
-        Ok(())
-    }
-
-    /// Waits until the last checkpoint is written.
-    fn end_recording(&self) -> Result<()> {
-        let recording = guard(&self.recording).take();
-        let written = recording.map(|thread| thread.join().unwrap_or(Err(Error::Stopped)));
-        written.unwrap_or(Ok(()))
+        self.files().record(&self.folder)
     }
 
     /// Refuses a run whose temporary files need more space than there is, if they take what they take now after this share
@@ -291,16 +264,10 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
-        // Without the last checkpoint, there is the one before.
-        let _ = self.end_recording();
         if self.is_complete.load(Ordering::Relaxed) || !self.has_checkpoint() {
             let _ = checkpoint::remove_folder(&self.folder, LOCK);
         }
     }
-}
-
-fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The folder of a run that was stopped after a checkpoint.
@@ -359,8 +326,7 @@ impl Unfinished {
             memory,
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
-            files: Arc::new(Mutex::new(files)),
-            recording: Mutex::default(),
+            files: Mutex::new(files),
             is_resumable: true,
             is_complete: AtomicBool::new(false),
         }))
