@@ -12,7 +12,8 @@ fi
 
 # A driver is found by its manifest, as the Vulkan loader finds it.
 has_vulkan() {
-    ldconfig -p 2>/dev/null | grep -q 'libvulkan\.so\.1' || return 1
+    # Not by a pipe: grep ends at once, and pipefail would count the signal that ldconfig then gets.
+    [[ "$(ldconfig -p 2>/dev/null)" == *libvulkan.so.1* ]] || return 1
     [ -n "${VK_DRIVER_FILES:-}" ] || compgen -G "/usr/share/vulkan/icd.d/*.json" >/dev/null ||
         compgen -G "/etc/vulkan/icd.d/*.json" >/dev/null
 }
