@@ -74,6 +74,7 @@ const CHEAP_JOIN_PER_SHINGLE: u64 = 100;
 pub(super) struct Join {
     sets: ExactSets,
     prefixes: Prefixes,
+    cost: JoinCost,
 }
 
 /// What a join costs.
@@ -113,11 +114,13 @@ impl JoinCost {
     }
 }
 
-/// Says that the run takes LSH because of too many shingles.
-pub(super) fn tell_of_large_sets(progress: &dyn Progress) {
-    progress.tell(
-        "candidates: LSH, because the shingles of an exact join need more memory than `join_mib`",
-    );
+/// Why a run takes LSH whose exact sets were dropped.
+pub(super) const LARGE_SETS: &str =
+    "the shingles of an exact join need more memory than `join_mib`";
+
+/// Says why [`CandidateMethod::Auto`] takes LSH.
+pub(super) fn tell_of_lsh(progress: &dyn Progress, reason: &str) {
+    progress.tell(&format!("candidates: LSH, because {reason}"));
 }
 
 impl Join {
@@ -132,18 +135,18 @@ impl Join {
         timings: &mut Timings,
     ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
         let Some(sets) = held else {
-            tell_of_large_sets(progress);
+            tell_of_lsh(progress, LARGE_SETS);
             return Ok(ControlFlow::Continue(None));
         };
         let join = Join::of(sets, search, progress, timings)?;
-        let cost = join.cost();
+        let cost = join.cost;
         let is_join = method == CandidateMethod::Join;
         if is_join && is_bounded && !cost.fits(search) {
             return Err(search.join_too_large().into());
         }
         let reason = cost.reason_for_lsh(search).filter(|_| !is_join);
         if let Some(reason) = reason {
-            progress.tell(&format!("candidates: LSH, because {reason}"));
+            tell_of_lsh(progress, &reason);
             return Ok(ControlFlow::Continue(Some(join.sets)));
         }
         progress.tell(&format!(
@@ -164,22 +167,24 @@ impl Join {
             let advance = &mut |done| advance(progress, done, 0, 0);
             Prefixes::of(&sets, search.criterion(), advance)
         })?;
-        Ok(Join { sets, prefixes })
-    }
-
-    fn cost(&self) -> JoinCost {
-        JoinCost {
-            words: (self.sets.memory_bytes() / size_of::<u64>()) as u64,
-            prefix_bytes: self.prefixes.bytes() as u64,
-            shared_elements: self.prefixes.shared_elements(),
-        }
+        let cost = JoinCost {
+            words: (sets.memory_bytes() / size_of::<u64>()) as u64,
+            prefix_bytes: prefixes.bytes() as u64,
+            shared_elements: prefixes.shared_elements(),
+        };
+        Ok(Join {
+            sets,
+            prefixes,
+            cost,
+        })
     }
 
     pub(super) fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
+        let by_size = self.prefixes.pairs_by_size();
         Ok(Candidates {
             search: search.joined(),
             corpus,
-            most_pairs: Some(self.prefixes.most_pairs()),
+            most_pairs: Some(self.cost.shared_elements.saturating_add(by_size)),
             buckets: self.prefixes.into_buckets()?,
             similarity: similarity_of_sets(self.sets, search),
             observed: None,

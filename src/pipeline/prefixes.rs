@@ -222,15 +222,13 @@ impl Prefixes {
         runs.map(|run| pairs_among(run.len() as u64)).sum()
     }
 
-    /// At least the number of candidate pairs: of equal elements in two prefixes, and of sets that are similar by their
-    /// sizes alone.
-    pub(crate) fn most_pairs(&self) -> u64 {
+    /// The number of pairs of sets that are similar by their sizes alone.
+    pub(crate) fn pairs_by_size(&self) -> u64 {
         let mut sizes = SmallSizes::default();
         for (_, summary) in &self.sets {
             sizes.add(self.filter.criterion, summary.len);
         }
-        let by_size = sizes.pairs(self.filter.criterion);
-        self.shared_elements().saturating_add(by_size)
+        sizes.pairs(self.filter.criterion)
     }
 
     /// The buckets of the join: for each element, the sets that have it in their prefixes.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::documents::{SpilledSets, number_of, sets_of, words_of};
 use super::links::{Links, push_all, stop_if_asked, stopped};
 use crate::error::Result;
-use crate::jobs::candidates::JoinCost;
+use crate::jobs::candidates::{JoinCost, tell_of_lsh};
 use crate::jobs::search::{CandidateMethod, Search};
 use crate::ordered::{Ahead, map_in_order};
 use crate::pipeline::{
@@ -58,6 +58,8 @@ struct State {
     blocks: u64,
     /// Whether all are.
     has_prefixes: bool,
+    /// The number of words of all sets.
+    words: u64,
     /// The number of these sets.
     sets: u64,
     /// The number of elements of their prefixes.
@@ -72,6 +74,17 @@ struct State {
     shared_elements: u64,
     /// Whether the run takes LSH.
     is_rejected: bool,
+}
+
+impl State {
+    /// What the join costs, as far as it is known.
+    fn cost(&self) -> JoinCost {
+        JoinCost {
+            words: self.words,
+            prefix_bytes: Prefixes::bytes_of(self.elements, self.sets),
+            shared_elements: self.shared_elements,
+        }
+    }
 }
 
 /// What a join on disk works with.
@@ -115,21 +128,11 @@ impl Joined {
             pairs: Mutex::new(Streams::new(spill, "linked", 1, FILES)),
         };
         join.restore_links()?;
-        let words = match state.has_prefixes {
-            true => 0,
-            false => sets.words(later)?,
-        };
-        let (prefixes, elements) =
-            timings.time("join", 0, || join.find_prefixes(words, &mut state))?;
+        let (prefixes, elements) = timings.time("join", 0, || join.find_prefixes(&mut state))?;
         timings.add_disk_use(spill.take_use(GROUPS * PARTS));
-        let cost = |state: &State, words| JoinCost {
-            words,
-            prefix_bytes: Prefixes::bytes_of(state.elements, state.sets),
-            shared_elements: state.shared_elements,
-        };
         let is_auto = search.candidates == CandidateMethod::Auto;
         let rejects = |state: &State| {
-            let reason = cost(state, words).reason_for_lsh(search);
+            let reason = state.cost().reason_for_lsh(search);
             reason.filter(|_| is_auto)
         };
         let mut reason = rejects(&state);
@@ -141,7 +144,7 @@ impl Joined {
             reason = rejects(&state);
         }
         if let Some(reason) = reason {
-            progress.tell(&format!("candidates: LSH, because {reason}"));
+            tell_of_lsh(progress, &reason);
             state.is_rejected = true;
             spill.note(JOIN, &state)?;
             return Ok(None);
@@ -194,11 +197,7 @@ impl Join<'_> {
     }
 
     /// Finds the prefixes of all sets, and distributes their elements.
-    fn find_prefixes(
-        &self,
-        words: u64,
-        state: &mut State,
-    ) -> Result<(StreamFile, Vec<Sorted<10>>)> {
+    fn find_prefixes(&self, state: &mut State) -> Result<(StreamFile, Vec<Sorted<10>>)> {
         let mut prefixes = Streams::new(self.spill, "prefixes", 1, FILES);
         let group = |group| {
             let name = format!("elements-{group}");
@@ -206,7 +205,8 @@ impl Join<'_> {
         };
         let mut elements: Vec<Partitions<10>> = (0..GROUPS).map(group).collect();
         if !state.has_prefixes {
-            let words = usize::try_from(words).unwrap_or(usize::MAX);
+            state.words = self.sets.words(self.later)?;
+            let words = usize::try_from(state.words).unwrap_or(usize::MAX);
             let criterion = self.search.criterion();
             let finder = PrefixFinder::new(criterion, self.filter.are_weighted, words)?;
             let bytes = self.sets.sets.bytes();
