@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::parts::{LargeComponent, Parts};
+use super::parts::{Known, LargeComponent, Parts};
 use crate::error::Result;
 use crate::pipeline::{ClusterTask, Clusters, Removal};
 use crate::store::spill::Streams;
@@ -20,11 +20,14 @@ pub(crate) struct Blocks<'a> {
 /// The most blocks: each has two files.
 const MOST_BLOCKS: usize = 512;
 
-/// The records of a component: the members of its buckets, and what compares its documents.
-struct Records {
-    members: Streams,
-    /// `None` without verification.
-    compared: Option<Streams>,
+/// What is known of the documents of a component, in blocks.
+struct Divided<'a> {
+    of: &'a Blocks<'a>,
+    known: Known,
+    /// The records of each block.
+    blocks: Streams,
+    /// The records of the documents that are kept so far.
+    kept: Streams,
 }
 
 impl<'a> Blocks<'a> {
@@ -42,12 +45,9 @@ impl<'a> Blocks<'a> {
         if let Some(ranks) = task.ranks {
             order.sort_unstable_by_key(|position| ranks[*position as usize]);
         }
-        let (block_of, blocks) = self.divide(&order)?;
-        let records = self.records("block", blocks, |position| {
-            Some(block_of[position as usize] as usize)
-        })?;
-        // The records of the documents that are kept so far.
-        let mut kept_records = self.empty("kept", 1);
+        let (block_of, blocks) = self.cut(&order)?;
+        let divide = |known| Divided::new(self, known, blocks, &block_of);
+        let (mut members, mut compared) = (divide(Known::Members)?, divide(Known::Compared)?);
         let mut kept: Vec<u32> = Vec::new();
         let mut all = Clusters::default();
         let mut rest = order.as_slice();
@@ -68,23 +68,16 @@ impl<'a> Blocks<'a> {
                     let at = numbers.binary_search_by_key(&position, |(position, _)| *position);
                     Some(numbers[at.ok()?].1)
                 };
-                let buckets = self
-                    .parts
-                    .buckets_of(universe.len(), number_of, &mut |each| {
-                        kept_records.members.for_each_block(0, &mut *each)?;
-                        records.members.for_each_block(block, each)
-                    })?;
+                let read = |known: &Option<Divided<'_>>,
+                            each: &mut dyn FnMut(&[u8]) -> Result<()>| {
+                    let known = known.as_ref();
+                    known.map_or(Ok(()), |known| known.for_each_block(block, each))
+                };
+                let (parts, documents) = (self.parts, universe.len());
+                let buckets =
+                    parts.buckets_of(documents, number_of, &mut |each| read(&members, each))?;
                 let similarity =
-                    self.parts
-                        .similarity_of(universe.len(), number_of, &mut |each| {
-                            if let Some(compared) = &kept_records.compared {
-                                compared.for_each_block(0, &mut *each)?;
-                            }
-                            match &records.compared {
-                                Some(compared) => compared.for_each_block(block, each),
-                                None => Ok(()),
-                            }
-                        })?;
+                    parts.similarity_of(documents, number_of, &mut |each| read(&compared, each))?;
                 let task = ClusterTask {
                     similarity: &*similarity,
                     ranks: None,
@@ -112,7 +105,9 @@ impl<'a> Blocks<'a> {
                 }));
             let stays = |position: &u32| !removed.contains(position);
             kept.extend(here.iter().copied().filter(stays));
-            self.copy(&records, block, &mut kept_records, stays)?;
+            for known in [&mut members, &mut compared].into_iter().flatten() {
+                known.keep(block, stays)?;
+            }
         }
         all.removals
             .sort_unstable_by_key(|removal| removal.position);
@@ -124,26 +119,21 @@ impl<'a> Blocks<'a> {
         u32::try_from(position).ok()
     }
 
-    /// Divides documents, which are in keep order, into blocks that fit in memory: returns the block of each position,
-    /// and the number of blocks.
-    fn divide(&self, order: &[u32]) -> Result<(Vec<u32>, usize)> {
+    /// Cuts documents, which are in keep order, into blocks that fit in memory: returns the block of each position, and
+    /// the number of blocks.
+    fn cut(&self, order: &[u32]) -> Result<(Vec<u32>, usize)> {
         let mut bytes = vec![0; self.component.rows.len()];
-        let mut add = |row, more: u64| {
-            if let Some(position) = self.position_of(row) {
-                bytes[position as usize] += more;
-            }
-        };
-        self.parts.members[self.component.part].for_each_block(|block| {
-            let mut members = self.parts.members_in(block);
-            members
-                .by_ref()
-                .for_each(|(row, record)| add(row, self.parts.member_bytes(record)));
-            Ok(())
-        })?;
-        if let Some(file) = self.parts.compared.get(self.component.part) {
+        for known in [Known::Members, Known::Compared] {
+            let Some(file) = self.parts.file(known, self.component.part) else {
+                continue;
+            };
             file.for_each_block(|block| {
-                let compared = self.parts.compared_in(block);
-                compared.for_each(|(row, record)| add(row, record.len() as u64));
+                for (row, record) in self.parts.records_in(known, block) {
+                    if let Some(position) = self.position_of(row) {
+                        let record = record.len() as u64;
+                        bytes[position as usize] += self.parts.memory_bytes(known, record);
+                    }
+                }
                 Ok(())
             })?;
         }
@@ -164,79 +154,68 @@ impl<'a> Blocks<'a> {
         }
         Ok((block_of, block as usize + 1))
     }
+}
 
-    /// No records yet, in `count` streams with this word in their names.
-    fn empty(&self, word: &str, count: usize) -> Records {
+impl<'a> Divided<'a> {
+    /// Divides the records of a component: `block_of` is the block of each position. `None` if nothing of the kind is
+    /// known.
+    fn new(
+        of: &'a Blocks<'a>,
+        known: Known,
+        blocks: usize,
+        block_of: &[u32],
+    ) -> Result<Option<Self>> {
+        let Some(file) = of.parts.file(known, of.component.part) else {
+            return Ok(None);
+        };
         // Another component of the part may be in work at the same time.
-        let first = self.component.rows.first().copied().unwrap_or_default();
-        let ending = &format!("{word}-{first}");
-        let compared = self.parts.compared.get(self.component.part);
-        Records {
-            members: Streams::dividing(&self.parts.members[self.component.part], ending, count),
-            compared: compared.map(|file| Streams::dividing(file, ending, count)),
-        }
-    }
-
-    /// The records of all documents, each in the stream that `stream_of` names for its position.
-    fn records(
-        &self,
-        word: &str,
-        count: usize,
-        stream_of: impl Fn(u32) -> Option<usize>,
-    ) -> Result<Records> {
-        let mut records = self.empty(word, count);
-        let stream_of = |row| stream_of(self.position_of(row)?);
-        let members = &mut records.members;
-        self.parts.members[self.component.part].for_each_block(|block| {
-            for (row, record) in self.parts.members_in(block) {
-                if let Some(stream) = stream_of(row) {
-                    members.push(stream, record)?;
+        let first = of.component.rows.first().copied().unwrap_or_default();
+        let streams =
+            |word: &str, count| Streams::dividing(file, &format!("{word}-{first}"), count);
+        let (mut blocks, kept) = (streams("block", blocks), streams("kept", 1));
+        file.for_each_block(|block| {
+            for (row, record) in of.parts.records_in(known, block) {
+                if let Some(position) = of.position_of(row) {
+                    blocks.push(block_of[position as usize] as usize, record)?;
                 }
             }
             Ok(())
         })?;
-        members.flush()?;
-        if let (Some(compared), Some(file)) = (
-            &mut records.compared,
-            self.parts.compared.get(self.component.part),
-        ) {
-            file.for_each_block(|block| {
-                for (row, record) in self.parts.compared_in(block) {
-                    if let Some(stream) = stream_of(row) {
-                        compared.push(stream, record)?;
-                    }
-                }
-                Ok(())
-            })?;
-            compared.flush()?;
-        }
-        Ok(records)
+        blocks.flush()?;
+        Ok(Some(Divided {
+            of,
+            known,
+            blocks,
+            kept,
+        }))
     }
 
-    /// Copies the records of a block at the positions that `stays` accepts.
-    fn copy(
+    /// Calls `each` with the records of the documents that are kept so far, and of those of a block.
+    fn for_each_block(
         &self,
-        records: &Records,
         block: usize,
-        to: &mut Records,
-        stays: impl Fn(&u32) -> bool,
+        each: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        let stays = |row| {
-            self.position_of(row)
-                .is_some_and(|position| stays(&position))
-        };
-        records.members.for_each_block(block, |bytes| {
-            let mut members = self.parts.members_in(bytes).filter(|(row, _)| stays(*row));
-            members.try_for_each(|(_, record)| to.members.push(0, record))
+        self.kept.for_each_block(0, &mut *each)?;
+        self.blocks.for_each_block(block, each)
+    }
+
+    /// Adds the records of a block at the positions that `stays` accepts to those of kept documents.
+    fn keep(&mut self, block: usize, stays: impl Fn(&u32) -> bool) -> Result<()> {
+        let Divided {
+            of,
+            known,
+            blocks,
+            kept,
+        } = self;
+        blocks.for_each_block(block, |bytes| {
+            for (row, record) in of.parts.records_in(*known, bytes) {
+                if of.position_of(row).is_some_and(|position| stays(&position)) {
+                    kept.push(0, record)?;
+                }
+            }
+            Ok(())
         })?;
-        to.members.flush()?;
-        if let (Some(compared), Some(to)) = (&records.compared, &mut to.compared) {
-            compared.for_each_block(block, |bytes| {
-                let mut compared = self.parts.compared_in(bytes).filter(|(row, _)| stays(*row));
-                compared.try_for_each(|(_, record)| to.push(0, record))
-            })?;
-            to.flush()?;
-        }
-        Ok(())
+        kept.flush()
     }
 }

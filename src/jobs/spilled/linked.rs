@@ -6,7 +6,7 @@ use super::documents::{SpilledDocuments, SpilledKeys};
 use super::joined::Joined;
 use super::links::{Links, push_all, stop_if_asked, stopped};
 use crate::error::Result;
-use crate::jobs::candidates::tell_of_large_sets;
+use crate::jobs::candidates::{LARGE_SETS, tell_of_lsh};
 use crate::jobs::search::{CandidateMethod, Search};
 use crate::progress::{Progress, Timings, advance};
 use crate::store::Bits;
@@ -94,7 +94,7 @@ impl Linked {
             )?,
             None => {
                 if search.candidates == CandidateMethod::Auto {
-                    tell_of_large_sets(progress);
+                    tell_of_lsh(progress, LARGE_SETS);
                 }
                 None
             }

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::documents::{number_of, words_of};
 use super::parts::{Part, Parts, Step};
-use super::removals::{similarity_of, words_of};
+use super::removals::{similarity_of, words_of_similarity};
 use crate::error::{Error, Result};
 use crate::jobs::candidates::Candidates;
 use crate::jobs::copies::Copies;
@@ -140,8 +141,8 @@ impl SpilledPairs {
             let [a, b, c, d] = words_at::<WORDS>(&bytes).unwrap_or_default();
             if hi == 0 {
                 return Ok(PairRecord::Document {
-                    compared: u64::from(b) << 32 | u64::from(a),
-                    most: u64::from(d) << 32 | u64::from(c),
+                    compared: number_of([a, b]),
+                    most: number_of([c, d]),
                 });
             }
             let ids = &bytes[WORDS * size_of::<u32>()..];
@@ -156,7 +157,6 @@ impl SpilledPairs {
 }
 
 /// Writes the similar pairs of a part.
-#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
 fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -> Result<OfPart> {
     let Part {
         documents,
@@ -171,7 +171,6 @@ fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -
         ..
     } = candidates;
     let number = |position: u32| corpus.distinct[position as usize];
-    let words = |number: u64| [number as u32, (number >> 32) as u32];
     let mut next = 0u32;
     similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
         if progress.is_stopped() {
@@ -180,8 +179,8 @@ fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -
         let mut records = records.lock().map_err(|_| Error::Stopped)?;
         for compared in &block.compared_by_document {
             let row = documents.row(number(buckets.positions()[next as usize]));
-            let [a, b] = words(*compared);
-            let [c, d] = words(buckets.most_partners(next) as u64);
+            let [a, b] = words_of(*compared);
+            let [c, d] = words_of(buckets.most_partners(next) as u64);
             records.push_with([row, 0], |bytes| {
                 bytes.extend_from_slice(bytemuck::cast_slice(&[a, b, c, d]));
             })?;
@@ -190,7 +189,7 @@ fn find_in(part: Part, records: &Mutex<KeyedRecords>, progress: &dyn Progress) -
         for pair in &block.pairs {
             let [lo, hi] = [pair.lo, pair.hi].map(number);
             let (of_lo, of_hi) = (documents.id(lo), documents.id(hi));
-            let [low, high] = words_of(pair.similarity);
+            let [low, high] = words_of_similarity(pair.similarity);
             let of_id = u32::try_from(of_lo.len()).unwrap_or(u32::MAX);
             records.push_with([documents.row(lo), documents.row(hi)], |bytes| {
                 bytes.extend_from_slice(bytemuck::cast_slice(&[low, high, of_id, 0]));

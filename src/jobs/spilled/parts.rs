@@ -41,9 +41,9 @@ pub(crate) struct Parts {
     /// id]`, the value of the field that classifies documents, and the id.
     documents: Vec<StreamFile>,
     /// The members of their buckets, `[row, band, key, key]`, or for a join the prefixes of their sets.
-    pub(super) members: Vec<StreamFile>,
+    members: Vec<StreamFile>,
     /// What compares them: each row, and the words of its signature, or their number and the words of its exact set.
-    pub(super) compared: Vec<StreamFile>,
+    compared: Vec<StreamFile>,
     /// Bytes of memory for one part.
     pub(super) most_bytes: usize,
     observed: Observations,
@@ -82,6 +82,15 @@ pub(crate) struct Part {
     pub(crate) candidates: Candidates,
     /// The component, if it is one that memory does not hold.
     pub(crate) large: Option<LargeComponent>,
+}
+
+/// What is known of the documents of a part, beside the documents themselves.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Known {
+    /// The members of buckets, or the prefixes of sets.
+    Members,
+    /// What compares documents. There is nothing without verification.
+    Compared,
 }
 
 /// A component whose buckets, signatures and sets memory does not hold.
@@ -385,14 +394,12 @@ impl Parts {
 
     /// Bytes of memory for a part, about.
     fn bytes(&self, part: usize) -> usize {
-        let members = match self.buckets {
-            PartBuckets::OfBands(_) => self.members[part].bytes() * IN_MEMORY_PER_MEMBER / 16,
-            PartBuckets::OfPrefixes { .. } => {
-                self.members[part].bytes() * IN_MEMORY_PER_ELEMENT / 12
-            }
+        let of_file = |known| {
+            let bytes = self.file(known, part).map_or(0, StreamFile::bytes);
+            self.memory_bytes(known, bytes)
         };
-        let compared = self.compared.get(part).map_or(0, StreamFile::bytes);
-        let bytes = 2 * self.documents[part].bytes() + members + compared;
+        let known = of_file(Known::Members) + of_file(Known::Compared);
+        let bytes = 2 * self.documents[part].bytes() + known;
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
@@ -488,13 +495,13 @@ impl Parts {
             .collect();
         let here = |row: u32| is_here(row).then(|| position_of(row)).flatten();
         // Those of a large component are read in blocks instead.
-        let read = |files: &[StreamFile], each: &mut dyn FnMut(&[u8]) -> Result<()>| {
-            let file = files.get(part).filter(|_| !go.is_large);
+        let read = |known, each: &mut dyn FnMut(&[u8]) -> Result<()>| {
+            let file = self.file(known, part).filter(|_| !go.is_large);
             file.map_or(Ok(()), |file| file.for_each_block(each))
         };
         let held = if go.is_large { 0 } else { distinct_rows.len() };
-        let buckets = self.buckets_of(held, here, &mut |each| read(&self.members, each))?;
-        let similarity = self.similarity_of(held, here, &mut |each| read(&self.compared, each))?;
+        let buckets = self.buckets_of(held, here, &mut |each| read(Known::Members, each))?;
+        let similarity = self.similarity_of(held, here, &mut |each| read(Known::Compared, each))?;
         Ok(Part {
             documents: PartDocuments {
                 rows,
@@ -518,43 +525,44 @@ impl Parts {
         })
     }
 
-    /// The members of buckets in a block: the row and the record of each.
-    pub(super) fn members_in<'a>(
+    /// The file of a part; `None` if nothing of the kind is known.
+    pub(super) fn file(&self, known: Known, part: usize) -> Option<&StreamFile> {
+        match known {
+            Known::Members => self.members.get(part),
+            Known::Compared => self.compared.get(part),
+        }
+    }
+
+    /// The records in a block of such a file, each with the row of its document.
+    pub(super) fn records_in<'a>(
         &self,
+        known: Known,
         block: &'a [u8],
     ) -> Box<dyn Iterator<Item = (u32, &'a [u8])> + 'a> {
-        match self.buckets {
-            PartBuckets::OfBands(_) => {
-                let members = block.chunks_exact(size_of::<[u32; 4]>());
-                Box::new(members.map(|member| (row_of(member), member)))
-            }
-            PartBuckets::OfPrefixes { .. } => {
+        let of_length = |bytes| {
+            let records = block.chunks_exact(bytes);
+            Box::new(records.map(|record| (row_of(record), record)))
+        };
+        match (known, self.buckets, self.search.verification) {
+            (Known::Members, PartBuckets::OfBands(_), _) => of_length(size_of::<[u32; 4]>()),
+            (Known::Members, PartBuckets::OfPrefixes { .. }, _) => {
                 Box::new(prefixes_of(block).map(|(row, _, record)| (row, record)))
             }
-        }
-    }
-
-    /// The signatures or sets in a block: the row and the record of each.
-    pub(super) fn compared_in<'a>(
-        &self,
-        block: &'a [u8],
-    ) -> Box<dyn Iterator<Item = (u32, &'a [u8])> + 'a> {
-        match self.search.verification {
-            Verification::Exact => Box::new(sets_of(block).map(|(row, _, record)| (row, record))),
-            Verification::None | Verification::Signature => {
-                let bytes = size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>();
-                let records = block.chunks_exact(bytes);
-                Box::new(records.map(|record| (row_of(record), record)))
+            (Known::Compared, _, Verification::Exact) => {
+                Box::new(sets_of(block).map(|(row, _, record)| (row, record)))
+            }
+            (Known::Compared, _, Verification::None | Verification::Signature) => {
+                of_length(size_of::<u32>() + packed_words(self.num_perm) * size_of::<u64>())
             }
         }
     }
 
-    /// Bytes of memory for the record of a member, about.
-    pub(super) fn member_bytes(&self, record: &[u8]) -> u64 {
-        let bytes = record.len() as u64;
-        match self.buckets {
-            PartBuckets::OfBands(_) => bytes * IN_MEMORY_PER_MEMBER / 16,
-            PartBuckets::OfPrefixes { .. } => bytes * IN_MEMORY_PER_ELEMENT / 12,
+    /// Bytes of memory for so many bytes of records, about.
+    pub(super) fn memory_bytes(&self, known: Known, bytes: u64) -> u64 {
+        match (known, self.buckets) {
+            (Known::Compared, _) => bytes,
+            (Known::Members, PartBuckets::OfBands(_)) => bytes * IN_MEMORY_PER_MEMBER / 16,
+            (Known::Members, PartBuckets::OfPrefixes { .. }) => bytes * IN_MEMORY_PER_ELEMENT / 12,
         }
     }
 
@@ -614,7 +622,7 @@ impl Parts {
                 let of_row = packed_words(self.num_perm);
                 let mut all = vec![0; of_row * documents];
                 for_each_block(&mut |block| {
-                    for (row, record) in self.compared_in(block) {
+                    for (row, record) in self.records_in(Known::Compared, block) {
                         if let Some(at) = position_of(row) {
                             let row = &mut all[of_row * at as usize..][..of_row];
                             bytemuck::cast_slice_mut(row)

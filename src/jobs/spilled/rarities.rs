@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::documents::{number_of, words_of};
 use crate::error::Result;
 use crate::pipeline::Rarities;
 use crate::store::spill::{Spill, Streams, words_at};
@@ -18,12 +19,11 @@ struct Counted {
 }
 
 /// Writes the counts for checkpoints.
-#[allow(clippy::cast_possible_truncation, reason = "both halves of a hash")]
 pub(crate) fn save_rarities(spill: &Arc<Spill>, rarities: &Rarities) -> Result<()> {
     let mut counts = Streams::new(spill, "counts", 1, 1);
     rarities.counts().try_for_each(|(hash, documents)| {
-        let record = [(hash >> 32) as u32, hash as u32, documents];
-        counts.push(0, bytemuck::cast_slice(&record))
+        let [low, high] = words_of(hash);
+        counts.push(0, bytemuck::cast_slice(&[high, low, documents]))
     })?;
     counts.finish_one()?.keep();
     let documents = rarities.documents();
@@ -40,7 +40,7 @@ pub(crate) fn saved_rarities(spill: &Arc<Spill>) -> Result<Option<Rarities>> {
     counts.for_each_block(|block| {
         for record in block.chunks_exact(size_of::<[u32; 3]>()) {
             let [high, low, documents] = words_at(record).unwrap_or_default();
-            rarities.set_count(u64::from(high) << 32 | u64::from(low), documents);
+            rarities.set_count(number_of([low, high]), documents);
         }
         Ok(())
     })?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::documents::{number_of, words_of};
 use super::parts::PartDocuments;
 use crate::error::Result;
 use crate::jobs::removed::{FoundBy, Removed};
@@ -45,7 +46,7 @@ impl RemovalWriter {
     pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removed]) -> Result<()> {
         for removed in removed {
             let kept_id = documents.id(removed.kept);
-            let [low, high] = words_of(removed.similarity);
+            let [low, high] = words_of_similarity(removed.similarity);
             let mut marks = 0;
             if removed.found_by == FoundBy::Identical {
                 marks |= IDENTICAL;
@@ -55,7 +56,7 @@ impl RemovalWriter {
                 marks |= HAS_VIA;
                 (via_row, of_via, via_id) = (documents.row(via), similarity, documents.id(via));
             }
-            let [via_low, via_high] = words_of(of_via);
+            let [via_low, via_high] = words_of_similarity(of_via);
             let record: [u32; WORDS] = [
                 documents.row(removed.kept),
                 u32::try_from(kept_id.len()).unwrap_or(u32::MAX),
@@ -126,14 +127,12 @@ impl SpilledRemovals {
 }
 
 /// A similarity as two words.
-#[allow(clippy::cast_possible_truncation, reason = "both halves of a number")]
-pub(super) fn words_of(similarity: Option<f64>) -> [u32; 2] {
-    let bits = similarity.map_or(NONE, f64::to_bits);
-    [bits as u32, (bits >> 32) as u32]
+pub(super) fn words_of_similarity(similarity: Option<f64>) -> [u32; 2] {
+    words_of(similarity.map_or(NONE, f64::to_bits))
 }
 
 /// The similarity of two words.
 pub(super) fn similarity_of(low: u32, high: u32) -> Option<f64> {
-    let bits = u64::from(high) << 32 | u64::from(low);
+    let bits = number_of([low, high]);
     (bits != NONE).then(|| f64::from_bits(bits))
 }
