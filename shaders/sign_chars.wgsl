@@ -39,9 +39,9 @@ fn char_window(at: u32) -> u32 {
 
 fn shingles(part: Part, i: u32) -> vec4<u32> {
     let at = part.start + i;
-    var words = words_at(at);
-    if words.is_ascii {
-        return within(part, i, four_windows(&words));
+    let aligned = words_at(at);
+    if aligned.is_ascii {
+        return within(part, i, four_windows(aligned.words));
     }
     // None begins behind the last shingle of the part.
     let last = part.start + part.count - 1;

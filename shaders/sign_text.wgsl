@@ -3,8 +3,7 @@
 // CPU twins: murmur3_32 (src/scheme/base_hash.rs), Scalar::sign_sets (src/backend/scalar.rs).
 
 fn shingles(part: Part, i: u32) -> vec4<u32> {
-    var words = words_at(part.start + i);
-    return within(part, i, four_windows(&words));
+    return within(part, i, four_windows(words_at(part.start + i).words));
 }
 
 @compute @workgroup_size(THREADS)

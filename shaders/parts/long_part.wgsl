@@ -19,7 +19,7 @@ fn sign_part(p: u32, share: Share) {
         tile[share.thread] = least;
         workgroupBarrier();
     }
-    if share.is_idle || share.slice > 0 {
+    if share.is_idle | (share.slice > 0) {
         return;
     }
     for (var slice = 1u; slice < SLICES; slice++) {

@@ -54,7 +54,7 @@ fn share_of(block: u32, thread: u32) -> Share {
     let lane = thread % SLICE_THREADS;
     let first = block * SLICE_THREADS;
     let quad = first + lane;
-    return Share(thread, first, slice, lane, quad, slice >= SLICES || quad >= arrayLength(&coefficients));
+    return Share(thread, first, slice, lane, quad, (slice >= SLICES) | (quad >= arrayLength(&coefficients)));
 }
 
 fn quads_of(count: u32) -> u32 {
@@ -103,7 +103,9 @@ fn sign_item(item: u32, block: u32, thread: u32) {
 
 // Signs short parts, each on one slice.
 fn sign_run(first: u32, end: u32, share: Share) {
-    for (var p = first + share.slice; p < end && share.slice < SLICES; p += SLICES) {
+    // A thread behind the last slice takes none.
+    let own = select(first + share.slice, end, share.slice >= SLICES);
+    for (var p = own; p < end; p += SLICES) {
         let part = parts[p];
         let quads = quads_of(part.count);
         for (var i = share.lane; i < quads; i += SLICE_THREADS) {
@@ -116,7 +118,7 @@ fn sign_run(first: u32, end: u32, share: Share) {
     }
     let by = coefficients[share.quad];
     let row_quads = arrayLength(&coefficients);
-    for (var p = first + share.slice; p < end; p += SLICES) {
+    for (var p = own; p < end; p += SLICES) {
         let part = parts[p];
         let behind = part.first + quads_of(part.count);
         rows[p * row_quads + share.quad] = least_slots(by, part.first, behind, 1u);

@@ -34,3 +34,17 @@ fn low_factors(by: Coefficients) -> vec4<u32> {
 fn low_addends(by: Coefficients) -> vec4<u32> {
     return by.b_low;
 }
+
+// One permutation of a quad, four times.
+fn only(quad: u32, i: u32) -> Coefficients {
+    return Coefficients(
+        vec4(coefficients[quad].a_low[i]),
+        vec4(coefficients[quad].a_high[i]),
+        vec4(coefficients[quad].b_low[i]),
+        vec4(coefficients[quad].b_high[i]),
+        vec4(coefficients[quad].a0[i]),
+        vec4(coefficients[quad].a1[i]),
+        vec4(coefficients[quad].b0[i]),
+        vec4(coefficients[quad].b1[i]),
+    );
+}

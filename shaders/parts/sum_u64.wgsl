@@ -21,3 +21,8 @@ fn low_factors(by: Coefficients) -> vec4<u32> {
 fn low_addends(by: Coefficients) -> vec4<u32> {
     return vec4<u32>(by.b);
 }
+
+// One permutation of a quad, four times.
+fn only(quad: u32, i: u32) -> Coefficients {
+    return Coefficients(vec4(coefficients[quad].a[i]), vec4(coefficients[quad].b[i]));
+}

@@ -40,14 +40,16 @@ fn shifted(low: u32, high: u32) -> vec4<u32> {
 }
 
 // Hashes the four windows of bytes that begin at the first four bytes.
-fn four_windows(words: ptr<function, Words>) -> vec4<u32> {
+fn four_windows(text_words: array<u32, WORDS>) -> vec4<u32> {
+    // Indexed by a variable.
+    var words = text_words;
     var h = vec4(0u);
     for (var j = 0u; j < WINDOW / 4; j++) {
-        let block = shifted(words.words[j], words.words[j + 1]);
+        let block = shifted(words[j], words[j + 1]);
         h = vec4(mix_block(h.x, block.x), mix_block(h.y, block.y), mix_block(h.z, block.z), mix_block(h.w, block.w));
     }
     if WINDOW % 4 > 0 {
-        let rest = shifted(words.words[WINDOW / 4], words.words[WINDOW / 4 + 1]) & vec4((1u << (8 * (WINDOW % 4))) - 1);
+        let rest = shifted(words[WINDOW / 4], words[WINDOW / 4 + 1]) & vec4((1u << (8 * (WINDOW % 4))) - 1);
         h ^= vec4(scramble(rest.x), scramble(rest.y), scramble(rest.z), scramble(rest.w));
     }
     h ^= vec4(WINDOW);

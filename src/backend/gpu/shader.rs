@@ -4,7 +4,7 @@
 //! Each family's arithmetic stands in one part; mersenne31 and mersenne61 build on a sum of products that
 //! has two forms, with 64-bit integers and without.
 
-use super::workgroup::Workgroup;
+use super::workgroup::{WARP, Workgroup};
 use crate::error::Unsupported;
 use crate::pipeline::TextWindow;
 use crate::scheme::Family;
@@ -149,7 +149,12 @@ impl SignShader {
             constants.push(("WINDOW", window.units() as u32));
         }
         if self.is_low() {
-            constants.push(("SLOTS", workgroup.slots()));
+            let warp = workgroup.threads.min(WARP);
+            constants.extend([
+                ("SLOTS", workgroup.slots()),
+                ("WARP", warp),
+                ("WARPS", workgroup.threads / warp),
+            ]);
         }
         constants
     }
@@ -313,7 +318,7 @@ mod tests {
             let name = constant.name.clone().unwrap();
             let value = match &*name {
                 "THREADS" | "TILE_QUADS" | "SLOTS" => 128.0,
-                "SLICES" => 4.0,
+                "SLICES" | "WARPS" => 4.0,
                 _ => 32.0,
             };
             (name, value)
