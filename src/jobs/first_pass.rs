@@ -1,6 +1,7 @@
 //! The first pass: shingles, signs and bands all documents, piece by piece.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +16,13 @@ use super::numbered::Numbered;
 pub(crate) use super::numbered::NumbersRead;
 #[cfg(feature = "io")]
 use super::spilled::{DocumentWriter, save_rarities};
-use crate::documents::{DigestSet, DocumentBatch, Documents, Rows, TextBatch};
+use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::pipeline::{Banding, Scratch, ShingleBatch, ShingleSets, Signatures};
+use crate::pipeline::{
+    Banding, NormalisedTexts, Scratch, ShingleBatch, ShingleSets, Signatures, SignedRows,
+    TextSigner, UnfinishedRows, keys_of_rows,
+};
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
 #[cfg(feature = "io")]
@@ -178,6 +182,32 @@ impl PieceSets {
     }
 }
 
+/// Consecutive documents, signed or under way to a device.
+enum Signed<'a> {
+    Ready(SignedBatch),
+    Sent(Box<dyn UnfinishedRows + 'a>),
+}
+
+/// Numbered documents that the sink has not taken yet.
+struct Waiting<'a> {
+    signed: Signed<'a>,
+    /// Which of the signed documents the sink needs.
+    is_needed: Vec<bool>,
+    /// Their rows.
+    rows: Vec<u32>,
+    /// Their exact sets, and the position of the first.
+    sets: Option<(u32, PieceSets)>,
+}
+
+impl Waiting<'_> {
+    fn is_ready(&self) -> bool {
+        match &self.signed {
+            Signed::Ready(_) => true,
+            Signed::Sent(rows) => rows.is_ready(),
+        }
+    }
+}
+
 /// Consecutive documents, signed.
 pub(crate) enum SignedBatch {
     /// Signatures.
@@ -222,6 +252,8 @@ pub(crate) struct FirstPass<'a> {
     /// Bytes of input that were read before the run was stopped.
     bytes_before: u64,
     signing: Arc<Signing<'a>>,
+    /// The pieces that are numbered, but not with the sink: a device still signs the first of them.
+    waiting: VecDeque<Waiting<'a>>,
     /// The memory that the documents may take; `None` if there is no bound.
     #[cfg(feature = "io")]
     budget: Option<Budget>,
@@ -232,8 +264,12 @@ pub(crate) struct Signing<'a> {
     engine: &'a Engine,
     progress: &'a dyn Progress,
     spent: Spent,
+    /// What signs texts on a device; `None` if shingles are made here.
+    text_signer: Option<TextSigner<'a>>,
     /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
+    /// Reused memory of texts that were sent to a device.
+    texts: Mutex<Vec<NormalisedTexts>>,
     known: RwLock<Known>,
 }
 
@@ -253,11 +289,14 @@ impl<'a> FirstPass<'a> {
             progress,
             start: Instant::now(),
             bytes_before: 0,
+            waiting: VecDeque::new(),
             signing: Arc::new(Signing {
                 engine,
                 progress,
                 spent: Spent::default(),
+                text_signer: engine.text_signer(),
                 buffers: Mutex::default(),
+                texts: Mutex::default(),
                 known: RwLock::new(Known {
                     wanted: sink.wants(),
                     numbered: Numbered::default(),
@@ -300,7 +339,7 @@ impl<'a> FirstPass<'a> {
     /// notes about the records.
     pub(crate) fn number<R>(
         &mut self,
-        piece: SignedPiece<R>,
+        piece: SignedPiece<'a, R>,
         notes: &mut dyn Notes<R>,
     ) -> Result<()> {
         let signing = Arc::clone(&self.signing);
@@ -308,7 +347,6 @@ impl<'a> FirstPass<'a> {
         for notice in signing.engine.signer().notices() {
             self.progress.warn(&notice);
         }
-        let mut signed = piece.signed;
         let start = Instant::now();
         signing.make_room(piece.shingled.len());
         let first_row = signing.known().numbered.corpus().rows;
@@ -330,21 +368,56 @@ impl<'a> FirstPass<'a> {
             }
             u32::try_from(first).unwrap_or(u32::MAX)
         };
-        signed.retain(&is_needed);
-        if let Some(mut sets) = piece.sets {
+        let sets = piece.sets.map(|mut sets| {
             let mut needed = is_needed.iter();
             sets.ranges.retain(|_| needed.next() == Some(&true));
-            self.sink.take_sets(first, &rows, sets)?;
-        }
+            (first, sets)
+        });
+        self.waiting.push_back(Waiting {
+            signed: piece.signed,
+            is_needed,
+            rows,
+            sets,
+        });
         add(&signing.spent.number_ns, start);
         let start = Instant::now();
-        self.sink.take(signed, &rows)?;
-        self.sink.prepare()?;
+        while self.waiting.front().is_some_and(Waiting::is_ready) {
+            self.pass_on_first()?;
+        }
         #[cfg(feature = "io")]
-        self.spill_if_large(&mut signing.known_mut(), notes)?;
+        self.spill_if_large(notes)?;
         add(&signing.spent.band_ns, start);
         let wanted = self.sink.wants();
         signing.known_mut().wanted = wanted;
+        Ok(())
+    }
+
+    /// Passes the first waiting piece to the sink, once it is signed.
+    fn pass_on_first(&mut self) -> Result<()> {
+        let Some(waiting) = self.waiting.pop_front() else {
+            return Ok(());
+        };
+        let mut signed = match waiting.signed {
+            Signed::Ready(signed) => signed,
+            Signed::Sent(rows) => {
+                let (rows, texts) = rows.finish()?;
+                self.signing.give_back(texts);
+                self.signing.in_wanted_form(rows)
+            }
+        };
+        signed.retain(&waiting.is_needed);
+        if let Some((first, sets)) = waiting.sets {
+            self.sink.take_sets(first, &waiting.rows, sets)?;
+        }
+        self.sink.take(signed, &waiting.rows)?;
+        self.sink.prepare()
+    }
+
+    /// Passes everything that was numbered to the sink.
+    fn pass_on(&mut self) -> Result<()> {
+        while !self.waiting.is_empty() {
+            self.pass_on_first()?;
+        }
         Ok(())
     }
 
@@ -380,17 +453,20 @@ impl<'a> FirstPass<'a> {
     /// Writes everything numbered so far, for a checkpoint.
     #[cfg(feature = "io")]
     pub(crate) fn save(&mut self) -> Result<NumbersRead> {
+        self.pass_on()?;
         self.sink.flush()?;
         self.signing.known_mut().numbered.save()
     }
 
     /// Moves everything that grows with the documents to disk if it takes more memory than it may.
     #[cfg(feature = "io")]
-    fn spill_if_large<R>(&mut self, known: &mut Known, notes: &mut dyn Notes<R>) -> Result<()> {
+    fn spill_if_large<R>(&mut self, notes: &mut dyn Notes<R>) -> Result<()> {
         let Some(budget) = &self.budget else {
             return Ok(());
         };
-        let numbered = &mut known.numbered;
+        let signing = Arc::clone(&self.signing);
+        let known = signing.known();
+        let numbered = &known.numbered;
         if numbered.on_disk().is_some() || !self.sink.may_spill() {
             return Ok(());
         }
@@ -399,11 +475,13 @@ impl<'a> FirstPass<'a> {
         if held <= budget.held() && !is_long && !self.sink.must_spill() {
             return Ok(());
         }
+        drop(known);
         let spill = Spill::new(budget)?;
-        if let Some(rarities) = self.signing.engine.shingler().rarities() {
+        if let Some(rarities) = signing.engine.shingler().rarities() {
             save_rarities(&spill, rarities)?;
         }
-        self.spill(&spill, known, notes)
+        self.pass_on()?;
+        self.spill(&spill, &mut signing.known_mut(), notes)
     }
 
     /// Moves everything that grows with the documents to disk.
@@ -421,7 +499,13 @@ impl<'a> FirstPass<'a> {
     }
 
     /// Ends the pass, and adds its times to `times`.
-    pub(crate) fn finish(self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+    pub(crate) fn finish(mut self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let start = Instant::now();
+        self.pass_on()?;
+        add(&self.signing.spent.band_ns, start);
+        for notice in self.signing.engine.signer().notices() {
+            self.progress.warn(&notice);
+        }
         let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
         let corpus = numbered.finish()?;
         let elapsed_s = self.start.elapsed().as_secs_f64();
@@ -436,7 +520,7 @@ impl<'a> FirstPass<'a> {
     }
 }
 
-impl Signing<'_> {
+impl<'e> Signing<'e> {
     fn known(&self) -> RwLockReadGuard<'_, Known> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -464,7 +548,7 @@ impl Signing<'_> {
         &self,
         source: &P,
         piece: P::Piece,
-    ) -> Result<SignedPiece<P::Records>> {
+    ) -> Result<SignedPiece<'e, P::Records>> {
         if self.progress.is_stopped() {
             return Err(Error::Stopped);
         }
@@ -489,7 +573,7 @@ impl Signing<'_> {
         source: &P,
         piece: P::Piece,
         buffers: &mut Buffers,
-    ) -> Result<SignedPiece<P::Records>> {
+    ) -> Result<SignedPiece<'e, P::Records>> {
         let spent = &self.spent;
         let Buffers {
             documents: buffer,
@@ -505,6 +589,19 @@ impl Signing<'_> {
         let shingler = self.engine.shingler();
         shingler.check_forms(&documents)?;
         let wanted = self.known().wanted;
+        if let Some(signer) = &self.text_signer
+            && !wanted.sets
+            && !matches!(wanted.signed, SignedForm::Nothing)
+        {
+            let (shingled, signed) = self.send(signer, &wanted, &documents)?;
+            return Ok(SignedPiece {
+                records,
+                bytes,
+                shingled,
+                signed,
+                sets: None,
+            });
+        }
         let (made, of_exact) = if wanted.sets {
             (exact, Some(shingles))
         } else {
@@ -521,7 +618,8 @@ impl Signing<'_> {
             }
         });
         timed_without_nested(&spent.sign_ns, || {
-            let shingled = self.choose(&wanted, &documents, digests, made);
+            let has_shingles = |i| !made.sets().range(i).is_empty();
+            let shingled = self.choose(&wanted, &documents, digests, has_shingles);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
@@ -547,10 +645,71 @@ impl Signing<'_> {
                 records,
                 bytes,
                 shingled,
-                signed,
+                signed: Signed::Ready(signed),
                 sets: exact_sets,
             })
         })
+    }
+
+    /// Sends the texts of a piece to a device, which shingles and signs them.
+    fn send(
+        &self,
+        signer: &TextSigner<'e>,
+        wanted: &Wanted,
+        documents: &Rows<'_>,
+    ) -> Result<(Vec<Shingled>, Signed<'e>)> {
+        let spent = &self.spent;
+        let shingler = self.engine.shingler();
+        let texts = self.texts.lock().ok().and_then(|mut all| all.pop());
+        let mut texts = texts.unwrap_or_default();
+        let digests = timed_without_nested(&spent.shingle_ns, || {
+            texts.clear();
+            for row in 0..documents.len() {
+                if let Document::Text(text) = documents.get(row) {
+                    texts.push(text, shingler);
+                }
+            }
+            (0..texts.len()).map(|i| texts.digest(i)).collect()
+        });
+        timed_without_nested(&spent.sign_ns, || {
+            let has_shingles = |i| !texts.bytes(i).is_empty();
+            let shingled = self.choose(wanted, documents, digests, has_shingles);
+            let numbered = shingled.iter().enumerate();
+            let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
+            let banding = match wanted.signed {
+                SignedForm::Keys(banding) => Some(banding),
+                SignedForm::Signatures | SignedForm::Nothing => None,
+            };
+            let chosen = chosen.collect();
+            let sent = signer.0.send(texts, chosen, shingler, banding)?;
+            Ok((shingled, Signed::Sent(sent)))
+        })
+    }
+
+    /// Keeps the memory of texts for later ones.
+    fn give_back(&self, texts: NormalisedTexts) {
+        if texts.capacity() <= GIANT
+            && let Ok(mut all) = self.texts.lock()
+        {
+            all.push(texts);
+        }
+    }
+
+    /// Makes keys of signatures where the sink wants keys, and the device made signatures.
+    fn in_wanted_form(&self, rows: SignedRows) -> SignedBatch {
+        match (rows, self.known().wanted.signed) {
+            (SignedRows::Keys { banding, keys }, _) => SignedBatch::Keys {
+                bands: banding.bands(),
+                keys,
+            },
+            (SignedRows::Signatures(signatures), SignedForm::Keys(banding)) => {
+                let bands = banding.bands();
+                let mut keys = vec![0; signatures.len() * bands];
+                keys_of_rows(&signatures, banding, &mut keys);
+                SignedBatch::Keys { bands, keys }
+            }
+            (SignedRows::Signatures(signatures), _) => SignedBatch::Signatures(signatures),
+        }
     }
 
     /// Decides which documents are signed. [`FirstPass::number`] finds repeats of documents in other pieces that are
@@ -560,12 +719,12 @@ impl Signing<'_> {
         wanted: &Wanted,
         documents: &Rows<'_>,
         digests: Vec<u128>,
-        made: &ShingleBatch,
+        has_shingles: impl Fn(usize) -> bool,
     ) -> Vec<Shingled> {
         let known = self.known();
         let mut seen = DigestSet::default();
         let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
-            let has_shingles = wanted.empty_sets || !made.sets().range(i).is_empty();
+            let has_shingles = wanted.empty_sets || has_shingles(i);
             let is_signed = !wanted.distinct_only
                 || has_shingles && !known.numbered.is_known(digest) && seen.insert(digest);
             Shingled {
@@ -613,12 +772,12 @@ struct Buffers {
 }
 
 /// A signed piece, without its text.
-pub(crate) struct SignedPiece<R> {
+pub(crate) struct SignedPiece<'a, R> {
     records: R,
     bytes: usize,
     shingled: Vec<Shingled>,
     /// The documents with `is_signed`.
-    signed: SignedBatch,
+    signed: Signed<'a>,
     /// Their exact sets, if they are wanted and computed on the way.
     sets: Option<PieceSets>,
 }

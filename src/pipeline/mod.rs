@@ -85,6 +85,7 @@ pub(crate) use prefix_filter::{PairFilter, SetSummary};
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
 pub(crate) use shingle::Rarities;
+pub(crate) use shingle::NormalisedTexts;
 #[cfg(feature = "gpu")]
 pub(crate) use shingle::TextWindow;
 #[cfg(feature = "internals")]
@@ -94,9 +95,13 @@ pub use shingle::{
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
 pub(crate) use sign::lower;
-pub use sign::{Signatures, SignaturesMut, Signer};
+#[doc(hidden)]
+pub use sign::TextSigner;
+pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
+pub(crate) use sign::{SignTexts, SignedRows, UnfinishedRows};
+pub(crate) use sign::keys_of_rows;
 #[cfg(feature = "gpu")]
-pub(crate) use sign::{keys_of_rows, signed_keys};
+pub(crate) use sign::signed_keys;
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{

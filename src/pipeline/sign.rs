@@ -1,7 +1,7 @@
 //! Signs shingle sets (MMDS 3.3): the trait that all backends implement, and matrices of signatures.
 
 use super::banding::{Banding, check_keys, keys_of_row};
-use super::shingle::{ShingleSets, Shingler};
+use super::shingle::{NormalisedTexts, ShingleSets, Shingler};
 use crate::documents::Documents;
 use crate::error::{Conflict, Result};
 use crate::scheme::Width;
@@ -123,12 +123,83 @@ pub trait Signer: Send + Sync {
         signed_keys(self, sets, banding, keys)
     }
 
+    /// What a device did so far; `None` without a device.
+    fn device_use(&self) -> Option<DeviceUse> {
+        None
+    }
+
+    /// What signs the texts of a shingler on a device, several batches at a time.
+    #[doc(hidden)]
+    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
+        let _ = shingler;
+        None
+    }
+
     /// Messages for the user about the work so far; each message is returned only once; for example, that a
     /// device failed and
     /// the CPU took over.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// What a device did for a signer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeviceUse {
+    /// Name of the device.
+    pub device: String,
+    /// Number of loads sent to it.
+    pub loads: u64,
+    /// The most loads that were under way at a time.
+    pub most_loads_in_flight: usize,
+    /// Bytes of text sent, normalised.
+    pub text_bytes: u64,
+    /// Bytes of shingle hashes sent.
+    pub hash_bytes: u64,
+    /// Why it was given up; `None` if it was not.
+    pub failure: Option<String>,
+}
+
+/// Signs texts on a device, several batches at a time.
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "it only lends a signer")]
+pub struct TextSigner<'a>(
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code))] pub(crate) &'a dyn SignTexts,
+);
+
+/// Sends texts to a device. What comes back is collected later.
+#[cfg_attr(
+    not(feature = "gpu"),
+    allow(dead_code, reason = "only devices implement it")
+)]
+pub(crate) trait SignTexts: Sync {
+    /// Begins to sign the chosen texts, of which `shingler` has made the windows. The rows are their band keys if a banding
+    /// is given, and the device makes such keys; otherwise their signatures.
+    fn send(
+        &self,
+        texts: NormalisedTexts,
+        chosen: Vec<usize>,
+        shingler: &Shingler,
+        banding: Option<Banding>,
+    ) -> Result<Box<dyn UnfinishedRows + '_>>;
+}
+
+/// Rows that a device makes.
+pub(crate) trait UnfinishedRows: Send {
+    /// Whether they are back.
+    fn is_ready(&self) -> bool;
+
+    /// Waits for the rows of the chosen texts, in order, and returns the texts, whose memory may be used again. The CPU
+    /// signs what the device did not.
+    fn finish(self: Box<Self>) -> Result<(SignedRows, NormalisedTexts)>;
+}
+
+/// Rows of documents.
+pub(crate) enum SignedRows {
+    Signatures(Signatures),
+    /// Band keys, `[documents, bands]`.
+    Keys { banding: Banding, keys: Vec<u64> },
 }
 
 macro_rules! signer_behind {
@@ -165,6 +236,14 @@ macro_rules! signer_behind {
 
             fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
                 (**self).band_keys(sets, banding, keys)
+            }
+
+            fn device_use(&self) -> Option<DeviceUse> {
+                (**self).device_use()
+            }
+
+            fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
+                (**self).text_signer(shingler)
             }
 
             fn notices(&self) -> Vec<String> {

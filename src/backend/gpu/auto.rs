@@ -10,7 +10,9 @@ use super::shader::{Integers, computes};
 use super::signer::Gpu;
 use crate::documents::Documents;
 use crate::error::Result;
-use crate::pipeline::{Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer};
+use crate::pipeline::{
+    Banding, DeviceUse, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, TextSigner,
+};
 use crate::scheme::{Family, Permutations, Width, fmix64};
 use crate::scheme::{Hashes, SlotsMut};
 
@@ -191,6 +193,14 @@ impl Signer for Chosen {
 
     fn band_keys(&self, sets: &ShingleSets<'_>, banding: Banding, keys: &mut [u64]) -> Result<()> {
         self.signer.band_keys(sets, banding, keys)
+    }
+
+    fn device_use(&self) -> Option<DeviceUse> {
+        self.signer.device_use()
+    }
+
+    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
+        self.signer.text_signer(shingler)
     }
 
     fn notices(&self) -> Vec<String> {

@@ -60,7 +60,7 @@ pub(super) struct Device {
     pub(super) layout: wgpu::BindGroupLayout,
     pipelines: Mutex<HashMap<Program, Arc<wgpu::ComputePipeline>>>,
     failure: Arc<Mutex<Option<Failure>>>,
-    /// Read-locked while mapped memory is read, write-locked by calls that may free it.
+    /// Read-locked while mapped memory is copied, write-locked by calls that may free it.
     views: RwLock<()>,
 }
 
@@ -297,13 +297,13 @@ impl Device {
         }
     }
 
-    /// Reads mapped memory. Polling and submitting wait meanwhile: on a lost device they free its buffers,
+    /// Copies from or to mapped memory. Polling and submitting wait meanwhile: on a lost device they free its buffers,
     /// mapped or not.
-    pub(super) fn read<T>(&self, read: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
+    pub(super) fn while_mapped<T>(&self, copy: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
         let _others = self.views.read().unwrap_or_else(PoisonError::into_inner);
         match self.failure() {
             Some(failure) => Err(failure),
-            None => read(),
+            None => copy(),
         }
     }
 

@@ -5,7 +5,9 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::{Document as Input, Documents, Rows};
 use crate::error::Result;
-use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow};
+use crate::pipeline::{
+    NormalisedTexts, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow,
+};
 use crate::scheme::Hashes;
 
 /// The documents of a call.
@@ -16,8 +18,12 @@ pub(super) trait DeviceWork: Sync {
     /// Bytes of document `i`, as a measure of its work.
     fn bytes(&self, i: usize) -> usize;
 
-    /// Passes document `i` to `send` in a device's layout; `None` if the CPU has to sign it.
-    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(Option<&Document<'_>>));
+    /// Lays out a range of documents; `None` stands for one that the CPU has to sign. Texts are normalised into `texts`.
+    fn lay_out<'d>(
+        &'d self,
+        range: Range<usize>,
+        texts: &'d mut NormalisedTexts,
+    ) -> Vec<Option<Document<'d>>>;
 
     /// Signs a range of documents by a signer of the CPU.
     fn sign_on(
@@ -40,19 +46,26 @@ impl DeviceWork for HashedSets<'_> {
         4 * self.0.range(i).len()
     }
 
-    fn lay_out(&self, i: usize, _: &mut Scratch, send: &mut dyn FnMut(Option<&Document<'_>>)) {
-        let range = self.0.range(i);
-        let count = range.len();
-        let (bytes, width): (&[u8], _) = match self.0.hashes() {
-            Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
-            Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
+    fn lay_out<'d>(
+        &'d self,
+        range: Range<usize>,
+        _: &'d mut NormalisedTexts,
+    ) -> Vec<Option<Document<'d>>> {
+        let lay_out = |i| {
+            let range = self.0.range(i);
+            let count = range.len();
+            let (bytes, width): (&[u8], _) = match self.0.hashes() {
+                Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
+                Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
+            };
+            Some(Document {
+                bytes,
+                stride: width,
+                window_bytes: width,
+                count,
+            })
         };
-        send(Some(&Document {
-            bytes,
-            stride: width,
-            window_bytes: width,
-            count,
-        }));
+        range.map(lay_out).collect()
     }
 
     fn sign_on(
@@ -82,7 +95,7 @@ pub(super) struct Texts<'a> {
 }
 
 /// Lays out a normalised text; `None` if it has shingles, but fewer units than a window.
-fn laid_out(bytes: &[u8], window: TextWindow) -> Option<Document<'_>> {
+pub(super) fn laid_out(bytes: &[u8], window: TextWindow) -> Option<Document<'_>> {
     let (window_bytes, count) = match window {
         TextWindow::Bytes(size) => (size, (bytes.len() + 1).saturating_sub(size)),
         // A window that begins inside of a character is that of the next one.
@@ -115,17 +128,21 @@ impl DeviceWork for Texts<'_> {
         self.texts.get(i).bytes()
     }
 
-    fn lay_out(
-        &self,
-        i: usize,
-        scratch: &mut Scratch,
-        send: &mut dyn FnMut(Option<&Document<'_>>),
-    ) {
-        // Callers check the form of documents.
-        let Input::Text(text) = self.texts.get(i) else {
-            return;
-        };
-        send(laid_out(self.shingler.normalised(text, scratch), self.window).as_ref());
+    fn lay_out<'d>(
+        &'d self,
+        range: Range<usize>,
+        texts: &'d mut NormalisedTexts,
+    ) -> Vec<Option<Document<'d>>> {
+        texts.clear();
+        for i in range {
+            // Callers check the form of documents.
+            if let Input::Text(text) = self.texts.get(i) {
+                texts.push(text, self.shingler);
+            }
+        }
+        let texts = &*texts;
+        let lay_out = |i| laid_out(texts.bytes(i), self.window);
+        (0..texts.len()).map(lay_out).collect()
     }
 
     fn sign_on(

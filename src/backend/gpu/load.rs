@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::bounds::Bounds;
 use super::shader::{BAND_THREADS, QUAD};
+use super::slot::Dispatch;
 use super::workgroup::Workgroup;
 
 /// A document in a device's layout: shingle i begins at byte `i * stride`, and has at most `window_bytes` bytes.
@@ -47,6 +48,21 @@ impl LoadShape {
         tile_shingles / (2 * self.workgroup.slices as usize)
     }
 
+    /// The shape of loads that are so many times as large.
+    pub(super) fn scaled(self, scale: usize) -> Self {
+        let Bounds {
+            input_bytes,
+            row_bytes,
+            ..
+        } = self.bounds;
+        let bounds = Bounds {
+            input_bytes: input_bytes * scale,
+            row_bytes: row_bytes * scale,
+            ..self.bounds
+        };
+        LoadShape { bounds, ..self }
+    }
+
     /// Most parts of a load.
     pub(super) fn parts(&self) -> usize {
         self.bounds
@@ -79,14 +95,15 @@ pub(super) type Part = [u32; 3];
 #[derive(Debug, Default)]
 pub(super) struct Load {
     pub(super) parts: Vec<Part>,
-    /// The document of each part.
-    pub(super) documents: Vec<usize>,
+    /// The first part of each document.
+    starts: Vec<u32>,
     /// Where items begin among the parts.
     items: Vec<u32>,
     /// Quads of the tile that the parts of the last item take.
     item_quads: usize,
     pub(super) input_bytes: usize,
     updates: u64,
+    is_text: bool,
 }
 
 /// What a load adds of a document: shingles, and the bytes to copy into the input.
@@ -110,7 +127,7 @@ impl Load {
     )]
     pub(super) fn room(&self, shape: &LoadShape, document: &Document<'_>) -> usize {
         let bounds = &shape.bounds;
-        let bytes_left = bounds.input_bytes - self.input_bytes;
+        let bytes_left = bounds.input_bytes.saturating_sub(self.input_bytes);
         let by_bytes = match bytes_left.checked_sub(document.window_bytes) {
             Some(behind_first) => behind_first / document.stride + 1,
             None => 0,
@@ -136,7 +153,6 @@ impl Load {
     pub(super) fn add(
         &mut self,
         shape: &LoadShape,
-        index: usize,
         document: &Document<'_>,
         from: usize,
         is_whole: bool,
@@ -155,6 +171,8 @@ impl Load {
             return None;
         }
         let start = self.input_bytes / stride;
+        self.is_text = stride == 1;
+        self.starts.push(self.parts.len() as u32);
         let tile_quads = shape.tile_quads() as usize;
         for first in (0..shingles).step_by(part) {
             let count = part.min(shingles - first);
@@ -170,7 +188,6 @@ impl Load {
             self.parts
                 .push([(start + first) as u32, count as u32, self.item_quads as u32]);
             self.item_quads += quads;
-            self.documents.push(index);
         }
         let end = (from + shingles - 1) * stride + window_bytes;
         let bytes = from * stride..end.min(document.bytes.len());
@@ -184,22 +201,43 @@ impl Load {
         })
     }
 
-    /// The documents of the load without repetition, and where the parts of each begin, with the end.
+    /// Whether the input is text. Otherwise, it is hashes.
+    pub(super) fn is_text(&self) -> bool {
+        self.is_text
+    }
+
+    /// Number of documents, with those of which only a piece is in the load.
+    pub(super) fn documents(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Number of rows that come back: one per document if these are band keys.
+    pub(super) fn rows(&self, dispatch: &Dispatch) -> usize {
+        match dispatch.key_pass {
+            Some(_) => self.documents(),
+            None => self.parts.len(),
+        }
+    }
+
+    /// Where the parts of each document begin, with the end. Padded with empty documents for the threads behind the last
+    /// band key.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "the bounds of a load are below 2^32"
     )]
-    pub(super) fn whole_documents(&self) -> (Vec<usize>, Vec<u32>) {
-        let mut documents = self.documents.clone();
-        documents.dedup();
-        let mut starts = Vec::with_capacity(documents.len() + 1);
-        for (part, document) in self.documents.iter().enumerate() {
-            if part == 0 || self.documents[part - 1] != *document {
-                starts.push(part as u32);
-            }
-        }
-        starts.push(self.parts.len() as u32);
-        (documents, starts)
+    pub(super) fn document_starts(&self, shape: &LoadShape, bands: usize) -> Vec<u32> {
+        let [columns, rows] = shape.groups_for(self.documents() * bands);
+        let threads = (columns * rows * BAND_THREADS) as usize;
+        let mut starts = self.starts.clone();
+        let padded = threads.div_ceil(bands) + 1;
+        starts.resize(padded.min(shape.parts() + 1), self.parts.len() as u32);
+        starts
+    }
+
+    /// Begins the next documents at a multiple of `alignment`, and returns it.
+    pub(super) fn align(&mut self, alignment: usize) -> usize {
+        self.input_bytes = self.input_bytes.next_multiple_of(alignment);
+        self.input_bytes
     }
 
     /// The list of items with its end, padded with empty items to whole rows of workgroups, and the numbers
@@ -236,7 +274,7 @@ mod tests {
         let mut from = 0;
         while from < document.count {
             let mut load = Load::default();
-            let added = load.add(shape, 7, document, from, false).unwrap();
+            let added = load.add(shape, document, from, false).unwrap();
             from += added.shingles;
             cut.push((load, added));
         }
@@ -352,11 +390,8 @@ mod tests {
             count,
         };
         let mut load = Load::default();
-        for (i, count) in [5, 1, 1024, 1024, 1024, 1024, 7, 1024, 1024]
-            .into_iter()
-            .enumerate()
-        {
-            load.add(&shape, i, &document(count), 0, false).unwrap();
+        for count in [5, 1, 1024, 1024, 1024, 1024, 7, 1024, 1024] {
+            load.add(&shape, &document(count), 0, false).unwrap();
         }
         // Parts of at most 8 shingles share an item: then each of 128 slices has two of them.
         let (items, groups) = load.items(&shape);

@@ -2,7 +2,6 @@
 
 use std::sync::mpsc::channel;
 
-use super::buffers::{Buffers, Dispatch};
 use super::device::{Attempt, Failure};
 use super::documents::{DeviceWork, HashedSets, Texts};
 use super::load::Load;
@@ -10,10 +9,11 @@ use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
 use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;
+use super::slot::Slot;
 use crate::backend::simd::Simd;
 use crate::documents::Documents;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{Scratch, ShingleSets, Shingler, Signatures, Signer, lower};
+use crate::pipeline::{NormalisedTexts, ShingleSets, Shingler, Signatures, Signer, lower};
 use crate::scheme::SlotsMut;
 use crate::scheme::Word;
 use crate::scheme::{Family, Scheme};
@@ -23,7 +23,7 @@ use crate::simd::Isa;
 #[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
 pub struct DeviceLoad {
     gpu: Gpu,
-    buffers: Buffers,
+    slot: Slot,
     input_kind: ShaderInput,
     input: Vec<u8>,
     /// The document of each row.
@@ -75,27 +75,26 @@ impl DeviceLoad {
     }
 
     fn send<D: DeviceWork>(gpu: Gpu, documents: &D, input_kind: ShaderInput) -> Attempt<Self> {
-        let (device, shape) = (&*gpu.0.device, &gpu.0.shape);
+        let device = &*gpu.0.device;
+        let dispatch = gpu.0.dispatch(input_kind, None)?;
+        let slot = gpu.0.link.slot()?;
+        let shape = slot.shape;
+        let mut texts = NormalisedTexts::default();
         let mut input = Vec::new();
         let mut load = Load::default();
+        let mut rows = Vec::new();
         let mut shingles = 0;
-        let mut scratch = Scratch::default();
-        let mut is_full = false;
         for i in 0..documents.len() {
-            documents.lay_out(i, &mut scratch, &mut |document| {
-                let Some(document) = document.filter(|document| document.count > 0) else {
-                    return;
-                };
-                match load.add(shape, i, document, 0, true) {
-                    Some(added) => {
-                        input.extend_from_slice(&document.bytes[added.bytes]);
-                        shingles += added.shingles as u64;
-                        is_full = added.shingles < document.count;
-                    }
-                    None => is_full = true,
-                }
-            });
-            if is_full {
+            let laid_out = documents.lay_out(i..i + 1, &mut texts);
+            let document = laid_out[0].filter(|document| document.count > 0);
+            let Some(document) = document else { continue };
+            let Some(added) = load.add(&shape, &document, 0, true) else {
+                break;
+            };
+            input.extend_from_slice(&document.bytes[added.bytes]);
+            rows.resize(load.rows(&dispatch), i);
+            shingles += added.shingles as u64;
+            if added.shingles < document.count {
                 break;
             }
         }
@@ -103,19 +102,13 @@ impl DeviceLoad {
             return Err(Failure::Refused("there is nothing to sign".to_owned()));
         }
         input.resize(input.len().next_multiple_of(4), 0);
-        let (_, groups) = load.items(shape);
-        let rows = load.documents.clone();
-        let pipeline = gpu.0.pipeline(input_kind)?;
-        let dispatch = Dispatch {
-            pipeline: &pipeline,
-            blocks: gpu.0.blocks(),
-            key_pass: None,
-        };
-        let buffers = gpu.0.buffers()?;
-        let sent = buffers.send(device, shape, &input, load, &dispatch)?;
-        let buffers = sent.receive(device, shape.bounds.timeout, |_, _, _| {})?;
+        let (_, groups) = load.items(&shape);
+        slot.staging().write(device, 0, [&input[..]])?;
+        let mut sent = slot.send(device, &load, &dispatch)?;
+        device.wait(shape.bounds.timeout, || sent.is_done())?;
+        let slot = sent.receive(device, &mut Vec::new())?;
         Ok(DeviceLoad {
-            buffers,
+            slot,
             input_kind,
             input,
             documents: rows,
@@ -145,22 +138,9 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
     pub fn upload(&self) -> Result<()> {
-        let device = &*self.gpu.0.device;
-        let (sender, done) = channel();
-        let uploaded = device
-            .attempt(|| {
-                self.buffers.write_input(device, &self.input);
-                let encoder = device.device.create_command_encoder(&Default::default());
-                encoder.on_submitted_work_done(move || {
-                    let _ = sender.send(());
-                });
-                device.submit(encoder.finish());
-                Ok(())
-            })
-            .and_then(|()| {
-                device.wait(self.gpu.0.shape.bounds.timeout, || done.try_recv().is_ok())
-            });
-        self.explain(uploaded)
+        let timeout = self.gpu.0.shape.bounds.timeout;
+        let device = &self.gpu.0.device;
+        self.explain(self.slot.upload(device, &self.input, timeout))
     }
 
     /// Runs the shader `times` times in one submission on what the device holds, and waits for the last run.
@@ -174,16 +154,11 @@ impl DeviceLoad {
     fn try_kernel(&self, times: u32) -> Attempt<()> {
         let device = &*self.gpu.0.device;
         let pipeline = self.gpu.0.pipeline(self.input_kind)?;
-        let dispatch = Dispatch {
-            pipeline: &pipeline,
-            blocks: self.gpu.0.blocks(),
-            key_pass: None,
-        };
         let (sender, done) = channel();
         device.attempt(|| {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             for _ in 0..times {
-                self.buffers.dispatch(&mut encoder, self.groups, &dispatch);
+                self.slot.dispatch(&mut encoder, self.groups, &pipeline);
             }
             encoder.on_submitted_work_done(move || {
                 let _ = sender.send(());
@@ -202,7 +177,7 @@ impl DeviceLoad {
         rows.clear();
         let timeout = self.gpu.0.shape.bounds.timeout;
         let read = self
-            .buffers
+            .slot
             .read_rows(&self.gpu.0.device, self.row_bytes(), timeout, |bytes| {
                 rows.extend_from_slice(bytes);
             });

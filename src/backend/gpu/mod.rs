@@ -5,8 +5,8 @@
 //! whatever a device fails to sign; [`Signer::notices`](crate::pipeline::Signer::notices) reports it. Not
 //! every scheme suits a device: [`computes`] tells which do.
 
-// The documents of a call are shared out among threads. Each thread fills loads with its documents, keeps
-// several of them in flight, and folds the rows that come back.
+// Threads fill loads with documents together (`link`), several of which are in flight, and fold the rows that come back:
+// those of a whole call in shares (`batches`), or those of one piece of a run while others are under way (`texts`).
 
 mod shader;
 
@@ -22,17 +22,19 @@ mod device;
 
 mod load;
 
-mod buffers;
+mod slot;
 
-mod pool;
+mod link;
 
 mod documents;
 
-mod output;
+mod rows;
 
 mod prepared;
 
-mod worker;
+mod batches;
+
+mod texts;
 
 mod signer;
 

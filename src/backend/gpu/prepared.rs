@@ -1,14 +1,14 @@
 //! A device prepared for one scheme, and the CPU signer that stands in for it.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::buffers::Buffers;
 use super::device::{Attempt, Device, Failure, Program, lock};
-use super::load::LoadShape;
+use super::link::{Link, Sent};
+use super::load::{Document, LoadShape};
 use super::options::GpuOptions;
-use super::pool::Pool;
 use super::shader::{self, Integers, QUAD, ShaderInput, SignShader};
+use super::slot::{Dispatch, KeyPass};
 use super::workgroup::Workgroup;
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::Signer;
@@ -21,9 +21,8 @@ pub(super) struct PreparedDevice {
     pub(super) num_perm: usize,
     /// Every slot of the empty set.
     pub(super) empty: u64,
-    pub(super) coefficients: wgpu::Buffer,
     pub(super) shape: LoadShape,
-    pub(super) pool: Pool,
+    pub(super) link: Link,
     /// Signs what the device does not.
     pub(super) cpu: Box<dyn Signer>,
     /// Whether the CPU signs whenever no load can be sent.
@@ -31,8 +30,6 @@ pub(super) struct PreparedDevice {
     /// Whether a notice already says that the device failed.
     has_warned: AtomicBool,
     notices: Mutex<Vec<String>>,
-    /// Loads until a test has the device lost.
-    loads_until_loss: Option<AtomicU32>,
 }
 
 impl PreparedDevice {
@@ -97,14 +94,17 @@ impl PreparedDevice {
             family,
             num_perm,
             empty,
-            coefficients: coefficients.map_err(refused)?,
             shape,
-            pool: Pool::default(),
+            link: Link::new(
+                device.clone(),
+                coefficients.map_err(refused)?,
+                shape,
+                options.lose_after(),
+            ),
             cpu,
             is_hybrid,
             has_warned: AtomicBool::new(false),
             notices: Mutex::default(),
-            loads_until_loss: options.lose_after().map(AtomicU32::new),
             device: device.clone(),
         };
         // A shader that does not compile is an error now, not a failure later.
@@ -121,23 +121,32 @@ impl PreparedDevice {
         })
     }
 
-    /// Blocks of permutations, one per workgroup.
-    pub(super) fn blocks(&self) -> u32 {
-        self.shape.workgroup.blocks
+    /// What is dispatched for loads of an input, for band keys if a pass makes them.
+    pub(super) fn dispatch(
+        &self,
+        input: ShaderInput,
+        key_pass: Option<KeyPass>,
+    ) -> Attempt<Dispatch> {
+        Ok(Dispatch {
+            pipeline: self.pipeline(input)?,
+            key_pass,
+        })
     }
 
-    /// Makes the buffers of one load.
-    pub(super) fn buffers(&self) -> Attempt<Buffers> {
-        Buffers::new(&self.device, &self.shape, &self.coefficients)
-    }
-
-    /// Counts a load that was sent, and loses the device when a test wants that.
-    pub(super) fn count_load(&self) {
-        if let Some(loads) = &self.loads_until_loss
-            && loads.fetch_sub(1, Ordering::Relaxed) == 1
-        {
-            self.device.lose();
+    /// Sends documents. Notes a failure of the device, of which all documents are left to the CPU.
+    pub(super) fn send(
+        &self,
+        documents: &[Option<Document<'_>>],
+        dispatch: &Attempt<Dispatch>,
+    ) -> Sent {
+        let sent = match dispatch {
+            Ok(dispatch) => self.link.send(documents, dispatch, self.is_hybrid),
+            Err(failure) => Sent::none(documents, failure),
+        };
+        if let Some(failure) = &sent.failure {
+            self.note(failure);
         }
+        sent
     }
 
     /// Gives the device up where a failure is final, and leaves a notice of the first failure.

@@ -1,21 +1,20 @@
 //! The signer: shares the documents of a call out among threads.
 
-use rayon::prelude::*;
-
-use super::buffers::KeyPass;
+use super::batches::make;
 use super::device::{Device, Program};
 use super::documents::{DeviceWork, HashedSets, Texts};
 use super::options::GpuOptions;
-use super::output::{KeyRows, RowOutput, SignatureRows};
 use super::prepared::PreparedDevice;
+use super::rows::{KeyRows, SignatureRows};
 use super::shader::{Integers, ShaderInput};
-use super::worker::Worker;
+use super::slot::KeyPass;
+use super::texts::SentTexts;
 use crate::backend::rows::wrong_width;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
-    Banding, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, check_keys, keys_of_row,
-    keys_of_rows, signed_keys,
+    Banding, DeviceUse, NormalisedTexts, ShingleSets, Shingler, SignTexts, SignaturesMut, Signer,
+    TextSigner, TextWindow, UnfinishedRows, check_keys, keys_of_row, signed_keys,
 };
 use crate::scheme::Word;
 use crate::scheme::{Hashes, Slots, SlotsMut};
@@ -39,33 +38,16 @@ impl Gpu {
         PreparedDevice::new(permutations, empty, options, cpu, is_hybrid).map(Gpu)
     }
 
-    /// Makes the rows of documents on several threads. Skips documents that are too long for a load where
-    /// a row needs the whole document, and returns their numbers.
-    fn make<D: DeviceWork, O: RowOutput>(
-        &self,
-        documents: &D,
-        output: &O,
-        rows: &mut [O::Number],
-        input: ShaderInput,
-    ) -> Result<Vec<usize>> {
-        let pipeline = self.0.pipeline(input);
-        let shares = share_out(documents, rows, output.row_len());
-        let made = shares
-            .into_par_iter()
-            .map(|share| Worker::new(&self.0, documents, output, &pipeline, share).run());
-        Ok(made.collect::<Result<Vec<_>>>()?.concat())
-    }
-
     fn sign<D: DeviceWork, S: Word>(
         &self,
         documents: &D,
         slots: &mut [S],
         input: ShaderInput,
     ) -> Result<()> {
-        let output = SignatureRows {
+        let kind = SignatureRows {
             empty: vec![S::cut(self.0.empty); self.0.num_perm],
         };
-        self.make(documents, &output, slots, input).map(|_| ())
+        make(&self.0, documents, &kind, slots, &self.0.dispatch(input, None))
     }
 
     /// What makes band keys of rows; `None` where keys are no fewer bytes than rows, or the shader fails.
@@ -73,15 +55,8 @@ impl Gpu {
         clippy::cast_possible_truncation,
         reason = "there are at most 2^14 permutations"
     )]
-    fn key_rows(&self, banding: Banding) -> Option<KeyRows> {
-        let PreparedDevice {
-            device,
-            shape,
-            family,
-            num_perm,
-            empty,
-            ..
-        } = &self.0;
+    fn key_pass(&self, banding: Banding) -> Option<KeyPass> {
+        let PreparedDevice { device, shape, .. } = &self.0;
         let (bands, band_slots) = (banding.bands(), banding.rows());
         if bands * size_of::<u64>() >= shape.row_bytes() {
             return None;
@@ -94,56 +69,34 @@ impl Gpu {
             row_words: (shape.row_slots * slot_words) as u32,
         });
         let pipeline = pipeline.inspect_err(|failure| self.0.note(failure)).ok()?;
-        let mut empty_keys = vec![0; bands];
+        Some(KeyPass { pipeline, bands })
+    }
+
+    /// The band keys of the empty set.
+    fn empty_keys(&self, banding: Banding) -> Vec<u64> {
+        let PreparedDevice {
+            family,
+            num_perm,
+            empty,
+            ..
+        } = &self.0;
+        let mut keys = vec![0; banding.bands()];
         match family.slot_width() {
-            Width::U32 => keys_of_row(
-                Slots::U32(&vec![u32::cut(*empty); *num_perm]),
-                banding,
-                &mut empty_keys,
-            ),
-            Width::U64 => keys_of_row(
-                Slots::U64(&vec![*empty; *num_perm]),
-                banding,
-                &mut empty_keys,
-            ),
+            Width::U32 => {
+                let row = vec![u32::cut(*empty); *num_perm];
+                keys_of_row(Slots::U32(&row), banding, &mut keys);
+            }
+            Width::U64 => keys_of_row(Slots::U64(&vec![*empty; *num_perm]), banding, &mut keys),
         }
-        Some(KeyRows {
-            banding,
-            empty: empty_keys,
-            key_pass: KeyPass { pipeline, bands },
-        })
+        keys
     }
-}
 
-/// The least work of a thread, in bytes.
-const SHARE_BYTES: usize = 1 << 20;
-
-/// Cuts the documents into shares of about the same size, one per thread: the number of the first
-/// document, and the rows of `row_len`.
-fn share_out<'a, D: DeviceWork, S>(
-    documents: &D,
-    mut rows: &'a mut [S],
-    row_len: usize,
-) -> Vec<(usize, &'a mut [S])> {
-    let count = documents.len();
-    let all: usize = (0..count).map(|i| documents.bytes(i)).sum();
-    let shares = (all / SHARE_BYTES).clamp(1, rayon::current_num_threads());
-    let mut shared = Vec::with_capacity(shares);
-    let (mut first, mut next, mut bytes) = (0, 0, 0);
-    for share in 1..=shares {
-        let end = all / shares * share;
-        while next < count && (share == shares || bytes < end) {
-            bytes += documents.bytes(next);
-            next += 1;
-        }
-        let (of_share, rest) = rows.split_at_mut((next - first) * row_len);
-        rows = rest;
-        if next > first {
-            shared.push((first, of_share));
-        }
-        first = next;
+    /// The windows of the texts that a shingler cuts, if the device hashes such windows.
+    fn window(&self, shingler: &Shingler) -> Option<TextWindow> {
+        let window = shingler.text_window()?;
+        let is_of_device = window.units() <= MAX_WINDOW && self.0.family.hash_width() == Width::U32;
+        is_of_device.then_some(window)
     }
-    shared
 }
 
 impl Signer for Gpu {
@@ -186,18 +139,15 @@ impl Signer for Gpu {
         if sets.hashes().width() != self.0.family.hash_width() {
             return Err(wrong_width(self.0.family));
         }
-        let Some(output) = self.key_rows(banding) else {
+        let Some(key_pass) = self.key_pass(banding) else {
             return signed_keys(self, sets, banding, keys);
         };
-        let documents = HashedSets(sets);
-        let oversized = self.make(&documents, &output, keys, ShaderInput::Hashes)?;
-        for i in oversized {
-            let mut signatures = Signatures::new(self.0.num_perm, self.slot_width());
-            documents.sign_on(self, i..i + 1, signatures.push_rows(1))?;
-            let row = i * banding.bands()..(i + 1) * banding.bands();
-            keys_of_rows(&signatures, banding, &mut keys[row]);
-        }
-        Ok(())
+        let kind = KeyRows {
+            banding,
+            empty: self.empty_keys(banding),
+        };
+        let dispatch = self.0.dispatch(ShaderInput::Hashes, Some(key_pass));
+        make(&self.0, &HashedSets(sets), &kind, keys, &dispatch)
     }
 
     /// Hashes windows of bytes and characters on the device. Other shingles are hashed on the CPU.
@@ -208,12 +158,11 @@ impl Signer for Gpu {
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
         shingler.check_forms(documents)?;
-        let window = shingler.text_window();
-        let Some(window) = window.filter(|window| window.units() <= MAX_WINDOW) else {
+        let Some(window) = self.window(shingler) else {
             return self.sign_sets(&shingler.shingle(documents).sets(), signatures);
         };
         match signatures.slots_for_rows(documents.len(), self.0.num_perm)? {
-            SlotsMut::U32(slots) if self.0.family.hash_width() == Width::U32 => {
+            SlotsMut::U32(slots) => {
                 let documents = Texts {
                     texts: documents,
                     shingler,
@@ -221,8 +170,16 @@ impl Signer for Gpu {
                 };
                 self.sign(&documents, slots, ShaderInput::Text(window))
             }
-            _ => Err(wrong_width(self.0.family)),
+            SlotsMut::U64(_) => Err(wrong_width(self.0.family)),
         }
+    }
+
+    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
+        self.window(shingler).map(|_| TextSigner(self))
+    }
+
+    fn device_use(&self) -> Option<DeviceUse> {
+        Some(self.0.link.device_use())
     }
 
     fn notices(&self) -> Vec<String> {
@@ -232,3 +189,24 @@ impl Signer for Gpu {
 
 /// The most units of a window that a device hashes: it reads all bytes of each window anew.
 const MAX_WINDOW: usize = 64;
+
+impl SignTexts for Gpu {
+    fn send(
+        &self,
+        texts: NormalisedTexts,
+        chosen: Vec<usize>,
+        shingler: &Shingler,
+        banding: Option<Banding>,
+    ) -> Result<Box<dyn UnfinishedRows + '_>> {
+        let Some(window) = self.window(shingler) else {
+            return Err(wrong_width(self.0.family));
+        };
+        // Where keys are no fewer bytes than signatures, they are made of signatures.
+        let key_pass = banding.and_then(|banding| self.key_pass(banding));
+        let banding = banding.filter(|_| key_pass.is_some());
+        let dispatch = self.0.dispatch(ShaderInput::Text(window), key_pass);
+        let windows = (shingler, window);
+        let sent = SentTexts::send(&self.0, texts, chosen, windows, banding, &dispatch)?;
+        Ok(Box::new(sent))
+    }
+}

@@ -8,6 +8,8 @@ mod shingling;
 
 mod normalise;
 
+mod normalised;
+
 mod word_class;
 
 mod runs;
@@ -35,6 +37,7 @@ mod shingler;
 mod grams;
 
 pub use normalise::Normalise;
+pub(crate) use normalised::NormalisedTexts;
 pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};

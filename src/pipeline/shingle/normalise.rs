@@ -35,28 +35,35 @@ impl Normalise {
 
     /// Replaces the content of `out` by the bytes of the normalised text.
     pub(super) fn apply_to_bytes(self, isa: Isa, text: &str, out: &mut Bytes) {
-        if self.changes_letters() {
-            out.bytes.clear();
-            let empty = String::from_utf8(std::mem::take(&mut out.bytes));
-            let mut string = empty.unwrap_or_default();
-            self.apply(text, &mut string);
-            out.len = string.len();
-            out.bytes = string.into_bytes();
-            return;
-        }
-        let room = text.len() + 64;
+        out.clear();
+        self.append_to_bytes(isa, text, out);
+    }
+
+    /// Appends the bytes of the normalised text to `out`.
+    pub(super) fn append_to_bytes(self, isa: Isa, text: &str, out: &mut Bytes) {
+        let mut letters = std::mem::take(&mut out.letters);
+        let text = match self.changes_letters() {
+            true => {
+                self.apply(text, &mut letters);
+                &letters
+            }
+            false => text,
+        };
+        let room = out.len + text.len() + 64;
         if out.bytes.len() < room {
             out.bytes.resize(room, 0);
         }
-        if self.keep_whitespace {
-            out.bytes[..text.len()].copy_from_slice(text.as_bytes());
-            out.len = text.len();
+        let free = &mut out.bytes[out.len..];
+        out.len += if self.keep_whitespace || self.changes_letters() {
+            free[..text.len()].copy_from_slice(text.as_bytes());
+            text.len()
         } else {
-            out.len = isa.run(MergeBlanks {
+            isa.run(MergeBlanks {
                 text: text.as_bytes(),
-                out: &mut out.bytes,
-            });
-        }
+                out: free,
+            })
+        };
+        out.letters = letters;
     }
 
     fn strip_and_merge(self, text: &str, out: &mut String) {
@@ -78,14 +85,24 @@ impl Normalise {
     }
 }
 
-/// A normalised text in the first `len` bytes. The rest is reused memory.
+/// Normalised text in the first `len` bytes. The rest is reused memory.
 #[derive(Debug, Default)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,
     len: usize,
+    /// For texts whose letters change.
+    letters: String,
 }
 
 impl Bytes {
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.len()
+    }
+
     pub(super) fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.len]
     }

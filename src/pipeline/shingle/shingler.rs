@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+#[cfg(feature = "gpu")]
+use super::normalise::Normalise;
 use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::rarity::{FRACTION_BITS, Rarities};
 use super::scratch::Scratch;
@@ -219,7 +221,7 @@ impl Shingler {
         Ok(())
     }
 
-    /// The window, if the hashes of a text are murmur3-32 with seed 0 of all windows of [`Shingler::normalised`];
+    /// The window, if the hashes of a text are murmur3-32 with seed 0 of all windows of the normalised text;
     /// otherwise `None`. A text shorter than the window is one window, an empty text none.
     #[cfg(feature = "gpu")]
     pub(crate) fn text_window(&self) -> Option<TextWindow> {
@@ -235,12 +237,15 @@ impl Shingler {
         is_fused.then_some(window)
     }
 
-    /// The normalised bytes of a text.
+    /// The same shingler for texts that are already normalised.
     #[cfg(feature = "gpu")]
-    pub(crate) fn normalised<'a>(&self, text: &str, scratch: &'a mut Scratch) -> &'a [u8] {
-        let normalise = self.shingling.normalise;
-        normalise.apply_to_bytes(self.isa, text, &mut scratch.normalised);
-        scratch.normalised.as_slice()
+    pub(crate) fn of_normalised(&self) -> Self {
+        let mut shingler = self.clone();
+        shingler.shingling.normalise = Normalise {
+            keep_whitespace: true,
+            ..Normalise::default()
+        };
+        shingler
     }
 
     /// Shingles documents: set i is that of document i.

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use super::buffers::KeyPass;
 use super::documents::DeviceWork;
 use crate::error::Result;
 use crate::pipeline::{Banding, Signatures, SignaturesMut, Signer, keys_of_rows};
 use crate::scheme::Word;
 
-/// The row of numbers that is made of each document.
-pub(super) trait RowOutput: Sync {
+/// What a row of numbers says of its document.
+pub(super) trait RowKind: Sync {
     type Number: Word;
 
     /// Numbers of a row.
@@ -17,9 +16,6 @@ pub(super) trait RowOutput: Sync {
 
     /// The row of a document without shingles.
     fn empty(&self) -> &[Self::Number];
-
-    /// The pass that makes band keys; `None` for signatures.
-    fn key_pass(&self) -> Option<&KeyPass>;
 
     /// Makes the rows of a range of documents on the CPU.
     fn make_on(
@@ -36,7 +32,7 @@ pub(super) struct SignatureRows<S> {
     pub(super) empty: Vec<S>,
 }
 
-impl<S: Word> RowOutput for SignatureRows<S> {
+impl<S: Word> RowKind for SignatureRows<S> {
     type Number = S;
 
     fn row_len(&self) -> usize {
@@ -45,10 +41,6 @@ impl<S: Word> RowOutput for SignatureRows<S> {
 
     fn empty(&self) -> &[S] {
         &self.empty
-    }
-
-    fn key_pass(&self) -> Option<&KeyPass> {
-        None
     }
 
     fn make_on(
@@ -67,10 +59,9 @@ impl<S: Word> RowOutput for SignatureRows<S> {
 pub(super) struct KeyRows {
     pub(super) banding: Banding,
     pub(super) empty: Vec<u64>,
-    pub(super) key_pass: KeyPass,
 }
 
-impl RowOutput for KeyRows {
+impl RowKind for KeyRows {
     type Number = u64;
 
     fn row_len(&self) -> usize {
@@ -79,10 +70,6 @@ impl RowOutput for KeyRows {
 
     fn empty(&self) -> &[u64] {
         &self.empty
-    }
-
-    fn key_pass(&self) -> Option<&KeyPass> {
-        Some(&self.key_pass)
     }
 
     fn make_on(

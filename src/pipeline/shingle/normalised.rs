@@ -1,0 +1,58 @@
+//! Normalised texts, back to back.
+
+#[cfg(feature = "gpu")]
+use std::borrow::Cow;
+
+use super::normalise::Bytes;
+use super::shingler::Shingler;
+use crate::documents::digest;
+
+/// Normalised texts, back to back in memory that is used again. A device takes them as they are.
+#[derive(Debug, Default)]
+pub(crate) struct NormalisedTexts {
+    bytes: Bytes,
+    ends: Vec<usize>,
+}
+
+impl NormalisedTexts {
+    /// Removes all texts, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Appends a text, normalised as `shingler` does.
+    pub(crate) fn push(&mut self, text: &str, shingler: &Shingler) {
+        let normalise = shingler.shingling().normalise;
+        normalise.append_to_bytes(shingler.isa, text, &mut self.bytes);
+        self.ends.push(self.bytes.as_slice().len());
+    }
+
+    /// Bytes of memory for the texts.
+    pub(crate) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Number of texts.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes of a text.
+    pub(crate) fn bytes(&self, i: usize) -> &[u8] {
+        let start = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes.as_slice()[start..self.ends[i]]
+    }
+
+    /// A text. Normalised text is UTF-8, so this borrows it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn text(&self, i: usize) -> Cow<'_, str> {
+        String::from_utf8_lossy(self.bytes(i))
+    }
+
+    /// The digest of a text whose units are bytes or characters, as
+    /// [`shingle_with_digests`](Shingler::shingle_with_digests) returns it.
+    pub(crate) fn digest(&self, i: usize) -> u128 {
+        digest(self.bytes(i))
+    }
+}
