@@ -26,6 +26,12 @@ pub(super) enum ShaderInput {
     Text,
 }
 
+impl ShaderInput {
+    /// Every input, for what looks at all shaders.
+    #[cfg(any(test, feature = "internals"))]
+    pub(super) const ALL: [ShaderInput; 2] = [ShaderInput::Hashes, ShaderInput::Text];
+}
+
 /// A signing shader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SignShader {
@@ -94,8 +100,8 @@ impl SignShader {
     }
 
     /// Whether there is such a shader.
-    #[cfg(test)]
-    fn exists(self) -> bool {
+    #[cfg(any(test, feature = "internals"))]
+    pub(super) fn exists(self) -> bool {
         // Texts are hashed to 32 bits, and a second form exists only where 64-bit integers change it.
         let is_wide = self.family.hash_width() == crate::scheme::Width::U64;
         computes(self.family, self.integers)
@@ -222,7 +228,7 @@ mod tests {
         let mut shaders = Vec::new();
         for family in FAMILIES {
             for integers in [Integers::U32, Integers::U64] {
-                for input in [ShaderInput::Hashes, ShaderInput::Text] {
+                for input in ShaderInput::ALL {
                     let shader = SignShader::new(family, integers, input);
                     if shader.exists() {
                         shaders.push(shader);
