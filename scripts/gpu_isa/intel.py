@@ -1,0 +1,136 @@
+"""Intel's own compiler: the Metal that naga writes, read as OpenCL C, through ocloc."""
+
+import re
+import shutil
+from pathlib import Path
+
+import metal
+from machine_code import Instruction, Listing
+from tools import CompileError, in_unpacked, run
+
+# Arc A and Arc B.
+TARGETS = ("dg2", "bmg")
+
+BUILTINS = {
+    "workgroup": "uint3 {} = (uint3)(get_group_id(0), get_group_id(1), get_group_id(2));",
+    "workgroups": "uint3 {} = (uint3)(get_num_groups(0), get_num_groups(1), get_num_groups(2));",
+    "thread": "uint3 {} = (uint3)(get_local_id(0), get_local_id(1), get_local_id(2));",
+    "index": "uint {} = get_local_id(0);",
+}
+SPACES = {"threadgroup": "__local", "device": "__global", "constant": "__constant"}
+
+
+def to_opencl(text, entry_point, threads):
+    """Metal as OpenCL C, which has no references, no templates and no methods."""
+    text = text.replace("using metal::uint;", "")
+    # Arrays at the end of buffers become pointers to their elements.
+    elements = {name: kind for kind, name in re.findall(r"typedef (\S+) (\w+)\[1\];", text)}
+    text = re.sub(r"typedef (\S+) (\w+)\[1\];\n", "", text)
+    kernel = metal.parse(text, entry_point)
+    head = re.sub(r"struct (\w+) \{(.*?)\n\};", r"typedef struct {\2\n} \1;", kernel.head, flags=re.S)
+
+    arguments, locals_, by_reference = [], [], set()
+    for p in kernel.parameters:
+        if p.builtin:
+            locals_.append(BUILTINS[p.builtin].format(p.name))
+        elif p.is_workgroup:
+            by_reference.add(p.name)
+            locals_.append(f"__local {p.type} {p.name}_s; __local {p.type}* {p.name} = &{p.name}_s;")
+        else:
+            space = "__constant" if p.type == "_mslBufferSizes" else "__global"
+            const = "const " if p.is_const else ""
+            arguments.append(f"{space} {const}{elements.get(p.type, p.type)}* {p.name}")
+
+    def pointer(match):
+        space, kind, const, name = match.groups()
+        return f"{SPACES[space]} {'const ' if const else ''}{elements.get(kind, kind)}* {name}"
+
+    head = re.sub(r"(threadgroup|device|constant) ([\w:]+)( const)?& (\w+)", pointer, head)
+    signature = f"__attribute__((reqd_work_group_size({threads}, 1, 1))) __kernel void {entry_point}("
+    text = "\n".join([head, signature + ", ".join(arguments) + ") {", *locals_, kernel.body])
+    for name in by_reference:
+        text = re.sub(rf"\b{name}\.inner", f"{name}->inner", text)
+    text = text.replace("_buffer_sizes.", "_buffer_sizes->")
+    return to_c(text)
+
+
+def to_c(text):
+    """C++ as C, where naga writes C++."""
+    for pattern, replacement in (
+        (r"static_cast<metal::(\w+)>\(", r"convert_\1("),
+        (r"static_cast<(\w+)>\(", r"(\1)("),
+        (r"as_type<(\w+)>\(", r"as_\1("),
+        (r"metal::bool([234]) (\w+) =", r"int\1 \2 ="),
+        (r"metal::((?:uint|ulong|int)[234])\(", r"(\1)("),
+        (r"metal::(uint|ulong|int)([234]) (\w+) = \{\};", r"\1\2 \3 = (\1\2)(0);"),
+        (r"(\w+) (\w+) = \{\};", r"\1 \2 = 0;"),
+        (r"return (\w+) \{(.*)\};", r"return (\1){\2};"),
+        (r"metal::threadgroup_barrier\([^)]*\)", "barrier(CLK_LOCAL_MEM_FENCE)"),
+        (r"metal::", ""),
+        # A constant of the program is no address in OpenCL C.
+        (r"(?m)^constant (\w+) (\w+) = ([^;]+);", r"#define \2 ((\1)(\3))"),
+    ):
+        text = re.sub(pattern, replacement, text)
+    return text
+
+
+def instruction(code, simd):
+    """An instruction of IGC's listing; what it serves is its share of the lanes."""
+    # Conditions and (W), which switches the mask of lanes off, stand in front.
+    plain = re.sub(r"^(\([^)]*\)\s*)*", "", code)
+    lanes = re.search(r"\((\d+)\|", plain)
+    name, lanes = plain.split()[0], int(lanes.group(1)) if lanes else 1
+    result = Instruction(name, issued=lanes / simd)
+    # With t, one lane loads a whole vector for all.
+    moved = re.match(r"(load|store)\.slm\.d(\d+)(?:x(\d+))?(t?)", name)
+    if moved:
+        words = max(1, int(moved.group(2)) // 32) * int(moved.group(3) or 1)
+        words *= 1 if moved.group(4) else lanes / simd
+        result.loaded, result.stored = (words, 0) if moved.group(1) == "load" else (0, words)
+    elif name.startswith(("store.", "atomic", "send.gtwy")):
+        result.has_effect = True
+    return result
+
+
+def blocks(text, simd):
+    """Blocks of IGC's listing."""
+    listing = Listing()
+    for line in text.splitlines():
+        code = line.split("//")[0].strip()
+        label = re.match(r"(\w+):$", code)
+        if label:
+            listing.label(label.group(1))
+        elif code and not code.startswith("."):
+            found = instruction(code, simd)
+            targets, falls_through = (), True
+            if found.name in ("jmpi", "goto", "join", "while", "brd", "brc", "if", "else", "endif", "break", "cont"):
+                targets = tuple(re.findall(r"\b(_\w+|L\d+)\b", code))
+                is_always = not re.match(r"\((?!W\))", code)
+                falls_through = not (found.name in ("jmpi", "goto") and is_always)
+            listing.add(found, targets, falls_through)
+    return listing.blocks()
+
+
+def compile_program(compilers, program, target, stem):
+    """Compiles a program; returns its blocks, and the numbers that the compiler gives."""
+    source = f"{stem}.cl"
+    Path(source).write_text(to_opencl(Path(program.metal).read_text(), program.entry_point, program.threads))
+    folder = Path(f"{stem}.dump")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    command = [compilers.ocloc, "compile", "-q", "-file", source, "-device", target, "-out_dir", folder]
+    command += ["-output", "kernel", "-options", "-cl-std=CL3.0"]
+    environment = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder)}
+    _, log = run(in_unpacked(compilers.root, command), environment)
+    listings = {}
+    for path in folder.glob("*_simd*.asm"):
+        listings[int(re.search(r"_simd(\d+)_", path.name).group(1))] = path.read_text()
+    if not listings:
+        raise CompileError(log[-2000:])
+    simd, text = max(listings.items())
+    spilled = re.search(r"//\.spill size (\d+)", text)
+    return blocks(text, simd), {
+        "registers": int(re.search(r"numGRF=(\d+)", text).group(1)),
+        "spills": int(spilled.group(1)) if spilled else 0,
+        "occupancy": None,
+    }
