@@ -48,7 +48,7 @@ def measure(compilers, program, target, work):
         blocks, numbers = compilers.module.compile_program(compilers, program, target, stem)
         counted = machine_code.count(blocks, program.slot_words, program.thread_permutations)
     except Exception as error:  # noqa: BLE001
-        return f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {essence(str(error))}"
     return table.Row(
         kernel=program.name,
         target=target,
@@ -59,6 +59,12 @@ def measure(compilers, program, target, work):
         occupancy=numbers["occupancy"],
         staging=round(counted.staging, 1) if counted.staging is not None else None,
     )
+
+
+def essence(text):
+    """The errors of a compiler's messages, or their end."""
+    errors = [line.strip() for line in text.splitlines() if "error" in line.lower()]
+    return " / ".join(errors[:3]) or text.strip()[-300:]
 
 
 def measure_all(found, kernels, cache, jobs):
@@ -146,7 +152,7 @@ def check_drivers(found, tool, cache):
     status = 0
     for compilers in found:
         for target in compilers.targets:
-            failed, output = mesa.on_shim(compilers.root, target, [tool, "--drivers"], timeout=300, work=cache)
+            failed, output = mesa.on_shim(compilers.root, target, [tool, "--drivers"], 300, cache)
             print(f"{target}: {output.strip()}", flush=True)
             status |= FAILED if failed else 0
     return status

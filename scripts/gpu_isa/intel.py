@@ -27,48 +27,59 @@ def to_opencl(text, entry_point, threads):
     elements = {name: kind for kind, name in re.findall(r"typedef (\S+) (\w+)\[1\];", text)}
     text = re.sub(r"typedef (\S+) (\w+)\[1\];\n", "", text)
     kernel = metal.parse(text, entry_point)
-    head = re.sub(r"struct (\w+) \{(.*?)\n\};", r"typedef struct {\2\n} \1;", kernel.head, flags=re.S)
-
-    arguments, locals_, by_reference = [], [], set()
+    arguments, locals_, references = [], [], set()
     for p in kernel.parameters:
         if p.builtin:
             locals_.append(BUILTINS[p.builtin].format(p.name))
         elif p.is_workgroup:
-            by_reference.add(p.name)
-            locals_.append(f"__local {p.type} {p.name}_s; __local {p.type}* {p.name} = &{p.name}_s;")
+            references.add(p.name)
+            locals_.append(f"__local {p.type} {p.name}_s; __local {p.type}* {p.name}_p = &{p.name}_s;")
         else:
             space = "__constant" if p.type == "_mslBufferSizes" else "__global"
             const = "const " if p.is_const else ""
-            arguments.append(f"{space} {const}{elements.get(p.type, p.type)}* {p.name}")
+            if p.type not in elements:
+                references.add(p.name)
+            name = p.name if p.type in elements else f"{p.name}_p"
+            arguments.append(f"{space} {const}{elements.get(p.type, p.type)}* {name}")
 
     def pointer(match):
         space, kind, const, name = match.groups()
+        name = name if kind in elements else f"{name}_p"
         return f"{SPACES[space]} {'const ' if const else ''}{elements.get(kind, kind)}* {name}"
 
-    head = re.sub(r"(threadgroup|device|constant) ([\w:]+)( const)?& (\w+)", pointer, head)
+    def dereferenced(text):
+        for name in references:
+            # naga passes references alone, and never uses a value in a call before it is in a variable.
+            text = re.sub(rf"([(,]\s*){name}(?=\s*[,)])", rf"\1{name}_p", text)
+            text = re.sub(rf"(?<![.\w]){name}\b", f"(*{name}_p)", text)
+        return text
+
+    head = re.sub(r"(threadgroup|device|constant) ([\w:]+)( const)?& (\w+)", pointer, kernel.head)
     signature = f"__attribute__((reqd_work_group_size({threads}, 1, 1))) __kernel void {entry_point}("
-    text = "\n".join([head, signature + ", ".join(arguments) + ") {", *locals_, kernel.body])
-    for name in by_reference:
-        text = re.sub(rf"\b{name}\.inner", f"{name}->inner", text)
-    text = text.replace("_buffer_sizes.", "_buffer_sizes->")
-    return to_c(text)
+    signature += ", ".join(arguments) + ") {"
+    return to_c("\n".join([dereferenced(head), signature, *locals_, dereferenced(kernel.body)]))
 
 
 def to_c(text):
     """C++ as C, where naga writes C++."""
+    for name in re.findall(r"struct (\w+) \{", text):
+        text = re.sub(rf"(?<!struct )\b{name} \{{", f"({name}){{", text)
     for pattern, replacement in (
+        (r"(?s)struct (\w+) \{(.*?)\n\};", r"typedef struct {\2\n} \1;"),
         (r"static_cast<metal::(\w+)>\(", r"convert_\1("),
         (r"static_cast<(\w+)>\(", r"(\1)("),
+        (r"packed_uchar4", "uchar4"),
         (r"as_type<(\w+)>\(", r"as_\1("),
         (r"metal::bool([234]) (\w+) =", r"int\1 \2 ="),
         (r"metal::((?:uint|ulong|int)[234])\(", r"(\1)("),
         (r"metal::(uint|ulong|int)([234]) (\w+) = \{\};", r"\1\2 \3 = (\1\2)(0);"),
-        (r"(\w+) (\w+) = \{\};", r"\1 \2 = 0;"),
-        (r"return (\w+) \{(.*)\};", r"return (\1){\2};"),
+        (r"(\w+) (\w+) = \{\};", r"\1 \2 = {0};"),
         (r"metal::threadgroup_barrier\([^)]*\)", "barrier(CLK_LOCAL_MEM_FENCE)"),
         (r"metal::", ""),
         # A constant of the program is no address in OpenCL C.
         (r"(?m)^constant (\w+) (\w+) = ([^;]+);", r"#define \2 ((\1)(\3))"),
+        # What is a name in Metal, and a keyword of OpenCL C.
+        (r"\b(local|global|private|generic|pipe)\b", r"\1_"),
     ):
         text = re.sub(pattern, replacement, text)
     return text
@@ -87,6 +98,8 @@ def instruction(code, simd):
         words = max(1, int(moved.group(2)) // 32) * int(moved.group(3) or 1)
         words *= 1 if moved.group(4) else lanes / simd
         result.loaded, result.stored = (words, 0) if moved.group(1) == "load" else (0, words)
+    elif name.startswith("load."):
+        result.fetches = True
     elif name.startswith(("store.", "atomic", "send.gtwy")):
         result.has_effect = True
     return result
@@ -118,7 +131,7 @@ def compile_program(compilers, program, target, stem):
     folder = Path(f"{stem}.dump")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    command = [compilers.ocloc, "compile", "-q", "-file", source, "-device", target, "-out_dir", folder]
+    command = [compilers.ocloc, "compile", "-file", source, "-device", target, "-out_dir", folder]
     command += ["-output", "kernel", "-options", "-cl-std=CL3.0"]
     environment = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder)}
     _, log = run(in_unpacked(compilers.root, command), environment)
@@ -126,7 +139,7 @@ def compile_program(compilers, program, target, stem):
     for path in folder.glob("*_simd*.asm"):
         listings[int(re.search(r"_simd(\d+)_", path.name).group(1))] = path.read_text()
     if not listings:
-        raise CompileError(log[-2000:])
+        raise CompileError(log)
     simd, text = max(listings.items())
     spilled = re.search(r"//\.spill size (\d+)", text)
     return blocks(text, simd), {

@@ -33,6 +33,8 @@ def amd_instruction(text):
         instruction.loaded = amd_words(name)
     elif name.startswith(("ds_store", "ds_write")):
         instruction.stored = amd_words(name)
+    elif name.startswith(("buffer_load", "global_load", "flat_load")):
+        instruction.fetches = True
     elif name.startswith("ds_") or name.startswith(AMD_EFFECTS):
         instruction.has_effect = True
     return instruction
@@ -63,6 +65,8 @@ def nak_instruction(code):
         instruction.loaded = words
     elif name.startswith("st.shared"):
         instruction.stored = words
+    elif name.startswith("ld.global"):
+        instruction.fetches = True
     elif name.startswith(("st.global", "atom", "red", "bar", "membar")):
         instruction.has_effect = True
     return instruction
@@ -92,6 +96,8 @@ def agx_instruction(code):
         # The last operand names the components: xyzw.
         words = len(code.split(",")[-1].strip())
         instruction.loaded, instruction.stored = (words, 0) if name == "lload" else (0, words)
+    elif name == "load":
+        instruction.fetches = True
     elif name in ("store", "barrier") or "atomic" in name:
         instruction.has_effect = True
     return instruction
@@ -127,6 +133,8 @@ def ir3_instruction(code):
     if name.startswith(("ldl.", "stl.")):
         words = int(code.split(",")[-1])
         instruction.loaded, instruction.stored = (words, 0) if name.startswith("ldl.") else (0, words)
+    elif name.startswith(("isam", "ldg", "ldib")):
+        instruction.fetches = True
     elif name.startswith(("stib", "stg", "atomic", "bar")):
         instruction.has_effect = True
     return instruction

@@ -19,6 +19,8 @@ class Instruction:
     # How often it is issued: below 1 where one instruction serves a part of the lanes.
     issued: float = 1
     cycles: float = 0
+    # Whether it loads from global memory.
+    fetches: bool = False
     # Whether it writes global memory, waits for other threads, or changes workgroup memory atomically.
     has_effect: bool = False
 
@@ -124,7 +126,8 @@ def count(blocks, slot_words, permutations):
 
     Of the loops without loops in them that read workgroup memory and change no memory, the inner loop is the one that
     reads most in a turn, and the first of equals: a second one may compute a few slots again, or fold partial minima.
-    Of the loops that store to workgroup memory, the one that stages is the one that stores most in a turn.
+    Of the loops that load from global memory and store to workgroup memory, the one that stages is the one that stores
+    most in a turn.
     """
     inner, staging = None, None
     found = loops(blocks)
@@ -137,10 +140,9 @@ def count(blocks, slot_words, permutations):
         if is_innermost and loaded and not stored and not changes_memory:
             if inner is None or loaded > inner[0]:
                 inner = (loaded, instructions)
-        stores_itself = stored and not any(
-            other < body and any(i.stored for n in other for i in blocks[n].instructions) for other in found
-        )
-        if stores_itself and (staging is None or stored > staging[0]):
+        within = [i for other in found if other < body for n in other for i in blocks[n].instructions]
+        is_staging = stored and any(i.fetches for i in instructions) and not any(i.stored for i in within)
+        if is_staging and (staging is None or stored > staging[0]):
             staging = (stored, instructions, is_innermost)
     if inner is None:
         raise LoopNotFound("no loop reads workgroup memory and changes nothing")

@@ -1,6 +1,5 @@
 """Mesa's Vulkan drivers, made to believe that a GPU is there by Mesa's own drm shims."""
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +25,9 @@ class Driver:
     registers: str
     spills: tuple
     occupancy: str
-    # What else the driver needs in its environment.
+    # What else the driver needs in its environment, and what has it print its listing.
     more: tuple = ()
+    printing: tuple = ()
 
 
 NVK = Driver(
@@ -40,7 +40,7 @@ RADV = Driver(
 )
 HONEYKRISP = Driver(
     "Honeykrisp", "asahi", "asahi", "", listings.agx, None, "GPRs", ("Spills",), "Threads",
-    (("AGX_MESA_DEBUG", "shaders"),),
+    printing=(("AGX_MESA_DEBUG", "shaders"),),
 )
 TURNIP = Driver(
     "Turnip", "freedreno", "freedreno", "FD_GPU_ID", listings.ir3, "IR3_Assembly", "Registers used",
@@ -61,7 +61,7 @@ TARGETS = {
 }
 
 
-def on_shim(root, target, command, timeout, work):
+def on_shim(root, target, command, timeout, work, more=()):
     """Runs a program for which the target's GPU seems to be there; returns its exit status and all its output."""
     driver, chip = TARGETS[target]
     libraries = root / LIBRARIES
@@ -76,6 +76,7 @@ def on_shim(root, target, command, timeout, work):
         "MESA_SHADER_CACHE_DISABLE": "true",
         "XDG_RUNTIME_DIR": str(work),
         **dict(driver.more),
+        **dict(more),
     }
     if driver.chip_variable:
         environment[driver.chip_variable] = chip
@@ -87,9 +88,9 @@ def compile_program(compilers, program, target, stem):
     """Compiles a program; returns its blocks, and the numbers that the driver gives."""
     driver, _ = TARGETS[target]
     command = [compilers.driver_listing, program.spirv, program.entry_point, program.bindings, stem]
-    _, output = on_shim(compilers.root, target, command, timeout=120, work=os.path.dirname(stem))
+    _, output = on_shim(compilers.root, target, command, 120, stem.parent, driver.printing)
     if "stat:" not in output:
-        raise CompileError(output[-2000:])
+        raise CompileError(output)
     text = Path(f"{stem}.0.{driver.listing}.txt").read_text() if driver.listing else output
     statistics = dict(re.findall(r"stat: (.*?) = (.*)", output))
     return driver.read(text), {

@@ -85,7 +85,7 @@ def to_ptx(library, source, architecture):
     get(program, text)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     if failed:
-        raise CompileError(text.value.decode(errors="replace")[:2000])
+        raise CompileError(text.value.decode(errors="replace"))
     return text.value.decode()
 
 
@@ -98,6 +98,8 @@ def sass_instruction(code):
         instruction.loaded = words
     elif name.startswith("STS"):
         instruction.stored = words
+    elif name.startswith(("LDG", "LD.")):
+        instruction.fetches = True
     elif name.startswith(("STG", "ST.", "ATOM", "RED", "BAR")):
         instruction.has_effect = True
     return instruction
@@ -140,10 +142,10 @@ def compile_program(compilers, program, target, stem):
     Path(ptx).write_text(to_ptx(compilers.nvrtc, source, architecture))
     failed, log = run([compilers.ptxas, "-v", f"-arch={target}", ptx, "-o", cubin])
     if failed:
-        raise CompileError(log[-2000:])
+        raise CompileError(log)
     failed, text = run([compilers.nvdisasm, "-c", cubin])
     if failed:
-        raise CompileError(text[-2000:])
+        raise CompileError(text)
     Path(f"{stem}.sass").write_text(text)
     registers = int(re.search(r"Used (\d+) registers", log).group(1))
     shared = re.search(r"(\d+) bytes smem", log)
