@@ -5,6 +5,7 @@ import datetime
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import fetch
@@ -12,43 +13,67 @@ import machine_code
 import mesa
 import programs
 import table
+from tools import CompileError
 
 RESULTS = programs.ROOT / "results/gpu-isa"
 KERNELS = RESULTS / "kernels.csv"
 COMPILERS = RESULTS / "compilers.csv"
-ALL_TARGETS = [target for _, _, targets in fetch.SOURCES for target in targets]
-# One chip of each driver that wgpu lists on its shim. It does not list NVK's.
-DRIVER_TARGETS = ["vega20", "navi31", "gfx1201", "m1", "adreno730"]
-FAILED, OTHER_COMPILER = 1, 3
+ALL_TARGETS = [target for source in fetch.SOURCES for target in source.targets]
+# Chips whose drivers wgpu opens on a shim. It does not list NVK's.
+DRIVER_TARGETS = ["vega20", "navi21", "navi31", "gfx1201", "m1", "adreno730"]
+# Exit statuses beside 0: something is worse; it is so by other compilers than the table's.
+WORSE, OTHER_COMPILERS = 1, 3
 
 
-def arguments():
+def options():
     """The options of the command line."""
-    parser = argparse.ArgumentParser(prog="scripts/gpu-isa.sh", description="What real GPU compilers make of the kernels.")
-    parser.add_argument("--accept", action="store_true", help="write the table under results/gpu-isa again")
-    parser.add_argument("--drivers", action="store_true", help="check instead that real drivers take every program")
-    parser.add_argument("--targets", default=",".join(ALL_TARGETS), help="chips, with commas between")
-    parser.add_argument("--only", default="", metavar="TEXT", help="kernels with this in their names")
-    parser.add_argument("--cache", type=Path, default=programs.ROOT / "target/gpu-isa", help="where compilers are kept")
-    parser.add_argument("--tool", type=Path, help="the example gpu_programs, if it is built already")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")
-    options = parser.parse_args()
-    options.targets = options.targets.split(",")
-    unknown = [target for target in options.targets if target not in ALL_TARGETS]
+    parser = argparse.ArgumentParser(
+        prog="scripts/gpu-isa.sh", description="Shows what real GPU compilers make of the kernels."
+    )
+    add = parser.add_argument
+    add("--accept", action="store_true", help="write the table under results/gpu-isa again")
+    add("--drivers", action="store_true", help="check that drivers take every program, and no more")
+    add("--targets", type=lambda text: text.split(","), help="chips, with commas between")
+    add("--only", default="", metavar="TEXT", help="kernels with this in their names")
+    add("--cache", type=Path, default=programs.ROOT / "target/gpu-isa", help="keep compilers there")
+    add("--tool", type=Path, help="the example gpu_programs, where it is built already")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="compilers at a time")
+    chosen = parser.parse_args()
+    possible = DRIVER_TARGETS if chosen.drivers else ALL_TARGETS
+    chosen.targets = chosen.targets or possible
+    unknown = [target for target in chosen.targets if target not in possible]
     if unknown:
-        parser.error(f"no such targets: {', '.join(unknown)}; there are {', '.join(ALL_TARGETS)}")
-    return options
+        parser.error(f"no such targets: {', '.join(unknown)}; there are {', '.join(possible)}")
+    chosen.cache = chosen.cache.resolve()
+    return chosen
+
+
+@dataclass
+class Failure:
+    """Why there is no row for a kernel and a target."""
+
+    reason: str
+    # Whether the compiler refused the kernel; else its output was not understood.
+    is_refusal: bool
+
+
+def essence(text):
+    """The errors of a compiler's messages, or the end of them."""
+    errors = [line.strip() for line in text.splitlines() if "error" in line.lower()]
+    return " / ".join(errors[:3]) or text.strip()[-300:]
 
 
 def measure(compilers, program, target, work):
-    """Compiles a program for a target, and counts: a row, or in words why there is none."""
+    """Compiles a program for a target, and counts: a row, or why there is none."""
     stem = work / f"{program.name}.{target}"
-    # Whatever goes wrong in one row is said there, and must not end the table.
     try:
         blocks, numbers = compilers.module.compile_program(compilers, program, target, stem)
         counted = machine_code.count(blocks, program.slot_words, program.thread_permutations)
-    except Exception as error:  # noqa: BLE001
-        return f"{type(error).__name__}: {essence(str(error))}"
+    except CompileError as error:
+        return Failure(f"does not compile: {essence(str(error))}", is_refusal=True)
+    # Whatever is not understood of one listing must not end the table.
+    except Exception as error:
+        return Failure(f"not counted: {type(error).__name__}: {error}", is_refusal=False)
     return table.Row(
         kernel=program.name,
         target=target,
@@ -61,127 +86,116 @@ def measure(compilers, program, target, work):
     )
 
 
-def essence(text):
-    """The errors of a compiler's messages, or their end."""
-    errors = [line.strip() for line in text.splitlines() if "error" in line.lower()]
-    return " / ".join(errors[:3]) or text.strip()[-300:]
-
-
 def measure_all(found, kernels, cache, jobs):
-    """The rows of all kernels and targets, and what failed, both by kernel and target."""
+    """The rows of all kernels and targets, and by kernel and target why others are missing."""
     work = cache / "out"
     work.mkdir(parents=True, exist_ok=True)
-    todo = [(compilers, program, target) for program in kernels for compilers in found for target in compilers.targets]
+    todo = [
+        (compilers, program, target)
+        for program in kernels
+        for compilers in found
+        for target in compilers.targets
+    ]
     with ThreadPoolExecutor(jobs) as pool:
-        results = pool.map(lambda task: measure(*task, work), todo)
-    rows, failures = [], {}
-    for (_, program, target), result in zip(todo, results):
-        if isinstance(result, table.Row):
-            rows.append(result)
-        else:
-            failures[program.name, target] = result
+        results = list(pool.map(lambda task: measure(*task, work), todo))
+    rows = [result for result in results if isinstance(result, table.Row)]
+    failures = {
+        (program.name, target): result
+        for (_, program, target), result in zip(todo, results)
+        if isinstance(result, Failure)
+    }
     return rows, failures
 
 
-def accepted_versions():
-    """The versions of the compilers with which the table was made."""
-    if not COMPILERS.exists():
-        return {}
-    with COMPILERS.open(newline="") as file:
-        return {line["compiler"]: line["version"] for line in table.csv.DictReader(file)}
+def accept(rows, found, only):
+    """Puts the rows into the committed table, in place of those of the same targets and kernels."""
+    measured = {target for compilers in found for target in compilers.targets}
+    before = table.read_rows(KERNELS).values()
+    kept = [row for row in before if row.target not in measured or only not in row.kernel]
+    order = {target: at for at, target in enumerate(ALL_TARGETS)}
+    all_rows = sorted(kept + rows, key=lambda row: (row.kernel, order[row.target]))
+    table.write(KERNELS, table.COLUMNS, [table.cells(row) for row in all_rows])
+    versions = table.read_compilers(COMPILERS)
+    today = datetime.date.today().isoformat()
+    versions.update({compilers.name: (compilers.version, today) for compilers in found})
+    lines = [(name, *line) for name, line in versions.items()]
+    table.write(COMPILERS, table.COMPILER_COLUMNS, lines)
+    print(f"wrote {len(rows)} rows to {KERNELS.relative_to(programs.ROOT)}")
 
 
-def compare(rows, failures, kernels, found, only):
+def compare(rows, failures, found, only):
     """Prints the rows beside the committed ones; returns the exit status."""
-    before = table.read(KERNELS)
-    versions = accepted_versions()
-    has_changed = {}
+    before, versions = table.read_rows(KERNELS), table.read_compilers(COMPILERS)
+    is_other = {}
     for compilers in found:
-        then = versions.get(compilers.name)
-        print(f"{compilers.name}: {compilers.version}" + (f" (the table: {then})" if then != compilers.version else ""))
-        for target in compilers.targets:
-            has_changed[target] = then != compilers.version
-    notes, bad = {}, dict(failures)
+        then, date = versions.get(compilers.name, ("none", "never"))
+        is_same = then == compilers.version
+        instead_of = "" if is_same else f", not {then} of {date}"
+        print(f"{compilers.name}: {compilers.version}{instead_of}")
+        is_other.update(dict.fromkeys(compilers.targets, not is_same))
+
+    notes, bad = {}, {key: failure.reason for key, failure in failures.items()}
     for row in rows:
         if row.key not in before:
-            notes[row.key] = "not in the table"
             bad[row.key] = "not in the table; --accept adds it"
             continue
         worse, changed = table.differences(row, before[row.key])
         notes[row.key] = "; ".join([f"WORSE: {words}" for words in worse] + changed)
         if worse:
             bad[row.key] = ", ".join(worse)
-    measured = {row.key for row in rows} | set(failures)
+    there = {row.key for row in rows} | set(failures)
     for kernel, target in before:
-        if target in has_changed and only in kernel and (kernel, target) not in measured:
-            bad[kernel, target] = "in the table, but no longer there; --accept removes it"
-    table.print_table(rows, notes)
+        if target in is_other and only in kernel and (kernel, target) not in there:
+            bad[kernel, target] = "in the table, and no longer there; --accept removes it"
+
+    table.print_rows(rows, notes)
     for (kernel, target), reason in bad.items():
-        print(f"FAILED {kernel} on {target}: {reason}")
+        print(f"FAILED: {kernel} on {target}: {reason}")
     if not bad:
         print(f"{len(rows)} rows, none worse than the table")
         return 0
-    compiles = not any(reason.startswith("CompileError") for reason in failures.values())
-    if compiles and all(has_changed[target] for _, target in bad):
-        print("all of these are of compilers that are not the table's; --accept if the new numbers are right")
-        return OTHER_COMPILER
-    return FAILED
-
-
-def accept(rows, found, only):
-    """Puts the rows into the committed table."""
-    before = table.read(KERNELS)
-    replaced = {target for compilers in found for target in compilers.targets}
-    kept = [row for row in before.values() if row.target not in replaced or only not in row.kernel]
-    order = {target: at for at, target in enumerate(ALL_TARGETS)}
-    all_rows = sorted(kept + rows, key=lambda row: (row.kernel, order[row.target]))
-    table.write(KERNELS, table.COLUMNS, [table.cells(row) for row in all_rows])
-    today = datetime.date.today().isoformat()
-    lines = {}
-    if COMPILERS.exists():
-        with COMPILERS.open(newline="") as file:
-            lines = {line["compiler"]: list(line.values()) for line in table.csv.DictReader(file)}
-    for compilers in found:
-        lines[compilers.name] = [compilers.name, compilers.version, today]
-    table.write(COMPILERS, ["compiler", "version", "date"], lines.values())
-    print(f"wrote {len(rows)} rows to {KERNELS.relative_to(programs.ROOT)}")
+    is_refused = any(failure.is_refusal for failure in failures.values())
+    if not is_refused and all(is_other[target] for _, target in bad):
+        print("all of that is by other compilers than the table's; --accept where it is right")
+        return OTHER_COMPILERS
+    return WORSE
 
 
 def check_drivers(found, tool, cache):
-    """Has real drivers make every program through wgpu; returns the exit status."""
+    """Has drivers make every program through wgpu; returns the exit status."""
     status = 0
     for compilers in found:
         for target in compilers.targets:
-            failed, output = mesa.on_shim(compilers.root, target, [tool, "--drivers"], 300, cache)
-            print(f"{target}: {output.strip()}", flush=True)
-            status |= FAILED if failed else 0
+            failed, output = mesa.on_shim(
+                compilers.root, target, [tool, "--drivers"], timeout=300, work=cache
+            )
+            print(f"{'FAILED: ' if failed else ''}{target}: {output.strip()}", flush=True)
+            status = WORSE if failed else status
     return status
 
 
 def main():
-    """Runs what the command line asks for."""
-    options = arguments()
-    targets = options.targets
-    if options.drivers:
-        targets = [target for target in targets if target in DRIVER_TARGETS]
-    options.cache = options.cache.resolve()
-    options.cache.mkdir(parents=True, exist_ok=True)
+    """Does what the command line asks for."""
+    chosen = options()
+    chosen.cache.mkdir(parents=True, exist_ok=True)
     try:
-        tool = options.tool.resolve() if options.tool else programs.build_tool()
-        kernels = programs.signing_programs(tool, options.cache / "programs")
+        tool = chosen.tool.resolve() if chosen.tool else programs.build_tool()
+        kernels = programs.signing_programs(tool, chosen.cache / "programs")
     except programs.BuildError as error:
-        sys.exit(str(error))
-    kernels = [program for program in kernels if options.only in program.name]
-    found, missing = fetch.fetch(options.cache, targets)
-    if options.drivers:
-        status = check_drivers(found, tool, options.cache)
+        sys.exit(f"error: {error}")
+    kernels = [program for program in kernels if chosen.only in program.name]
+    if not kernels:
+        sys.exit(f"error: no kernel has {chosen.only} in its name")
+    found, missing = fetch.fetch(chosen.cache, chosen.targets)
+    if chosen.drivers:
+        status = check_drivers(found, tool, chosen.cache)
     else:
-        rows, failures = measure_all(found, kernels, options.cache, options.jobs)
-        if options.accept and not failures:
-            accept(rows, found, options.only)
-        status = compare(rows, failures, kernels, found, options.only)
-    for name, wanted, reason in missing:
-        print(f"not compared: {', '.join(wanted)}: {name} cannot be fetched: {reason}")
+        rows, failures = measure_all(found, kernels, chosen.cache, chosen.jobs)
+        if chosen.accept and not failures:
+            accept(rows, found, chosen.only)
+        status = compare(rows, failures, found, chosen.only)
+    for line in missing:
+        print(f"not compared: {line}")
     sys.exit(status)
 
 

@@ -17,6 +17,7 @@ BUILTINS = {
     "thread": "uint3 {} = (uint3)(get_local_id(0), get_local_id(1), get_local_id(2));",
     "index": "uint {} = get_local_id(0);",
 }
+BRANCHES = "jmpi goto join while brd brc if else endif break cont".split()
 SPACES = {"threadgroup": "__local", "device": "__global", "constant": "__constant"}
 
 
@@ -33,7 +34,8 @@ def to_opencl(text, entry_point, threads):
             locals_.append(BUILTINS[p.builtin].format(p.name))
         elif p.is_workgroup:
             references.add(p.name)
-            locals_.append(f"__local {p.type} {p.name}_s; __local {p.type}* {p.name}_p = &{p.name}_s;")
+            locals_.append(f"__local {p.type} {p.name}_s;")
+            locals_.append(f"__local {p.type}* {p.name}_p = &{p.name}_s;")
         else:
             space = "__constant" if p.type == "_mslBufferSizes" else "__global"
             const = "const " if p.is_const else ""
@@ -49,14 +51,14 @@ def to_opencl(text, entry_point, threads):
 
     def dereferenced(text):
         for name in references:
-            # naga passes references alone, and never uses a value in a call before it is in a variable.
+            # As an argument alone, it is passed on: naga puts values into variables first.
             text = re.sub(rf"([(,]\s*){name}(?=\s*[,)])", rf"\1{name}_p", text)
             text = re.sub(rf"(?<![.\w]){name}\b", f"(*{name}_p)", text)
         return text
 
     head = re.sub(r"(threadgroup|device|constant) ([\w:]+)( const)?& (\w+)", pointer, kernel.head)
-    signature = f"__attribute__((reqd_work_group_size({threads}, 1, 1))) __kernel void {entry_point}("
-    signature += ", ".join(arguments) + ") {"
+    signature = f"__attribute__((reqd_work_group_size({threads}, 1, 1)))\n"
+    signature += f"__kernel void {entry_point}({', '.join(arguments)}) {{"
     return to_c("\n".join([dereferenced(head), signature, *locals_, dereferenced(kernel.body)]))
 
 
@@ -116,7 +118,7 @@ def blocks(text, simd):
         elif code and not code.startswith("."):
             found = instruction(code, simd)
             targets, falls_through = (), True
-            if found.name in ("jmpi", "goto", "join", "while", "brd", "brc", "if", "else", "endif", "break", "cont"):
+            if found.name in BRANCHES:
                 targets = tuple(re.findall(r"\b(_\w+|L\d+)\b", code))
                 is_always = not re.match(r"\((?!W\))", code)
                 falls_through = not (found.name in ("jmpi", "goto") and is_always)
@@ -127,12 +129,13 @@ def blocks(text, simd):
 def compile_program(compilers, program, target, stem):
     """Compiles a program; returns its blocks, and the numbers that the compiler gives."""
     source = f"{stem}.cl"
-    Path(source).write_text(to_opencl(Path(program.metal).read_text(), program.entry_point, program.threads))
+    text = to_opencl(program.metal.read_text(), program.entry_point, program.threads)
+    Path(source).write_text(text)
     folder = Path(f"{stem}.dump")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    command = [compilers.ocloc, "compile", "-file", source, "-device", target, "-out_dir", folder]
-    command += ["-output", "kernel", "-options", "-cl-std=CL3.0"]
+    command = [compilers.files["ocloc"], "compile", "-file", source, "-device", target]
+    command += ["-out_dir", folder, "-output", "kernel", "-options", "-cl-std=CL3.0"]
     environment = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder)}
     _, log = run(in_unpacked(compilers.root, command), environment)
     listings = {}

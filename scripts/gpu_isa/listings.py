@@ -5,10 +5,13 @@ import re
 from machine_code import Block, Instruction, Listing
 
 # What takes four cycles by ACO's own model of the units; other vector instructions take one.
-AMD_QUARTER_RATE = (
-    "v_mul_lo_u32", "v_mul_hi_u32", "v_mad_u64_u32", "v_mad_i64_i32", "v_mad_co_u64_u32", "v_mul_u64",
+AMD_QUARTER_RATE = tuple(
+    "v_mul_lo_u32 v_mul_hi_u32 v_mad_u64_u32 v_mad_i64_i32 v_mad_co_u64_u32 v_mul_u64".split()
 )
-AMD_EFFECTS = ("buffer_store", "global_store", "flat_store", "buffer_atomic", "global_atomic", "s_barrier")
+AMD_FETCHES = ("buffer_load", "global_load", "flat_load")
+AMD_EFFECTS = tuple(
+    "buffer_store global_store flat_store buffer_atomic global_atomic s_barrier".split()
+)
 
 
 def amd_words(name):
@@ -33,7 +36,7 @@ def amd_instruction(text):
         instruction.loaded = amd_words(name)
     elif name.startswith(("ds_store", "ds_write")):
         instruction.stored = amd_words(name)
-    elif name.startswith(("buffer_load", "global_load", "flat_load")):
+    elif name.startswith(AMD_FETCHES):
         instruction.fetches = True
     elif name.startswith("ds_") or name.startswith(AMD_EFFECTS):
         instruction.has_effect = True
@@ -82,7 +85,7 @@ def nak(text):
         if begin:
             current = blocks[int(begin.group(1))] = Block()
         elif end:
-            current.successors = [int(number) for number in end.group(1).split(",") if number.strip()]
+            current.successors = [int(number) for number in re.findall(r"\d+", end.group(1))]
         elif current is not None and code:
             current.instructions.append(nak_instruction(code))
     return blocks
@@ -132,7 +135,8 @@ def ir3_instruction(code):
     instruction = Instruction(name, issued=times)
     if name.startswith(("ldl.", "stl.")):
         words = int(code.split(",")[-1])
-        instruction.loaded, instruction.stored = (words, 0) if name.startswith("ldl.") else (0, words)
+        is_load = name.startswith("ldl.")
+        instruction.loaded, instruction.stored = (words, 0) if is_load else (0, words)
     elif name.startswith(("isam", "ldg", "ldib")):
         instruction.fetches = True
     elif name.startswith(("stib", "stg", "atomic", "bar")):

@@ -1,7 +1,8 @@
 """Machine code as a graph of blocks, and the two loops of a signing kernel that are counted.
 
-A kernel stages shingles in workgroup memory (the tile) in one loop, and reads them in another, the inner loop, which
-makes the updates. Both are found by what they do, so that their place and their names may change.
+A kernel stages shingles in workgroup memory (the tile) in one loop, and reads them in another, the
+inner loop, which makes the updates. Both are found by what they do, so that their place and their
+names may change.
 """
 
 from collections import deque
@@ -21,7 +22,7 @@ class Instruction:
     cycles: float = 0
     # Whether it loads from global memory.
     fetches: bool = False
-    # Whether it writes global memory, waits for other threads, or changes workgroup memory atomically.
+    # Whether it writes global memory, waits for threads, or changes workgroup memory atomically.
     has_effect: bool = False
 
 
@@ -34,7 +35,7 @@ class Block:
 
 
 class Listing:
-    """Collects instructions, labels and branches in the order of a listing, and makes blocks of them."""
+    """Collects instructions, labels and branches in their order, and makes blocks of them."""
 
     def __init__(self):
         self.instructions = []
@@ -124,10 +125,10 @@ class LoopNotFound(Exception):
 def count(blocks, slot_words, permutations):
     """Counts the loops of a signing kernel.
 
-    Of the loops without loops in them that read workgroup memory and change no memory, the inner loop is the one that
-    reads most in a turn, and the first of equals: a second one may compute a few slots again, or fold partial minima.
-    Of the loops that load from global memory and store to workgroup memory, the one that stages is the one that stores
-    most in a turn.
+    Candidates for the inner loop have no loop in them, read workgroup memory and change no memory.
+    It is the one that reads most in a turn, and the first of equals: a second one may compute a few
+    slots again, or fold partial minima. Candidates for the loop that stages load from global memory
+    and store to workgroup memory. It is the one that stores most in a turn.
     """
     inner, staging = None, None
     found = loops(blocks)
@@ -140,9 +141,10 @@ def count(blocks, slot_words, permutations):
         if is_innermost and loaded and not stored and not changes_memory:
             if inner is None or loaded > inner[0]:
                 inner = (loaded, instructions)
-        within = [i for other in found if other < body for n in other for i in blocks[n].instructions]
-        is_staging = stored and any(i.fetches for i in instructions) and not any(i.stored for i in within)
-        if is_staging and (staging is None or stored > staging[0]):
+        within = {number for other in found if other < body for number in other}
+        stores_within = any(i.stored for number in within for i in blocks[number].instructions)
+        stages = stored and not stores_within and any(i.fetches for i in instructions)
+        if stages and (staging is None or stored > staging[0]):
             staging = (stored, instructions, is_innermost)
     if inner is None:
         raise LoopNotFound("no loop reads workgroup memory and changes nothing")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import listings
 from tools import CompileError, in_unpacked, run
@@ -12,16 +13,18 @@ LIBRARIES = "usr/lib/x86_64-linux-gnu"
 
 @dataclass(frozen=True)
 class Driver:
-    """A driver, and how its shim learns which chip to play."""
+    """A driver, what it says of a program, and how its shim learns which chip to play."""
 
     name: str
-    # The driver's library is libvulkan_LIBRARY.so, the shim's libSHIM_noop_drm_shim.so.
+    # The driver is libvulkan_LIBRARY.so, the shim libSHIM_noop_drm_shim.so.
     library: str
     shim: str
-    chip_variable: str
+    # The environment's variable that names the chip; None where the shim plays one alone.
+    chip_variable: str | None
+    # Makes blocks of the listing, which is the driver's representation of this name, or its messages.
     read: callable
-    # The file among those that the driver writes; None for its messages.
     listing: str | None
+    # Names of statistics.
     registers: str
     spills: tuple
     occupancy: str
@@ -31,20 +34,50 @@ class Driver:
 
 
 NVK = Driver(
-    "NVK", "nouveau", "nouveau", "NOUVEAU_CHIPSET", listings.nak, "NAK_assembly", "Number of GPRs",
-    ("Spills to memory",), "Max warps/SM", (("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER", "1"),),
+    name="NVK",
+    library="nouveau",
+    shim="nouveau",
+    chip_variable="NOUVEAU_CHIPSET",
+    read=listings.nak,
+    listing="NAK_assembly",
+    registers="Number of GPRs",
+    spills=("Spills to memory",),
+    occupancy="Max warps/SM",
+    more=(("NVK_I_WANT_A_BROKEN_VULKAN_DRIVER", "1"),),
 )
 RADV = Driver(
-    "RADV", "radeon", "amdgpu", "AMDGPU_GPU_ID", listings.amd, "Assembly", "VGPRs",
-    ("Spilled VGPRs", "Spilled SGPRs"), "Subgroups per SIMD",
+    name="RADV",
+    library="radeon",
+    shim="amdgpu",
+    chip_variable="AMDGPU_GPU_ID",
+    read=listings.amd,
+    listing="Assembly",
+    registers="VGPRs",
+    spills=("Spilled VGPRs", "Spilled SGPRs"),
+    occupancy="Subgroups per SIMD",
 )
 HONEYKRISP = Driver(
-    "Honeykrisp", "asahi", "asahi", "", listings.agx, None, "GPRs", ("Spills",), "Threads",
+    name="Honeykrisp",
+    library="asahi",
+    shim="asahi",
+    chip_variable=None,
+    read=listings.agx,
+    listing=None,
+    registers="GPRs",
+    spills=("Spills",),
+    occupancy="Threads",
     printing=(("AGX_MESA_DEBUG", "shaders"),),
 )
 TURNIP = Driver(
-    "Turnip", "freedreno", "freedreno", "FD_GPU_ID", listings.ir3, "IR3_Assembly", "Registers used",
-    ("STP Count",), "Max Waves Per Core",
+    name="Turnip",
+    library="freedreno",
+    shim="freedreno",
+    chip_variable="FD_GPU_ID",
+    read=listings.ir3,
+    listing="IR3_Assembly",
+    registers="Registers used",
+    spills=("STP Count",),
+    occupancy="Max Waves Per Core",
 )
 
 # The targets, and the chips as the shims know them.
@@ -62,32 +95,36 @@ TARGETS = {
 
 
 def on_shim(root, target, command, timeout, work, more=()):
-    """Runs a program for which the target's GPU seems to be there; returns its exit status and all its output."""
+    """Runs a program to which the target's GPU seems to be there.
+
+    Returns its exit status and all its output.
+    """
     driver, chip = TARGETS[target]
     libraries = root / LIBRARIES
     manifest = (root / f"usr/share/vulkan/icd.d/{driver.library}_icd.json").read_text()
     library = f'"library_path": "{libraries}/libvulkan_{driver.library}.so"'
-    icd = Path(work) / f"{target}.icd.json"
-    icd.write_text(re.sub(r'"library_path": "[^"]*"', library, manifest))
-    environment = {
-        "VK_DRIVER_FILES": str(icd),
-        "VK_ICD_FILENAMES": str(icd),
-        "NODEVICE_SELECT": "1",
-        "MESA_SHADER_CACHE_DISABLE": "true",
-        "XDG_RUNTIME_DIR": str(work),
-        **dict(driver.more),
-        **dict(more),
-    }
-    if driver.chip_variable:
-        environment[driver.chip_variable] = chip
-    shim = f"lib{driver.shim}_noop_drm_shim.so"
-    return run(in_unpacked(root, command, preload=shim), environment, timeout)
+    command = in_unpacked(root, command, preload=f"lib{driver.shim}_noop_drm_shim.so")
+    with NamedTemporaryFile("w", suffix=".json", dir=work) as icd:
+        icd.write(re.sub(r'"library_path": "[^"]*"', library, manifest))
+        icd.flush()
+        environment = {
+            "VK_DRIVER_FILES": icd.name,
+            "NODEVICE_SELECT": "1",
+            "MESA_SHADER_CACHE_DISABLE": "true",
+            "XDG_RUNTIME_DIR": str(work),
+            **dict(driver.more),
+            **dict(more),
+        }
+        if driver.chip_variable:
+            environment[driver.chip_variable] = chip
+        return run(command, environment, timeout)
 
 
 def compile_program(compilers, program, target, stem):
     """Compiles a program; returns its blocks, and the numbers that the driver gives."""
     driver, _ = TARGETS[target]
-    command = [compilers.driver_listing, program.spirv, program.entry_point, program.bindings, stem]
+    command = [compilers.files["driver_listing"], program.spirv, program.entry_point]
+    command += [program.bindings, stem]
     _, output = on_shim(compilers.root, target, command, 120, stem.parent, driver.printing)
     if "stat:" not in output:
         raise CompileError(output)

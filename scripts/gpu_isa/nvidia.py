@@ -14,7 +14,7 @@ SHIM = Path(__file__).with_name("metal_shim.cuh")
 
 @dataclass(frozen=True)
 class Processor:
-    """What a multiprocessor (SM) holds: shared memory, part of it reserved per block, warps and blocks."""
+    """What a multiprocessor (SM) holds at most; of each block's shared memory, a part is reserved."""
 
     shared_bytes: int
     reserved_bytes: int
@@ -55,10 +55,9 @@ def to_cuda(text, entry_point, threads):
         else:
             arguments.append(f"{const}{p.type}* __restrict__ {p.name}_p")
             locals_.append(f"{const}{p.type}& {p.name} = *{p.name}_p;")
-    signature = f'extern "C" __global__ void __launch_bounds__({threads}) {entry_point}('
-    return "\n".join(
-        ['#include "metal_shim.cuh"', kernel.head, signature + ", ".join(arguments) + ") {", *locals_, kernel.body]
-    )
+    signature = f'extern "C" __global__ void __launch_bounds__({threads})\n'
+    signature += f"{entry_point}({', '.join(arguments)}) {{"
+    return "\n".join([f'#include "{SHIM.name}"', kernel.head, signature, *locals_, kernel.body])
 
 
 def to_ptx(library, source, architecture):
@@ -67,14 +66,17 @@ def to_ptx(library, source, architecture):
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
     headers = (ctypes.c_char_p * 1)(SHIM.read_bytes())
     names = (ctypes.c_char_p * 1)(SHIM.name.encode())
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 1, headers, names)
+    nvrtc.nvrtcCreateProgram(
+        ctypes.byref(program), source.encode(), b"kernel.cu", 1, headers, names
+    )
     options = [
         f"--gpu-architecture=compute_{architecture}".encode(),
         b"--device-as-default-execution-space",
         b"-std=c++17",
         b"-w",
     ]
-    failed = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+    option_list = (ctypes.c_char_p * len(options))(*options)
+    failed = nvrtc.nvrtcCompileProgram(program, len(options), option_list)
     get_size, get = (
         (nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
         if failed
@@ -136,14 +138,14 @@ def occupancy(processor, registers, shared_bytes, threads):
 def compile_program(compilers, program, target, stem):
     """Compiles a program; returns its blocks, and the numbers that the compiler gives."""
     architecture = target.removeprefix("sm_")
-    source = to_cuda(Path(program.metal).read_text(), program.entry_point, program.threads)
+    source = to_cuda(program.metal.read_text(), program.entry_point, program.threads)
     Path(f"{stem}.cu").write_text(source)
     ptx, cubin = f"{stem}.ptx", f"{stem}.cubin"
-    Path(ptx).write_text(to_ptx(compilers.nvrtc, source, architecture))
-    failed, log = run([compilers.ptxas, "-v", f"-arch={target}", ptx, "-o", cubin])
+    Path(ptx).write_text(to_ptx(compilers.files["nvrtc"], source, architecture))
+    failed, log = run([compilers.files["ptxas"], "-v", f"-arch={target}", ptx, "-o", cubin])
     if failed:
         raise CompileError(log)
-    failed, text = run([compilers.nvdisasm, "-c", cubin])
+    failed, text = run([compilers.files["nvdisasm"], "-c", cubin])
     if failed:
         raise CompileError(text)
     Path(f"{stem}.sass").write_text(text)

@@ -1,4 +1,4 @@
-"""The programs of the GPU backend, which the project's own code composes: examples/gpu_programs.rs writes them."""
+"""The programs of the GPU backend, as examples/gpu_programs.rs has the backend compose them."""
 
 import json
 import subprocess

@@ -26,6 +26,8 @@ class Row:
 
 
 COLUMNS = [field.name for field in fields(Row)]
+NUMBERS = COLUMNS[2:]
+COMPILER_COLUMNS = ["compiler", "version", "date"]
 # What must not grow, and from which share on it counts as worse.
 WATCHED = ("instructions", "cycles", "spills")
 TOLERANCE = 0.05
@@ -33,7 +35,9 @@ TOLERANCE = 0.05
 
 def number(text):
     """A number of the table."""
-    return None if text == "" else float(text) if "." in text else int(text)
+    if text == "":
+        return None
+    return float(text) if "." in text else int(text)
 
 
 def shown(value):
@@ -43,16 +47,31 @@ def shown(value):
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def read(path):
-    """The rows of a file by kernel and target; none where there is no file."""
+def cells(row):
+    """The cells of a row."""
+    return [shown(value) for value in astuple(row)]
+
+
+def read_lines(path):
+    """The lines of a file as dictionaries; none where there is no file."""
     if not path.exists():
-        return {}
+        return []
     with path.open(newline="") as file:
-        rows = [
-            Row(line["kernel"], line["target"], *(number(line[name]) for name in COLUMNS[2:]))
-            for line in csv.DictReader(file)
-        ]
-    return {row.key: row for row in rows}
+        return list(csv.DictReader(file))
+
+
+def read_rows(path):
+    """The rows of a file by kernel and target."""
+    rows = {}
+    for line in read_lines(path):
+        row = Row(line["kernel"], line["target"], *(number(line[name]) for name in NUMBERS))
+        rows[row.key] = row
+    return rows
+
+
+def read_compilers(path):
+    """Version and date by compiler."""
+    return {line["compiler"]: (line["version"], line["date"]) for line in read_lines(path)}
 
 
 def write(path, header, lines):
@@ -64,35 +83,27 @@ def write(path, header, lines):
         writer.writerows(lines)
 
 
-def cells(row):
-    """The cells of a row."""
-    return [shown(value) for value in astuple(row)]
-
-
-def is_worse(now, before):
-    """Whether a number grew by more than the tolerance."""
-    return now is not None and before is not None and now > before * (1 + TOLERANCE)
-
-
 def differences(row, before):
     """In words what got worse, and what changed otherwise."""
     worse, changed = [], []
-    for name in COLUMNS[2:]:
+    for name in NUMBERS:
         now, then = getattr(row, name), getattr(before, name)
-        if shown(now) != shown(then):
-            words = f"{name} {shown(then) or 'none'} -> {shown(now) or 'none'}"
-            # A number that is gone cannot be watched any more.
-            is_gone = now is None and then is not None
-            is_bad = name in WATCHED and (is_gone or is_worse(now, then))
-            (worse if is_bad else changed).append(words)
+        if shown(now) == shown(then):
+            continue
+        # A number that is gone cannot be watched any more.
+        is_gone = now is None
+        has_grown = None not in (now, then) and now > then * (1 + TOLERANCE)
+        is_worse = name in WATCHED and (is_gone or has_grown)
+        words = f"{name} {shown(then) or 'none'} -> {shown(now) or 'none'}"
+        (worse if is_worse else changed).append(words)
     return worse, changed
 
 
-def print_table(rows, notes):
+def print_rows(rows, notes):
     """Prints rows in columns, and beside each what is to be said of it."""
     lines = [[*COLUMNS, ""]] + [[*cells(row), notes.get(row.key, "")] for row in rows]
     widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
     for line in lines:
-        text = [cell.ljust(width) for cell, width in zip(line[:2], widths)]
-        text += [cell.rjust(width) for cell, width in zip(line[2:-1], widths[2:])]
-        print("  ".join([*text, line[-1]]).rstrip())
+        names = [cell.ljust(width) for cell, width in zip(line[:2], widths)]
+        numbers = [cell.rjust(width) for cell, width in zip(line[2:-1], widths[2:])]
+        print("  ".join([*names, *numbers, line[-1]]).rstrip())

@@ -3,6 +3,8 @@
 import os
 import subprocess
 
+TIMED_OUT = 124
+
 
 class CompileError(Exception):
     """A compiler refused a program."""
@@ -10,20 +12,24 @@ class CompileError(Exception):
 
 def run(command, environment=None, timeout=300):
     """Runs a program; returns its exit status and all its output."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env={**os.environ, **(environment or {})},
-        timeout=timeout,
-    )
+    try:
+        done = subprocess.run(
+            [str(part) for part in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, **(environment or {})},
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return TIMED_OUT, f"error: no end within {timeout} seconds"
     return done.returncode, done.stdout
 
 
 def in_unpacked(root, command, preload=None):
-    """How a program is started with the C library of an unpacked Debian, which is newer than this machine's."""
+    """How a program is started with the C library of an unpacked Debian, newer than this machine's."""
     libraries = root / "usr/lib/x86_64-linux-gnu"
     start = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries]
     if preload:
