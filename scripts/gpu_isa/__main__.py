@@ -134,7 +134,10 @@ def compare(rows, failures, found, only):
         print(f"{compilers.name}: {compilers.version}{instead_of}")
         is_other.update(dict.fromkeys(compilers.targets, not is_same))
 
-    notes, bad = {}, {key: failure.reason for key, failure in failures.items()}
+    # What is bad in itself, and what may be so because a compiler has changed.
+    notes, bad, doubtful = {}, {}, {}
+    for key, failure in failures.items():
+        (bad if failure.is_refusal else doubtful)[key] = failure.reason
     for row in rows:
         if row.key not in before:
             bad[row.key] = "not in the table; --accept adds it"
@@ -142,23 +145,22 @@ def compare(rows, failures, found, only):
         worse, changed = table.differences(row, before[row.key])
         notes[row.key] = "; ".join([f"WORSE: {words}" for words in worse] + changed)
         if worse:
-            bad[row.key] = ", ".join(worse)
+            doubtful[row.key] = ", ".join(worse)
     there = {row.key for row in rows} | set(failures)
     for kernel, target in before:
         if target in is_other and only in kernel and (kernel, target) not in there:
             bad[kernel, target] = "in the table, and no longer there; --accept removes it"
 
     table.print_rows(rows, notes)
-    for (kernel, target), reason in bad.items():
+    for (kernel, target), reason in [*bad.items(), *doubtful.items()]:
         print(f"FAILED: {kernel} on {target}: {reason}")
-    if not bad:
-        print(f"{len(rows)} rows, none worse than the table")
-        return 0
-    is_refused = any(failure.is_refusal for failure in failures.values())
-    if not is_refused and all(is_other[target] for _, target in bad):
+    if bad or any(not is_other[target] for _, target in doubtful):
+        return WORSE
+    if doubtful:
         print("all of that is by other compilers than the table's; --accept where it is right")
         return OTHER_COMPILERS
-    return WORSE
+    print(f"compared: {len(rows)} rows of {', '.join(is_other)}; none is worse than the table")
+    return 0
 
 
 def check_drivers(found, tool, cache):
@@ -187,15 +189,18 @@ def main():
     if not kernels:
         sys.exit(f"error: no kernel has {chosen.only} in its name")
     found, missing = fetch.fetch(chosen.cache, chosen.targets)
-    if chosen.drivers:
+    status = 0
+    if found and chosen.drivers:
         status = check_drivers(found, tool, chosen.cache)
-    else:
+    elif found:
         rows, failures = measure_all(found, kernels, chosen.cache, chosen.jobs)
-        if chosen.accept and not failures:
+        if chosen.accept and failures:
+            print("nothing is written: there are kernels without a row")
+        elif chosen.accept:
             accept(rows, found, chosen.only)
         status = compare(rows, failures, found, chosen.only)
     for line in missing:
-        print(f"not compared: {line}")
+        print(f"{'not checked' if chosen.drivers else 'not compared'}: {line}")
     sys.exit(status)
 
 

@@ -125,9 +125,9 @@ def compile_program(compilers, program, target, stem):
     driver, _ = TARGETS[target]
     command = [compilers.files["driver_listing"], program.spirv, program.entry_point]
     command += [program.bindings, stem]
-    _, output = on_shim(compilers.root, target, command, 120, stem.parent, driver.printing)
+    status, output = on_shim(compilers.root, target, command, 120, stem.parent, driver.printing)
     if "stat:" not in output:
-        raise CompileError(output)
+        raise CompileError(output or f"the driver ended with status {status}")
     text = Path(f"{stem}.0.{driver.listing}.txt").read_text() if driver.listing else output
     statistics = dict(re.findall(r"stat: (.*?) = (.*)", output))
     return driver.read(text), {
