@@ -21,7 +21,7 @@ class Driver:
     shim: str
     # The environment's variable that names the chip; None where the shim plays one alone.
     chip_variable: str | None
-    # Makes blocks of the listing, which is the driver's representation of this name, or its messages.
+    # Makes blocks of the listing: the representation of this name, or else the messages.
     read: callable
     listing: str | None
     # Names of statistics.

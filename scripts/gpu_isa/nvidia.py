@@ -14,7 +14,7 @@ SHIM = Path(__file__).with_name("metal_shim.cuh")
 
 @dataclass(frozen=True)
 class Processor:
-    """What a multiprocessor (SM) holds at most; of each block's shared memory, a part is reserved."""
+    """What a multiprocessor holds at most; part of each block's shared memory is reserved."""
 
     shared_bytes: int
     reserved_bytes: int

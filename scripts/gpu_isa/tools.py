@@ -29,7 +29,7 @@ def run(command, environment=None, timeout=300):
 
 
 def in_unpacked(root, command, preload=None):
-    """How a program is started with the C library of an unpacked Debian, newer than this machine's."""
+    """How a program is started with the C library of an unpacked Debian: a newer one."""
     libraries = root / "usr/lib/x86_64-linux-gnu"
     start = [root / "usr/lib64/ld-linux-x86-64.so.2", "--library-path", libraries]
     if preload:
