@@ -1,16 +1,20 @@
 // The signing loop of all families.
 //
-// A part is a document, or a piece of a long one, and has its own row. An item is a run of parts that fit the
-// tile. A workgroup signs one item under one block of permutations. It stages the shingles of the item in
-// workgroup memory, where all threads read the same one at a time; each thread keeps four permutations and
-// their minima in registers. No values cross lanes, and no two workgroups write the same slots, so no result
-// depends on their order.
+// A part is a document, or a piece of a long one, and has its own row. An item is one part, or a run of short ones. A
+// workgroup signs one item under one block of permutations. It stages shingles in workgroup memory, where all threads of
+// a slice read the same ones at a time; each thread keeps four permutations and their minima in registers. The slices of
+// a workgroup share the shingles of a single part, or the parts of a run. No two workgroups write the same slots, and a
+// minimum has no order, so no result depends on one.
 
 // Threads of a workgroup.
 override THREADS: u32;
+// Threads of a slice: each signs four permutations of the block.
+override SLICE_THREADS: u32;
+// Slices of a workgroup. The threads behind the last one only stage.
+override SLICES: u32;
 // Whether to mix the shingles first.
 override IS_MIXED: bool;
-// Most quads of shingles of an item.
+// Quads of shingles of a tile: at least one per thread.
 override TILE_QUADS: u32;
 
 struct Part {
@@ -18,8 +22,8 @@ struct Part {
     start: u32,
     // Number of shingles, never 0.
     count: u32,
-    // In texts, bytes of a window.
-    window_bytes: u32,
+    // Where the shingles of a part of a run are staged: the first quad.
+    first: u32,
 }
 
 // Item i consists of the parts items[i] .. items[i + 1].
@@ -31,44 +35,52 @@ struct Part {
 
 var<workgroup> tile: array<vec4<Hash>, TILE_QUADS>;
 
-fn quads_of(part: Part) -> u32 {
-    return (part.count + 3) / 4;
+// A thread's share of a workgroup.
+struct Share {
+    thread: u32,
+    // The first quad of permutations of the block.
+    block: u32,
+    slice: u32,
+    // The thread's place in its slice.
+    lane: u32,
+    // Its quad of permutations.
+    quad: u32,
+    // Whether there is no such slice or quad. Such a thread only stages.
+    is_idle: bool,
 }
 
-fn sign_item(item: u32, block: u32, thread: u32) {
-    let parts_end = items[item + 1];
-    var first = 0u;
-    for (var p = items[item]; p < parts_end; p++) {
-        let part = parts[p];
-        let quads = quads_of(part);
-        for (var i = thread; i < quads; i += THREADS) {
-            var x = shingles(part, 4 * i);
-            if IS_MIXED {
-                x = vec4(mix(x.x), mix(x.y), mix(x.z), mix(x.w));
-            }
-            tile[first + i] = x;
-        }
-        first += quads;
-    }
-    workgroupBarrier();
-
-    let quad = block * THREADS + thread;
-    let row_quads = arrayLength(&coefficients);
-    if quad >= row_quads {
-        return;
-    }
-    let by = coefficients[quad];
-    first = 0u;
-    for (var p = items[item]; p < parts_end; p++) {
-        let end = first + quads_of(parts[p]);
-        rows[p * row_quads + quad] = finish(by, least_value(by, first, end), first, end);
-        first = end;
-    }
+fn share_of(block: u32, thread: u32) -> Share {
+    let slice = thread / SLICE_THREADS;
+    let lane = thread % SLICE_THREADS;
+    let first = block * SLICE_THREADS;
+    let quad = first + lane;
+    return Share(thread, first, slice, lane, quad, (slice >= SLICES) | (quad >= arrayLength(&coefficients)));
 }
 
-fn least_value(by: Coefficients, first: u32, end: u32) -> vec4<Hash> {
+fn quads_of(count: u32) -> u32 {
+    return (count + 3) / 4;
+}
+
+// Four shingles of a part from shingle i on, mixed where the family wants it.
+fn staged(part: Part, i: u32) -> vec4<Hash> {
+    let x = shingles(part, i);
+    if IS_MIXED {
+        return vec4(mix(x.x), mix(x.y), mix(x.z), mix(x.w));
+    }
+    return x;
+}
+
+// The least slots of every `step`-th quad of the tile from `first` on, before `end`.
+fn least_slots(by: Coefficients, first: u32, end: u32, step: u32) -> vec4<Hash> {
+    if first >= end {
+        return vec4(GREATEST);
+    }
+    return finish(by, least_value(by, first, end, step), first, end, step);
+}
+
+fn least_value(by: Coefficients, first: u32, end: u32, step: u32) -> vec4<Hash> {
     var least = vec4(GREATEST);
-    for (var i = first; i < end; i++) {
+    for (var i = first; i < end; i += step) {
         let x = tile[i];
         least = min(least, value(by, x.x));
         least = min(least, value(by, x.y));
@@ -76,4 +88,39 @@ fn least_value(by: Coefficients, first: u32, end: u32) -> vec4<Hash> {
         least = min(least, value(by, x.w));
     }
     return least;
+}
+
+fn sign_item(item: u32, block: u32, thread: u32) {
+    let share = share_of(block, thread);
+    let first = items[item];
+    let end = items[item + 1];
+    if end == first + 1 {
+        sign_part(first, share);
+    } else {
+        sign_run(first, end, share);
+    }
+}
+
+// Signs short parts, each on one slice.
+fn sign_run(first: u32, end: u32, share: Share) {
+    // A thread behind the last slice takes none.
+    let own = select(first + share.slice, end, share.slice >= SLICES);
+    for (var p = own; p < end; p += SLICES) {
+        let part = parts[p];
+        let quads = quads_of(part.count);
+        for (var i = share.lane; i < quads; i += SLICE_THREADS) {
+            tile[part.first + i] = staged(part, 4 * i);
+        }
+    }
+    workgroupBarrier();
+    if share.is_idle {
+        return;
+    }
+    let by = coefficients[share.quad];
+    let row_quads = arrayLength(&coefficients);
+    for (var p = own; p < end; p += SLICES) {
+        let part = parts[p];
+        let behind = part.first + quads_of(part.count);
+        rows[p * row_quads + share.quad] = least_slots(by, part.first, behind, 1u);
+    }
 }

@@ -26,3 +26,25 @@ fn sum(by: Coefficients, x: u32) -> Sum {
     let carried = by.a1 * x1 + (t >> vec4(16u)) + (u >> vec4(16u));
     return Sum(by.a_low * x + by.b_low, by.a_high * x + by.b_high + carried);
 }
+
+fn low_factors(by: Coefficients) -> vec4<u32> {
+    return by.a_low;
+}
+
+fn low_addends(by: Coefficients) -> vec4<u32> {
+    return by.b_low;
+}
+
+// One permutation of a quad, four times.
+fn only(quad: u32, i: u32) -> Coefficients {
+    return Coefficients(
+        vec4(coefficients[quad].a_low[i]),
+        vec4(coefficients[quad].a_high[i]),
+        vec4(coefficients[quad].b_low[i]),
+        vec4(coefficients[quad].b_high[i]),
+        vec4(coefficients[quad].a0[i]),
+        vec4(coefficients[quad].a1[i]),
+        vec4(coefficients[quad].b0[i]),
+        vec4(coefficients[quad].b1[i]),
+    );
+}

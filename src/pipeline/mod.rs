@@ -85,6 +85,8 @@ pub(crate) use prefix_filter::{PairFilter, SetSummary};
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
 pub(crate) use shingle::Rarities;
+#[cfg(feature = "gpu")]
+pub(crate) use shingle::TextWindow;
 #[cfg(feature = "internals")]
 pub use shingle::for_each_word;
 pub use shingle::{

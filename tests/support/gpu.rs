@@ -160,6 +160,7 @@ pub(crate) fn tiny() -> Bounds {
         parts: 5,
         updates: 40_000,
         tile_bytes: 256,
+        part_shingles: 70,
         groups: 3,
         loads: 2,
         ..Bounds::default()

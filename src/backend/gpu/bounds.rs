@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::shader::QUAD;
+use super::workgroup::Workgroup;
 
 /// Limits of one load, and how long it may take.
 #[doc(hidden)]
@@ -22,6 +23,8 @@ pub struct Bounds {
     pub updates: u64,
     /// Bytes of shingle hashes that a workgroup stages.
     pub tile_bytes: usize,
+    /// Shingles of a part, at most: a longer document has several rows.
+    pub part_shingles: usize,
     /// Workgroups in one dimension.
     pub groups: u32,
     /// Loads in flight at a time.
@@ -38,6 +41,7 @@ impl Default for Bounds {
             parts: 1 << 16,
             updates: 1 << 33,
             tile_bytes: 8 << 10,
+            part_shingles: 32 << 10,
             groups: u32::MAX,
             loads: 6,
             timeout: Duration::from_secs(60),
@@ -57,6 +61,7 @@ impl Bounds {
         is_software: bool,
         row_bytes: usize,
         hash_bytes: usize,
+        workgroup: Workgroup,
     ) -> Self {
         let binding = limits.max_storage_buffer_binding_size as usize;
         let buffer = limits.max_buffer_size as usize;
@@ -70,7 +75,9 @@ impl Bounds {
             input_bytes: input.max(4 * QUAD * hash_bytes),
             row_bytes: self.row_bytes.min(buffer).min(binding).max(row_bytes),
             parts,
-            tile_bytes: tile.max(QUAD * hash_bytes),
+            // Each thread has a place in the tile.
+            tile_bytes: tile.max(workgroup.threads as usize * QUAD * hash_bytes),
+            part_shingles: self.part_shingles.max(1),
             groups: self
                 .groups
                 .min(limits.max_compute_workgroups_per_dimension)

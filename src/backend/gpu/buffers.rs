@@ -50,8 +50,8 @@ struct Offsets {
 /// Alignment of a binding that suits every adapter.
 const ALIGNMENT: usize = 256;
 
-/// Bytes after the input that a shader may read but never uses.
-const SLACK: usize = 8;
+/// Bytes after the input that a shader may read but never uses: four windows of 64 bytes behind the last shingle.
+const SLACK: usize = 80;
 
 impl Offsets {
     fn of(shape: &LoadShape) -> Self {

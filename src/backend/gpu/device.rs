@@ -11,6 +11,7 @@ use pollster::block_on;
 use super::adapter::found;
 use super::options::GpuOptions;
 use super::shader::{BAND_THREADS, Integers, SignShader, band_keys_wgsl};
+use super::workgroup::Workgroup;
 use crate::error::{Error, Result, Unsupported};
 
 /// Result of a request to a device.
@@ -66,10 +67,10 @@ pub(super) struct Device {
 /// What is compiled: a shader and its constants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Program {
-    /// Signs, with these threads per workgroup and quads of shingles per tile.
+    /// Signs, with this workgroup and quads of shingles per tile.
     Sign {
         shader: SignShader,
-        threads: u32,
+        workgroup: Workgroup,
         tile_quads: u32,
     },
     /// Makes band keys, with these bands, slots per band, words per slot and words per row.
@@ -340,14 +341,10 @@ impl Device {
         match program {
             Program::Sign {
                 shader,
-                threads,
+                workgroup,
                 tile_quads,
             } => {
-                let constants = vec![
-                    ("THREADS", threads),
-                    ("TILE_QUADS", tile_quads),
-                    ("IS_MIXED", u32::from(shader.is_mixed())),
-                ];
+                let constants = shader.constants(workgroup, tile_quads);
                 (shader.wgsl(), shader.entry_point(), constants)
             }
             Program::BandKeys {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::{Document as Input, Documents, Rows};
 use crate::error::Result;
-use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer};
+use crate::pipeline::{Scratch, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow};
 use crate::scheme::Hashes;
 
 /// The documents of a call.
@@ -16,8 +16,8 @@ pub(super) trait DeviceWork: Sync {
     /// Bytes of document `i`, as a measure of its work.
     fn bytes(&self, i: usize) -> usize;
 
-    /// Passes document `i` to `send` in a device's layout.
-    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(&Document<'_>));
+    /// Passes document `i` to `send` in a device's layout; `None` if the CPU has to sign it.
+    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(Option<&Document<'_>>));
 
     /// Signs a range of documents by a signer of the CPU.
     fn sign_on(
@@ -40,19 +40,19 @@ impl DeviceWork for HashedSets<'_> {
         4 * self.0.range(i).len()
     }
 
-    fn lay_out(&self, i: usize, _: &mut Scratch, send: &mut dyn FnMut(&Document<'_>)) {
+    fn lay_out(&self, i: usize, _: &mut Scratch, send: &mut dyn FnMut(Option<&Document<'_>>)) {
         let range = self.0.range(i);
         let count = range.len();
         let (bytes, width): (&[u8], _) = match self.0.hashes() {
             Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
             Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
         };
-        send(&Document {
+        send(Some(&Document {
             bytes,
             stride: width,
             window_bytes: width,
             count,
-        });
+        }));
     }
 
     fn sign_on(
@@ -74,14 +74,39 @@ impl DeviceWork for HashedSets<'_> {
     }
 }
 
-/// Texts whose shingles are windows of bytes.
-pub(super) struct ByteTexts<'a> {
+/// Texts whose shingles are windows of bytes or characters.
+pub(super) struct Texts<'a> {
     pub(super) texts: &'a dyn Documents,
     pub(super) shingler: &'a Shingler,
-    pub(super) window_bytes: usize,
+    pub(super) window: TextWindow,
 }
 
-impl DeviceWork for ByteTexts<'_> {
+/// Lays out a normalised text; `None` if it has shingles, but fewer units than a window.
+fn laid_out(bytes: &[u8], window: TextWindow) -> Option<Document<'_>> {
+    let (window_bytes, count) = match window {
+        TextWindow::Bytes(size) => (size, (bytes.len() + 1).saturating_sub(size)),
+        // A window that begins inside of a character is that of the next one.
+        TextWindow::Chars(size) => (
+            4 * size + 3,
+            last_window(bytes, size).map_or(0, |at| at + 1),
+        ),
+    };
+    (count > 0 || bytes.is_empty()).then_some(Document {
+        bytes,
+        stride: 1,
+        window_bytes: window_bytes.min(bytes.len()),
+        count,
+    })
+}
+
+/// Where the last window of `size` characters begins.
+fn last_window(utf8: &[u8], size: usize) -> Option<usize> {
+    let is_start = |(at, byte): (usize, &u8)| (byte & 0xC0 != 0x80).then_some(at);
+    let mut starts = utf8.iter().enumerate().rev().filter_map(is_start);
+    starts.nth(size - 1)
+}
+
+impl DeviceWork for Texts<'_> {
     fn len(&self) -> usize {
         self.texts.len()
     }
@@ -90,23 +115,17 @@ impl DeviceWork for ByteTexts<'_> {
         self.texts.get(i).bytes()
     }
 
-    fn lay_out(&self, i: usize, scratch: &mut Scratch, send: &mut dyn FnMut(&Document<'_>)) {
+    fn lay_out(
+        &self,
+        i: usize,
+        scratch: &mut Scratch,
+        send: &mut dyn FnMut(Option<&Document<'_>>),
+    ) {
         // Callers check the form of documents.
         let Input::Text(text) = self.texts.get(i) else {
             return;
         };
-        let bytes = self.shingler.normalised(text, scratch);
-        let window_bytes = self.window_bytes.min(bytes.len());
-        send(&Document {
-            bytes,
-            stride: 1,
-            window_bytes,
-            // A shorter text is one window; an empty one has none.
-            count: match window_bytes {
-                0 => 0,
-                _ => bytes.len() - window_bytes + 1,
-            },
-        });
+        send(laid_out(self.shingler.normalised(text, scratch), self.window).as_ref());
     }
 
     fn sign_on(

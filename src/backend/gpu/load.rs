@@ -1,15 +1,16 @@
 //! A load: what is sent to a device at a time, and how documents are cut to fit it.
 //!
-//! A document becomes one part, or several of at most a tile each; parts that share a tile form an item.
-//! A load is a list of items within all bounds of a device. Long documents continue in the next load: the
+//! A document becomes one part, or several if it is long. An item is one part, or a run of short ones that share a
+//! tile. A load is a list of items within all bounds of a device. Long documents continue in the next load: the
 //! minimum over pieces is the minimum over the set (MMDS 3.3.6), whichever loads the pieces travel in.
 
 use std::ops::Range;
 
 use super::bounds::Bounds;
 use super::shader::{BAND_THREADS, QUAD};
+use super::workgroup::Workgroup;
 
-/// A document in a device's layout: shingle i is the `window_bytes` bytes from byte `i * stride` on.
+/// A document in a device's layout: shingle i begins at byte `i * stride`, and has at most `window_bytes` bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Document<'a> {
     pub(super) bytes: &'a [u8],
@@ -26,6 +27,7 @@ pub(super) struct LoadShape {
     /// Slots of a row, padding included.
     pub(super) row_slots: usize,
     pub(super) slot_bytes: usize,
+    pub(super) workgroup: Workgroup,
 }
 
 impl LoadShape {
@@ -39,8 +41,10 @@ impl LoadShape {
         (self.bounds.tile_bytes / (QUAD * self.slot_bytes)) as u32
     }
 
-    fn tile_shingles(&self) -> usize {
-        self.tile_quads() as usize * QUAD
+    /// Most shingles of a part that shares an item. Of such parts, each slice of a workgroup gets several.
+    fn short_shingles(&self) -> usize {
+        let tile_shingles = self.tile_quads() as usize * QUAD;
+        tile_shingles / (2 * self.workgroup.slices as usize)
     }
 
     /// Most parts of a load.
@@ -68,7 +72,7 @@ impl LoadShape {
     }
 }
 
-/// A part in the shader's layout: start, number of shingles, bytes of a window.
+/// A part in the shader's layout: start, number of shingles, first quad of its place in the tile.
 pub(super) type Part = [u32; 3];
 
 /// The parts and items of a load, and the documents they belong to.
@@ -79,7 +83,7 @@ pub(super) struct Load {
     pub(super) documents: Vec<usize>,
     /// Where items begin among the parts.
     items: Vec<u32>,
-    /// Quads of shingles in the last item.
+    /// Quads of the tile that the parts of the last item take.
     item_quads: usize,
     pub(super) input_bytes: usize,
     updates: u64,
@@ -116,7 +120,7 @@ impl Load {
         let most_items = groups.saturating_mul(groups);
         let items_left = most_items.saturating_sub(self.items.len());
         let parts_left = (shape.parts() - self.parts.len()).min(items_left);
-        let by_parts = parts_left.saturating_mul(shape.tile_shingles());
+        let by_parts = parts_left.saturating_mul(bounds.part_shingles);
         let updates_left = bounds.updates.saturating_sub(self.updates);
         let by_updates = (updates_left / shape.row_slots as u64) as usize;
         let at_least = usize::from(self.is_empty());
@@ -137,7 +141,7 @@ impl Load {
         from: usize,
         is_whole: bool,
     ) -> Option<Added> {
-        let tile = shape.tile_shingles();
+        let part = shape.bounds.part_shingles;
         let Document {
             stride,
             window_bytes,
@@ -146,24 +150,30 @@ impl Load {
         let rest = document.count - from;
         let shingles = rest.min(self.room(shape, document));
         let is_cut = shingles < rest;
-        let is_better_off = is_whole || rest <= tile;
+        let is_better_off = is_whole || rest <= part;
         if shingles == 0 || is_cut && is_better_off && !self.is_empty() {
             return None;
         }
         let start = self.input_bytes / stride;
-        for first in (0..shingles).step_by(tile) {
-            let count = tile.min(shingles - first);
-            let quads = count.div_ceil(QUAD);
-            if self.items.is_empty() || self.item_quads + quads > tile / QUAD {
+        let tile_quads = shape.tile_quads() as usize;
+        for first in (0..shingles).step_by(part) {
+            let count = part.min(shingles - first);
+            // A long part fills its item.
+            let quads = match count <= shape.short_shingles() {
+                true => count.div_ceil(QUAD),
+                false => tile_quads,
+            };
+            if self.items.is_empty() || self.item_quads + quads > tile_quads {
                 self.items.push(self.parts.len() as u32);
                 self.item_quads = 0;
             }
-            self.item_quads += quads;
             self.parts
-                .push([(start + first) as u32, count as u32, window_bytes as u32]);
+                .push([(start + first) as u32, count as u32, self.item_quads as u32]);
+            self.item_quads += quads;
             self.documents.push(index);
         }
-        let bytes = from * stride..(from + shingles - 1) * stride + window_bytes;
+        let end = (from + shingles - 1) * stride + window_bytes;
+        let bytes = from * stride..end.min(document.bytes.len());
         let at = self.input_bytes;
         self.input_bytes += bytes.len();
         self.updates += shingles as u64 * shape.row_slots as u64;
@@ -217,6 +227,7 @@ mod tests {
             bounds,
             row_slots,
             slot_bytes: 4,
+            workgroup: Workgroup::new(row_slots, 256),
         }
     }
 
@@ -237,7 +248,7 @@ mod tests {
     fn pieces_of_a_text_overlap_by_a_window() {
         let bounds = Bounds {
             input_bytes: 100,
-            tile_bytes: 64,
+            part_shingles: 16,
             ..Bounds::default()
         };
         let text = [0; 1000];
@@ -262,7 +273,10 @@ mod tests {
 
     #[test]
     fn every_bound_ends_a_load() {
-        let unbounded = Bounds::default();
+        let unbounded = Bounds {
+            part_shingles: 2048,
+            ..Bounds::default()
+        };
         let hashes = [0; 4 * 4096];
         let document = Document {
             bytes: &hashes,
@@ -344,9 +358,14 @@ mod tests {
         {
             load.add(&shape, i, &document(count), 0, false).unwrap();
         }
-        // A tile holds 2048 shingles; documents of 5 and 1 fill 8 and 4 of its places.
+        // Parts of at most 8 shingles share an item: then each of 128 slices has two of them.
         let (items, groups) = load.items(&shape);
-        assert_eq!(load.items, [0, 3, 5, 7]);
-        assert_eq!((items, groups), (vec![0, 3, 5, 7, 9, 9, 9], [3, 2]));
+        assert_eq!(load.items, [0, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(
+            (items, groups),
+            (vec![0, 2, 3, 4, 5, 6, 7, 8, 9, 9], [3, 3])
+        );
+        // The second one is staged behind the two quads of the first.
+        assert_eq!(load.parts[..2], [[0, 5, 0], [5, 1, 2]]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 
 use super::buffers::{Buffers, Dispatch};
 use super::device::{Attempt, Failure};
-use super::documents::{ByteTexts, DeviceWork, HashedSets};
+use super::documents::{DeviceWork, HashedSets, Texts};
 use super::load::Load;
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
@@ -51,15 +51,14 @@ impl DeviceLoad {
         texts: &dyn Documents,
         shingler: &Shingler,
     ) -> Result<Self> {
-        let window_bytes = shingler
-            .byte_window()
-            .ok_or(Error::Unsupported(Unsupported::ShinglesNotOnDevices))?;
-        let documents = ByteTexts {
+        let window = shingler.text_window();
+        let window = window.ok_or(Error::Unsupported(Unsupported::ShinglesNotOnDevices))?;
+        let documents = Texts {
             texts,
             shingler,
-            window_bytes,
+            window,
         };
-        DeviceLoad::new(scheme, options, &documents, ShaderInput::Text)
+        DeviceLoad::new(scheme, options, &documents, ShaderInput::Text(window))
     }
 
     fn new<D: DeviceWork>(
@@ -84,9 +83,9 @@ impl DeviceLoad {
         let mut is_full = false;
         for i in 0..documents.len() {
             documents.lay_out(i, &mut scratch, &mut |document| {
-                if document.count == 0 {
+                let Some(document) = document.filter(|document| document.count > 0) else {
                     return;
-                }
+                };
                 match load.add(shape, i, document, 0, true) {
                     Some(added) => {
                         input.extend_from_slice(&document.bytes[added.bytes]);

@@ -10,6 +10,8 @@
 
 mod shader;
 
+mod workgroup;
+
 mod bounds;
 
 mod options;

@@ -9,6 +9,7 @@ use super::load::LoadShape;
 use super::options::GpuOptions;
 use super::pool::Pool;
 use super::shader::{self, Integers, QUAD, ShaderInput, SignShader};
+use super::workgroup::Workgroup;
 use crate::error::{Error, Result, Unsupported};
 use crate::pipeline::Signer;
 use crate::scheme::{Family, Permutations};
@@ -22,8 +23,6 @@ pub(super) struct PreparedDevice {
     pub(super) empty: u64,
     pub(super) coefficients: wgpu::Buffer,
     pub(super) shape: LoadShape,
-    /// Threads of a workgroup.
-    threads: u32,
     pub(super) pool: Pool,
     /// Signs what the device does not.
     pub(super) cpu: Box<dyn Signer>,
@@ -55,10 +54,6 @@ impl PreparedDevice {
     }
 
     /// Prepares an open device.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "there are at most 2^14 permutations"
-    )]
     pub(super) fn on(
         device: Arc<Device>,
         permutations: &Permutations,
@@ -72,22 +67,24 @@ impl PreparedDevice {
         let num_perm = permutations.num_perm();
         let row_slots = num_perm.next_multiple_of(QUAD);
         let slot_bytes = family.slot_width().bytes();
+        let shader = SignShader::new(family, device.integers, ShaderInput::Hashes);
+        let most = device.limits.max_compute_invocations_per_workgroup;
+        let most = most.min(device.limits.max_compute_workgroup_size_x);
+        let workgroup = Workgroup::new(row_slots, most);
+        let mut bounds = options.bounds();
+        bounds.tile_bytes = bounds.tile_bytes.min(shader.most_tile_bytes());
         let shape = LoadShape {
-            bounds: options.bounds().within(
+            bounds: bounds.within(
                 &device.limits,
                 device.is_software,
                 row_slots * slot_bytes,
                 slot_bytes,
+                workgroup,
             ),
             row_slots,
             slot_bytes,
+            workgroup,
         };
-        let most = device.limits.max_compute_invocations_per_workgroup;
-        let most = most
-            .min(device.limits.max_compute_workgroup_size_x)
-            .min(256);
-        let quads = (row_slots / QUAD) as u32;
-        let shader = SignShader::new(family, device.integers, ShaderInput::Hashes);
         let words = shader.coefficients(permutations.a(), permutations.b());
         let refused = |failure: Failure| {
             Error::Unsupported(Unsupported::DeviceFailed {
@@ -102,7 +99,6 @@ impl PreparedDevice {
             empty,
             coefficients: coefficients.map_err(refused)?,
             shape,
-            threads: quads.next_multiple_of(32).min(most),
             pool: Pool::default(),
             cpu,
             is_hybrid,
@@ -125,18 +121,14 @@ impl PreparedDevice {
     pub(super) fn program(&self, input: ShaderInput) -> Program {
         Program::Sign {
             shader: SignShader::new(self.family, self.device.integers, input),
-            threads: self.threads,
+            workgroup: self.shape.workgroup,
             tile_quads: self.shape.tile_quads(),
         }
     }
 
     /// Blocks of permutations, one per workgroup.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "there are at most 2^14 permutations"
-    )]
     pub(super) fn blocks(&self) -> u32 {
-        ((self.shape.row_slots / QUAD) as u32).div_ceil(self.threads)
+        self.shape.workgroup.blocks
     }
 
     /// Makes the buffers of one load.

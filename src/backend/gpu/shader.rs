@@ -4,7 +4,9 @@
 //! Each family's arithmetic stands in one part; mersenne31 and mersenne61 build on a sum of products that
 //! has two forms, with 64-bit integers and without.
 
+use super::workgroup::{WARP, Workgroup};
 use crate::error::Unsupported;
+use crate::pipeline::TextWindow;
 use crate::scheme::Family;
 use crate::simd::sign::{Family32, Family64, Mersenne31, Mersenne61, Mersenne61Wide};
 
@@ -22,14 +24,18 @@ pub enum Integers {
 pub(super) enum ShaderInput {
     /// Shingle hashes.
     Hashes,
-    /// Texts, whose windows of bytes it hashes by murmur3-32.
-    Text,
+    /// Texts, whose windows it hashes by murmur3-32.
+    Text(TextWindow),
 }
 
 impl ShaderInput {
-    /// Every input, for what looks at all shaders.
+    /// Every kind of input, with windows of 9, for what looks at all shaders.
     #[cfg(any(test, feature = "internals"))]
-    pub(super) const ALL: [ShaderInput; 2] = [ShaderInput::Hashes, ShaderInput::Text];
+    pub(super) const ALL: [ShaderInput; 3] = [
+        ShaderInput::Hashes,
+        ShaderInput::Text(TextWindow::Bytes(9)),
+        ShaderInput::Text(TextWindow::Chars(9)),
+    ];
 }
 
 /// A signing shader.
@@ -58,8 +64,12 @@ const MERSENNE61: &str = include_str!("../../../shaders/parts/mersenne61.wgsl");
 const MERSENNE61_WIDE: &str = include_str!("../../../shaders/parts/mersenne61_wide.wgsl");
 const EXACT: &str = include_str!("../../../shaders/parts/exact.wgsl");
 const SIGN: &str = include_str!("../../../shaders/parts/sign.wgsl");
+const LONG_PART: &str = include_str!("../../../shaders/parts/long_part.wgsl");
+const LONG_PART_LOW: &str = include_str!("../../../shaders/parts/long_part_low.wgsl");
+const TEXT: &str = include_str!("../../../shaders/parts/text.wgsl");
 const SIGN_HASHES: &str = include_str!("../../../shaders/sign_hashes.wgsl");
 const SIGN_TEXT: &str = include_str!("../../../shaders/sign_text.wgsl");
+const SIGN_CHARS: &str = include_str!("../../../shaders/sign_chars.wgsl");
 const BAND_KEYS: &str = include_str!("../../../shaders/band_keys.wgsl");
 
 /// Whether devices with these integers compute a family.
@@ -105,15 +115,58 @@ impl SignShader {
         // Texts are hashed to 32 bits, and a second form exists only where 64-bit integers change it.
         let is_wide = self.family.hash_width() == crate::scheme::Width::U64;
         computes(self.family, self.integers)
-            && !(is_wide && self.input == ShaderInput::Text)
+            && !(is_wide && self.input != ShaderInput::Hashes)
             && (self.integers == Integers::U32 || self.needs_u64())
     }
 
     pub(super) fn entry_point(self) -> &'static str {
         match self.input {
             ShaderInput::Hashes => "sign_hashes",
-            ShaderInput::Text => "sign_text",
+            ShaderInput::Text(TextWindow::Bytes(_)) => "sign_text",
+            ShaderInput::Text(TextWindow::Chars(_)) => "sign_chars",
         }
+    }
+
+    /// Whether long parts are signed by the low words of their values.
+    pub(super) fn is_low(self) -> bool {
+        self.family == Family::Mersenne61
+    }
+
+    /// Bytes of shingle hashes that a workgroup stages at most, so that devices hold as many workgroups as threads.
+    pub(super) fn most_tile_bytes(self) -> usize {
+        // Beside the tile of this form lies a map of 4 KiB.
+        if self.is_low() { 4 << 10 } else { 8 << 10 }
+    }
+
+    /// The values of the constants that a pipeline sets.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a window of a device has at most 64 units"
+    )]
+    pub(super) fn constants(
+        self,
+        workgroup: Workgroup,
+        tile_quads: u32,
+    ) -> Vec<(&'static str, u32)> {
+        let mut constants = vec![
+            ("THREADS", workgroup.threads),
+            ("SLICE_THREADS", workgroup.slice_threads),
+            ("SLICES", workgroup.slices),
+            ("TILE_QUADS", tile_quads),
+            ("IS_MIXED", u32::from(self.is_mixed())),
+        ];
+        if let ShaderInput::Text(window) = self.input {
+            constants.push(("WINDOW", window.units() as u32));
+        }
+        if self.is_low() {
+            let warp = workgroup.threads.min(WARP);
+            constants.extend([
+                ("SLOTS", workgroup.slots()),
+                ("WARP", warp),
+                ("WARPS", workgroup.threads / warp),
+            ]);
+        }
+        constants
     }
 
     /// The source of the module.
@@ -132,11 +185,17 @@ impl SignShader {
                 &[FMIX32, HASH32, AFFINE]
             }
         };
+        let long_part = if self.is_low() {
+            LONG_PART_LOW
+        } else {
+            LONG_PART
+        };
         let input: &[&str] = match self.input {
             ShaderInput::Hashes => &[SIGN_HASHES],
-            ShaderInput::Text => &[MURMUR3, SIGN_TEXT],
+            ShaderInput::Text(TextWindow::Bytes(_)) => &[MURMUR3, TEXT, SIGN_TEXT],
+            ShaderInput::Text(TextWindow::Chars(_)) => &[MURMUR3, TEXT, SIGN_CHARS],
         };
-        [family, &[SIGN], input].concat().join("\n")
+        [family, &[SIGN, long_part], input].concat().join("\n")
     }
 
     /// The coefficients in the shader's layout: one entry per four permutations, the last one padded.
@@ -265,7 +324,12 @@ mod tests {
             .unwrap_or_else(|error| panic!("{}", error.emit_to_string(wgsl)));
         let values = module.overrides.iter().map(|(_, constant)| {
             let name = constant.name.clone().unwrap();
-            (name, 32.0)
+            let value = match &*name {
+                "THREADS" | "TILE_QUADS" | "SLOTS" => 128.0,
+                "SLICES" | "WARPS" => 4.0,
+                _ => 32.0,
+            };
+            (name, value)
         });
         let values = values.collect();
         let (module, info) = process_overrides(&module, &info, None, &values).unwrap();
@@ -346,7 +410,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(entry_points.len(), 3);
+        assert_eq!(entry_points.len(), 4);
     }
 
     /// The arithmetic of a module in SPIR-V: per function its operations, counted once per component of a

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::buffers::KeyPass;
 use super::device::{Device, Program};
-use super::documents::{ByteTexts, DeviceWork, HashedSets};
+use super::documents::{DeviceWork, HashedSets, Texts};
 use super::options::GpuOptions;
 use super::output::{KeyRows, RowOutput, SignatureRows};
 use super::prepared::PreparedDevice;
@@ -206,7 +206,7 @@ impl Signer for Gpu {
         Ok(())
     }
 
-    /// Hashes windows of bytes on the device. Other shingles are hashed on the CPU.
+    /// Hashes windows of bytes and characters on the device. Other shingles are hashed on the CPU.
     fn sign_documents(
         &self,
         documents: &dyn Documents,
@@ -214,18 +214,18 @@ impl Signer for Gpu {
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
         shingler.check_forms(documents)?;
-        let window = shingler.byte_window().filter(|bytes| *bytes <= MAX_WINDOW);
-        let Some(window_bytes) = window else {
+        let window = shingler.text_window();
+        let Some(window) = window.filter(|window| window.units() <= MAX_WINDOW) else {
             return self.sign_sets(&shingler.shingle(documents).sets(), signatures);
         };
         match signatures.slots_for_rows(documents.len(), self.0.num_perm)? {
             SlotsMut::U32(slots) if self.0.family.hash_width() == Width::U32 => {
-                let documents = ByteTexts {
+                let documents = Texts {
                     texts: documents,
                     shingler,
-                    window_bytes,
+                    window,
                 };
-                self.sign(&documents, slots, ShaderInput::Text)
+                self.sign(&documents, slots, ShaderInput::Text(window))
             }
             _ => Err(wrong_width(self.0.family)),
         }
@@ -236,5 +236,5 @@ impl Signer for Gpu {
     }
 }
 
-/// The longest window that a device hashes: it reads all bytes of each window anew.
+/// The most units of a window that a device hashes: it reads all bytes of each window anew.
 const MAX_WINDOW: usize = 64;

@@ -14,7 +14,7 @@ use crate::backend::simd::Simd;
 use crate::documents::TextBatch;
 use crate::pipeline::{ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
 use crate::scheme::Word;
-use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32};
+use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32, fmix64};
 use crate::scheme::{Hashes, Slots};
 use crate::simd::Isa;
 
@@ -57,6 +57,7 @@ fn the_host_does_nothing_that_a_device_refuses() {
         parts: 3,
         updates: 30_000,
         tile_bytes: 128,
+        part_shingles: 50,
         groups: 2,
         loads: 2,
         ..Bounds::default()
@@ -106,7 +107,11 @@ fn the_device_hashes_windows_of_documents() {
     let signatures = Signatures::of_documents(&signer, &texts, &shingler).unwrap();
     assert_eq!(signer.notices(), [""; 0]);
     assert_eq!(signatures.row(0), Slots::U32(&[u32::MAX; 128]));
-    for row in 1..4 {
+    // The device signs nothing that is shorter than a window.
+    let cpu = Simd::new(&scheme.permutations(), scheme.empty_slot(), Isa::best());
+    let short = Signatures::of_documents(&cpu, &["a"], &shingler).unwrap();
+    assert_eq!(signatures.row(1), short.row(0));
+    for row in 2..4 {
         assert_eq!(signatures.row(row), Slots::U32(&[0; 128]));
     }
 }
@@ -176,5 +181,65 @@ fn corners_of_reductions_match_the_definition() {
             assert!(sign(&signer) == expected, "{family:?} {integers:?}");
             assert_eq!(signer.notices(), [""; 0]);
         }
+    }
+}
+
+/// Long sets in which several shingles have low words so near each other that any of them may have the least value, near
+/// the place where low words wrap, too, and factors with up to 32 trailing zeros. Without an adapter there is nothing to
+/// test.
+#[test]
+fn near_low_words_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    let random = |i: u64| fmix64(i + 1);
+    let factor = |k: u64| {
+        let odd = random(k) | 1;
+        let zeros = k % 33;
+        ((odd >> 3 & !u64::from(u32::MAX)) | u64::from(u32::cut(odd << zeros))) % P61
+    };
+    let (a, b): (Vec<u64>, Vec<u64>) = (0..66).map(|k| (factor(k), random(1000 + k) % P61)).unzip();
+    let drawn = Permutations::from_coefficients(Family::Mersenne61, &a, &b).unwrap();
+    let inverse = |odd: u32| {
+        (0..5).fold(odd, |x, _| {
+            x.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(x)))
+        })
+    };
+    let (mut hashes, mut offsets) = (Vec::new(), vec![0]);
+    for (set, length) in (0..).zip([255, 256, 300, 1023, 1024, 1025, 2500, 5000, 40_000]) {
+        hashes.extend((0..length).map(|i| u32::cut(random(set << 32 | i))));
+        for k in 0..a.len() {
+            // Shingles whose low words are at most 20 from each other, or from where they wrap.
+            let (low_a, low_b) = (u32::cut(a[k]), u32::cut(b[k]));
+            let zeros = low_a.trailing_zeros().min(31);
+            let near = u32::cut(random(set ^ k as u64 * 77)) % 40;
+            for distance in [0, 1, 8, 9, near] {
+                let low = match set % 3 {
+                    0 => distance,
+                    1 => distance.wrapping_sub(8),
+                    _ => distance + (1 << 12),
+                };
+                let product = low.wrapping_sub(low_b) >> zeros;
+                hashes.push(product.wrapping_mul(inverse(low_a >> zeros | 1)));
+            }
+        }
+        offsets.push(hashes.len() as i64);
+    }
+    let sets = ShingleSets::new(Hashes::U32(&hashes), &offsets).unwrap();
+    let sign = |signer: &dyn Signer| {
+        let mut signatures = Signatures::new(drawn.num_perm(), Width::U32);
+        signatures.sign(signer, &sets).unwrap();
+        signatures
+    };
+    let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
+    let expected = sign(&*scalar());
+    for integers in [Integers::U32, Integers::U64] {
+        let options = GpuOptions {
+            integers: Some(integers),
+            ..GpuOptions::default()
+        };
+        let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
+        assert!(sign(&signer) == expected, "{integers:?}");
+        assert_eq!(signer.notices(), [""; 0]);
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Worker<'a, D, O: RowOutput> {
     input: Vec<u8>,
     open: Option<OpenLoad>,
     sent: VecDeque<Sent>,
-    /// Rows that the device did not sign, or signed in part.
+    /// Rows that the device does not sign, did not sign, or signed in part.
     failed: Vec<Range<usize>>,
     /// DeviceWork too long for one load, where a row needs the whole document.
     oversized: Vec<usize>,
@@ -76,9 +76,14 @@ impl<'a, D: DeviceWork, O: RowOutput> Worker<'a, D, O> {
         while row < count {
             if self.has_open_load() {
                 let documents = self.documents;
-                documents.lay_out(self.first + row, &mut scratch, &mut |document| {
-                    self.fill(row, document);
-                });
+                documents.lay_out(
+                    self.first + row,
+                    &mut scratch,
+                    &mut |document| match document {
+                        Some(document) => self.fill(row, document),
+                        None => self.failed.push(row..row + 1),
+                    },
+                );
                 row += 1;
             } else {
                 // While the CPU signs, this thread may begin another share, which waits for buffers.

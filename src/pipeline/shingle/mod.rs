@@ -39,6 +39,8 @@ pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};
 pub use shingler::Shingler;
+#[cfg(feature = "gpu")]
+pub(crate) use shingler::TextWindow;
 pub use shingling::{Shingling, Unit, Weighting};
 pub use stop_words::StopWords;
 #[cfg(feature = "internals")]

@@ -42,6 +42,23 @@ pub struct Shingler {
     rarities: Option<Arc<Rarities>>,
 }
 
+/// Windows of a text that are its shingles: of so many bytes, or of so many characters.
+#[cfg(feature = "gpu")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum TextWindow {
+    Bytes(usize),
+    Chars(usize),
+}
+
+#[cfg(feature = "gpu")]
+impl TextWindow {
+    /// The number of units.
+    pub(crate) fn units(self) -> usize {
+        let (TextWindow::Bytes(size) | TextWindow::Chars(size)) = self;
+        size
+    }
+}
+
 /// The base hash of exact sets.
 fn exact_hash(unit: &Unit) -> BaseHash {
     if unit.is_made_of_words() {
@@ -202,16 +219,20 @@ impl Shingler {
         Ok(())
     }
 
-    /// Window size in bytes, if the hashes of a text are murmur3-32 with seed 0 of all windows of
-    /// [`Shingler::normalised`]; otherwise `None`. A text shorter than the window is one window, an empty text
-    /// none.
+    /// The window, if the hashes of a text are murmur3-32 with seed 0 of all windows of [`Shingler::normalised`];
+    /// otherwise `None`. A text shorter than the window is one window, an empty text none.
     #[cfg(feature = "gpu")]
-    pub(crate) fn byte_window(&self) -> Option<usize> {
-        let is_fused = self.shingling.unit == Unit::Bytes
-            && self.hash == BaseHash::Murmur3_32
+    pub(crate) fn text_window(&self) -> Option<TextWindow> {
+        let size = self.shingling.size.get();
+        let window = match self.shingling.unit {
+            Unit::Bytes => TextWindow::Bytes(size),
+            Unit::Chars => TextWindow::Chars(size),
+            _ => return None,
+        };
+        let is_fused = self.hash == BaseHash::Murmur3_32
             && self.width == Width::U32
             && self.shingling.weighting == Weighting::Equal;
-        is_fused.then_some(self.shingling.size.get())
+        is_fused.then_some(window)
     }
 
     /// The normalised bytes of a text.
