@@ -125,7 +125,7 @@ class LoopNotFound(Exception):
 
 
 def quads_loaded(instructions, slot_words):
-    """Quads of shingles that instructions load. The tile holds vectors: single words are no shingles."""
+    """Quads of shingles that instructions load. The tile holds vectors; single words lie elsewhere."""
     return sum(i.loaded for i in instructions if i.loaded > 1) / (4 * slot_words)
 
 
