@@ -83,6 +83,7 @@ def measure(compilers, program, target, work):
         spills=numbers["spills"],
         occupancy=numbers["occupancy"],
         staging=round(counted.staging, 1) if counted.staging is not None else None,
+        others=[round(instructions, 2) for instructions in counted.others],
     )
 
 

@@ -126,6 +126,19 @@ def blocks(text, simd):
     return listing.blocks()
 
 
+def find_listing(folder, entry_point):
+    """The width and the listing of the entry point that IGC chose among those that it tried."""
+    name = rf"name: +{entry_point}\n"
+    for info in folder.glob("*.zeinfo"):
+        chosen = re.search(name + r"(?:.*\n)*?.*simd_size: +(\d+)", info.read_text())
+        if chosen:
+            for path in folder.glob(f"*_simd{chosen.group(1)}_*.asm"):
+                text = path.read_text()
+                if f"//.kernel {entry_point}\n" in text:
+                    return int(chosen.group(1)), text
+    return None, None
+
+
 def compile_program(compilers, program, target, stem):
     """Compiles a program; returns its blocks, and the numbers that the compiler gives."""
     source = f"{stem}.cl"
@@ -138,12 +151,9 @@ def compile_program(compilers, program, target, stem):
     command += ["-out_dir", folder, "-output", "kernel", "-options", "-cl-std=CL3.0"]
     environment = {"IGC_ShaderDumpEnable": "1", "IGC_DumpToCustomDir": str(folder)}
     _, log = run(in_unpacked(compilers.root, command), environment)
-    listings = {}
-    for path in folder.glob("*_simd*.asm"):
-        listings[int(re.search(r"_simd(\d+)_", path.name).group(1))] = path.read_text()
-    if not listings:
+    simd, text = find_listing(folder, program.entry_point)
+    if text is None:
         raise CompileError(log)
-    simd, text = max(listings.items())
     spilled = re.search(r"//\.spill size (\d+)", text)
     return blocks(text, simd), {
         "registers": int(re.search(r"numGRF=(\d+)", text).group(1)),

@@ -1,8 +1,7 @@
-"""Machine code as a graph of blocks, and the two loops of a signing kernel that are counted.
+"""Machine code as a graph of blocks, and the loops of a signing kernel that are counted.
 
-A kernel stages shingles in workgroup memory (the tile) in one loop, and reads them in another, the
-inner loop, which makes the updates. Both are found by what they do, so that their place and their
-names may change.
+A kernel stages shingles in workgroup memory (the tile) in one loop, and reads them in others, which
+make the updates. They are found by what they do, so that their place and their names may change.
 """
 
 from collections import deque
@@ -110,10 +109,13 @@ def loops(blocks):
 
 @dataclass
 class Counted:
-    """What a turn of the inner loop does, for one update, and what staging a quad costs a lane."""
+    """What loops of updates do for one update, and what staging a quad costs a lane."""
 
+    # Of the cheapest loop.
     instructions: float
     cycles: float
+    # Instructions of the others, in their order.
+    others: list[float]
     # None where the loop that stages holds loops, whose turns are not known.
     staging: float | None
 
@@ -122,40 +124,45 @@ class LoopNotFound(Exception):
     """The listing has no loop that reads the tile."""
 
 
+def quads_loaded(instructions, slot_words):
+    """Quads of shingles that instructions load. The tile holds vectors; single words lie elsewhere."""
+    return sum(i.loaded for i in instructions if i.loaded > 1) / (4 * slot_words)
+
+
 def count(blocks, slot_words, permutations):
     """Counts the loops of a signing kernel.
 
-    Candidates for the inner loop have no loop in them, read workgroup memory and change no memory.
-    It is the one that reads most in a turn, and the first of equals: a second one may compute a few
-    slots again, or fold partial minima. Candidates for the loop that stages load from global memory
-    and store to workgroup memory. It is the one that stores most in a turn.
+    A loop of updates has no loop in it, loads quads from workgroup memory and changes no memory. A
+    kernel has several: for short and for long parts, and those that compute a few slots again. An
+    update takes an instruction at least, or the loop only folds minima.
+
+    The loop that stages loads from global memory and stores to workgroup memory. Of several, it is
+    the one that stores most in a turn.
     """
-    inner, staging = None, None
+    updating, staging = [], None
     found = loops(blocks)
     for body in found:
         instructions = [i for number in sorted(body) for i in blocks[number].instructions]
-        loaded = sum(i.loaded for i in instructions)
-        stored = sum(i.stored for i in instructions)
-        is_innermost = not any(other < body for other in found)
-        changes_memory = any(i.has_effect for i in instructions)
-        if is_innermost and loaded and not stored and not changes_memory:
-            if inner is None or loaded > inner[0]:
-                inner = (loaded, instructions)
         within = {number for other in found if other < body for number in other}
+        stored = sum(i.stored for i in instructions)
+        updates = quads_loaded(instructions, slot_words) * 4 * permutations
+        changes_memory = stored or any(i.has_effect for i in instructions)
+        if updates >= 1 and not within and not changes_memory:
+            issued = sum(i.issued for i in instructions) / updates
+            cycles = sum(i.cycles for i in instructions) / updates
+            if issued >= 1:
+                updating.append((issued, cycles))
         stores_within = any(i.stored for number in within for i in blocks[number].instructions)
         stages = stored and not stores_within and any(i.fetches for i in instructions)
         if stages and (staging is None or stored > staging[0]):
-            staging = (stored, instructions, is_innermost)
-    if inner is None:
+            per_quad = sum(i.issued for i in instructions) / (stored / (4 * slot_words))
+            staging = (stored, None if within else per_quad)
+    if not updating:
         raise LoopNotFound("no loop reads workgroup memory and changes nothing")
-    loaded, instructions = inner
-    updates = loaded / slot_words * permutations
-    per_quad = None
-    if staging is not None and staging[2]:
-        quads = staging[0] / (4 * slot_words)
-        per_quad = sum(i.issued for i in staging[1]) / quads
+    (instructions, cycles), *others = sorted(updating)
     return Counted(
-        instructions=sum(i.issued for i in instructions) / updates,
-        cycles=sum(i.cycles for i in instructions) / updates,
-        staging=per_quad,
+        instructions=instructions,
+        cycles=cycles,
+        others=[issued for issued, _ in others],
+        staging=staging[1] if staging else None,
     )

@@ -10,7 +10,7 @@ class Row:
 
     kernel: str
     target: str
-    # Of the inner loop, for one update: a shingle under a permutation.
+    # Of the cheapest loop of updates, for one update: a shingle under a permutation.
     instructions: float
     cycles: float | None
     registers: int
@@ -18,6 +18,8 @@ class Row:
     occupancy: int | None
     # Instructions of a lane that stages a quad of shingles.
     staging: float | None
+    # Instructions of the other loops of updates, in their order.
+    others: list[float]
 
     @property
     def key(self):
@@ -29,7 +31,7 @@ COLUMNS = [field.name for field in fields(Row)]
 NUMBERS = COLUMNS[2:]
 COMPILER_COLUMNS = ["compiler", "version", "date"]
 # What must not grow, and from which share on it counts as worse.
-WATCHED = ("instructions", "cycles", "spills")
+WATCHED = ("instructions", "cycles", "spills", "others")
 TOLERANCE = 0.05
 
 
@@ -40,10 +42,17 @@ def number(text):
     return float(text) if "." in text else int(text)
 
 
+def numbers(text):
+    """Several numbers of the table."""
+    return [float(part) for part in text.split()]
+
+
 def shown(value):
     """A number as the table has it."""
     if value is None:
         return ""
+    if isinstance(value, list):
+        return " ".join(shown(part) for part in value)
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
@@ -64,7 +73,8 @@ def read_rows(path):
     """The rows of a file by kernel and target."""
     rows = {}
     for line in read_lines(path):
-        row = Row(line["kernel"], line["target"], *(number(line[name]) for name in NUMBERS))
+        cells_of_row = [number(line[name]) for name in NUMBERS[:-1]]
+        row = Row(line["kernel"], line["target"], *cells_of_row, numbers(line["others"]))
         rows[row.key] = row
     return rows
 
@@ -83,6 +93,13 @@ def write(path, header, lines):
         writer.writerows(lines)
 
 
+def has_grown(now, then):
+    """Whether a number, or one of as many as before, grew by more than the tolerance."""
+    if isinstance(now, list):
+        return len(now) == len(then) and any(has_grown(*pair) for pair in zip(now, then))
+    return then is not None and now > then * (1 + TOLERANCE)
+
+
 def differences(row, before):
     """In words what got worse, and what changed otherwise."""
     worse, changed = [], []
@@ -91,9 +108,7 @@ def differences(row, before):
         if shown(now) == shown(then):
             continue
         # A number that is gone cannot be watched any more.
-        is_gone = now is None
-        has_grown = None not in (now, then) and now > then * (1 + TOLERANCE)
-        is_worse = name in WATCHED and (is_gone or has_grown)
+        is_worse = name in WATCHED and (now is None or has_grown(now, then))
         words = f"{name} {shown(then) or 'none'} -> {shown(now) or 'none'}"
         (worse if is_worse else changed).append(words)
     return worse, changed
