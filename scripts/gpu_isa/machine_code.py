@@ -4,6 +4,7 @@ A kernel stages shingles in workgroup memory (the tile) in one loop, and reads t
 make the updates. They are found by what they do, so that their place and their names may change.
 """
 
+import heapq
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -70,7 +71,7 @@ class Listing:
 
 
 def loops(blocks):
-    """The natural loops, as sets of block numbers, in the order of their first blocks."""
+    """The natural loops: sets of block numbers by the number of the block where the loop begins."""
     entry = min(blocks)
     reached, todo = {entry}, deque([entry])
     while todo:
@@ -104,7 +105,34 @@ def loops(blocks):
                     if block not in body:
                         body.add(block)
                         todo.extend(predecessors[block])
-    return sorted(bodies.values(), key=min)
+    return bodies
+
+
+def way(blocks, body, start, goal):
+    """The cheapest way from a block of a loop to another within the loop, without the start."""
+    seen, todo = set(), [(0, start, ())]
+    while todo:
+        cost, number, path = heapq.heappop(todo)
+        if path and number == goal:
+            return path
+        if number in seen:
+            continue
+        seen.add(number)
+        for successor in body.intersection(blocks[number].successors):
+            step = sum(i.issued for i in blocks[successor].instructions)
+            heapq.heappush(todo, (cost + step, successor, (*path, successor)))
+    return ()
+
+
+def turn(blocks, head, body):
+    """The instructions of a turn: the cheapest way round through the block that loads most.
+
+    A compiler may keep what it does on leaving, once, in a block of the loop.
+    """
+    most = max(body, key=lambda number: sum(i.loaded for i in blocks[number].instructions))
+    path = way(blocks, body, head, most) if most != head else ()
+    path += way(blocks, body, most, head)
+    return [i for number in path for i in blocks[number].instructions]
 
 
 @dataclass
@@ -125,7 +153,7 @@ class LoopNotFound(Exception):
 
 
 def quads_loaded(instructions, slot_words):
-    """Quads of shingles that instructions load. The tile holds vectors; single words lie elsewhere."""
+    """Quads of shingles that instructions load: the tile holds vectors, and no single words."""
     return sum(i.loaded for i in instructions if i.loaded > 1) / (4 * slot_words)
 
 
@@ -141,17 +169,17 @@ def count(blocks, slot_words, permutations):
     """
     updating, staging = [], None
     found = loops(blocks)
-    for body in found:
-        instructions = [i for number in sorted(body) for i in blocks[number].instructions]
-        within = {number for other in found if other < body for number in other}
+    for head, body in found.items():
+        instructions = [i for number in body for i in blocks[number].instructions]
+        within = {number for other in found.values() if other < body for number in other}
         stored = sum(i.stored for i in instructions)
-        updates = quads_loaded(instructions, slot_words) * 4 * permutations
         changes_memory = stored or any(i.has_effect for i in instructions)
-        if updates >= 1 and not within and not changes_memory:
-            issued = sum(i.issued for i in instructions) / updates
-            cycles = sum(i.cycles for i in instructions) / updates
-            if issued >= 1:
-                updating.append((issued, cycles))
+        if not within and not changes_memory:
+            of_turn = turn(blocks, head, body)
+            updates = quads_loaded(of_turn, slot_words) * 4 * permutations
+            issued = sum(i.issued for i in of_turn)
+            if issued >= updates > 0:
+                updating.append((issued / updates, sum(i.cycles for i in of_turn) / updates))
         stores_within = any(i.stored for number in within for i in blocks[number].instructions)
         stages = stored and not stores_within and any(i.fetches for i in instructions)
         if stages and (staging is None or stored > staging[0]):
