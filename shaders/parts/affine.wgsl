@@ -9,6 +9,6 @@ fn value(by: Coefficients, x: Hash) -> vec4<Hash> {
     return by.a * x + by.b;
 }
 
-fn finish(by: Coefficients, least: vec4<Hash>, first: u32, end: u32, step: u32) -> vec4<Hash> {
+fn finish(by: Coefficients, least: vec4<Hash>, first: u32, count: u32, step: u32) -> vec4<Hash> {
     return least;
 }

@@ -4,14 +4,11 @@ fn sign_part(p: u32, share: Share) {
     let row_quads = arrayLength(&coefficients);
     let by = coefficients[min(share.quad, row_quads - 1)];
     var least = vec4(GREATEST);
-    for (var at = 0u; at < part.count; at += 4 * TILE_QUADS) {
-        let quads = quads_of(min(part.count - at, 4 * TILE_QUADS));
-        for (var i = share.thread; i < quads; i += THREADS) {
-            tile[i] = staged(part, at + 4 * i);
-        }
+    for (var at = 0u; at < part.count; at += LONG_TILE) {
+        let of_slice = stage(part, at, min(part.count - at, LONG_TILE), share.thread);
         workgroupBarrier();
         if !share.is_idle {
-            least = min(least, least_slots(by, share.slice, quads, SLICES));
+            least = min(least, least_slots(by, share.slice, of_slice, SLICES));
         }
         workgroupBarrier();
     }

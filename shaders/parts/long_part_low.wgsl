@@ -57,16 +57,21 @@ fn u_addends(by: Coefficients) -> vec4<u32> {
     return low_addends(by) + vec4(7u);
 }
 
-fn least_us(by: Coefficients, first: u32, end: u32, step: u32) -> vec4<u32> {
+fn least_us(by: Coefficients, first: u32, count: u32, step: u32) -> vec4<u32> {
     let a = low_factors(by);
     let b = u_addends(by);
     var lowest = vec4(GREATEST);
-    for (var i = first; i < end; i += step) {
-        let x = tile[i];
+    for (var n = 0u; n < count; n += 2) {
+        let x = tile[first + n * step];
+        let y = tile[first + n * step + step];
         lowest = min(lowest, a * x.x + b);
         lowest = min(lowest, a * x.y + b);
         lowest = min(lowest, a * x.z + b);
         lowest = min(lowest, a * x.w + b);
+        lowest = min(lowest, a * y.x + b);
+        lowest = min(lowest, a * y.y + b);
+        lowest = min(lowest, a * y.z + b);
+        lowest = min(lowest, a * y.w + b);
     }
     return lowest;
 }
@@ -155,8 +160,9 @@ fn sign_part(p: u32, share: Share) {
     for (var slot = share.thread; slot < SLOTS; slot += THREADS) {
         atomicStore(&least[slot], GREATEST);
     }
-    for (var at = 0u; at < part.count; at += 4 * TILE_QUADS) {
-        let quads = quads_of(min(part.count - at, 4 * TILE_QUADS));
+    for (var at = 0u; at < part.count; at += LONG_TILE) {
+        let count = min(part.count - at, LONG_TILE);
+        let quads = quads_of(count);
         let is_low = quads >= LEAST_QUADS;
         for (var slot = share.thread; slot < SLOTS; slot += THREADS) {
             atomicStore(&least_u[slot], GREATEST);
@@ -169,24 +175,23 @@ fn sign_part(p: u32, share: Share) {
             atomicStore(&open_count, 0u);
         }
         workgroupBarrier();
-        for (var i = share.thread; i < quads; i += THREADS) {
-            let x = staged(part, at + 4 * i);
-            tile[i] = x;
-            if is_low {
-                note(x.x);
-                note(x.y);
-                note(x.z);
-                note(x.w);
-            }
+        let of_slice = stage(part, at, count, share.thread);
+        // Each thread notes what it staged.
+        for (var i = share.thread; i < select(0u, quads, is_low); i += THREADS) {
+            let x = tile[i];
+            note(x.x);
+            note(x.y);
+            note(x.z);
+            note(x.w);
         }
         workgroupBarrier();
         if !is_low {
             if !share.is_idle {
-                lower(share.lane, least_slots(coefficients[share.quad], share.slice, quads, SLICES));
+                lower(share.lane, least_slots(coefficients[share.quad], share.slice, of_slice, SLICES));
             }
         } else {
             if !share.is_idle {
-                let lowest = least_us(coefficients[share.quad], share.slice, quads, SLICES);
+                let lowest = least_us(coefficients[share.quad], share.slice, of_slice, SLICES);
                 atomicMin(&least_u[4 * share.lane], lowest.x);
                 atomicMin(&least_u[4 * share.lane + 1], lowest.y);
                 atomicMin(&least_u[4 * share.lane + 2], lowest.z);

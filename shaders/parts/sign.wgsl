@@ -14,8 +14,10 @@ override SLICE_THREADS: u32;
 override SLICES: u32;
 // Whether to mix the shingles first.
 override IS_MIXED: bool;
-// Quads of shingles of a tile: at least one per thread.
+// Quads of shingles of a tile: at least one per thread, and two per slice.
 override TILE_QUADS: u32;
+// Most shingles that a tile takes of a long part: as many pairs of quads for each slice.
+override LONG_TILE: u32 = 4 * (TILE_QUADS - TILE_QUADS % (2 * SLICES));
 
 struct Part {
     // The first shingle, or in texts the byte where the first window begins.
@@ -61,6 +63,11 @@ fn quads_of(count: u32) -> u32 {
     return (count + 3) / 4;
 }
 
+// The next even number: a turn of the loop takes two quads. The last one is repeated, which changes no minimum.
+fn even(quads: u32) -> u32 {
+    return (quads + 1) & ~1u;
+}
+
 // Four shingles of a part from shingle i on, mixed where the family wants it.
 fn staged(part: Part, i: u32) -> vec4<Hash> {
     let x = shingles(part, i);
@@ -70,24 +77,37 @@ fn staged(part: Part, i: u32) -> vec4<Hash> {
     return x;
 }
 
-// The least slots of every `step`-th quad of the tile from `first` on, before `end`.
-fn least_slots(by: Coefficients, first: u32, end: u32, step: u32) -> vec4<Hash> {
-    if first >= end {
-        return vec4(GREATEST);
-    }
-    return finish(by, least_value(by, first, end, step), first, end, step);
+// The least slots of an even number of quads of the tile: of every `step`-th one from `first` on.
+fn least_slots(by: Coefficients, first: u32, count: u32, step: u32) -> vec4<Hash> {
+    return finish(by, least_value(by, first, count, step), first, count, step);
 }
 
-fn least_value(by: Coefficients, first: u32, end: u32, step: u32) -> vec4<Hash> {
+fn least_value(by: Coefficients, first: u32, count: u32, step: u32) -> vec4<Hash> {
     var least = vec4(GREATEST);
-    for (var i = first; i < end; i += step) {
-        let x = tile[i];
+    for (var n = 0u; n < count; n += 2) {
+        let x = tile[first + n * step];
+        let y = tile[first + n * step + step];
         least = min(least, value(by, x.x));
         least = min(least, value(by, x.y));
         least = min(least, value(by, x.z));
         least = min(least, value(by, x.w));
+        least = min(least, value(by, y.x));
+        least = min(least, value(by, y.y));
+        least = min(least, value(by, y.z));
+        least = min(least, value(by, y.w));
     }
     return least;
+}
+
+// Stages shingles `at` .. `at + count` of a part for all slices, and returns the quads of each: as many for one as for
+// another, so that all threads loop alike.
+fn stage(part: Part, at: u32, count: u32, thread: u32) -> u32 {
+    let quads = quads_of(count);
+    let of_slice = even((quads + SLICES - 1) / SLICES);
+    for (var i = thread; i < of_slice * SLICES; i += THREADS) {
+        tile[i] = staged(part, at + 4 * min(i, quads - 1));
+    }
+    return of_slice;
 }
 
 fn sign_item(item: u32, block: u32, thread: u32) {
@@ -108,8 +128,8 @@ fn sign_run(first: u32, end: u32, share: Share) {
     for (var p = own; p < end; p += SLICES) {
         let part = parts[p];
         let quads = quads_of(part.count);
-        for (var i = share.lane; i < quads; i += SLICE_THREADS) {
-            tile[part.first + i] = staged(part, 4 * i);
+        for (var i = share.lane; i < even(quads); i += SLICE_THREADS) {
+            tile[part.first + i] = staged(part, 4 * min(i, quads - 1));
         }
     }
     workgroupBarrier();
@@ -120,7 +140,6 @@ fn sign_run(first: u32, end: u32, share: Share) {
     let row_quads = arrayLength(&coefficients);
     for (var p = own; p < end; p += SLICES) {
         let part = parts[p];
-        let behind = part.first + quads_of(part.count);
-        rows[p * row_quads + share.quad] = least_slots(by, part.first, behind, 1u);
+        rows[p * row_quads + share.quad] = least_slots(by, part.first, even(quads_of(part.count)), 1u);
     }
 }

@@ -4,7 +4,7 @@ mod permutations;
 
 pub use self::permutations::RandomPermutations;
 #[cfg(feature = "gpu")]
-pub use crate::backend::gpu::{DeviceLoad, has_searched};
+pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs, has_searched};
 #[cfg(feature = "io")]
 pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
 pub use crate::pipeline::{for_each_word, gauss_legendre};

@@ -84,8 +84,8 @@ pub(crate) use prefix_filter::{PairFilter, SetSummary};
 #[cfg(feature = "io")]
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
-pub(crate) use shingle::Rarities;
 pub(crate) use shingle::NormalisedTexts;
+pub(crate) use shingle::Rarities;
 #[cfg(feature = "gpu")]
 pub(crate) use shingle::TextWindow;
 #[cfg(feature = "internals")]
@@ -94,14 +94,14 @@ pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
-pub(crate) use sign::lower;
 #[doc(hidden)]
 pub use sign::TextSigner;
-pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
-pub(crate) use sign::{SignTexts, SignedRows, UnfinishedRows};
 pub(crate) use sign::keys_of_rows;
+pub(crate) use sign::lower;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::signed_keys;
+pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
+pub(crate) use sign::{SignTexts, SignedRows, UnfinishedRows};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{

@@ -199,7 +199,10 @@ pub(crate) trait UnfinishedRows: Send {
 pub(crate) enum SignedRows {
     Signatures(Signatures),
     /// Band keys, `[documents, bands]`.
-    Keys { banding: Banding, keys: Vec<u64> },
+    Keys {
+        banding: Banding,
+        keys: Vec<u64>,
+    },
 }
 
 macro_rules! signer_behind {

@@ -141,7 +141,8 @@ impl<D: DeviceWork, K: RowKind> Share<'_, D, K> {
             let rows = first + run.start..first + run.end;
             let documents = self.first + rows.start..self.first + rows.end;
             let rows = &mut self.rows[rows.start * row_len..rows.end * row_len];
-            self.kind.make_on(&*self.gpu.cpu, self.documents, documents, rows)
+            self.kind
+                .make_on(&*self.gpu.cpu, self.documents, documents, rows)
         })
     }
 }

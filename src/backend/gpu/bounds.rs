@@ -68,6 +68,7 @@ impl Bounds {
         // A part and its item fill 20 bytes, and a third of a buffer is room for them.
         let parts = self.parts.min(buffer / 64).min(binding / 16).max(1);
         let input = self.input_bytes.min(buffer / 4).min(binding - 16);
+        let least_quads = workgroup.threads.max(2 * workgroup.slices);
         let tile = self
             .tile_bytes
             .min(limits.max_compute_workgroup_storage_size as usize);
@@ -75,8 +76,8 @@ impl Bounds {
             input_bytes: input.max(4 * QUAD * hash_bytes),
             row_bytes: self.row_bytes.min(buffer).min(binding).max(row_bytes),
             parts,
-            // Each thread has a place in the tile.
-            tile_bytes: tile.max(workgroup.threads as usize * QUAD * hash_bytes),
+            // Each thread has a place in the tile, and each slice two.
+            tile_bytes: tile.max(least_quads as usize * QUAD * hash_bytes),
             part_shingles: self.part_shingles.max(1),
             groups: self
                 .groups

@@ -336,21 +336,16 @@ impl Device {
         Ok(pipeline)
     }
 
-    fn compile(&self, program: Program) -> wgpu::ComputePipeline {
-        let (wgsl, entry_point, layout, constants) = match program {
+    /// The module of a program, its entry point, and values for the constants that the module leaves open.
+    pub(super) fn source(program: Program) -> (String, &'static str, Vec<(&'static str, u32)>) {
+        match program {
             Program::Sign {
                 shader,
                 workgroup,
                 tile_quads,
             } => {
-                let layout = wgpu::PipelineLayoutDescriptor {
-                    label: Some("sign"),
-                    bind_group_layouts: &[Some(&self.layout)],
-                    immediate_size: 0,
-                };
                 let constants = shader.constants(workgroup, tile_quads);
-                let layout = self.device.create_pipeline_layout(&layout);
-                (shader.wgsl(), shader.entry_point(), Some(layout), constants)
+                (shader.wgsl(), shader.entry_point(), constants)
             }
             Program::BandKeys {
                 bands,
@@ -365,9 +360,25 @@ impl Device {
                     ("SLOT_WORDS", slot_words),
                     ("ROW_WORDS", row_words),
                 ];
-                (band_keys_wgsl(), "band_keys", None, constants)
+                (band_keys_wgsl(), "band_keys", constants)
             }
+        }
+    }
+
+    fn compile(&self, program: Program) -> wgpu::ComputePipeline {
+        let (wgsl, entry_point, constants) = Device::source(program);
+        let layout = match program {
+            Program::Sign { .. } => Some(&self.layout),
+            Program::BandKeys { .. } => None,
         };
+        let layout = layout.map(|layout| {
+            let layout = wgpu::PipelineLayoutDescriptor {
+                label: Some("sign"),
+                bind_group_layouts: &[Some(layout)],
+                immediate_size: 0,
+            };
+            self.device.create_pipeline_layout(&layout)
+        });
         let constants = constants.into_iter();
         let constants: Vec<_> = constants
             .map(|(name, value)| (name, value.into()))

@@ -5,9 +5,7 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::{Document as Input, Documents, Rows};
 use crate::error::Result;
-use crate::pipeline::{
-    NormalisedTexts, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow,
-};
+use crate::pipeline::{NormalisedTexts, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow};
 use crate::scheme::Hashes;
 
 /// The documents of a call.

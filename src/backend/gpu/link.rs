@@ -258,7 +258,11 @@ impl Shared {
     }
 
     /// The state with an open load for this dispatch. `None` if the CPU shall go on instead.
-    fn open(self: &Arc<Self>, dispatch: &Dispatch, is_hybrid: bool) -> Attempt<Option<MutexGuard<'_, State>>> {
+    fn open(
+        self: &Arc<Self>,
+        dispatch: &Dispatch,
+        is_hybrid: bool,
+    ) -> Attempt<Option<MutexGuard<'_, State>>> {
         let mut state = self.lock();
         loop {
             if let Some(failure) = self.device.failure() {
@@ -427,7 +431,9 @@ impl Shared {
         own.writers -= 1;
         own.failure = own.failure.take().or(written.err());
         let is_last = own.writers == 0;
-        let at = closing.iter().position(|filling| filling.number == result.number);
+        let at = closing
+            .iter()
+            .position(|filling| filling.number == result.number);
         let Some(at) = at.filter(|_| is_last) else {
             return;
         };
@@ -472,7 +478,9 @@ impl Shared {
                     false => &self.counts.hash_bytes,
                 };
                 bytes.fetch_add(load.input_bytes as u64, Ordering::Relaxed);
-                self.counts.most_under_way.fetch_max(state.under_way, Ordering::Relaxed);
+                self.counts
+                    .most_under_way
+                    .fetch_max(state.under_way, Ordering::Relaxed);
                 self.start_waiter(&mut state);
             }
             Err(failure) => {

@@ -178,7 +178,7 @@ impl Load {
             let count = part.min(shingles - first);
             // A long part fills its item.
             let quads = match count <= shape.short_shingles() {
-                true => count.div_ceil(QUAD),
+                true => count.div_ceil(QUAD).next_multiple_of(2),
                 false => tile_quads,
             };
             if self.items.is_empty() || self.item_quads + quads > tile_quads {

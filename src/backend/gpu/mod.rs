@@ -41,6 +41,9 @@ mod signer;
 #[cfg(feature = "internals")]
 mod measure;
 
+#[cfg(feature = "internals")]
+mod programs;
+
 pub(super) mod auto;
 
 #[cfg(test)]
@@ -60,5 +63,8 @@ pub use self::options::GpuOptions;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::options::Hooks;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use self::programs::{GpuProgram, MadeProgram, gpu_programs};
 pub use self::shader::{Integers, computes};
 pub(super) use self::signer::Gpu;

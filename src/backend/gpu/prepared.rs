@@ -114,11 +114,16 @@ impl PreparedDevice {
 
     /// The compiled shader for an input.
     pub(super) fn pipeline(&self, input: ShaderInput) -> Attempt<Arc<wgpu::ComputePipeline>> {
-        self.device.pipeline(Program::Sign {
+        self.device.pipeline(self.program(input))
+    }
+
+    /// What is compiled for an input.
+    pub(super) fn program(&self, input: ShaderInput) -> Program {
+        Program::Sign {
             shader: SignShader::new(self.family, self.device.integers, input),
             workgroup: self.shape.workgroup,
             tile_quads: self.shape.tile_quads(),
-        })
+        }
     }
 
     /// What is dispatched for loads of an input, for band keys if a pass makes them.

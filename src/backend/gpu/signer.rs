@@ -47,27 +47,39 @@ impl Gpu {
         let kind = SignatureRows {
             empty: vec![S::cut(self.0.empty); self.0.num_perm],
         };
-        make(&self.0, documents, &kind, slots, &self.0.dispatch(input, None))
+        make(
+            &self.0,
+            documents,
+            &kind,
+            slots,
+            &self.0.dispatch(input, None),
+        )
     }
 
-    /// What makes band keys of rows; `None` where keys are no fewer bytes than rows, or the shader fails.
+    /// What is compiled to make band keys.
     #[allow(
         clippy::cast_possible_truncation,
         reason = "there are at most 2^14 permutations"
     )]
+    pub(super) fn band_keys_program(&self, banding: Banding) -> Program {
+        let shape = &self.0.shape;
+        let slot_words = shape.slot_bytes / 4;
+        Program::BandKeys {
+            bands: banding.bands() as u32,
+            band_slots: banding.rows() as u32,
+            slot_words: slot_words as u32,
+            row_words: (shape.row_slots * slot_words) as u32,
+        }
+    }
+
+    /// What makes band keys of rows; `None` where keys are no fewer bytes than rows, or the shader fails.
     fn key_pass(&self, banding: Banding) -> Option<KeyPass> {
         let PreparedDevice { device, shape, .. } = &self.0;
-        let (bands, band_slots) = (banding.bands(), banding.rows());
+        let bands = banding.bands();
         if bands * size_of::<u64>() >= shape.row_bytes() {
             return None;
         }
-        let slot_words = shape.slot_bytes / 4;
-        let pipeline = device.pipeline(Program::BandKeys {
-            bands: bands as u32,
-            band_slots: band_slots as u32,
-            slot_words: slot_words as u32,
-            row_words: (shape.row_slots * slot_words) as u32,
-        });
+        let pipeline = device.pipeline(self.band_keys_program(banding));
         let pipeline = pipeline.inspect_err(|failure| self.0.note(failure)).ok()?;
         Some(KeyPass { pipeline, bands })
     }

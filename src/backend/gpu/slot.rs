@@ -406,7 +406,8 @@ impl SentSlot {
         rows.resize(self.bytes.div_ceil(size_of::<u64>()), 0);
         let copy = &mut bytemuck::cast_slice_mut(rows)[..self.bytes];
         let bytes = self.bytes as u64;
-        self.slot.read_mapped(device, bytes, |view| copy.copy_from_slice(view))?;
+        self.slot
+            .read_mapped(device, bytes, |view| copy.copy_from_slice(view))?;
         Ok(self.slot)
     }
 }
@@ -437,7 +438,8 @@ impl Staging {
                 view.slice(end..end + bytes.len()).copy_from_slice(bytes);
                 end += bytes.len();
             }
-            view.slice(len..padded).copy_from_slice(&[0; 4][..padded - len]);
+            view.slice(len..padded)
+                .copy_from_slice(&[0; 4][..padded - len]);
             Ok(())
         })
     }

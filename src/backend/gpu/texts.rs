@@ -75,8 +75,7 @@ impl<'a> SentTexts<'a> {
                 .clone()
                 .map(|row| self.texts.text(self.chosen[row]))
                 .collect();
-            let signatures =
-                Signatures::of_documents(&*self.gpu.cpu, &texts[..], &self.shingler)?;
+            let signatures = Signatures::of_documents(&*self.gpu.cpu, &texts[..], &self.shingler)?;
             match &mut self.rows {
                 SignedRows::Keys { banding, keys } => {
                     let bands = banding.bands();

@@ -53,6 +53,7 @@ impl Workgroup {
     }
 
     /// The slots of a block.
+    #[allow(clippy::cast_possible_truncation, reason = "a quad is four")]
     pub(super) fn slots(self) -> u32 {
         self.slice_threads * QUAD as u32
     }

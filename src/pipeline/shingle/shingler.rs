@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 #[cfg(feature = "gpu")]
 use super::normalise::Normalise;
-use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
 use super::rarity::{FRACTION_BITS, Rarities};
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
