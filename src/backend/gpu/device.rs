@@ -297,7 +297,7 @@ impl Device {
         }
     }
 
-    /// Copies from or to mapped memory. Polling and submitting wait meanwhile: on a lost device they free its buffers,
+    /// Copies from mapped memory. Polling and submitting wait meanwhile: on a lost device they free its buffers,
     /// mapped or not.
     pub(super) fn while_mapped<T>(&self, copy: impl FnOnce() -> Attempt<T>) -> Attempt<T> {
         let _others = self.views.read().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,8 @@
-//! The way to a device and back: threads fill loads together, and a thread of its own waits for what comes back.
+//! The way to a device and back: threads fill loads together, and a thread of its own sends them and waits for the rows.
 //!
 //! A load is open until it is full, or until its rows are wanted while the device has nothing else to do. A thread that
-//! has written its documents goes on; nobody holds a lock while bytes are copied, but the one that keeps wgpu from freeing
-//! them: it frees all memory of a lost device when it is polled.
+//! has written its documents goes on: it copies them without a lock, and never waits for a driver, of which some submit
+//! nothing before the last submission has ended. It waits only where all slots are under way.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -12,22 +12,22 @@ use std::time::{Duration, Instant};
 
 use super::device::{Attempt, Device, Failure, lock};
 use super::load::{Document, Load, LoadShape};
-use super::slot::{Dispatch, SentSlot, Slot, WRITE_ALIGNMENT};
+use super::slot::{Dispatch, SentSlot, Slot, WRITE_ALIGNMENT, Written};
 use crate::pipeline::DeviceUse;
 
 /// The way to a device for one scheme. Dropping it ends the thread that waits.
 pub(super) struct Link(Arc<Shared>);
 
-/// What the threads that send and the one that waits share.
+/// What the threads that fill loads and the one that sends them share.
 struct Shared {
     device: Arc<Device>,
     coefficients: wgpu::Buffer,
     shape: LoadShape,
     state: Mutex<State>,
-    /// A load came back or was sent, or a slot is free.
+    /// A load came back or failed, or a slot is free.
     changed: Condvar,
-    /// A load was sent, or the link is dropped.
-    sent: Condvar,
+    /// A load may be sent, or the link is dropped.
+    may_send: Condvar,
     counts: Counts,
     /// Loads until a test has the device lost.
     loads_until_loss: Option<AtomicU32>,
@@ -42,10 +42,12 @@ struct State {
     open: Option<Filling>,
     /// Full loads that a thread still writes into.
     closing: Vec<Filling>,
-    in_flight: VecDeque<InFlight>,
-    /// The number of loads in flight; the waiting thread takes the first one out of the queue meanwhile.
+    /// Full loads to send.
+    full: VecDeque<Filling>,
+    /// The number of loads to send or sent, whose rows are not back.
     under_way: usize,
-    has_waiter: bool,
+    /// Whether there is a thread that sends.
+    has_sender: bool,
     is_dropped: bool,
     /// Memory for rows, to use again.
     spare_rows: Vec<Vec<u64>>,
@@ -65,12 +67,13 @@ struct Counts {
 
 /// A load that is being filled.
 struct Filling {
-    number: u64,
     slot: Slot,
     load: Load,
     dispatch: Dispatch,
     /// Threads that write into it.
     writers: usize,
+    /// What they have written.
+    input: Vec<Written>,
     result: Arc<LoadResult>,
     /// A write that failed.
     failure: Option<Failure>,
@@ -136,7 +139,7 @@ const MOST_SCALE: usize = 8;
 /// Loads of fewer bytes are those of a test, and keep their size.
 const LEAST_GROWING: usize = 1 << 20;
 
-/// The waiting thread looks for finished loads this often at first, and while nothing comes back this often.
+/// The thread that sends looks for finished loads this often at first, and while nothing comes back this often.
 const PAUSES: [Duration; 2] = [Duration::from_micros(20), Duration::from_micros(200)];
 
 impl Link {
@@ -155,7 +158,7 @@ impl Link {
                 ..State::default()
             }),
             changed: Condvar::new(),
-            sent: Condvar::new(),
+            may_send: Condvar::new(),
             counts: Counts::default(),
             loads_until_loss: loads_until_loss.map(AtomicU32::new),
         }))
@@ -233,9 +236,10 @@ impl Drop for Link {
         state.is_dropped = true;
         // Nobody wants these rows. A slot keeps nothing alive that would keep the link alive.
         state.open = None;
+        state.closing.clear();
         state.idle.clear();
         drop(state);
-        self.0.sent.notify_all();
+        self.0.may_send.notify_all();
     }
 }
 
@@ -245,9 +249,9 @@ impl Shared {
     }
 
     /// Waits until something changes. If nothing does for so long, the device hangs, or this is a forked process, which
-    /// has no thread that waits for it.
+    /// has no thread that sends.
     fn wait<'g>(&self, state: MutexGuard<'g, State>) -> Attempt<MutexGuard<'g, State>> {
-        // The waiting thread has the same limit, and says more.
+        // The thread that sends has half the limit.
         let limit = self.shape.bounds.timeout.saturating_mul(2);
         let waited = self.changed.wait_timeout(state, limit.max(PAUSES[1]));
         let (state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -272,7 +276,7 @@ impl Shared {
                 if open.dispatch.is_same(dispatch) {
                     return Ok(Some(state));
                 }
-                state = self.close(state);
+                self.close(&mut state);
                 continue;
             }
             match self.take_slot(&mut state)? {
@@ -280,11 +284,11 @@ impl Shared {
                     state.numbers += 1;
                     let number = state.numbers;
                     state.open = Some(Filling {
-                        number,
                         slot,
                         load: Load::default(),
                         dispatch: dispatch.clone(),
                         writers: 0,
+                        input: Vec::new(),
                         result: Arc::new(LoadResult {
                             number,
                             rows: OnceLock::new(),
@@ -390,190 +394,200 @@ impl Shared {
         let has_text = !writing.strings.is_empty();
         *writers += usize::from(has_text);
         if is_full {
-            drop(self.close(state));
+            self.close(&mut state);
         }
         (has_text.then_some(writing), segment)
     }
 
-    /// Closes the open load. Sends it, unless a thread still writes into it, and will send it.
-    fn close<'g>(self: &'g Arc<Self>, mut state: MutexGuard<'g, State>) -> MutexGuard<'g, State> {
+    /// Closes the open load: it is sent as soon as no thread writes into it.
+    fn close(self: &Arc<Self>, state: &mut State) {
         match state.open.take() {
-            Some(open) if open.writers > 0 => {
-                state.closing.push(open);
-                state
-            }
-            Some(open) => {
-                drop(state);
-                self.send(open);
-                self.lock()
-            }
-            None => state,
+            Some(open) if open.writers > 0 => state.closing.push(open),
+            Some(open) => self.hand_over(state, open),
+            None => {}
         }
     }
 
-    /// Writes documents into their load, and sends it if it is closed and no other thread writes into it.
+    /// Writes documents into their load.
     fn write(self: &Arc<Self>, result: &LoadResult, writing: &Writing<'_>) {
-        let staging = {
-            let state = self.lock();
-            let mut filling = state.open.iter().chain(&state.closing);
-            let own = filling.find(|filling| filling.number == result.number);
-            own.map(|filling| filling.slot.staging())
-        };
-        let Some(staging) = staging else { return };
+        let input = self
+            .filling(&mut self.lock(), result)
+            .map(|own| own.slot.input());
+        let Some(input) = input else { return };
         let strings = writing.strings.iter().copied();
-        let written = staging.write(&self.device, writing.at, strings);
+        let written = input.write(&self.device, writing.at, strings);
         let mut state = self.lock();
-        let State { open, closing, .. } = &mut *state;
-        let mut filling = open.iter_mut().chain(closing.iter_mut());
-        let Some(own) = filling.find(|filling| filling.number == result.number) else {
+        let Some(own) = self.filling(&mut state, result) else {
             return;
         };
         own.writers -= 1;
-        own.failure = own.failure.take().or(written.err());
+        match written {
+            Ok(written) => own.input.push(written),
+            Err(failure) => own.failure = Some(failure),
+        }
         let is_last = own.writers == 0;
-        let at = closing
-            .iter()
-            .position(|filling| filling.number == result.number);
-        let Some(at) = at.filter(|_| is_last) else {
-            return;
-        };
-        let full = state.closing.swap_remove(at);
-        drop(state);
-        self.send(full);
+        let mut closing = state.closing.iter();
+        let at = closing.position(|filling| filling.result.number == result.number);
+        if let Some(at) = at.filter(|_| is_last) {
+            let full = state.closing.swap_remove(at);
+            self.hand_over(&mut state, full);
+        }
     }
 
-    /// Sends a load that nobody writes into.
-    fn send(self: &Arc<Self>, filling: Filling) {
-        let Filling {
-            slot,
-            load,
-            dispatch,
-            result,
-            failure,
-            ..
-        } = filling;
-        let filled = (load.input_bytes, slot.shape.bounds.input_bytes);
-        if load.is_empty() {
-            self.lock().idle.push(slot);
+    /// The load with this result, which a thread still writes into.
+    fn filling<'s>(&self, state: &'s mut State, result: &LoadResult) -> Option<&'s mut Filling> {
+        let mut filling = state.open.iter_mut().chain(&mut state.closing);
+        filling.find(|filling| filling.result.number == result.number)
+    }
+
+    /// Hands a load that nobody writes into to the thread that sends.
+    fn hand_over(self: &Arc<Self>, state: &mut State, full: Filling) {
+        if full.load.is_empty() {
+            state.idle.push(full.slot);
             self.changed.notify_all();
             return;
         }
-        let sent = match failure {
-            None => slot.send(&self.device, &load, &dispatch),
-            Some(failure) => Err(failure),
-        };
-        let mut state = self.lock();
-        match sent {
-            Ok(sent) => {
-                state.under_way += 1;
-                state.in_flight.push_back(InFlight {
-                    sent,
-                    result,
-                    filled,
-                    since: Instant::now(),
-                });
-                self.counts.loads.fetch_add(1, Ordering::Relaxed);
-                let bytes = match load.is_text() {
-                    true => &self.counts.text_bytes,
-                    false => &self.counts.hash_bytes,
-                };
-                bytes.fetch_add(load.input_bytes as u64, Ordering::Relaxed);
-                self.counts
-                    .most_under_way
-                    .fetch_max(state.under_way, Ordering::Relaxed);
-                self.start_waiter(&mut state);
-            }
-            Err(failure) => {
-                state.made -= 1;
-                let _ = result.rows.set(Err(self.device.give_up(&failure)));
+        state.full.push_back(full);
+        state.under_way += 1;
+        self.counts
+            .most_under_way
+            .fetch_max(state.under_way, Ordering::Relaxed);
+        if !state.has_sender {
+            let shared = Arc::clone(self);
+            let thread = thread::Builder::new().name("simgpu-device".to_owned());
+            match thread.spawn(move || shared.send_and_receive()) {
+                Ok(_) => state.has_sender = true,
+                Err(error) => {
+                    let failure = Failure::Refused(format!("no thread can send: {error}"));
+                    let failure = self.device.give_up(&failure);
+                    for lost in std::mem::take(&mut state.full) {
+                        let _ = lost.result.rows.set(Err(failure.clone()));
+                    }
+                    state.under_way = 0;
+                }
             }
         }
-        drop(state);
-        self.sent.notify_all();
-        self.changed.notify_all();
-        if let Some(loads) = &self.loads_until_loss
-            && loads.fetch_sub(1, Ordering::Relaxed) == 1
-        {
-            self.device.lose();
-        }
+        self.may_send.notify_all();
     }
+
     /// Waits for the rows of a load. Sends it if it is open, and the device has nothing else to do.
     fn wait_for(self: &Arc<Self>, result: &LoadResult) -> Attempt<()> {
         let mut state = self.lock();
         while result.rows.get().is_none() {
             let is_open = state.open.as_ref();
-            let is_open = is_open.is_some_and(|open| open.number == result.number);
+            let is_open = is_open.is_some_and(|open| open.result.number == result.number);
             let is_idle = state.under_way == 0 || self.device.failure().is_some();
-            state = match is_open && is_idle {
-                true => self.close(state),
-                false => self.wait(state)?,
-            };
+            if is_open && is_idle {
+                self.close(&mut state);
+            } else {
+                state = self.wait(state)?;
+            }
         }
         Ok(())
     }
 
-    fn start_waiter(self: &Arc<Self>, state: &mut State) {
-        if state.has_waiter {
-            return;
-        }
-        let shared = Arc::clone(self);
-        let thread = thread::Builder::new().name("simgpu-device".to_owned());
-        match thread.spawn(move || shared.receive_all()) {
-            Ok(_) => state.has_waiter = true,
-            Err(error) => {
-                let failure = Failure::Refused(format!("no thread can wait for it: {error}"));
-                let failure = self.device.give_up(&failure);
-                for lost in state.in_flight.drain(..) {
-                    let _ = lost.result.rows.set(Err(failure.clone()));
+    /// Sends full loads, and receives their rows in the same order, until the link is dropped.
+    fn send_and_receive(&self) {
+        let mut in_flight: VecDeque<InFlight> = VecDeque::new();
+        let mut last_done = Instant::now();
+        let mut pause = PAUSES[0];
+        loop {
+            let full = {
+                let mut state = self.lock();
+                while in_flight.is_empty() && state.full.is_empty() {
+                    if state.is_dropped {
+                        return;
+                    }
+                    let waited = self.may_send.wait(state);
+                    state = waited.unwrap_or_else(PoisonError::into_inner);
                 }
-                state.under_way = 0;
+                state.full.pop_front()
+            };
+            let has_sent = full.is_some();
+            if let Some(full) = full {
+                in_flight.extend(self.send(full));
+            }
+            self.device.poll();
+            match in_flight.front_mut() {
+                Some(first) => match self.outcome(first, last_done) {
+                    Some(outcome) => {
+                        if let Some(first) = in_flight.pop_front() {
+                            let begun = first.since.max(last_done);
+                            self.receive(first, outcome, begun);
+                        }
+                        last_done = Instant::now();
+                        pause = PAUSES[0];
+                    }
+                    None if has_sent => {}
+                    None => {
+                        // wgpu has no wait during which it is safe to read mapped memory elsewhere.
+                        drop(self.may_send.wait_timeout(self.lock(), pause));
+                        pause = (pause * 2).min(PAUSES[1]);
+                    }
+                },
+                None => {}
             }
         }
     }
 
-    /// Receives loads in the order in which they were sent, until the link is dropped.
-    fn receive_all(&self) {
-        let mut last_done = Instant::now();
-        let mut pause = PAUSES[0];
-        loop {
-            let mut first = {
-                let mut state = self.lock();
-                loop {
-                    if let Some(first) = state.in_flight.pop_front() {
-                        break first;
-                    }
-                    if state.is_dropped {
-                        return;
-                    }
-                    let waited = self.sent.wait(state);
-                    state = waited.unwrap_or_else(PoisonError::into_inner);
-                }
-            };
-            self.device.poll();
-            let begun = first.since.max(last_done);
-            let timeout = self.shape.bounds.timeout;
-            let failure = if first.sent.is_done() {
-                None
-            } else if let Some(failure) = self.device.failure() {
-                Some(failure)
-            } else if begun.elapsed() >= timeout {
-                Some(self.device.give_up(&Failure::Hung(timeout)))
-            } else {
-                let mut state = self.lock();
-                state.in_flight.push_front(first);
-                // wgpu has no wait during which mapped memory is safe from being freed.
-                drop(self.sent.wait_timeout(state, pause));
-                pause = (pause * 2).min(PAUSES[1]);
-                continue;
-            };
-            self.receive(first, failure, begun);
-            last_done = Instant::now();
-            pause = PAUSES[0];
+    /// What became of a load: `None` as long as the device is at it.
+    fn outcome(&self, load: &mut InFlight, last_done: Instant) -> Option<Attempt<()>> {
+        let timeout = self.shape.bounds.timeout;
+        if load.sent.is_done() {
+            Some(Ok(()))
+        } else if let Some(failure) = self.device.failure() {
+            Some(Err(failure))
+        } else if load.since.max(last_done).elapsed() >= timeout {
+            Some(Err(self.device.give_up(&Failure::Hung(timeout))))
+        } else {
+            None
         }
     }
 
+    /// Sends a load.
+    fn send(&self, full: Filling) -> Option<InFlight> {
+        let Filling {
+            slot,
+            load,
+            dispatch,
+            input,
+            result,
+            failure,
+            ..
+        } = full;
+        let filled = (load.input_bytes, slot.shape.bounds.input_bytes);
+        let sent = match failure {
+            None => slot.send(&self.device, &load, input, &dispatch),
+            Some(failure) => Err(failure),
+        };
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(failure) => {
+                self.end(&result, Err(failure), None);
+                return None;
+            }
+        };
+        self.counts.loads.fetch_add(1, Ordering::Relaxed);
+        let bytes = match load.is_text() {
+            true => &self.counts.text_bytes,
+            false => &self.counts.hash_bytes,
+        };
+        bytes.fetch_add(load.input_bytes as u64, Ordering::Relaxed);
+        if let Some(loads) = &self.loads_until_loss
+            && loads.fetch_sub(1, Ordering::Relaxed) == 1
+        {
+            self.device.lose();
+        }
+        Some(InFlight {
+            sent,
+            result,
+            filled,
+            since: Instant::now(),
+        })
+    }
+
     /// Receives a load that came back, or failed.
-    fn receive(&self, load: InFlight, failure: Option<Failure>, begun: Instant) {
+    fn receive(&self, load: InFlight, outcome: Attempt<()>, begun: Instant) {
         let InFlight {
             sent,
             result,
@@ -581,27 +595,29 @@ impl Shared {
             ..
         } = load;
         let mut rows = self.lock().spare_rows.pop().unwrap_or_default();
-        let received = match failure {
-            None => sent.receive(&self.device, &mut rows),
-            Some(failure) => Err(failure),
-        };
+        match outcome.and_then(|()| sent.receive(&self.device, &mut rows)) {
+            Ok(slot) => {
+                let is_full = most >= LEAST_GROWING && filled >= most / 4 * 3;
+                if is_full && begun.elapsed() < LONG_ENOUGH {
+                    let mut state = self.lock();
+                    state.scale = (2 * state.scale).min(MOST_SCALE);
+                }
+                self.end(&result, Ok(rows), Some(slot));
+            }
+            Err(failure) => self.end(&result, Err(failure), None),
+        }
+    }
+
+    /// Ends a load: with its rows and its slot, or with a failure.
+    fn end(&self, result: &LoadResult, rows: Attempt<Vec<u64>>, slot: Option<Slot>) {
+        let rows = rows.map_err(|failure| self.device.give_up(&failure));
         let mut state = self.lock();
         state.under_way -= 1;
-        let _ = match received {
-            Ok(slot) => {
-                let is_full = filled >= most / 4 * 3;
-                let may_grow = is_full && most >= LEAST_GROWING && state.scale < MOST_SCALE;
-                if may_grow && begun.elapsed() < LONG_ENOUGH {
-                    state.scale *= 2;
-                }
-                state.idle.push(slot);
-                result.rows.set(Ok(rows))
-            }
-            Err(failure) => {
-                state.made -= 1;
-                result.rows.set(Err(self.device.give_up(&failure)))
-            }
-        };
+        match slot {
+            Some(slot) => state.idle.push(slot),
+            None => state.made -= 1,
+        }
+        let _ = result.rows.set(rows);
         drop(state);
         self.changed.notify_all();
     }

@@ -103,8 +103,8 @@ impl DeviceLoad {
         }
         input.resize(input.len().next_multiple_of(4), 0);
         let (_, groups) = load.items(&shape);
-        slot.staging().write(device, 0, [&input[..]])?;
-        let mut sent = slot.send(device, &load, &dispatch)?;
+        let written = slot.input().write(device, 0, [&input[..]])?;
+        let mut sent = slot.send(device, &load, vec![written], &dispatch)?;
         device.wait(shape.bounds.timeout, || sent.is_done())?;
         let slot = sent.receive(device, &mut Vec::new())?;
         Ok(DeviceLoad {
@@ -138,9 +138,22 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
     pub fn upload(&self) -> Result<()> {
-        let timeout = self.gpu.0.shape.bounds.timeout;
-        let device = &self.gpu.0.device;
-        self.explain(self.slot.upload(device, &self.input, timeout))
+        let device = &*self.gpu.0.device;
+        let (sender, done) = channel();
+        let uploaded = self.slot.input().write(device, 0, [&self.input[..]]);
+        let uploaded = uploaded.and_then(|written| {
+            device.attempt(|| {
+                drop(written);
+                let encoder = device.device.create_command_encoder(&Default::default());
+                encoder.on_submitted_work_done(move || {
+                    let _ = sender.send(());
+                });
+                device.submit(encoder.finish());
+                Ok(())
+            })?;
+            device.wait(self.gpu.0.shape.bounds.timeout, || done.try_recv().is_ok())
+        });
+        self.explain(uploaded)
     }
 
     /// Runs the shader `times` times in one submission on what the device holds, and waits for the last run.

@@ -1,7 +1,7 @@
 //! The buffers that a load travels through.
 //!
-//! Several slots are in flight at a time, so that threads fill one while the device works on others. Threads write into
-//! memory that the device copies from; it stays mapped until the load is sent, and is mapped again once it was copied.
+//! Several slots are in flight at a time, so that threads fill one while the device works on others. Each thread writes
+//! into memory of its own that the device copies from ([`Written`]).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,9 +14,7 @@ use super::load::{Load, LoadShape, Part};
 
 /// The buffers of one load.
 pub(super) struct Slot {
-    /// What the host writes: input, parts, items and documents. Mapped until the load is sent.
-    staging: wgpu::Buffer,
-    /// A copy of it on the device.
+    /// Input, parts, items and documents.
     input: wgpu::Buffer,
     /// Rows that the shader writes.
     rows: wgpu::Buffer,
@@ -117,15 +115,10 @@ struct Mapping {
 }
 
 impl Mapping {
-    /// Maps a buffer once the commands of the encoder were executed.
-    fn after(
-        encoder: &wgpu::CommandEncoder,
-        buffer: &wgpu::Buffer,
-        mode: wgpu::MapMode,
-        bytes: u64,
-    ) -> Self {
+    /// Maps a buffer for reading once the commands of the encoder were executed.
+    fn after(encoder: &wgpu::CommandEncoder, buffer: &wgpu::Buffer, bytes: u64) -> Self {
         let (sender, receiver) = channel();
-        encoder.map_buffer_on_submit(buffer, mode, 0..bytes, move |result| {
+        encoder.map_buffer_on_submit(buffer, wgpu::MapMode::Read, 0..bytes, move |result| {
             // A receiver that is gone has given the load up.
             let _ = sender.send(result);
         });
@@ -153,7 +146,6 @@ impl Mapping {
 pub(super) struct SentSlot {
     slot: Slot,
     rows: Mapping,
-    staging: Mapping,
     /// Bytes of all rows that come back.
     bytes: usize,
 }
@@ -166,27 +158,19 @@ impl Slot {
     ) -> Attempt<Self> {
         let offsets = Offsets::of(&shape);
         device.attempt(|| {
-            let buffer = |label, bytes: usize, usage, mapped_at_creation| {
+            let buffer = |label, bytes: usize, usage| {
                 device.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some(label),
                     size: bytes as u64,
                     usage,
-                    mapped_at_creation,
+                    mapped_at_creation: false,
                 })
             };
             use wgpu::BufferUsages as Usage;
             let rows_bytes = shape.parts() * shape.row_bytes();
-            let to_device = Usage::MAP_WRITE | Usage::COPY_SRC;
-            let to_host = Usage::MAP_READ | Usage::COPY_DST;
-            let staging = buffer("staging", offsets.end, to_device, true);
-            let input = buffer(
-                "input",
-                offsets.end,
-                Usage::STORAGE | Usage::COPY_DST,
-                false,
-            );
-            let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC, false);
-            let readback = buffer("readback", rows_bytes, to_host, false);
+            let input = buffer("input", offsets.end, Usage::STORAGE | Usage::COPY_DST);
+            let rows = buffer("rows", rows_bytes, Usage::STORAGE | Usage::COPY_SRC);
+            let readback = buffer("readback", rows_bytes, Usage::MAP_READ | Usage::COPY_DST);
             let of_input = |range: Range<usize>| {
                 wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                     buffer: &input,
@@ -207,7 +191,6 @@ impl Slot {
                 entries: &entries(resources),
             });
             Ok(Slot {
-                staging,
                 input,
                 rows,
                 readback,
@@ -219,9 +202,9 @@ impl Slot {
         })
     }
 
-    /// The memory that threads write input into.
-    pub(super) fn staging(&self) -> Staging {
-        Staging(self.staging.clone())
+    /// Where threads write the input.
+    pub(super) fn input(&self) -> Input {
+        Input(self.input.clone())
     }
 
     /// Runs a shader on the contents of the buffers, with workgroups in two dimensions.
@@ -237,26 +220,6 @@ impl Slot {
         pass.dispatch_workgroups(columns, rows, self.shape.workgroup.blocks);
     }
 
-    /// Writes an input of whole words, copies it to the device, and waits until it is there.
-    #[cfg(feature = "internals")]
-    pub(super) fn upload(&self, device: &Device, input: &[u8], timeout: Duration) -> Attempt<()> {
-        self.staging().write(device, 0, [input])?;
-        self.staging.unmap();
-        let mut staging = device.attempt(|| {
-            let mut encoder = device.device.create_command_encoder(&Default::default());
-            encoder.copy_buffer_to_buffer(&self.staging, 0, &self.input, 0, input.len() as u64);
-            let (mode, end) = (wgpu::MapMode::Write, self.offsets.end as u64);
-            let staging = Mapping::after(&encoder, &self.staging, mode, end);
-            device.submit(encoder.finish());
-            Ok(staging)
-        })?;
-        device.wait(timeout, || staging.poll().is_some())?;
-        match staging.poll() {
-            Some(true) => Ok(()),
-            _ => Err(device.failure_or_loss()),
-        }
-    }
-
     /// Copies the rows on the device to the host and passes them to `read`.
     #[cfg(feature = "internals")]
     pub(super) fn read_rows(
@@ -269,8 +232,7 @@ impl Slot {
         let mut rows = device.attempt(|| {
             let mut encoder = device.device.create_command_encoder(&Default::default());
             encoder.copy_buffer_to_buffer(&self.rows, 0, &self.readback, 0, row_bytes as u64);
-            let mode = wgpu::MapMode::Read;
-            let rows = Mapping::after(&encoder, &self.readback, mode, row_bytes as u64);
+            let rows = Mapping::after(&encoder, &self.readback, row_bytes as u64);
             device.submit(encoder.finish());
             Ok(rows)
         })?;
@@ -331,11 +293,12 @@ impl Slot {
         Ok(())
     }
 
-    /// Sends a load, whose input is written, to the device.
+    /// Sends a load with its input to the device.
     pub(super) fn send(
         mut self,
         device: &Device,
         load: &Load,
+        input: Vec<Written>,
         dispatch: &Dispatch,
     ) -> Attempt<SentSlot> {
         let (offsets, shape) = (self.offsets, self.shape);
@@ -350,20 +313,14 @@ impl Slot {
             (offsets.items, bytemuck::cast_slice(&items)),
             (offsets.documents, bytemuck::cast_slice(&starts)),
         ];
-        let staging = self.staging();
-        for (at, table) in tables {
-            staging.write(device, at, [table])?;
-        }
-        self.staging.unmap();
-        let input = (load.input_bytes + SLACK).next_multiple_of(WRITE_ALIGNMENT);
-        let tables = tables.map(|(at, table)| (at, table.len()));
         let bytes = load.rows(dispatch) * dispatch.row_bytes(&shape);
-        let (rows, staging) = device.attempt(|| {
-            let mut encoder = device.device.create_command_encoder(&Default::default());
-            for (at, len) in [(0, input)].into_iter().chain(tables) {
-                let (at, len) = (at as u64, len as u64);
-                encoder.copy_buffer_to_buffer(&self.staging, at, &self.input, at, len);
+        let rows = device.attempt(|| {
+            // Queues the copies, which the submission begins with.
+            drop(input);
+            for (at, table) in tables {
+                device.queue.write_buffer(&self.input, at as u64, table);
             }
+            let mut encoder = device.device.create_command_encoder(&Default::default());
             self.dispatch(&mut encoder, groups, &dispatch.pipeline);
             let made = match (&self.keys, &dispatch.key_pass) {
                 (Some(keys), Some(pass)) => {
@@ -377,16 +334,13 @@ impl Slot {
                 _ => &self.rows,
             };
             encoder.copy_buffer_to_buffer(made, 0, &self.readback, 0, bytes as u64);
-            let (read, write) = (wgpu::MapMode::Read, wgpu::MapMode::Write);
-            let rows = Mapping::after(&encoder, &self.readback, read, bytes as u64);
-            let staging = Mapping::after(&encoder, &self.staging, write, offsets.end as u64);
+            let rows = Mapping::after(&encoder, &self.readback, bytes as u64);
             device.submit(encoder.finish());
-            Ok((rows, staging))
+            Ok(rows)
         })?;
         Ok(SentSlot {
             slot: self,
             rows,
-            staging,
             bytes,
         })
     }
@@ -395,12 +349,12 @@ impl Slot {
 impl SentSlot {
     /// Whether the device is done with the load.
     pub(super) fn is_done(&mut self) -> bool {
-        self.rows.poll().is_some() && self.staging.poll().is_some()
+        self.rows.poll().is_some()
     }
 
     /// Copies the rows of a finished load into `rows`, and returns the slot for the next one.
     pub(super) fn receive(mut self, device: &Device, rows: &mut Vec<u64>) -> Attempt<Slot> {
-        if (self.rows.poll(), self.staging.poll()) != (Some(true), Some(true)) {
+        if self.rows.poll() != Some(true) {
             return Err(device.failure_or_loss());
         }
         rows.resize(self.bytes.div_ceil(size_of::<u64>()), 0);
@@ -412,10 +366,16 @@ impl SentSlot {
     }
 }
 
-/// The memory that threads write the input of a load into.
-pub(super) struct Staging(wgpu::Buffer);
+/// Where the input of a load is written.
+pub(super) struct Input(wgpu::Buffer);
 
-impl Staging {
+/// Input that was written, in memory that the device copies from. wgpu keeps this memory even if the device is lost, so
+/// that no lock is needed to write it.
+pub(super) struct Written(
+    #[allow(dead_code, reason = "dropping it queues the copy")] wgpu::QueueWriteBufferView,
+);
+
+impl Input {
     /// Writes strings of bytes, one after the other, from a multiple of [`WRITE_ALIGNMENT`] on, and up to three zeros
     /// behind them.
     pub(super) fn write<'b>(
@@ -423,24 +383,24 @@ impl Staging {
         device: &Device,
         at: usize,
         strings: impl IntoIterator<Item = &'b [u8], IntoIter: Clone>,
-    ) -> Attempt<()> {
+    ) -> Attempt<Written> {
         let strings = strings.into_iter();
         let len: usize = strings.clone().map(<[u8]>::len).sum();
         let padded = len.next_multiple_of(4);
-        if padded == 0 {
-            return Ok(());
+        let size = wgpu::BufferSize::new(padded as u64);
+        let size = size.ok_or_else(|| Failure::Refused("nothing to write".to_owned()))?;
+        let view = device.attempt(|| {
+            let view = device.queue.write_buffer_with(&self.0, at as u64, size);
+            view.ok_or_else(|| device.failure_or_loss())
+        });
+        let mut view = view?;
+        let mut end = 0;
+        for bytes in strings {
+            view.slice(end..end + bytes.len()).copy_from_slice(bytes);
+            end += bytes.len();
         }
-        device.while_mapped(|| {
-            let view = self.0.get_mapped_range_mut(at as u64..(at + padded) as u64);
-            let mut view = view.map_err(|error| Failure::Refused(error.to_string()))?;
-            let mut end = 0;
-            for bytes in strings {
-                view.slice(end..end + bytes.len()).copy_from_slice(bytes);
-                end += bytes.len();
-            }
-            view.slice(len..padded)
-                .copy_from_slice(&[0; 4][..padded - len]);
-            Ok(())
-        })
+        view.slice(len..padded)
+            .copy_from_slice(&[0; 4][..padded - len]);
+        Ok(Written(view))
     }
 }

@@ -53,6 +53,14 @@ pub(super) fn run_record(
     json!({
         "simgpu": env!("CARGO_PKG_VERSION"),
         "backend": run.engine.signer().describe(),
+        "device": run.engine.signer().device_use().map(|used| json!({
+            "name": used.device,
+            "loads": used.loads,
+            "most_loads_in_flight": used.most_loads_in_flight,
+            "text_bytes": used.text_bytes,
+            "hash_bytes": used.hash_bytes,
+            "failure": used.failure,
+        })),
         "threads": rayon::current_num_threads(),
         "command": run.command,
         "machine": {
