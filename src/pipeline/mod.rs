@@ -94,6 +94,8 @@ pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
+#[cfg(feature = "gpu")]
+pub(crate) use sign::SignTexts;
 #[doc(hidden)]
 pub use sign::TextSigner;
 pub(crate) use sign::keys_of_rows;
@@ -101,7 +103,7 @@ pub(crate) use sign::lower;
 #[cfg(feature = "gpu")]
 pub(crate) use sign::signed_keys;
 pub use sign::{DeviceUse, Signatures, SignaturesMut, Signer};
-pub(crate) use sign::{SignTexts, SignedRows, UnfinishedRows};
+pub(crate) use sign::{SignedRows, UnfinishedRows};
 pub use slot_bits::SlotBits;
 pub use tune::{BandingEffect, Tuning, tune};
 pub use verify::{

@@ -196,6 +196,10 @@ pub(crate) trait UnfinishedRows: Send {
 }
 
 /// Rows of documents.
+#[cfg_attr(
+    not(feature = "gpu"),
+    allow(dead_code, reason = "only devices make them")
+)]
 pub(crate) enum SignedRows {
     Signatures(Signatures),
     /// Band keys, `[documents, bands]`.

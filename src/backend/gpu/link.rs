@@ -508,24 +508,24 @@ impl Shared {
                 in_flight.extend(self.send(full));
             }
             self.device.poll();
-            match in_flight.front_mut() {
-                Some(first) => match self.outcome(first, last_done) {
-                    Some(outcome) => {
-                        if let Some(first) = in_flight.pop_front() {
-                            let begun = first.since.max(last_done);
-                            self.receive(first, outcome, begun);
-                        }
-                        last_done = Instant::now();
-                        pause = PAUSES[0];
+            let Some(first) = in_flight.front_mut() else {
+                continue;
+            };
+            match self.outcome(first, last_done) {
+                Some(outcome) => {
+                    if let Some(first) = in_flight.pop_front() {
+                        let begun = first.since.max(last_done);
+                        self.receive(first, outcome, begun);
                     }
-                    None if has_sent => {}
-                    None => {
-                        // wgpu has no wait during which it is safe to read mapped memory elsewhere.
-                        drop(self.may_send.wait_timeout(self.lock(), pause));
-                        pause = (pause * 2).min(PAUSES[1]);
-                    }
-                },
-                None => {}
+                    last_done = Instant::now();
+                    pause = PAUSES[0];
+                }
+                None if has_sent => {}
+                None => {
+                    // wgpu has no wait during which it is safe to read mapped memory elsewhere.
+                    drop(self.may_send.wait_timeout(self.lock(), pause));
+                    pause = (pause * 2).min(PAUSES[1]);
+                }
             }
         }
     }

@@ -42,6 +42,9 @@ mod signer;
 mod measure;
 
 #[cfg(feature = "internals")]
+mod host_side;
+
+#[cfg(feature = "internals")]
 mod programs;
 
 pub(super) mod auto;
@@ -56,6 +59,9 @@ pub use self::adapter::{Adapter, adapters};
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::bounds::Bounds;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use self::host_side::HostSide;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::measure::DeviceLoad;

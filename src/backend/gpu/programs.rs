@@ -56,7 +56,7 @@ pub fn gpu_programs(adapter: Option<usize>) -> Result<Vec<MadeProgram>> {
 }
 
 /// The adapter that does nothing.
-fn noop() -> Option<wgpu::Adapter> {
+pub(super) fn noop() -> Option<wgpu::Adapter> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends: wgpu::Backends::NOOP,
         backend_options: wgpu::BackendOptions {

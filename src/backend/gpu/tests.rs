@@ -212,7 +212,7 @@ fn near_low_words_match_the_definition() {
             // Shingles whose low words are at most 20 from each other, or from where they wrap.
             let (low_a, low_b) = (u32::cut(a[k]), u32::cut(b[k]));
             let zeros = low_a.trailing_zeros().min(31);
-            let near = u32::cut(random(set ^ k as u64 * 77)) % 40;
+            let near = u32::cut(random(set ^ (k as u64 * 77))) % 40;
             for distance in [0, 1, 8, 9, near] {
                 let low = match set % 3 {
                     0 => distance,

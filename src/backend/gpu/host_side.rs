@@ -1,0 +1,75 @@
+//! The host's side of a device, on a device that does nothing: what it costs to send texts and collect rows.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::device::Device;
+use super::options::GpuOptions;
+use super::prepared::PreparedDevice;
+use super::programs::noop;
+use super::shader::Integers;
+use super::signer::Gpu;
+use crate::backend::simd::Simd;
+use crate::error::{Error, Result, Unsupported};
+use crate::pipeline::{Banding, NormalisedTexts, Shingler, SignTexts, Signer, UnfinishedRows};
+use crate::scheme::Scheme;
+use crate::simd::Isa;
+
+/// A signer whose device accepts everything and computes nothing.
+#[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
+pub struct HostSide {
+    gpu: Gpu,
+    shingler: Shingler,
+    banding: Banding,
+}
+
+impl HostSide {
+    /// A signer that gets the band keys of the windows that `shingler` cuts. This build must have wgpu's feature `noop`.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] without that feature.
+    pub fn new(scheme: &Scheme, shingler: Shingler, banding: Banding) -> Result<Self> {
+        let adapter = noop().ok_or(Error::Unsupported(Unsupported::NoAdapter))?;
+        let device = Arc::new(Device::of(&adapter, Integers::U32)?);
+        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+        let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
+        let options = GpuOptions::default();
+        let prepared = PreparedDevice::on(device, &permutations, empty, &options, cpu, false)?;
+        Ok(HostSide {
+            gpu: Gpu(prepared),
+            shingler,
+            banding,
+        })
+    }
+
+    /// Normalises and digests the texts of each piece, sends them, and collects their rows, as a run does on one thread.
+    /// Returns the number of loads so far.
+    ///
+    /// # Errors
+    /// Those of [`Signer::sign_documents`].
+    pub fn run(&self, pieces: &[&[&str]]) -> Result<u64> {
+        let mut spare = Vec::new();
+        let mut sent: VecDeque<Box<dyn UnfinishedRows + '_>> = VecDeque::new();
+        let mut digests = 0;
+        for piece in pieces {
+            let mut texts: NormalisedTexts = spare.pop().unwrap_or_default();
+            texts.clear();
+            piece
+                .iter()
+                .for_each(|text| texts.push(text, &self.shingler));
+            digests ^= (0..texts.len()).fold(0, |all, i| all ^ texts.digest(i));
+            let chosen = (0..texts.len()).collect();
+            let banding = Some(self.banding);
+            sent.push_back(self.gpu.send(texts, chosen, &self.shingler, banding)?);
+            while sent.front().is_some_and(|first| first.is_ready()) {
+                if let Some(first) = sent.pop_front() {
+                    spare.push(first.finish()?.1);
+                }
+            }
+        }
+        sent.into_iter()
+            .try_for_each(|first| first.finish().map(drop))?;
+        std::hint::black_box(digests);
+        Ok(self.gpu.device_use().map_or(0, |used| used.loads))
+    }
+}
