@@ -593,7 +593,7 @@ impl<'e> Signing<'e> {
             && !wanted.sets
             && !matches!(wanted.signed, SignedForm::Nothing)
         {
-            let (shingled, signed) = self.send(signer, &wanted, &documents)?;
+            let (shingled, signed) = self.send(signer, &wanted, &documents, bytes)?;
             return Ok(SignedPiece {
                 records,
                 bytes,
@@ -657,13 +657,14 @@ impl<'e> Signing<'e> {
         signer: &TextSigner<'e>,
         wanted: &Wanted,
         documents: &Rows<'_>,
+        bytes: usize,
     ) -> Result<(Vec<Shingled>, Signed<'e>)> {
         let spent = &self.spent;
         let shingler = self.engine.shingler();
         let texts = self.texts.lock().ok().and_then(|mut all| all.pop());
         let mut texts = texts.unwrap_or_default();
         let digests = timed_without_nested(&spent.shingle_ns, || {
-            texts.clear();
+            texts.clear(bytes);
             for row in 0..documents.len() {
                 if let Document::Text(text) = documents.get(row) {
                     texts.push(text, shingler);

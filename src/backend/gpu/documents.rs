@@ -131,7 +131,7 @@ impl DeviceWork for Texts<'_> {
         range: Range<usize>,
         texts: &'d mut NormalisedTexts,
     ) -> Vec<Option<Document<'d>>> {
-        texts.clear();
+        texts.clear(range.clone().map(|i| self.bytes(i)).sum());
         for i in range {
             // Callers check the form of documents.
             if let Input::Text(text) = self.texts.get(i) {

@@ -1,9 +1,9 @@
 //! The host's side of a device, on a device that does nothing: what it costs to send texts and collect rows.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use super::device::Device;
+use super::device::{Device, lock};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
 use super::programs::noop;
@@ -21,6 +21,8 @@ pub struct HostSide {
     gpu: Gpu,
     shingler: Shingler,
     banding: Banding,
+    /// Memory of texts, to use again.
+    spare: Mutex<Vec<NormalisedTexts>>,
 }
 
 impl HostSide {
@@ -39,6 +41,7 @@ impl HostSide {
             gpu: Gpu(prepared),
             shingler,
             banding,
+            spare: Mutex::default(),
         })
     }
 
@@ -48,12 +51,12 @@ impl HostSide {
     /// # Errors
     /// Those of [`Signer::sign_documents`].
     pub fn run(&self, pieces: &[&[&str]]) -> Result<u64> {
-        let mut spare = Vec::new();
+        let mut spare = lock(&self.spare);
         let mut sent: VecDeque<Box<dyn UnfinishedRows + '_>> = VecDeque::new();
         let mut digests = 0;
         for piece in pieces {
             let mut texts: NormalisedTexts = spare.pop().unwrap_or_default();
-            texts.clear();
+            texts.clear(piece.iter().map(|text| text.len()).sum());
             piece
                 .iter()
                 .for_each(|text| texts.push(text, &self.shingler));
@@ -67,8 +70,9 @@ impl HostSide {
                 }
             }
         }
-        sent.into_iter()
-            .try_for_each(|first| first.finish().map(drop))?;
+        for last in sent {
+            spare.push(last.finish()?.1);
+        }
         std::hint::black_box(digests);
         Ok(self.gpu.device_use().map_or(0, |used| used.loads))
     }

@@ -49,10 +49,7 @@ impl Normalise {
             }
             false => text,
         };
-        let room = out.len + text.len() + 64;
-        if out.bytes.len() < room {
-            out.bytes.resize(room, 0);
-        }
+        out.reserve(text.len());
         let free = &mut out.bytes[out.len..];
         out.len += if self.keep_whitespace || self.changes_letters() {
             free[..text.len()].copy_from_slice(text.as_bytes());
@@ -97,6 +94,14 @@ pub(super) struct Bytes {
 impl Bytes {
     pub(super) fn clear(&mut self) {
         self.len = 0;
+    }
+
+    /// Makes room for so many more bytes, and the excess that kernels write.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        let room = self.len + bytes + 64;
+        if self.bytes.len() < room {
+            self.bytes.resize(room, 0);
+        }
     }
 
     pub(super) fn capacity(&self) -> usize {

@@ -15,9 +15,10 @@ pub(crate) struct NormalisedTexts {
 }
 
 impl NormalisedTexts {
-    /// Removes all texts, and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    /// Removes all texts, and keeps the memory. There is room for so many bytes of text then.
+    pub(crate) fn clear(&mut self, room: usize) {
         self.bytes.clear();
+        self.bytes.reserve(room);
         self.ends.clear();
     }
 
