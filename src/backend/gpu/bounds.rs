@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::shader::QUAD;
-use super::workgroup::Workgroup;
+use super::workgroup::{QUAD, Workgroup};
 
 /// Limits of one load, and how long it may take.
 #[doc(hidden)]

@@ -353,7 +353,7 @@ impl Shared {
         let is_whole = dispatch.key_pass.is_some();
         let mut segment = Segment {
             result: Arc::clone(result),
-            first_row: load.rows(dispatch),
+            first_row: dispatch.rows(load),
             row_bytes: dispatch.row_bytes(shape),
             documents: Vec::new(),
         };
@@ -375,10 +375,10 @@ impl Shared {
                 *next = (index + 1, 0);
                 continue;
             }
-            let rows_before = load.rows(dispatch);
+            let rows_before = dispatch.rows(load);
             match load.add(shape, &document, from, is_whole) {
                 Some(added) => {
-                    let new_rows = load.rows(dispatch) - rows_before;
+                    let new_rows = dispatch.rows(load) - rows_before;
                     #[allow(clippy::cast_possible_truncation, reason = "rows of a batch in memory")]
                     let of_rows = std::iter::repeat_n(index as u32, new_rows);
                     segment.documents.extend(of_rows);
@@ -600,7 +600,10 @@ impl Shared {
                 let is_full = most >= LEAST_GROWING && filled >= most / 4 * 3;
                 if is_full && begun.elapsed() < LONG_ENOUGH {
                     let mut state = self.lock();
-                    state.scale = (2 * state.scale).min(MOST_SCALE);
+                    let scale = (2 * state.scale).min(MOST_SCALE);
+                    if self.shape.scaled(scale).fits(&self.device.limits) {
+                        state.scale = scale;
+                    }
                 }
                 self.end(&result, Ok(rows), Some(slot));
             }

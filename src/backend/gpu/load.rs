@@ -7,9 +7,8 @@
 use std::ops::Range;
 
 use super::bounds::Bounds;
-use super::shader::{BAND_THREADS, QUAD};
-use super::slot::Dispatch;
-use super::workgroup::Workgroup;
+use super::shader::BAND_THREADS;
+use super::workgroup::{QUAD, Workgroup};
 
 /// A document in a device's layout: shingle i begins at byte `i * stride`, and has at most `window_bytes` bytes.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +60,14 @@ impl LoadShape {
             ..self.bounds
         };
         LoadShape { bounds, ..self }
+    }
+
+    /// Whether a device takes buffers of that size.
+    pub(super) fn fits(&self, limits: &wgpu::Limits) -> bool {
+        let bounds = &self.bounds;
+        // As much again is room for the parts and items of a load.
+        let most = 2 * bounds.input_bytes.max(bounds.row_bytes) as u64;
+        most <= limits.max_buffer_size && most <= limits.max_storage_buffer_binding_size
     }
 
     /// Most parts of a load.
@@ -209,14 +216,6 @@ impl Load {
     /// Number of documents, with those of which only a piece is in the load.
     pub(super) fn documents(&self) -> usize {
         self.starts.len()
-    }
-
-    /// Number of rows that come back: one per document if these are band keys.
-    pub(super) fn rows(&self, dispatch: &Dispatch) -> usize {
-        match dispatch.key_pass {
-            Some(_) => self.documents(),
-            None => self.parts.len(),
-        }
     }
 
     /// Where the parts of each document begin, with the end. Padded with empty documents for the threads behind the last

@@ -92,7 +92,7 @@ impl DeviceLoad {
                 break;
             };
             input.extend_from_slice(&document.bytes[added.bytes]);
-            rows.resize(load.rows(&dispatch), i);
+            rows.resize(dispatch.rows(&load), i);
             shingles += added.shingles as u64;
             if added.shingles < document.count {
                 break;

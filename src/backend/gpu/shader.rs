@@ -4,7 +4,7 @@
 //! Each family's arithmetic stands in one part; mersenne31 and mersenne61 build on a sum of products that
 //! has two forms, with 64-bit integers and without.
 
-use super::workgroup::{WARP, Workgroup};
+use super::workgroup::{QUAD, WARP, Workgroup};
 use crate::error::Unsupported;
 use crate::pipeline::TextWindow;
 use crate::scheme::Family;
@@ -48,9 +48,6 @@ pub(super) struct SignShader {
 
 /// Threads of a workgroup that makes band keys.
 pub(super) const BAND_THREADS: u32 = 64;
-
-/// Permutations per thread, and shingles that a shader loads at a time.
-pub(super) const QUAD: usize = 4;
 
 const FMIX32: &str = include_str!("../../../shaders/parts/fmix32.wgsl");
 const MURMUR3: &str = include_str!("../../../shaders/parts/murmur3.wgsl");

@@ -101,6 +101,14 @@ impl Dispatch {
         are_keys_same && Arc::ptr_eq(&self.pipeline, &other.pipeline)
     }
 
+    /// Number of rows of a load that come back: one per document if these are band keys.
+    pub(super) fn rows(&self, load: &Load) -> usize {
+        match self.key_pass {
+            Some(_) => load.documents(),
+            None => load.parts.len(),
+        }
+    }
+
     /// Bytes of each row that comes back.
     pub(super) fn row_bytes(&self, shape: &LoadShape) -> usize {
         let of_keys = self.key_pass.as_ref();
@@ -313,7 +321,7 @@ impl Slot {
             (offsets.items, bytemuck::cast_slice(&items)),
             (offsets.documents, bytemuck::cast_slice(&starts)),
         ];
-        let bytes = load.rows(dispatch) * dispatch.row_bytes(&shape);
+        let bytes = dispatch.rows(load) * dispatch.row_bytes(&shape);
         let rows = device.attempt(|| {
             // Queues the copies, which the submission begins with.
             drop(input);

@@ -1,6 +1,7 @@
 //! How the threads of a workgroup share permutations and shingles.
 
-use super::shader::QUAD;
+/// Permutations per thread, and shingles that a shader loads at a time.
+pub(super) const QUAD: usize = 4;
 
 /// The threads of a workgroup that signs. A slice has a thread for each four permutations of a block; the slices share
 /// the shingles.
