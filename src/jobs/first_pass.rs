@@ -344,9 +344,7 @@ impl<'a> FirstPass<'a> {
     ) -> Result<()> {
         let signing = Arc::clone(&self.signing);
         // Warn at once: after the loss of a GPU, the run may take much longer.
-        for notice in signing.engine.signer().notices() {
-            self.progress.warn(&notice);
-        }
+        self.warn_of_notices();
         let start = Instant::now();
         signing.make_room(piece.shingled.len());
         let first_row = signing.known().numbered.corpus().rows;
@@ -390,6 +388,13 @@ impl<'a> FirstPass<'a> {
         let wanted = self.sink.wants();
         signing.known_mut().wanted = wanted;
         Ok(())
+    }
+
+    /// Passes the notices of the signer on.
+    fn warn_of_notices(&self) {
+        for notice in self.signing.engine.signer().notices() {
+            self.progress.warn(&notice);
+        }
     }
 
     /// Passes the first waiting piece to the sink, once it is signed.
@@ -503,9 +508,7 @@ impl<'a> FirstPass<'a> {
         let start = Instant::now();
         self.pass_on()?;
         add(&self.signing.spent.band_ns, start);
-        for notice in self.signing.engine.signer().notices() {
-            self.progress.warn(&notice);
-        }
+        self.warn_of_notices();
         let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
         let corpus = numbered.finish()?;
         let elapsed_s = self.start.elapsed().as_secs_f64();

@@ -102,3 +102,18 @@ pub(super) fn found() -> &'static [wgpu::Adapter] {
         adapters
     })
 }
+
+/// The adapter of a device that accepts everything and computes nothing: rows stay zeros. `None` without wgpu's feature
+/// `noop`.
+#[cfg(any(test, feature = "internals"))]
+pub(super) fn noop() -> Option<wgpu::Adapter> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
+        backends: wgpu::Backends::NOOP,
+        backend_options: wgpu::BackendOptions {
+            noop: wgpu::NoopBackendOptions::enabled(),
+            ..Default::default()
+        },
+        ..wgpu::InstanceDescriptor::new_without_display_handle()
+    });
+    block_on(instance.enumerate_adapters(wgpu::Backends::NOOP)).pop()
+}

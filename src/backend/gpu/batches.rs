@@ -147,7 +147,7 @@ impl<D: DeviceWork, K: RowKind> Share<'_, D, K> {
     }
 }
 
-/// Lowers the rows of documents, which are as great as can be or those of the empty set, to what came back.
+/// Makes the row of each document whose parts came back: the least of them.
 pub(super) fn fold<S: Word>(gpu: &PreparedDevice, sent: &mut Sent, rows: &mut [S], row_len: usize) {
     let mut last = None;
     sent.collect(|document, part| {

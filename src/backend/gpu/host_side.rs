@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use super::adapter::noop;
 use super::device::{Device, lock};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
-use super::programs::noop;
 use super::shader::Integers;
 use super::signer::Gpu;
 use crate::backend::simd::Simd;

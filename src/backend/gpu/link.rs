@@ -53,7 +53,6 @@ struct State {
     spare_rows: Vec<Vec<u64>>,
     /// How many times the least size loads have.
     scale: usize,
-    numbers: u64,
 }
 
 /// What was sent.
@@ -90,7 +89,6 @@ struct InFlight {
 
 /// The rows of a load, once they are back.
 struct LoadResult {
-    number: u64,
     rows: OnceLock<Attempt<Vec<u64>>>,
     shared: Arc<Shared>,
 }
@@ -281,8 +279,6 @@ impl Shared {
             }
             match self.take_slot(&mut state)? {
                 Some(slot) => {
-                    state.numbers += 1;
-                    let number = state.numbers;
                     state.open = Some(Filling {
                         slot,
                         load: Load::default(),
@@ -290,7 +286,6 @@ impl Shared {
                         writers: 0,
                         input: Vec::new(),
                         result: Arc::new(LoadResult {
-                            number,
                             rows: OnceLock::new(),
                             shared: Arc::clone(self),
                         }),
@@ -409,7 +404,7 @@ impl Shared {
     }
 
     /// Writes documents into their load.
-    fn write(self: &Arc<Self>, result: &LoadResult, writing: &Writing<'_>) {
+    fn write(self: &Arc<Self>, result: &Arc<LoadResult>, writing: &Writing<'_>) {
         let input = self
             .filling(&mut self.lock(), result)
             .map(|own| own.slot.input());
@@ -427,7 +422,7 @@ impl Shared {
         }
         let is_last = own.writers == 0;
         let mut closing = state.closing.iter();
-        let at = closing.position(|filling| filling.result.number == result.number);
+        let at = closing.position(|filling| Arc::ptr_eq(&filling.result, result));
         if let Some(at) = at.filter(|_| is_last) {
             let full = state.closing.swap_remove(at);
             self.hand_over(&mut state, full);
@@ -435,9 +430,13 @@ impl Shared {
     }
 
     /// The load with this result, which a thread still writes into.
-    fn filling<'s>(&self, state: &'s mut State, result: &LoadResult) -> Option<&'s mut Filling> {
+    fn filling<'s>(
+        &self,
+        state: &'s mut State,
+        result: &Arc<LoadResult>,
+    ) -> Option<&'s mut Filling> {
         let mut filling = state.open.iter_mut().chain(&mut state.closing);
-        filling.find(|filling| filling.result.number == result.number)
+        filling.find(|filling| Arc::ptr_eq(&filling.result, result))
     }
 
     /// Hands a load that nobody writes into to the thread that sends.
@@ -471,11 +470,11 @@ impl Shared {
     }
 
     /// Waits for the rows of a load. Sends it if it is open, and the device has nothing else to do.
-    fn wait_for(self: &Arc<Self>, result: &LoadResult) -> Attempt<()> {
+    fn wait_for(self: &Arc<Self>, result: &Arc<LoadResult>) -> Attempt<()> {
         let mut state = self.lock();
         while result.rows.get().is_none() {
             let is_open = state.open.as_ref();
-            let is_open = is_open.is_some_and(|open| open.result.number == result.number);
+            let is_open = is_open.is_some_and(|open| Arc::ptr_eq(&open.result, result));
             let is_idle = state.under_way == 0 || self.device.failure().is_some();
             if is_open && is_idle {
                 self.close(&mut state);

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use pollster::block_on;
-
-use super::adapter::found;
+use super::adapter::{found, noop};
 use super::device::{Attempt, Device, Program};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
@@ -54,19 +52,6 @@ pub fn gpu_programs(adapter: Option<usize>) -> Result<Vec<MadeProgram>> {
         }
     }
     Ok(made)
-}
-
-/// The adapter that does nothing.
-pub(super) fn noop() -> Option<wgpu::Adapter> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::NOOP,
-        backend_options: wgpu::BackendOptions {
-            noop: wgpu::NoopBackendOptions::enabled(),
-            ..Default::default()
-        },
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    block_on(instance.enumerate_adapters(wgpu::Backends::NOOP)).pop()
 }
 
 /// Makes the programs of all families that have a form of their own for the device's integers.

@@ -11,11 +11,13 @@ use crate::scheme::Word;
 pub(super) trait RowKind: Sync {
     type Number: Word;
 
-    /// Numbers of a row.
-    fn row_len(&self) -> usize;
-
     /// The row of a document without shingles.
     fn empty(&self) -> &[Self::Number];
+
+    /// Numbers of a row.
+    fn row_len(&self) -> usize {
+        self.empty().len()
+    }
 
     /// Makes the rows of a range of documents on the CPU.
     fn make_on(
@@ -34,10 +36,6 @@ pub(super) struct SignatureRows<S> {
 
 impl<S: Word> RowKind for SignatureRows<S> {
     type Number = S;
-
-    fn row_len(&self) -> usize {
-        self.empty.len()
-    }
 
     fn empty(&self) -> &[S] {
         &self.empty
@@ -63,10 +61,6 @@ pub(super) struct KeyRows {
 
 impl RowKind for KeyRows {
     type Number = u64;
-
-    fn row_len(&self) -> usize {
-        self.banding.bands()
-    }
 
     fn empty(&self) -> &[u64] {
         &self.empty

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use pollster::block_on;
-
+use super::adapter::noop;
 use super::bounds::Bounds;
 use super::device::Device;
 use super::options::{GpuOptions, Hooks};
@@ -18,20 +17,6 @@ use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32, fmix6
 use crate::scheme::{Hashes, Slots};
 use crate::simd::Isa;
 
-/// A device that accepts everything and computes nothing: rows stay zeros.
-fn noop(integers: Integers) -> Arc<Device> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
-        backends: wgpu::Backends::NOOP,
-        backend_options: wgpu::BackendOptions {
-            noop: wgpu::NoopBackendOptions::enabled(),
-            ..Default::default()
-        },
-        ..wgpu::InstanceDescriptor::new_without_display_handle()
-    });
-    let adapters = block_on(instance.enumerate_adapters(wgpu::Backends::NOOP));
-    Arc::new(Device::of(&adapters[0], integers).unwrap())
-}
-
 fn on_noop(scheme: &Scheme, integers: Integers, bounds: Bounds) -> Gpu {
     let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
     let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
@@ -42,7 +27,7 @@ fn on_noop(scheme: &Scheme, integers: Integers, bounds: Bounds) -> Gpu {
         },
         ..GpuOptions::default()
     };
-    let device = noop(integers);
+    let device = Arc::new(Device::of(&noop().unwrap(), integers).unwrap());
     Gpu(PreparedDevice::on(device, &permutations, empty, &options, cpu, false).unwrap())
 }
 
