@@ -18,13 +18,17 @@ fn main() {
 /// Pieces of 1 MiB, of long and of short texts.
 fn bench_texts(criterion: &mut Criterion) {
     let words = [
-        "the ", "quick ", "brown ", "fox ", "jumps ", "over ", "a ", "lazy  ", "dog. ",
+        "the ", "quick ", "brown ", "fox ", "jumps ", "over ", "a ", "lazy ", "dog. ",
     ];
     let mut group = criterion.benchmark_group("device_host");
     for (shown, length) in [("50 kB", 50_000), ("5 kB", 5_000), ("500 B", 500)] {
         let text = |number: usize| {
-            let words = (number..).map(|i| words[i * i % words.len()]);
-            let mut text: String = words.take(length / 5).collect();
+            // Paragraphs of 100 words.
+            let word = |i: usize| match i % 100 {
+                0 => "\n\n",
+                _ => words[i * i % words.len()],
+            };
+            let mut text: String = (number..).map(word).take(length / 4).collect();
             text.truncate(length);
             text + &number.to_string()
         };

@@ -66,4 +66,9 @@ cargo check --quiet --package simgpu-cli --no-default-features
 cargo test --quiet --workspace --all-features --all-targets
 cargo test --quiet --workspace --all-features --doc
 
+# The model of a GPU's way: its own tests, its runs beside their predictions, and what pages say of it.
+"${PYTHON:-python3}" -B scripts/gpu_model/test_model.py --quiet
+scripts/gpu-model.sh check >/dev/null
+scripts/gpu-model.sh tables
+
 scripts/test-python.sh hosts

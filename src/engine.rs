@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::backend::{Backend, Hardware};
 use crate::documents::{Documents, Rows};
 use crate::error::{Conflict, Result};
-use crate::pipeline::{Shingler, Shingling, Signatures, SignaturesMut, Signer, TextSigner, Unit};
+use crate::pipeline::{DeviceSigner, Shingler, Shingling, Signatures, SignaturesMut, Signer, Unit};
 use crate::progress::{Progress, Silent, advance};
 use crate::scheme::{BaseHash, Scheme};
 
@@ -102,9 +102,9 @@ impl Engine {
         &*self.signer
     }
 
-    /// What signs texts on a device; `None` if shingles are made on the CPU.
-    pub(crate) fn text_signer(&self) -> Option<TextSigner<'_>> {
-        self.signer.text_signer(&self.shingler)
+    /// What signs on a device; `None` without a device.
+    pub(crate) fn device_signer(&self) -> Option<DeviceSigner<'_>> {
+        self.signer.device_signer()
     }
 
     /// Whether documents must be lists of tokens ([`Unit::Tokens`]) rather than texts.

@@ -25,6 +25,7 @@ fn a_lost_device_changes_no_value() {
                     hooks: Hooks {
                         bounds: tiny(),
                         lose_after: Some(lose_after),
+                        ..Hooks::default()
                     },
                     ..GpuOptions::default()
                 };

@@ -6,7 +6,7 @@ struct Coefficients {
 }
 
 fn value(by: Coefficients, x: Hash) -> vec4<Hash> {
-    return by.a * x + by.b;
+    return sums(by.a, x, by.b);
 }
 
 fn finish(by: Coefficients, least: vec4<Hash>, first: u32, count: u32, step: u32) -> vec4<Hash> {

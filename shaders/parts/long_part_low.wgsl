@@ -15,6 +15,8 @@ override WARPS: u32;
 
 // 2^15 bits for 2^10 shingles of two bits each: 0.4 % of the tested x get a false yes.
 const MAP_WORDS = 1024u;
+// The same, so that each thread clears as many.
+override MAP_SPAN: u32 = (MAP_WORDS + THREADS - 1) / THREADS * THREADS;
 
 // At most 2^4 shingles have the same u; more if the low word of the factor has more trailing zeros.
 const MOST_ZEROS = 4u;
@@ -22,7 +24,7 @@ const MOST_ZEROS = 4u;
 // A tile of fewer quads costs less if all its values are computed.
 const LEAST_QUADS = 64u;
 
-var<workgroup> map: array<atomic<u32>, MAP_WORDS>;
+var<workgroup> map: array<atomic<u32>, MAP_SPAN>;
 // The least u of the tile, by slot.
 var<workgroup> least_u: array<atomic<u32>, SLOTS>;
 // The least value of all tiles so far, by slot.
@@ -57,23 +59,33 @@ fn u_addends(by: Coefficients) -> vec4<u32> {
     return low_addends(by) + vec4(7u);
 }
 
+// The least u of an even number of quads of the tile: of every `step`-th one from `first` on. A turn takes four: what a turn
+// itself costs is a tenth of two.
 fn least_us(by: Coefficients, first: u32, count: u32, step: u32) -> vec4<u32> {
     let a = low_factors(by);
     let b = u_addends(by);
     var lowest = vec4(GREATEST);
-    for (var n = 0u; n < count; n += 2) {
-        let x = tile[first + n * step];
-        let y = tile[first + n * step + step];
-        lowest = min(lowest, a * x.x + b);
-        lowest = min(lowest, a * x.y + b);
-        lowest = min(lowest, a * x.z + b);
-        lowest = min(lowest, a * x.w + b);
-        lowest = min(lowest, a * y.x + b);
-        lowest = min(lowest, a * y.y + b);
-        lowest = min(lowest, a * y.z + b);
-        lowest = min(lowest, a * y.w + b);
+    var at = first;
+    for (var n = 4u; n <= count; n += 4) {
+        lowest = min(lowest, least_of_two(a, b, tile[at], tile[at + step]));
+        lowest = min(lowest, least_of_two(a, b, tile[at + 2 * step], tile[at + 3 * step]));
+        at += 4 * step;
+    }
+    if count % 4 != 0 {
+        lowest = min(lowest, least_of_two(a, b, tile[at], tile[at + step]));
     }
     return lowest;
+}
+
+fn least_of_two(a: vec4<u32>, b: vec4<u32>, x: vec4<u32>, y: vec4<u32>) -> vec4<u32> {
+    var lowest = sums(a, x.x, b);
+    lowest = min(lowest, sums(a, x.y, b));
+    lowest = min(lowest, sums(a, x.z, b));
+    lowest = min(lowest, sums(a, x.w, b));
+    lowest = min(lowest, sums(a, y.x, b));
+    lowest = min(lowest, sums(a, y.y, b));
+    lowest = min(lowest, sums(a, y.z, b));
+    return min(lowest, sums(a, y.w, b));
 }
 
 // The inverse of an odd number modulo 2^32, by Newton's method: the first guess has 5 bits.
@@ -167,8 +179,8 @@ fn sign_part(p: u32, share: Share) {
         for (var slot = share.thread; slot < SLOTS; slot += THREADS) {
             atomicStore(&least_u[slot], GREATEST);
         }
-        for (var word = share.thread; word < select(0u, MAP_WORDS, is_low); word += THREADS) {
-            atomicStore(&map[word], 0u);
+        for (var n = 0u; n < MAP_SPAN; n += THREADS) {
+            atomicStore(&map[n + share.thread], 0u);
         }
         if share.thread == 0 {
             atomicStore(&lowered_count, 0u);
@@ -176,13 +188,15 @@ fn sign_part(p: u32, share: Share) {
         }
         workgroupBarrier();
         let of_slice = stage(part, at, count, share.thread);
-        // Each thread notes what it staged.
-        for (var i = share.thread; i < select(0u, quads, is_low); i += THREADS) {
-            let x = tile[i];
-            note(x.x);
-            note(x.y);
-            note(x.z);
-            note(x.w);
+        if is_low {
+            // Each thread notes what it staged.
+            for (var i = share.thread; i < quads; i += THREADS) {
+                let x = tile[i];
+                note(x.x);
+                note(x.y);
+                note(x.z);
+                note(x.w);
+            }
         }
         workgroupBarrier();
         if !is_low {

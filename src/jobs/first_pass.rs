@@ -20,8 +20,8 @@ use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, Text
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pipeline::{
-    Banding, NormalisedTexts, Scratch, ShingleBatch, ShingleSets, Signatures, SignedRows,
-    TextSigner, UnfinishedRows, keys_of_rows,
+    Banding, DeviceBatch, DeviceSigner, NormalisedTexts, Scratch, ShingleBatch, Signatures,
+    SignedRows, UnfinishedRows, keys_of_rows,
 };
 use crate::progress::{Progress, StageTime};
 use crate::scheme::Width;
@@ -161,6 +161,15 @@ pub(crate) enum SignedForm {
     Nothing,
 }
 
+impl SignedForm {
+    fn banding(self) -> Option<Banding> {
+        match self {
+            SignedForm::Keys(banding) => Some(banding),
+            SignedForm::Signatures | SignedForm::Nothing => None,
+        }
+    }
+}
+
 /// Exact sets of documents: a range of one list of hashes for each.
 pub(crate) struct PieceSets {
     pub(crate) hashes: Vec<u64>,
@@ -264,12 +273,15 @@ pub(crate) struct Signing<'a> {
     engine: &'a Engine,
     progress: &'a dyn Progress,
     spent: Spent,
-    /// What signs texts on a device; `None` if shingles are made here.
-    text_signer: Option<TextSigner<'a>>,
+    /// What signs on a device, if there is one.
+    device: Option<DeviceSigner<'a>>,
+    /// Whether it takes texts. Otherwise, it takes shingles that are made here.
+    sends_texts: bool,
     /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
     buffers: Mutex<Vec<Buffers>>,
-    /// Reused memory of texts that were sent to a device.
+    /// Reused memory of texts and of sets that were sent to a device.
     texts: Mutex<Vec<NormalisedTexts>>,
+    sets: Mutex<Vec<ShingleBatch>>,
     known: RwLock<Known>,
 }
 
@@ -285,6 +297,8 @@ impl<'a> FirstPass<'a> {
         progress: &'a dyn Progress,
         sink: &'a mut dyn Sink,
     ) -> Self {
+        let device = engine.device_signer();
+        let takes_texts = |device: DeviceSigner<'_>| device.0.takes_texts(engine.shingler());
         FirstPass {
             progress,
             start: Instant::now(),
@@ -294,9 +308,11 @@ impl<'a> FirstPass<'a> {
                 engine,
                 progress,
                 spent: Spent::default(),
-                text_signer: engine.text_signer(),
+                device,
+                sends_texts: device.is_some_and(takes_texts),
                 buffers: Mutex::default(),
                 texts: Mutex::default(),
+                sets: Mutex::default(),
                 known: RwLock::new(Known {
                     wanted: sink.wants(),
                     numbered: Numbered::default(),
@@ -405,8 +421,8 @@ impl<'a> FirstPass<'a> {
         let mut signed = match waiting.signed {
             Signed::Ready(signed) => signed,
             Signed::Sent(rows) => {
-                let (rows, texts) = rows.finish()?;
-                self.signing.give_back(texts);
+                let (rows, batch) = rows.finish()?;
+                self.signing.give_back(batch);
                 self.signing.in_wanted_form(rows)
             }
         };
@@ -592,11 +608,12 @@ impl<'e> Signing<'e> {
         let shingler = self.engine.shingler();
         shingler.check_forms(&documents)?;
         let wanted = self.known().wanted;
-        if let Some(signer) = &self.text_signer
+        if let Some(device) = self.device
+            && self.sends_texts
             && !wanted.sets
             && !matches!(wanted.signed, SignedForm::Nothing)
         {
-            let (shingled, signed) = self.send(signer, &wanted, &documents, bytes)?;
+            let (shingled, signed) = self.send_texts(device, &wanted, &documents, bytes)?;
             return Ok(SignedPiece {
                 records,
                 bytes,
@@ -627,7 +644,7 @@ impl<'e> Signing<'e> {
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
             let (signed, exact_sets) = match of_exact {
-                None => (self.signed(&wanted, &made.sets())?, None),
+                None => (self.signed(&wanted, made)?, None),
                 Some(shingles) => {
                     shingles.clear();
                     if matches!(wanted.signed, SignedForm::Nothing) {
@@ -640,7 +657,7 @@ impl<'e> Signing<'e> {
                             shingler.shingle_onto(documents.get(row), scratch, shingles);
                         }
                     }
-                    let signed = self.signed(&wanted, &shingles.sets())?;
+                    let signed = self.signed(&wanted, shingles)?;
                     (signed, Some(PieceSets::take(made, of_all)))
                 }
             };
@@ -648,16 +665,16 @@ impl<'e> Signing<'e> {
                 records,
                 bytes,
                 shingled,
-                signed: Signed::Ready(signed),
+                signed,
                 sets: exact_sets,
             })
         })
     }
 
     /// Sends the texts of a piece to a device, which shingles and signs them.
-    fn send(
+    fn send_texts(
         &self,
-        signer: &TextSigner<'e>,
+        device: DeviceSigner<'e>,
         wanted: &Wanted,
         documents: &Rows<'_>,
         bytes: usize,
@@ -680,22 +697,27 @@ impl<'e> Signing<'e> {
             let shingled = self.choose(wanted, documents, digests, has_shingles);
             let numbered = shingled.iter().enumerate();
             let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
-            let banding = match wanted.signed {
-                SignedForm::Keys(banding) => Some(banding),
-                SignedForm::Signatures | SignedForm::Nothing => None,
-            };
             let chosen = chosen.collect();
-            let sent = signer.0.send(texts, chosen, shingler, banding)?;
+            let batch = DeviceBatch::Texts { texts, chosen };
+            let sent = device.0.send(batch, shingler, wanted.signed.banding())?;
             Ok((shingled, Signed::Sent(sent)))
         })
     }
 
-    /// Keeps the memory of texts for later ones.
-    fn give_back(&self, texts: NormalisedTexts) {
-        if texts.capacity() <= GIANT
-            && let Ok(mut all) = self.texts.lock()
-        {
-            all.push(texts);
+    /// Keeps the memory of a batch for later ones.
+    fn give_back(&self, batch: DeviceBatch) {
+        match batch {
+            DeviceBatch::Texts { texts, .. } if texts.capacity() <= GIANT => {
+                if let Ok(mut all) = self.texts.lock() {
+                    all.push(texts);
+                }
+            }
+            DeviceBatch::Sets(sets) if sets.sets().hashes().len() <= GIANT / 4 => {
+                if let Ok(mut all) = self.sets.lock() {
+                    all.push(sets);
+                }
+            }
+            DeviceBatch::Texts { .. } | DeviceBatch::Sets(_) => {}
         }
     }
 
@@ -740,23 +762,34 @@ impl<'e> Signing<'e> {
         chosen.collect()
     }
 
-    /// Signs sets as the sink needs it.
-    fn signed(&self, wanted: &Wanted, sets: &ShingleSets<'_>) -> Result<SignedBatch> {
+    /// Signs sets as the sink needs it, or sends them to a device. `made` is memory for later sets then.
+    fn signed(&self, wanted: &Wanted, made: &mut ShingleBatch) -> Result<Signed<'e>> {
+        if matches!(wanted.signed, SignedForm::Nothing) {
+            return Ok(Signed::Ready(SignedBatch::Nothing));
+        }
+        if let Some(device) = self.device {
+            let spare = self.sets.lock().ok().and_then(|mut all| all.pop());
+            let spare = spare.unwrap_or_else(|| ShingleBatch::new(made.sets().hashes().width()));
+            let batch = DeviceBatch::Sets(std::mem::replace(made, spare));
+            let banding = wanted.signed.banding();
+            let sent = device.0.send(batch, self.engine.shingler(), banding)?;
+            return Ok(Signed::Sent(sent));
+        }
         let signer = self.engine.signer();
-        Ok(match wanted.signed {
-            SignedForm::Keys(banding) => {
+        let sets = made.sets();
+        Ok(Signed::Ready(match wanted.signed.banding() {
+            Some(banding) => {
                 let bands = banding.bands();
                 let mut keys = vec![0; sets.len() * bands];
-                signer.band_keys(sets, banding, &mut keys)?;
+                signer.band_keys(&sets, banding, &mut keys)?;
                 SignedBatch::Keys { bands, keys }
             }
-            SignedForm::Signatures => {
+            None => {
                 let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
-                signatures.sign(signer, sets)?;
+                signatures.sign(signer, &sets)?;
                 SignedBatch::Signatures(signatures)
             }
-            SignedForm::Nothing => SignedBatch::Nothing,
-        })
+        }))
     }
 }
 

@@ -94,10 +94,11 @@ pub use shingle::{
     Normalise, Scratch, ShingleBatch, ShingleSets, Shingler, Shingling, StopWords, Unit, Weighting,
 };
 pub use shingle_sizes::{SizeEffect, SizeRule, SizeSurvey, survey_sizes};
-#[cfg(feature = "gpu")]
-pub(crate) use sign::SignTexts;
+pub(crate) use sign::DeviceBatch;
 #[doc(hidden)]
-pub use sign::TextSigner;
+pub use sign::DeviceSigner;
+#[cfg(feature = "gpu")]
+pub(crate) use sign::SignOnDevice;
 pub(crate) use sign::keys_of_rows;
 pub(crate) use sign::lower;
 #[cfg(feature = "gpu")]

@@ -1,7 +1,7 @@
 //! Signs shingle sets (MMDS 3.3): the trait that all backends implement, and matrices of signatures.
 
 use super::banding::{Banding, check_keys, keys_of_row};
-use super::shingle::{NormalisedTexts, ShingleSets, Shingler};
+use super::shingle::{NormalisedTexts, ShingleBatch, ShingleSets, Shingler};
 use crate::documents::Documents;
 use crate::error::{Conflict, Result};
 use crate::scheme::Width;
@@ -128,10 +128,9 @@ pub trait Signer: Send + Sync {
         None
     }
 
-    /// What signs the texts of a shingler on a device, several batches at a time.
+    /// What signs on a device, several batches at a time; `None` without a device.
     #[doc(hidden)]
-    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
-        let _ = shingler;
+    fn device_signer(&self) -> Option<DeviceSigner<'_>> {
         None
     }
 
@@ -161,28 +160,45 @@ pub struct DeviceUse {
     pub failure: Option<String>,
 }
 
-/// Signs texts on a device, several batches at a time.
+/// Signs on a device, several batches at a time.
 #[doc(hidden)]
+#[derive(Clone, Copy)]
 #[allow(missing_debug_implementations, reason = "it only lends a signer")]
-pub struct TextSigner<'a>(
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code))] pub(crate) &'a dyn SignTexts,
+pub struct DeviceSigner<'a>(
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code))] pub(crate) &'a dyn SignOnDevice,
 );
 
-/// Sends texts to a device. What comes back is collected later.
+/// Sends documents to a device. What comes back is collected later.
 #[cfg_attr(
     not(feature = "gpu"),
     allow(dead_code, reason = "only devices implement it")
 )]
-pub(crate) trait SignTexts: Sync {
-    /// Begins to sign the chosen texts, of which `shingler` has made the windows. The rows are their band keys if a banding
-    /// is given, and the device makes such keys; otherwise their signatures.
+pub(crate) trait SignOnDevice: Sync {
+    /// Whether the device cuts and hashes the shingles of a shingler itself, so that it takes texts.
+    fn takes_texts(&self, shingler: &Shingler) -> bool;
+
+    /// Begins to sign documents. The rows are their band keys if a banding is given, and the device makes such keys;
+    /// otherwise their signatures.
+    ///
+    /// # Errors
+    /// As [`Signer::sign_sets`].
     fn send(
         &self,
-        texts: NormalisedTexts,
-        chosen: Vec<usize>,
+        batch: DeviceBatch,
         shingler: &Shingler,
         banding: Option<Banding>,
     ) -> Result<Box<dyn UnfinishedRows + '_>>;
+}
+
+/// Documents for a device.
+pub(crate) enum DeviceBatch {
+    /// The `chosen` ones of normalised texts.
+    Texts {
+        texts: NormalisedTexts,
+        chosen: Vec<usize>,
+    },
+    /// Sets of shingle hashes.
+    Sets(ShingleBatch),
 }
 
 /// Rows that a device makes.
@@ -190,9 +206,9 @@ pub(crate) trait UnfinishedRows: Send {
     /// Whether they are back.
     fn is_ready(&self) -> bool;
 
-    /// Waits for the rows of the chosen texts, in order, and returns the texts, whose memory may be used again. The CPU
-    /// signs what the device did not.
-    fn finish(self: Box<Self>) -> Result<(SignedRows, NormalisedTexts)>;
+    /// Waits for the rows, in order, and returns the batch, whose memory may be used again. The CPU signs what the
+    /// device did not.
+    fn finish(self: Box<Self>) -> Result<(SignedRows, DeviceBatch)>;
 }
 
 /// Rows of documents.
@@ -249,8 +265,8 @@ macro_rules! signer_behind {
                 (**self).device_use()
             }
 
-            fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
-                (**self).text_signer(shingler)
+            fn device_signer(&self) -> Option<DeviceSigner<'_>> {
+                (**self).device_signer()
             }
 
             fn notices(&self) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::signer::Gpu;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
-    Banding, DeviceUse, ShingleSets, Shingler, Signatures, SignaturesMut, Signer, TextSigner,
+    Banding, DeviceSigner, DeviceUse, ShingleSets, Shingler, Signatures, SignaturesMut, Signer,
 };
 use crate::scheme::{Family, Permutations, Width, fmix64};
 use crate::scheme::{Hashes, SlotsMut};
@@ -99,6 +99,7 @@ fn faster(device: usize, family: Family, gpu: Gpu, cpu: Box<dyn Signer>) -> Box<
                 if let Some(notice) = gpu.notices().pop() {
                     return Box::new(Chosen::new(cpu, notice));
                 }
+                gpu.0.link.forget_use();
                 let ratio = of_gpu / of_cpu;
                 lock(&RATIOS).push((contest, ratio));
                 ratio
@@ -199,8 +200,8 @@ impl Signer for Chosen {
         self.signer.device_use()
     }
 
-    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
-        self.signer.text_signer(shingler)
+    fn device_signer(&self) -> Option<DeviceSigner<'_>> {
+        self.signer.device_signer()
     }
 
     fn notices(&self) -> Vec<String> {
@@ -237,6 +238,9 @@ mod tests {
             signatures
         };
         assert_eq!(sign(&*chosen), sign(&*cpu()));
+        // Three documents, one without shingles, if a device was chosen at all.
+        let hash_bytes = chosen.device_use().map(|used| used.hash_bytes);
+        assert!(hash_bytes.is_none_or(|bytes| bytes == 12), "{hash_bytes:?}");
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use pollster::block_on;
 
 use super::adapter::found;
 use super::options::GpuOptions;
-use super::shader::{BAND_THREADS, Integers, SignShader, band_keys_wgsl};
+use super::shader::{BAND_THREADS, Integers, Products, SignShader, band_keys_wgsl};
 use super::workgroup::Workgroup;
 use crate::error::{Error, Result, Unsupported};
 
@@ -57,6 +57,8 @@ pub(super) struct Device {
     pub(super) integers: Integers,
     pub(super) name: String,
     pub(super) is_software: bool,
+    /// The products by which it is faster, once they are measured.
+    pub(super) products: OnceLock<Products>,
     pub(super) layout: wgpu::BindGroupLayout,
     pipelines: Mutex<HashMap<Program, Arc<wgpu::ComputePipeline>>>,
     failure: Arc<Mutex<Option<Failure>>>,
@@ -192,6 +194,7 @@ impl Device {
             integers,
             name,
             is_software: info.device_type == wgpu::DeviceType::Cpu,
+            products: OnceLock::new(),
             layout,
             pipelines: Mutex::default(),
             failure,

@@ -5,7 +5,10 @@ use std::ops::Range;
 use super::load::Document;
 use crate::documents::{Document as Input, Documents, Rows};
 use crate::error::Result;
-use crate::pipeline::{NormalisedTexts, ShingleSets, Shingler, SignaturesMut, Signer, TextWindow};
+use crate::pipeline::{
+    DeviceBatch, NormalisedTexts, ShingleBatch, ShingleSets, Shingler, SignaturesMut, Signer,
+    TextWindow,
+};
 use crate::scheme::Hashes;
 
 /// The documents of a call.
@@ -32,16 +35,33 @@ pub(super) trait DeviceWork: Sync {
     ) -> Result<()>;
 }
 
-/// Sets of shingle hashes.
-pub(super) struct HashedSets<'a>(pub(super) &'a ShingleSets<'a>);
+/// Lays out sets of hashes, one after the other.
+fn laid_out_sets<'d>(sets: ShingleSets<'d>, range: Range<usize>) -> Vec<Option<Document<'d>>> {
+    let lay_out = |i| {
+        let range = sets.range(i);
+        let count = range.len();
+        let (bytes, width): (&'d [u8], _) = match sets.hashes() {
+            Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
+            Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
+        };
+        Some(Document {
+            bytes,
+            stride: width,
+            window_bytes: width,
+            count,
+        })
+    };
+    range.map(lay_out).collect()
+}
 
-impl DeviceWork for HashedSets<'_> {
+/// Sets of shingle hashes.
+impl DeviceWork for ShingleSets<'_> {
     fn len(&self) -> usize {
-        self.0.len()
+        ShingleSets::len(self)
     }
 
     fn bytes(&self, i: usize) -> usize {
-        4 * self.0.range(i).len()
+        4 * self.range(i).len()
     }
 
     fn lay_out<'d>(
@@ -49,21 +69,7 @@ impl DeviceWork for HashedSets<'_> {
         range: Range<usize>,
         _: &'d mut NormalisedTexts,
     ) -> Vec<Option<Document<'d>>> {
-        let lay_out = |i| {
-            let range = self.0.range(i);
-            let count = range.len();
-            let (bytes, width): (&[u8], _) = match self.0.hashes() {
-                Hashes::U32(hashes) => (bytemuck::cast_slice(&hashes[range]), 4),
-                Hashes::U64(hashes) => (bytemuck::cast_slice(&hashes[range]), 8),
-            };
-            Some(Document {
-                bytes,
-                stride: width,
-                window_bytes: width,
-                count,
-            })
-        };
-        range.map(lay_out).collect()
+        laid_out_sets(*self, range)
     }
 
     fn sign_on(
@@ -72,12 +78,12 @@ impl DeviceWork for HashedSets<'_> {
         range: Range<usize>,
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
-        let ranges = || range.clone().map(|i| self.0.range(i));
+        let ranges = || range.clone().map(|i| self.range(i));
         let start = ranges().next().map_or(0, |first| first.start);
         let ends = ranges().map(|range| (range.end - start) as i64);
         let offsets: Vec<i64> = [0].into_iter().chain(ends).collect();
         let hashes = start..ranges().next_back().map_or(start, |last| last.end);
-        let hashes = match self.0.hashes() {
+        let hashes = match self.hashes() {
             Hashes::U32(all) => Hashes::U32(&all[hashes]),
             Hashes::U64(all) => Hashes::U64(&all[hashes]),
         };
@@ -93,7 +99,7 @@ pub(super) struct Texts<'a> {
 }
 
 /// Lays out a normalised text; `None` if it has shingles, but fewer units than a window.
-pub(super) fn laid_out(bytes: &[u8], window: TextWindow) -> Option<Document<'_>> {
+fn laid_out(bytes: &[u8], window: TextWindow) -> Option<Document<'_>> {
     let (window_bytes, count) = match window {
         TextWindow::Bytes(size) => (size, (bytes.len() + 1).saturating_sub(size)),
         // A window that begins inside of a character is that of the next one.
@@ -150,5 +156,88 @@ impl DeviceWork for Texts<'_> {
         signatures: SignaturesMut<'_>,
     ) -> Result<()> {
         cpu.sign_documents(&Rows::new(self.texts, range), self.shingler, signatures)
+    }
+}
+
+/// Sets of shingle hashes that a run hands over.
+impl DeviceWork for ShingleBatch {
+    fn len(&self) -> usize {
+        self.sets().len()
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        self.sets().bytes(i)
+    }
+
+    fn lay_out<'d>(
+        &'d self,
+        range: Range<usize>,
+        _: &'d mut NormalisedTexts,
+    ) -> Vec<Option<Document<'d>>> {
+        laid_out_sets(self.sets(), range)
+    }
+
+    fn sign_on(
+        &self,
+        cpu: &dyn Signer,
+        range: Range<usize>,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()> {
+        self.sets().sign_on(cpu, range, signatures)
+    }
+}
+
+impl From<ShingleBatch> for DeviceBatch {
+    fn from(sets: ShingleBatch) -> Self {
+        DeviceBatch::Sets(sets)
+    }
+}
+
+/// Normalised texts that a run hands over.
+pub(super) struct ChosenTexts {
+    pub(super) texts: NormalisedTexts,
+    /// The texts that are documents.
+    pub(super) chosen: Vec<usize>,
+    /// Shingles normalised texts.
+    pub(super) shingler: Shingler,
+    pub(super) window: TextWindow,
+}
+
+impl DeviceWork for ChosenTexts {
+    fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
+    fn bytes(&self, i: usize) -> usize {
+        self.texts.bytes(self.chosen[i]).len()
+    }
+
+    fn lay_out<'d>(
+        &'d self,
+        range: Range<usize>,
+        _: &'d mut NormalisedTexts,
+    ) -> Vec<Option<Document<'d>>> {
+        let chosen = self.chosen[range].iter();
+        let texts = chosen.map(|i| self.texts.bytes(*i));
+        texts.map(|text| laid_out(text, self.window)).collect()
+    }
+
+    fn sign_on(
+        &self,
+        cpu: &dyn Signer,
+        range: Range<usize>,
+        signatures: SignaturesMut<'_>,
+    ) -> Result<()> {
+        let texts: Vec<_> = self.chosen[range]
+            .iter()
+            .map(|i| self.texts.text(*i))
+            .collect();
+        cpu.sign_documents(&&texts[..], &self.shingler, signatures)
+    }
+}
+
+impl From<ChosenTexts> for DeviceBatch {
+    fn from(ChosenTexts { texts, chosen, .. }: ChosenTexts) -> Self {
+        DeviceBatch::Texts { texts, chosen }
     }
 }

@@ -11,7 +11,9 @@ use super::shader::Integers;
 use super::signer::Gpu;
 use crate::backend::simd::Simd;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{Banding, NormalisedTexts, Shingler, SignTexts, Signer, UnfinishedRows};
+use crate::pipeline::{
+    Banding, DeviceBatch, NormalisedTexts, Shingler, SignOnDevice, Signer, UnfinishedRows,
+};
 use crate::scheme::Scheme;
 use crate::simd::Isa;
 
@@ -62,18 +64,27 @@ impl HostSide {
                 .for_each(|text| texts.push(text, &self.shingler));
             digests ^= (0..texts.len()).fold(0, |all, i| all ^ texts.digest(i));
             let chosen = (0..texts.len()).collect();
+            let batch = DeviceBatch::Texts { texts, chosen };
             let banding = Some(self.banding);
-            sent.push_back(self.gpu.send(texts, chosen, &self.shingler, banding)?);
+            sent.push_back(self.gpu.send(batch, &self.shingler, banding)?);
             while sent.front().is_some_and(|first| first.is_ready()) {
                 if let Some(first) = sent.pop_front() {
-                    spare.push(first.finish()?.1);
+                    collect(first, &mut spare)?;
                 }
             }
         }
         for last in sent {
-            spare.push(last.finish()?.1);
+            collect(last, &mut spare)?;
         }
         std::hint::black_box(digests);
         Ok(self.gpu.device_use().map_or(0, |used| used.loads))
     }
+}
+
+/// Collects rows, and keeps the memory of their texts.
+fn collect(rows: Box<dyn UnfinishedRows + '_>, spare: &mut Vec<NormalisedTexts>) -> Result<()> {
+    if let (_, DeviceBatch::Texts { texts, .. }) = rows.finish()? {
+        spare.push(texts);
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use super::device::{Attempt, Device, Failure, lock};
 use super::load::{Document, Load, LoadShape};
 use super::slot::{Dispatch, SentSlot, Slot, WRITE_ALIGNMENT, Written};
+#[cfg(test)]
+use super::trace::{Event, Trace};
 use crate::pipeline::DeviceUse;
 
 /// The way to a device for one scheme. Dropping it ends the thread that waits.
@@ -31,6 +33,8 @@ struct Shared {
     counts: Counts,
     /// Loads until a test has the device lost.
     loads_until_loss: Option<AtomicU32>,
+    #[cfg(test)]
+    trace: Trace,
 }
 
 #[derive(Default)]
@@ -159,7 +163,15 @@ impl Link {
             may_send: Condvar::new(),
             counts: Counts::default(),
             loads_until_loss: loads_until_loss.map(AtomicU32::new),
+            #[cfg(test)]
+            trace: Trace::default(),
         }))
+    }
+
+    /// When threads slept so far.
+    #[cfg(test)]
+    pub(super) fn summary(&self) -> super::trace::Summary {
+        self.0.trace.summary()
     }
 
     /// What the device got so far.
@@ -180,8 +192,16 @@ impl Link {
         }
     }
 
+    /// Forgets what the device got so far: loads of a measurement are no part of a run.
+    pub(super) fn forget_use(&self) {
+        let counts = &self.0.counts;
+        counts.most_under_way.store(0, Ordering::Relaxed);
+        for sent in [&counts.loads, &counts.text_bytes, &counts.hash_bytes] {
+            sent.store(0, Ordering::Relaxed);
+        }
+    }
+
     /// Makes the buffers of one load.
-    #[cfg(feature = "internals")]
     pub(super) fn slot(&self) -> Attempt<Slot> {
         Slot::new(&self.0.device, self.0.shape, &self.0.coefficients)
     }
@@ -293,7 +313,15 @@ impl Shared {
                     });
                 }
                 None if is_hybrid => return Ok(None),
-                None => state = self.wait(state)?,
+                None => {
+                    #[cfg(test)]
+                    self.trace.note(Event::FillerSleeps {
+                        free_slots: state.idle.len() + self.shape.bounds.loads - state.made,
+                    });
+                    state = self.wait(state)?;
+                    #[cfg(test)]
+                    self.trace.note(Event::FillerWakes);
+                }
             }
         }
     }
@@ -447,6 +475,8 @@ impl Shared {
             return;
         }
         state.full.push_back(full);
+        #[cfg(test)]
+        self.trace.note(Event::Handed);
         state.under_way += 1;
         self.counts
             .most_under_way
@@ -497,10 +527,12 @@ impl Shared {
                     if state.is_dropped {
                         return;
                     }
-                    let waited = self.may_send.wait(state);
-                    state = waited.unwrap_or_else(PoisonError::into_inner);
+                    state = self.sleep(state, None);
                 }
-                state.full.pop_front()
+                let full = state.full.pop_front();
+                #[cfg(test)]
+                full.iter().for_each(|_| self.trace.note(Event::Taken));
+                full
             };
             let has_sent = full.is_some();
             if let Some(full) = full {
@@ -522,11 +554,34 @@ impl Shared {
                 None if has_sent => {}
                 None => {
                     // wgpu has no wait during which it is safe to read mapped memory elsewhere.
-                    drop(self.may_send.wait_timeout(self.lock(), pause));
-                    pause = (pause * 2).min(PAUSES[1]);
+                    let state = self.lock();
+                    if state.full.is_empty() {
+                        drop(self.sleep(state, Some(pause)));
+                        pause = (pause * 2).min(PAUSES[1]);
+                    }
                 }
             }
         }
+    }
+
+    /// Has the thread that sends sleep until there may be a load to send, or for a pause.
+    fn sleep<'g>(
+        &self,
+        state: MutexGuard<'g, State>,
+        pause: Option<Duration>,
+    ) -> MutexGuard<'g, State> {
+        #[cfg(test)]
+        self.trace.note(Event::SenderSleeps);
+        let state = match pause {
+            None => self.may_send.wait(state),
+            Some(pause) => match self.may_send.wait_timeout(state, pause) {
+                Ok((state, _)) => Ok(state),
+                Err(poisoned) => Ok(poisoned.into_inner().0),
+            },
+        };
+        #[cfg(test)]
+        self.trace.note(Event::SenderWakes);
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What became of a load: `None` as long as the device is at it.

@@ -3,17 +3,16 @@
 use std::sync::mpsc::channel;
 
 use super::device::{Attempt, Failure};
-use super::documents::{DeviceWork, HashedSets, Texts};
-use super::load::Load;
+use super::documents::{DeviceWork, Texts};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
+use super::resident::ResidentLoad;
 use super::shader::{Integers, ShaderInput};
 use super::signer::Gpu;
-use super::slot::Slot;
 use crate::backend::simd::Simd;
 use crate::documents::Documents;
 use crate::error::{Error, Result, Unsupported};
-use crate::pipeline::{NormalisedTexts, ShingleSets, Shingler, Signatures, Signer, lower};
+use crate::pipeline::{ShingleSets, Shingler, Signatures, Signer, lower};
 use crate::scheme::SlotsMut;
 use crate::scheme::Word;
 use crate::scheme::{Family, Scheme};
@@ -23,13 +22,8 @@ use crate::simd::Isa;
 #[allow(missing_debug_implementations, reason = "buffers have nothing to show")]
 pub struct DeviceLoad {
     gpu: Gpu,
-    slot: Slot,
+    load: ResidentLoad,
     input_kind: ShaderInput,
-    input: Vec<u8>,
-    /// The document of each row.
-    documents: Vec<usize>,
-    shingles: u64,
-    groups: [u32; 2],
 }
 
 impl DeviceLoad {
@@ -38,7 +32,7 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when there is no device, it cannot compute the scheme, or it fails.
     pub fn of_sets(scheme: &Scheme, options: &GpuOptions, sets: &ShingleSets<'_>) -> Result<Self> {
-        DeviceLoad::new(scheme, options, &HashedSets(sets), ShaderInput::Hashes)
+        DeviceLoad::new(scheme, options, sets, ShaderInput::Hashes)
     }
 
     /// Sends the first texts to a device, which hashes windows of bytes.
@@ -75,62 +69,27 @@ impl DeviceLoad {
     }
 
     fn send<D: DeviceWork>(gpu: Gpu, documents: &D, input_kind: ShaderInput) -> Attempt<Self> {
-        let device = &*gpu.0.device;
-        let dispatch = gpu.0.dispatch(input_kind, None)?;
-        let slot = gpu.0.link.slot()?;
-        let shape = slot.shape;
-        let mut texts = NormalisedTexts::default();
-        let mut input = Vec::new();
-        let mut load = Load::default();
-        let mut rows = Vec::new();
-        let mut shingles = 0;
-        for i in 0..documents.len() {
-            let laid_out = documents.lay_out(i..i + 1, &mut texts);
-            let document = laid_out[0].filter(|document| document.count > 0);
-            let Some(document) = document else { continue };
-            let Some(added) = load.add(&shape, &document, 0, true) else {
-                break;
-            };
-            input.extend_from_slice(&document.bytes[added.bytes]);
-            rows.resize(dispatch.rows(&load), i);
-            shingles += added.shingles as u64;
-            if added.shingles < document.count {
-                break;
-            }
-        }
-        if load.is_empty() {
-            return Err(Failure::Refused("there is nothing to sign".to_owned()));
-        }
-        input.resize(input.len().next_multiple_of(4), 0);
-        let (_, groups) = load.items(&shape);
-        let written = slot.input().write(device, 0, [&input[..]])?;
-        let mut sent = slot.send(device, &load, vec![written], &dispatch)?;
-        device.wait(shape.bounds.timeout, || sent.is_done())?;
-        let slot = sent.receive(device, &mut Vec::new())?;
+        let load = ResidentLoad::send(&gpu.0, documents, input_kind)?;
         Ok(DeviceLoad {
-            slot,
-            input_kind,
-            input,
-            documents: rows,
-            shingles,
-            groups,
             gpu,
+            load,
+            input_kind,
         })
     }
 
     /// Number of documents of the load.
     pub fn documents(&self) -> usize {
-        self.documents.last().map_or(0, |last| last + 1)
+        self.load.documents.last().map_or(0, |last| last + 1)
     }
 
     /// Number of shingles of the load.
     pub fn shingles(&self) -> u64 {
-        self.shingles
+        self.load.shingles
     }
 
     /// Bytes of the rows that come back, one per piece of a document.
     pub fn row_bytes(&self) -> usize {
-        self.documents.len() * self.gpu.0.shape.row_bytes()
+        self.load.documents.len() * self.gpu.0.shape.row_bytes()
     }
 
     /// Writes the input to the device again, and waits until it is there.
@@ -140,7 +99,11 @@ impl DeviceLoad {
     pub fn upload(&self) -> Result<()> {
         let device = &*self.gpu.0.device;
         let (sender, done) = channel();
-        let uploaded = self.slot.input().write(device, 0, [&self.input[..]]);
+        let uploaded = self
+            .load
+            .slot
+            .input()
+            .write(device, 0, [&self.load.input[..]]);
         let uploaded = uploaded.and_then(|written| {
             device.attempt(|| {
                 drop(written);
@@ -161,25 +124,7 @@ impl DeviceLoad {
     /// # Errors
     /// [`Error::Unsupported`] when the device fails.
     pub fn run_kernel(&self, times: u32) -> Result<()> {
-        self.explain(self.try_kernel(times))
-    }
-
-    fn try_kernel(&self, times: u32) -> Attempt<()> {
-        let device = &*self.gpu.0.device;
-        let pipeline = self.gpu.0.pipeline(self.input_kind)?;
-        let (sender, done) = channel();
-        device.attempt(|| {
-            let mut encoder = device.device.create_command_encoder(&Default::default());
-            for _ in 0..times {
-                self.slot.dispatch(&mut encoder, self.groups, &pipeline);
-            }
-            encoder.on_submitted_work_done(move || {
-                let _ = sender.send(());
-            });
-            device.submit(encoder.finish());
-            Ok(())
-        })?;
-        device.wait(self.gpu.0.shape.bounds.timeout, || done.try_recv().is_ok())
+        self.explain(self.load.run(&self.gpu.0, self.input_kind, times))
     }
 
     /// Reads the rows that the shader wrote into memory of the caller.
@@ -189,11 +134,12 @@ impl DeviceLoad {
     pub fn read_back(&self, rows: &mut Vec<u8>) -> Result<()> {
         rows.clear();
         let timeout = self.gpu.0.shape.bounds.timeout;
-        let read = self
-            .slot
-            .read_rows(&self.gpu.0.device, self.row_bytes(), timeout, |bytes| {
-                rows.extend_from_slice(bytes);
-            });
+        let read =
+            self.load
+                .slot
+                .read_rows(&self.gpu.0.device, self.row_bytes(), timeout, |bytes| {
+                    rows.extend_from_slice(bytes);
+                });
         self.explain(read)
     }
 
@@ -219,7 +165,7 @@ impl DeviceLoad {
         slots.fill(S::cut(empty));
         let mut last = None;
         let rows = rows.chunks_exact(self.gpu.0.shape.row_bytes());
-        for (document, row) in self.documents.iter().zip(rows) {
+        for (document, row) in self.load.documents.iter().zip(rows) {
             let Some(slots) = slots.chunks_exact_mut(self.gpu.0.num_perm).nth(*document) else {
                 continue;
             };

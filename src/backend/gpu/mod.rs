@@ -24,6 +24,9 @@ mod load;
 
 mod slot;
 
+#[cfg(test)]
+mod trace;
+
 mod link;
 
 mod documents;
@@ -34,7 +37,11 @@ mod prepared;
 
 mod batches;
 
-mod texts;
+mod unfinished;
+
+mod resident;
+
+mod products;
 
 mod signer;
 
@@ -72,5 +79,8 @@ pub use self::options::Hooks;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 pub use self::programs::{GpuProgram, MadeProgram, gpu_programs};
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub use self::shader::Products;
 pub use self::shader::{Integers, computes};
 pub(super) use self::signer::Gpu;

@@ -1,7 +1,7 @@
 //! What an embedder chooses about a device.
 
 use super::bounds::Bounds;
-use super::shader::Integers;
+use super::shader::{Integers, Products};
 
 /// Which device signs, and how.
 ///
@@ -39,6 +39,8 @@ pub struct Hooks {
     pub bounds: Bounds,
     /// Loads after which the device is lost on purpose.
     pub lose_after: Option<u32>,
+    /// How shaders multiply; `None` has it measured.
+    pub products: Option<Products>,
 }
 
 impl GpuOptions {
@@ -48,6 +50,14 @@ impl GpuOptions {
         return self.hooks.bounds;
         #[cfg(not(any(test, feature = "internals")))]
         Bounds::default()
+    }
+
+    /// How shaders multiply; `None` has it measured.
+    pub(super) fn products(&self) -> Option<Products> {
+        #[cfg(any(test, feature = "internals"))]
+        return self.hooks.products;
+        #[cfg(not(any(test, feature = "internals")))]
+        None
     }
 
     /// Loads after which a test has the device lost.

@@ -7,7 +7,7 @@ use super::device::{Attempt, Device, Failure, Program, lock};
 use super::link::{Link, Sent};
 use super::load::{Document, LoadShape};
 use super::options::GpuOptions;
-use super::shader::{self, Integers, ShaderInput, SignShader};
+use super::shader::{self, Integers, Products, ShaderInput, SignShader};
 use super::slot::{Dispatch, KeyPass};
 use super::workgroup::{QUAD, Workgroup};
 use crate::error::{Error, Result, Unsupported};
@@ -18,6 +18,8 @@ use crate::scheme::{Family, Permutations};
 pub(super) struct PreparedDevice {
     pub(super) device: Arc<Device>,
     pub(super) family: Family,
+    /// How its shaders multiply.
+    pub(super) products: Products,
     pub(super) num_perm: usize,
     /// Every slot of the empty set.
     pub(super) empty: u64,
@@ -92,6 +94,7 @@ impl PreparedDevice {
         let coefficients = device.storage(bytemuck::cast_slice(&words));
         let prepared = PreparedDevice {
             family,
+            products: Products::Whole,
             num_perm,
             empty,
             shape,
@@ -119,8 +122,13 @@ impl PreparedDevice {
 
     /// What is compiled for an input.
     pub(super) fn program(&self, input: ShaderInput) -> Program {
+        self.program_by(self.products, input)
+    }
+
+    /// What is compiled for an input, to multiply in one of two ways.
+    pub(super) fn program_by(&self, products: Products, input: ShaderInput) -> Program {
         Program::Sign {
-            shader: SignShader::new(self.family, self.device.integers, input),
+            shader: SignShader::new(self.family, self.device.integers, input).by(products),
             workgroup: self.shape.workgroup,
             tile_quads: self.shape.tile_quads(),
         }

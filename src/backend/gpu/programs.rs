@@ -6,7 +6,7 @@ use super::adapter::{found, noop};
 use super::device::{Attempt, Device, Program};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
-use super::shader::{Integers, ShaderInput, SignShader};
+use super::shader::{Integers, Products, ShaderInput, SignShader, has_products};
 use super::signer::Gpu;
 use super::workgroup::QUAD;
 use crate::backend::simd::Simd;
@@ -91,6 +91,10 @@ fn add_programs(device: &Arc<Device>, made: &mut Vec<MadeProgram>) -> Result<()>
             let (_, entry_point, _) = Device::source(program);
             let input = entry_point.trim_start_matches("sign_");
             add(input, program, QUAD);
+        }
+        if has_products(scheme.family()) {
+            let program = gpu.0.program_by(Products::Bytes, ShaderInput::Hashes);
+            add("hashes-by-bytes", program, QUAD);
         }
         // One shape of bands: the shader is the same for all families.
         let banding = Banding::new(16, 8, scheme.num_perm())?;

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::documents::DeviceWork;
 use crate::error::Result;
-use crate::pipeline::{Banding, Signatures, SignaturesMut, Signer, keys_of_rows};
-use crate::scheme::Word;
+use crate::pipeline::{Banding, Signatures, SignaturesMut, SignedRows, Signer, keys_of_rows};
+use crate::scheme::{SlotVec, Word};
 
 /// What a row of numbers says of its document.
 pub(super) trait RowKind: Sync {
@@ -18,6 +18,9 @@ pub(super) trait RowKind: Sync {
     fn row_len(&self) -> usize {
         self.empty().len()
     }
+
+    /// The rows of all documents in the form in which a run takes them.
+    fn signed(&self, rows: Vec<Self::Number>) -> Result<SignedRows>;
 
     /// Makes the rows of a range of documents on the CPU.
     fn make_on(
@@ -34,11 +37,18 @@ pub(super) struct SignatureRows<S> {
     pub(super) empty: Vec<S>,
 }
 
-impl<S: Word> RowKind for SignatureRows<S> {
+impl<S: Word> RowKind for SignatureRows<S>
+where
+    SlotVec: From<Vec<S>>,
+{
     type Number = S;
 
     fn empty(&self) -> &[S] {
         &self.empty
+    }
+
+    fn signed(&self, rows: Vec<S>) -> Result<SignedRows> {
+        Signatures::from_slots(self.empty.len(), rows).map(SignedRows::Signatures)
     }
 
     fn make_on(
@@ -64,6 +74,11 @@ impl RowKind for KeyRows {
 
     fn empty(&self) -> &[u64] {
         &self.empty
+    }
+
+    fn signed(&self, keys: Vec<u64>) -> Result<SignedRows> {
+        let banding = self.banding;
+        Ok(SignedRows::Keys { banding, keys })
     }
 
     fn make_on(

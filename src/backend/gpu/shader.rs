@@ -19,6 +19,20 @@ pub enum Integers {
     U64,
 }
 
+/// How a shader multiplies numbers of 32 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(unreachable_pub, reason = "public with the feature `internals` only")
+)]
+pub enum Products {
+    /// By multiplications of 32 bits.
+    #[default]
+    Whole,
+    /// By multiplications of 24 bits and dot products of bytes: faster on devices without multiplications of 32 bits.
+    Bytes,
+}
+
 /// What a signing shader reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ShaderInput {
@@ -43,6 +57,7 @@ impl ShaderInput {
 pub(super) struct SignShader {
     pub(super) family: Family,
     pub(super) integers: Integers,
+    pub(super) products: Products,
     pub(super) input: ShaderInput,
 }
 
@@ -53,6 +68,8 @@ const FMIX32: &str = include_str!("../../../shaders/parts/fmix32.wgsl");
 const MURMUR3: &str = include_str!("../../../shaders/parts/murmur3.wgsl");
 const HASH32: &str = include_str!("../../../shaders/parts/hash32.wgsl");
 const HASH64: &str = include_str!("../../../shaders/parts/hash64.wgsl");
+const PRODUCTS_WHOLE: &str = include_str!("../../../shaders/parts/products_whole.wgsl");
+const PRODUCTS_BYTES: &str = include_str!("../../../shaders/parts/products_bytes.wgsl");
 const AFFINE: &str = include_str!("../../../shaders/parts/affine.wgsl");
 const SUM_U32: &str = include_str!("../../../shaders/parts/sum_u32.wgsl");
 const SUM_U64: &str = include_str!("../../../shaders/parts/sum_u64.wgsl");
@@ -74,6 +91,14 @@ pub fn computes(family: Family, integers: Integers) -> bool {
     check(family, integers).is_ok()
 }
 
+/// Whether the loop of a family multiplies 32 bits, so that it has both kinds of [`Products`].
+pub(super) fn has_products(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Affine32 | Family::Affine32Even | Family::Mersenne61
+    )
+}
+
 /// Checks that a family has a shader with these integers.
 pub(super) fn check(family: Family, integers: Integers) -> Result<(), Unsupported> {
     match (family, integers) {
@@ -88,8 +113,18 @@ impl SignShader {
         SignShader {
             family,
             integers,
+            products: Products::Whole,
             input,
         }
+    }
+
+    /// The same shader with these products, if the family has both kinds.
+    pub(super) fn by(self, products: Products) -> Self {
+        let products = match has_products(self.family) {
+            true => products,
+            false => Products::Whole,
+        };
+        SignShader { products, ..self }
     }
 
     /// Whether it needs 64-bit integers.
@@ -172,14 +207,18 @@ impl SignShader {
             Integers::U32 => SUM_U32,
             Integers::U64 => SUM_U64,
         };
+        let products = match self.products {
+            Products::Whole => PRODUCTS_WHOLE,
+            Products::Bytes => PRODUCTS_BYTES,
+        };
         let family: &[&str] = match self.family {
-            Family::Affine64 => &[HASH64, AFFINE],
+            Family::Affine64 => &[HASH64, products, AFFINE],
             Family::Mersenne61Wide => &[HASH64, MERSENNE61_WIDE, EXACT],
             Family::Mersenne31 => &[FMIX32, HASH32, sum, MERSENNE31],
-            Family::Mersenne61 => &[FMIX32, HASH32, sum, MERSENNE61, EXACT],
+            Family::Mersenne61 => &[FMIX32, HASH32, products, sum, MERSENNE61, EXACT],
             // `check` refuses the families whose slots are filled in rounds.
             Family::Affine32 | Family::Affine32Even | Family::Fast | Family::RMinHash => {
-                &[FMIX32, HASH32, AFFINE]
+                &[FMIX32, HASH32, products, AFFINE]
             }
         };
         let long_part = if self.is_low() {
@@ -288,6 +327,7 @@ mod tests {
                     let shader = SignShader::new(family, integers, input);
                     if shader.exists() {
                         shaders.push(shader);
+                        shaders.extend(has_products(family).then(|| shader.by(Products::Bytes)));
                     }
                 }
             }

@@ -2,22 +2,23 @@
 
 use super::batches::make;
 use super::device::{Device, Program};
-use super::documents::{DeviceWork, HashedSets, Texts};
+use super::documents::{ChosenTexts, DeviceWork, Texts};
 use super::options::GpuOptions;
 use super::prepared::PreparedDevice;
+use super::products::choose;
 use super::rows::{KeyRows, SignatureRows};
 use super::shader::{Integers, ShaderInput};
 use super::slot::KeyPass;
-use super::texts::SentTexts;
+use super::unfinished::Unfinished;
 use crate::backend::rows::wrong_width;
 use crate::documents::Documents;
 use crate::error::Result;
 use crate::pipeline::{
-    Banding, DeviceUse, NormalisedTexts, ShingleSets, Shingler, SignTexts, SignaturesMut, Signer,
-    TextSigner, TextWindow, UnfinishedRows, check_keys, keys_of_row, signed_keys,
+    Banding, DeviceBatch, DeviceSigner, DeviceUse, ShingleSets, Shingler, SignOnDevice,
+    SignaturesMut, Signer, TextWindow, UnfinishedRows, check_keys, keys_of_row, signed_keys,
 };
 use crate::scheme::Word;
-use crate::scheme::{Hashes, Slots, SlotsMut};
+use crate::scheme::{Hashes, SlotVec, Slots, SlotsMut};
 use crate::scheme::{Permutations, Width};
 
 /// The GPU backend for one scheme.
@@ -35,7 +36,14 @@ impl Gpu {
         cpu: Box<dyn Signer>,
         is_hybrid: bool,
     ) -> Result<Self> {
-        PreparedDevice::new(permutations, empty, options, cpu, is_hybrid).map(Gpu)
+        let mut gpu = PreparedDevice::new(permutations, empty, options, cpu, is_hybrid)?;
+        match options.products() {
+            Some(products) => gpu.products = products,
+            // On software, all products are made by the same instructions.
+            None if gpu.device.is_software => {}
+            None => choose(&mut gpu),
+        }
+        Ok(Gpu(gpu))
     }
 
     fn sign<D: DeviceWork, S: Word>(
@@ -43,17 +51,58 @@ impl Gpu {
         documents: &D,
         slots: &mut [S],
         input: ShaderInput,
-    ) -> Result<()> {
-        let kind = SignatureRows {
+    ) -> Result<()>
+    where
+        SlotVec: From<Vec<S>>,
+    {
+        let kind = self.signature_rows();
+        let dispatch = self.0.dispatch(input, None);
+        make(&self.0, documents, &kind, slots, &dispatch)
+    }
+
+    /// Sends documents whose rows are collected later.
+    fn send_documents<'g, D>(
+        &'g self,
+        documents: D,
+        input: ShaderInput,
+        banding: Option<Banding>,
+    ) -> Result<Box<dyn UnfinishedRows + 'g>>
+    where
+        D: DeviceWork + Into<DeviceBatch> + Send + 'g,
+    {
+        let gpu = &self.0;
+        // Where keys are no fewer bytes than signatures, they are made of signatures.
+        if let Some(banding) = banding
+            && let Some(key_pass) = self.key_pass(banding)
+        {
+            let dispatch = gpu.dispatch(input, Some(key_pass));
+            let kind = self.key_rows(banding);
+            return Ok(Box::new(Unfinished::send(gpu, documents, kind, &dispatch)?));
+        }
+        let dispatch = gpu.dispatch(input, None);
+        Ok(match gpu.family.slot_width() {
+            Width::U32 => {
+                let kind = self.signature_rows::<u32>();
+                Box::new(Unfinished::send(gpu, documents, kind, &dispatch)?)
+            }
+            Width::U64 => {
+                let kind = self.signature_rows::<u64>();
+                Box::new(Unfinished::send(gpu, documents, kind, &dispatch)?)
+            }
+        })
+    }
+
+    fn signature_rows<S: Word>(&self) -> SignatureRows<S> {
+        SignatureRows {
             empty: vec![S::cut(self.0.empty); self.0.num_perm],
-        };
-        make(
-            &self.0,
-            documents,
-            &kind,
-            slots,
-            &self.0.dispatch(input, None),
-        )
+        }
+    }
+
+    fn key_rows(&self, banding: Banding) -> KeyRows {
+        KeyRows {
+            banding,
+            empty: self.empty_keys(banding),
+        }
     }
 
     /// What is compiled to make band keys.
@@ -136,10 +185,10 @@ impl Signer for Gpu {
         let slots = signatures.slots_for(sets, self.0.num_perm)?;
         match (self.0.family.hash_width(), sets.hashes(), slots) {
             (Width::U32, Hashes::U32(_), SlotsMut::U32(slots)) => {
-                self.sign(&HashedSets(sets), slots, ShaderInput::Hashes)
+                self.sign(sets, slots, ShaderInput::Hashes)
             }
             (Width::U64, Hashes::U64(_), SlotsMut::U64(slots)) => {
-                self.sign(&HashedSets(sets), slots, ShaderInput::Hashes)
+                self.sign(sets, slots, ShaderInput::Hashes)
             }
             _ => Err(wrong_width(self.0.family)),
         }
@@ -154,12 +203,9 @@ impl Signer for Gpu {
         let Some(key_pass) = self.key_pass(banding) else {
             return signed_keys(self, sets, banding, keys);
         };
-        let kind = KeyRows {
-            banding,
-            empty: self.empty_keys(banding),
-        };
+        let kind = self.key_rows(banding);
         let dispatch = self.0.dispatch(ShaderInput::Hashes, Some(key_pass));
-        make(&self.0, &HashedSets(sets), &kind, keys, &dispatch)
+        make(&self.0, sets, &kind, keys, &dispatch)
     }
 
     /// Hashes windows of bytes and characters on the device. Other shingles are hashed on the CPU.
@@ -186,8 +232,8 @@ impl Signer for Gpu {
         }
     }
 
-    fn text_signer(&self, shingler: &Shingler) -> Option<TextSigner<'_>> {
-        self.window(shingler).map(|_| TextSigner(self))
+    fn device_signer(&self) -> Option<DeviceSigner<'_>> {
+        Some(DeviceSigner(self))
     }
 
     fn device_use(&self) -> Option<DeviceUse> {
@@ -202,23 +248,34 @@ impl Signer for Gpu {
 /// The most units of a window that a device hashes: it reads all bytes of each window anew.
 const MAX_WINDOW: usize = 64;
 
-impl SignTexts for Gpu {
+impl SignOnDevice for Gpu {
+    fn takes_texts(&self, shingler: &Shingler) -> bool {
+        self.window(shingler).is_some()
+    }
+
     fn send(
         &self,
-        texts: NormalisedTexts,
-        chosen: Vec<usize>,
+        batch: DeviceBatch,
         shingler: &Shingler,
         banding: Option<Banding>,
     ) -> Result<Box<dyn UnfinishedRows + '_>> {
-        let Some(window) = self.window(shingler) else {
-            return Err(wrong_width(self.0.family));
-        };
-        // Where keys are no fewer bytes than signatures, they are made of signatures.
-        let key_pass = banding.and_then(|banding| self.key_pass(banding));
-        let banding = banding.filter(|_| key_pass.is_some());
-        let dispatch = self.0.dispatch(ShaderInput::Text(window), key_pass);
-        let windows = (shingler, window);
-        let sent = SentTexts::send(&self.0, texts, chosen, windows, banding, &dispatch)?;
-        Ok(Box::new(sent))
+        let wrong = || wrong_width(self.0.family);
+        match batch {
+            DeviceBatch::Sets(sets) => {
+                let is_fit = sets.sets().hashes().width() == self.0.family.hash_width();
+                is_fit.then_some(()).ok_or_else(wrong)?;
+                self.send_documents(sets, ShaderInput::Hashes, banding)
+            }
+            DeviceBatch::Texts { texts, chosen } => {
+                let window = self.window(shingler).ok_or_else(wrong)?;
+                let documents = ChosenTexts {
+                    texts,
+                    chosen,
+                    shingler: shingler.of_normalised(),
+                    window,
+                };
+                self.send_documents(documents, ShaderInput::Text(window), banding)
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The host's side on a device that does nothing, and the shaders' corners on a real one.
 
+use std::io::Write;
 use std::sync::Arc;
 
 use super::adapter::noop;
@@ -7,11 +8,16 @@ use super::bounds::Bounds;
 use super::device::Device;
 use super::options::{GpuOptions, Hooks};
 use super::prepared::PreparedDevice;
+use super::products::{choose, speed_by_bytes};
+use super::shader::Products;
 use super::{Gpu, Integers, adapters, computes};
 use crate::backend::scalar::Scalar;
 use crate::backend::simd::Simd;
 use crate::documents::TextBatch;
-use crate::pipeline::{ShingleSets, Shingler, Shingling, Signatures, Signer, Unit};
+use crate::pipeline::{
+    DeviceBatch, NormalisedTexts, ShingleSets, Shingler, Shingling, SignOnDevice, Signatures,
+    Signer, Unit,
+};
 use crate::scheme::Word;
 use crate::scheme::{Family, P31, P61, Permutations, Scheme, Width, fmix32, fmix64};
 use crate::scheme::{Hashes, Slots};
@@ -101,6 +107,55 @@ fn the_device_hashes_windows_of_documents() {
     }
 }
 
+/// Threads that send many small loads sleep only while none can be sent.
+#[test]
+fn no_thread_sleeps_while_a_load_can_be_sent() {
+    if adapters().is_empty() {
+        let is_required = std::env::var_os("SIMGPU_REQUIRE_GPU").is_some_and(|value| value == "1");
+        assert!(!is_required, "no adapter, and SIMGPU_REQUIRE_GPU=1");
+        writeln!(std::io::stderr(), "skipped: no adapter").unwrap();
+        return;
+    }
+    let scheme = Scheme::default();
+    let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+    let cpu = Box::new(Simd::new(&permutations, empty, Isa::best()));
+    let options = GpuOptions {
+        hooks: Hooks {
+            bounds: Bounds {
+                input_bytes: 1 << 14,
+                ..Bounds::default()
+            },
+            ..Hooks::default()
+        },
+        ..GpuOptions::default()
+    };
+    let gpu = Gpu::new(&permutations, empty, &options, cpu, false).unwrap();
+    let shingler = Shingler::new(Shingling::of(Unit::Bytes), &scheme, None).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..3 {
+            let (gpu, shingler) = (&gpu, &shingler);
+            scope.spawn(move || {
+                let mut sent = Vec::new();
+                for piece in 0..40 {
+                    let mut texts = NormalisedTexts::default();
+                    for text in 0..20 {
+                        texts.push(&format!("{thread} {piece} {text} ").repeat(100), shingler);
+                    }
+                    let chosen = (0..texts.len()).collect();
+                    let batch = DeviceBatch::Texts { texts, chosen };
+                    sent.push(gpu.send(batch, shingler, None).unwrap());
+                }
+                sent.into_iter()
+                    .for_each(|rows| drop(rows.finish().unwrap()));
+            });
+        }
+    });
+    assert_eq!(gpu.notices(), [""; 0]);
+    let summary = gpu.0.link.summary();
+    assert!(summary.loads > 100 && summary.sleeps > 0, "{summary:?}");
+    assert_eq!(summary.wrong_sleeps, 0, "{summary:?}");
+}
+
 /// Coefficients and shingles whose sums reach the corners of the reductions, so that shaders compute
 /// uncertain slots again. Without an adapter there is nothing to test.
 #[test]
@@ -158,13 +213,13 @@ fn corners_of_reductions_match_the_definition() {
             if !computes(family, integers) {
                 continue;
             }
-            let options = GpuOptions {
-                integers: Some(integers),
-                ..GpuOptions::default()
-            };
-            let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
-            assert!(sign(&signer) == expected, "{family:?} {integers:?}");
-            assert_eq!(signer.notices(), [""; 0]);
+            for products in [Products::Whole, Products::Bytes] {
+                let options = in_form(integers, products);
+                let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
+                let is_expected = sign(&signer) == expected;
+                assert!(is_expected, "{family:?} {integers:?} {products:?}");
+                assert_eq!(signer.notices(), [""; 0]);
+            }
         }
     }
 }
@@ -219,12 +274,68 @@ fn near_low_words_match_the_definition() {
     let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&drawn, 7)) };
     let expected = sign(&*scalar());
     for integers in [Integers::U32, Integers::U64] {
-        let options = GpuOptions {
-            integers: Some(integers),
-            ..GpuOptions::default()
+        for products in [Products::Whole, Products::Bytes] {
+            let options = in_form(integers, products);
+            let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
+            assert!(sign(&signer) == expected, "{integers:?} {products:?}");
+            assert_eq!(signer.notices(), [""; 0]);
+        }
+    }
+}
+
+/// Sets long enough for the loop over several tiles, of numbers whose four bytes all vary.
+#[test]
+fn products_of_bytes_match_the_definition() {
+    if adapters().is_empty() {
+        return;
+    }
+    let hashes: Vec<u32> = (0..20_000).map(fmix32).collect();
+    let sets = ShingleSets::new(Hashes::U32(&hashes), &[0, 3, 40, 3000, 20_000]).unwrap();
+    for name in ["affine32", "affine32-even", "mersenne61"] {
+        let scheme = Scheme::named(name).unwrap().with_num_perm(130).unwrap();
+        let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+        let scalar = || -> Box<dyn Signer> { Box::new(Scalar::new(&permutations, empty)) };
+        let sign = |signer: &dyn Signer| {
+            let mut signatures = Signatures::new(130, Width::U32);
+            signatures.sign(signer, &sets).unwrap();
+            signatures
         };
-        let signer = Gpu::new(&drawn, 7, &options, scalar(), false).unwrap();
-        assert!(sign(&signer) == expected, "{integers:?}");
-        assert_eq!(signer.notices(), [""; 0]);
+        let options = in_form(Integers::U32, Products::Bytes);
+        let gpu = Gpu::new(&permutations, empty, &options, scalar(), false).unwrap();
+        assert!(sign(&gpu) == sign(&*scalar()), "{name}");
+        assert_eq!(gpu.notices(), [""; 0]);
+    }
+}
+
+/// A device keeps the products that were faster on it when they were first needed.
+#[test]
+fn products_are_measured_once() {
+    if adapters().is_empty() {
+        return;
+    }
+    let scheme = Scheme::default();
+    let (permutations, empty) = (scheme.permutations(), scheme.empty_slot());
+    let cpu = || Box::new(Simd::new(&permutations, empty, Isa::best()));
+    let options = in_form(Integers::U32, Products::Whole);
+    let mut gpu = Gpu::new(&permutations, empty, &options, cpu(), false).unwrap();
+    let ratio = speed_by_bytes(&mut gpu.0).unwrap();
+    assert!(ratio > 0.0 && ratio.is_finite(), "{ratio}");
+    choose(&mut gpu.0);
+    let chosen = gpu.0.device.products.get().copied();
+    assert_eq!(chosen, Some(gpu.0.products));
+    let mut again = Gpu::new(&permutations, empty, &options, cpu(), false).unwrap();
+    choose(&mut again.0);
+    assert_eq!(chosen, Some(again.0.products));
+    assert_eq!(again.notices(), [""; 0]);
+}
+
+fn in_form(integers: Integers, products: Products) -> GpuOptions {
+    GpuOptions {
+        integers: Some(integers),
+        hooks: Hooks {
+            products: Some(products),
+            ..Hooks::default()
+        },
+        ..GpuOptions::default()
     }
 }
