@@ -104,7 +104,7 @@ impl Neighbours {
 }
 
 /// Rows between two calls of [`Progress::advance`].
-const BLOCK: usize = 1024;
+const BLOCK: u32 = 1024;
 
 /// Finds the neighbours of every item or user, exactly, on the current rayon pool. Progress shows the stage `compare`.
 ///
@@ -145,8 +145,8 @@ pub fn neighbours(
     };
     found.starts.push(0);
     progress.begin("compare", u64::from(rows));
-    for first in (0..rows).step_by(BLOCK) {
-        let block = first..rows.min(first.saturating_add(BLOCK as u32));
+    for first in (0..rows).step_by(BLOCK as usize) {
+        let block = first..rows.min(first.saturating_add(BLOCK));
         let of_block: Vec<(Vec<Neighbour>, u64)> = block
             .clone()
             .into_par_iter()
