@@ -225,10 +225,10 @@ impl WeightsArgument {
     }
 }
 
-impl InputArguments {
-    /// Finds the files.
-    pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
-        let format = match self.format {
+impl FormatArgument {
+    /// The format; `None` if the files decide.
+    pub(crate) fn format(self) -> Option<Format> {
+        match self {
             FormatArgument::Auto => None,
             FormatArgument::Jsonl => Some(Format::JsonLines),
             FormatArgument::Json => Some(Format::Json),
@@ -237,9 +237,25 @@ impl InputArguments {
             FormatArgument::Parquet => Some(Format::Parquet),
             FormatArgument::Arrow => Some(Format::Arrow),
             FormatArgument::Text => Some(Format::Text),
-        };
+        }
+    }
+}
+
+impl OnBadRecordArgument {
+    /// What a run does with a bad record.
+    pub(crate) fn resolve(self) -> OnBadRecord {
+        match self {
+            OnBadRecordArgument::Fail => OnBadRecord::Fail,
+            OnBadRecordArgument::Skip => OnBadRecord::Skip,
+        }
+    }
+}
+
+impl InputArguments {
+    /// Finds the files.
+    pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
         let naming = Naming {
-            format,
+            format: self.format.format(),
             delimiter: self.delimiter,
             hidden: self.hidden,
             filter: FileFilter {
@@ -546,10 +562,6 @@ pub struct RunArguments {
     #[command(flatten)]
     pub sign: SignArguments,
 
-    /// Number of threads, at most 4 per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
-    pub threads: Option<NonZeroUsize>,
-
     /// Maximum text that waits for earlier text, in MiB, beside 1 MiB per thread; never changes a result
     #[arg(
         long,
@@ -559,6 +571,18 @@ pub struct RunArguments {
         help_heading = "Machine"
     )]
     pub batch_mib: NonZeroUsize,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+}
+
+/// How many threads a command uses, and whether it prints messages.
+#[derive(Debug, Default, Args)]
+pub struct ProcessArguments {
+    /// Number of threads, at most 4 per core [default: one per core]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Print errors only
     #[arg(long, short, help_heading = "Machine")]
@@ -697,7 +721,9 @@ impl RunArguments {
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
+}
 
+impl ProcessArguments {
     /// Number of threads. More than a few per core only cost memory and time.
     ///
     /// # Errors
@@ -764,17 +790,13 @@ impl RunSettings {
         inputs: &'a Inputs,
         caller: &Caller<'a>,
     ) -> Run<'a> {
-        let on_bad_record = match arguments.on_bad_record {
-            OnBadRecordArgument::Fail => OnBadRecord::Fail,
-            OnBadRecordArgument::Skip => OnBadRecord::Skip,
-        };
         let run = Run::new(&self.engine, inputs);
         let run = match arguments.limit {
             Some(limit) => run.limit(limit),
             None => run,
         };
         run.fields(arguments.fields(self.engine.shingler().shingling()))
-            .on_bad_record(on_bad_record)
+            .on_bad_record(arguments.on_bad_record.resolve())
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)
             .progress(caller.progress)

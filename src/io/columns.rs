@@ -11,7 +11,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
 use super::csv::listed;
-use super::fields::{FieldPath, Fields, WeightsField, push_joined};
+use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
 use super::jsonl::json_string;
 use super::refusal::Refusal;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
@@ -19,21 +19,22 @@ use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 /// The fields that a run needs of each record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needed<'a> {
-    pub(super) fields: &'a Fields,
+    pub(super) wanted: Wanted<'a>,
     /// The field that decides which documents are kept, if any.
     pub(super) keep_by: Option<&'a FieldPath>,
 }
 
-/// The columns of a table that `fields` names, at its top level.
+/// The needed columns of a table, at its top level.
 pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
-    let Needed { fields, keep_by } = needed;
-    let weights = fields.weights.iter().map(|weights| &weights.path);
-    let paths = fields
-        .content
-        .iter()
-        .chain([&fields.id])
-        .chain(weights)
-        .chain(keep_by);
+    let paths: Vec<&FieldPath> = match needed.wanted {
+        Wanted::Document(fields) => {
+            let weights = fields.weights.iter().map(|weights| &weights.path);
+            let content = fields.content.iter();
+            content.chain([&fields.id]).chain(weights).collect()
+        }
+        Wanted::Values(fields) => fields.iter().map(|field| &field.path).collect(),
+    };
+    let paths = paths.into_iter().chain(needed.keep_by);
     let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
     let columns = schema.fields().iter().enumerate();
     columns
@@ -42,9 +43,9 @@ pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Checks that a schema has the columns of `fields`, or says what is wrong. A column without any value, of type Null,
+/// Checks that a schema has the wanted columns, or says what is wrong. A column without any value, of type Null,
 /// fits all.
-pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refusal> {
+pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Refusal> {
     let check = |path: &FieldPath, parameter: &str, wanted: &str, fits: fn(&DataType) -> bool| {
         let choose = format!("choose the column with `{parameter}`");
         let what = match parameter {
@@ -68,6 +69,22 @@ pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refus
                 let problem = format!("there is no {what} \"{path}\"; {listed}");
                 Err(Refusal::new(problem, choose))
             }
+        }
+    };
+    let fields = match wanted {
+        Wanted::Document(fields) => fields,
+        Wanted::Values(fields) => {
+            let required = fields.iter().filter(|field| field.is_required);
+            let mut required = required.map(
+                |ValueField {
+                     path, parameter, ..
+                 }| {
+                    check(path, parameter, "numbers, dates or strings", |data_type| {
+                        !data_type.is_nested()
+                    })
+                },
+            );
+            return required.try_for_each(|checked| checked);
         }
     };
     for content in &fields.content {

@@ -415,16 +415,25 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
 /// The value at a path as text: a string decoded, a number or a boolean as written. `None` if it is absent or
 /// null.
 pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
+    let value = value_of_field(record, path)?;
+    Ok(value.map(|(text, _)| text.into_owned()))
+}
+
+/// The same, with whether it is a string.
+pub(super) fn value_of_field<'a>(
+    record: &'a [u8],
+    path: &FieldPath,
+) -> Result<Option<(Cow<'a, str>, bool)>, String> {
     let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
     match field(record, path)? {
         None | Some("null") => Ok(None),
-        Some(raw) if raw.starts_with('"') => Ok(Some(decode(raw)?.into_owned())),
+        Some(raw) if raw.starts_with('"') => Ok(Some((decode(raw)?, true))),
         Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
             "field {:?} is {}, not a number, a date or a string",
             path.to_string(),
             kind(raw)
         )),
-        Some(raw) => Ok(Some(raw.to_owned())),
+        Some(raw) => Ok(Some((raw.into(), false))),
     }
 }
 

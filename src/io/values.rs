@@ -302,7 +302,7 @@ pub(crate) enum ValueKind {
 }
 
 /// The text of a value in a table; `None` if its type has no order.
-fn text_at(column: &Column, row: usize) -> Option<String> {
+pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
     if let Some(integer) = column.integer(row) {
         return Some(integer);
     }

@@ -42,7 +42,11 @@ mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
-pub use files::{DedupOutput, Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
+pub use files::{
+    DedupOutput, HitRates, NamesFile, Outcome, PairsOutput, RatingsCounts, RatingsOutcome,
+    RatingsParameters, RatingsReport, RatingsRun, RatingsTask, Recommendees, Run, SignatureFile,
+    SignatureRun,
+};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub use removed::{FoundBy, Removed};
 pub use search::{CandidateMethod, Search};

@@ -74,6 +74,7 @@ pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
     longest_common_subsequence,
 };
+pub(crate) use estimate::binomial_interval;
 pub use estimate::{Cardinality, JaccardEstimate};
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;

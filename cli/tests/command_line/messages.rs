@@ -17,7 +17,9 @@ fn every_command_has_help() {
     let place = Place::new();
     let help = place.run("--help").succeeded();
     let help = String::from_utf8(help.stdout).unwrap();
-    for command in ["dedup", "pairs", "sign", "tune", "compare", "selftest"] {
+    for command in [
+        "dedup", "pairs", "ratings", "sign", "tune", "compare", "selftest",
+    ] {
         assert!(help.contains(command), "{help}");
         let of_command = place.run(&format!("{command} --help")).succeeded();
         assert!(

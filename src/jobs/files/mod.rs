@@ -16,6 +16,8 @@ mod pairs;
 
 mod preference;
 
+mod ratings;
+
 mod resume;
 
 mod run;
@@ -31,5 +33,9 @@ mod source;
 pub use kept::DedupOutput;
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
+pub use ratings::{
+    HitRates, NamesFile, RatingsCounts, RatingsOutcome, RatingsParameters, RatingsReport,
+    RatingsRun, RatingsTask, Recommendees,
+};
 pub use run::Run;
 pub use signatures::{SignatureFile, SignatureRun};
