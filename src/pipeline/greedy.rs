@@ -456,7 +456,10 @@ mod tests {
                 ranks: None,
                 max_bucket,
             };
-            let known = u32::try_from(known).unwrap();
+            let known = KeptBefore {
+                positions: u32::try_from(known).unwrap(),
+                unlisted: &[],
+            };
             let mut found =
                 Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
             for removal in &mut found.removals {
