@@ -285,7 +285,8 @@ fn every_field_of_ratings_is_documented() {
         ("--hold-out last", "With `--hold-out"),
     ] {
         for name in ["n.jsonl", "n.csv", "n.parquet"] {
-            let options = format!("{options} --names names.csv --on-bad-record skip --quiet");
+            let options =
+                format!("{options} --min-support 1 --names names.csv --on-bad-record skip -q");
             let command = format!("ratings r.csv -o {name} --overwrite {options}");
             place.run(&command).succeeded();
         }
