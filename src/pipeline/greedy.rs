@@ -434,7 +434,9 @@ mod tests {
                 max_bucket,
             };
             let of_block = |block| {
-                Clusters::greedy_in_blocks(made.buckets(), &task, KeptBefore::default(), block, &mut |_| Ok(())).unwrap()
+                let none = KeptBefore::default();
+                let go_on = &mut |_| Ok(());
+                Clusters::greedy_in_blocks(made.buckets(), &task, none, block, go_on).unwrap()
             };
             let clusters = of_block(block);
             prop_assert_eq!(&clusters.removals, &expected);
@@ -456,7 +458,10 @@ mod tests {
                 ranks: None,
                 max_bucket,
             };
-            let known = u32::try_from(known).unwrap();
+            let known = KeptBefore {
+                positions: u32::try_from(known).unwrap(),
+                unlisted: &[],
+            };
             let mut found =
                 Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
             for removal in &mut found.removals {
