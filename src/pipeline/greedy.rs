@@ -434,7 +434,9 @@ mod tests {
                 max_bucket,
             };
             let of_block = |block| {
-                Clusters::greedy_in_blocks(made.buckets(), &task, KeptBefore::default(), block, &mut |_| Ok(())).unwrap()
+                let none = KeptBefore::default();
+                let go_on = &mut |_| Ok(());
+                Clusters::greedy_in_blocks(made.buckets(), &task, none, block, go_on).unwrap()
             };
             let clusters = of_block(block);
             prop_assert_eq!(&clusters.removals, &expected);
