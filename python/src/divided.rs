@@ -138,12 +138,12 @@ impl DividedSearch {
         let lengths = signed.lengths.iter().map(|length| i64::from(*length));
         let rows = signed.digests.len();
         let words = signed.signatures.len() / rows.max(1);
-        Ok(PyTable::new(vec![
+        PyTable::new(vec![
             ("digest", Arc::new(digest) as ArrayRef),
             ("length", Arc::new(Int64Array::from_iter_values(lengths))),
             ("keys", little_endian(&signed.keys, self.bands(), rows)),
             ("signature", little_endian(&signed.signatures, words, rows)),
-        ])?)
+        ])
     }
 }
 
