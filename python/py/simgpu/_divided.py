@@ -132,8 +132,11 @@ class SignAlone:
 
     options: dict[str, Any]
 
+    def signer(self) -> _simgpu.Signer:
+        return _simgpu.Signer(**self.options)
+
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        signer = _simgpu.Signer(**self.options)
+        signer = self.signer()
         for batch in batches:
             ids, texts = batch.columns
             slots = np.asarray(signer.sign(texts))
