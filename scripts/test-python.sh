@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel of the Python package, installs it into a new virtual environment and runs the package's tests.
 # Usage: scripts/test-python.sh [hosts]. With hosts: also installs datasets, polars, DuckDB, scikit-learn, datatrove,
-# NeMo Curator and Jupyter, and runs the tests of the adapters and of the notebook.
+# NeMo Curator, Jupyter and, where there is Java, Spark, and runs the tests of the adapters and of the notebook.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,6 +35,11 @@ if [ "${1:-}" = hosts ]; then
     if [ "$(uname)" = Linux ]; then
         pip -r python/tests/requirements-nemo.txt
         pip --no-deps nemo-curator==1.4.0 cosmos-xenna==0.3.0
+    fi
+    if java -version >/dev/null 2>&1; then
+        pip -r python/tests/requirements-spark.txt
+    else
+        echo "no Java: the tests on Spark are skipped; install a runtime of Java 17 or later, on PATH" >&2
     fi
 fi
 # From another folder, so that no test finds the sources.

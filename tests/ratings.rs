@@ -34,7 +34,7 @@ fn rated(seed: u64, all_stars: bool) -> Vec<Rating> {
     let mut numbers = Numbers(seed);
     let mut rated = Vec::new();
     for user in 0..USERS {
-        for _ in 0..numbers.below(u64::from(ITEMS)) {
+        for _ in 0..numbers.below(2 * u64::from(ITEMS)) {
             // The product makes some items popular.
             let place = numbers.below(u64::from(ITEMS)) * numbers.below(u64::from(ITEMS));
             let half_stars = 1 + numbers.below(10);

@@ -187,7 +187,7 @@ fn as_parquet(records: &[Value]) -> Vec<u8> {
 #[test]
 fn every_input_format_has_the_same_result() {
     let place = Place::new();
-    let records = many(60, 80);
+    let records = many(200, 80);
     place.write("r.jsonl", lines_of(records.clone()));
     place.write("r.jsonl.zst", zstd(&lines_of(records.clone())));
     place.write("r.json", Value::from(records.clone()).to_string());
@@ -201,7 +201,7 @@ fn every_input_format_has_the_same_result() {
             place.run(&command).succeeded().stdout
         };
         let expected = run("r.jsonl");
-        assert!(expected.len() > 1000, "{options}");
+        assert!(expected.len() > 300, "{options}");
         let others = [
             "r.jsonl.zst",
             "r.json",
@@ -426,16 +426,16 @@ fn files_without_the_fields_are_refused() {
 fn ratings_that_cannot_be_used_are_refused() {
     let place = small();
     let run = place.run("ratings r.csv --recommend zoe -o -");
-    run.refused(1, &["--recommend", "zoe", "a user who rated something"]);
+    run.refused(2, &["--recommend", "zoe", "a user who rated something"]);
     let run = place.run("ratings r.csv --hold-out last -o -");
-    run.refused(1, &["--hold-out", "liked more than 10 items"]);
+    run.refused(2, &["--hold-out", "liked more than 10 items"]);
     place.write(
         "times.csv",
         "user,item,rating,timestamp\n1,2,3,soon\n1,3,4,2\n",
     );
     place.run("ratings times.csv -o - -q").succeeded();
     let run = place.run("ratings times.csv --time-field timestamp -o -");
-    run.refused(1, &["--time-field", "timestamp", "numbers only"]);
+    run.refused(2, &["--time-field", "timestamp", "numbers only"]);
     place.write("bad.csv", "user,item,rating\n1,,3\n");
     let run = place.run("ratings bad.csv --on-bad-record skip -o -");
     run.refused(1, &["bad.csv", "every record is bad", "--item-field"]);
@@ -481,7 +481,7 @@ fn an_empty_file_has_no_neighbours() {
 }
 
 /// The ratings of films, with the names of its columns.
-const FILMS: &str = "ratings.csv.zst --user-field userId --item-field movieId";
+const FILMS: &str = "ratings.csv.zst --user-field userid --item-field movieid";
 
 #[test]
 #[allow(clippy::print_stdout, reason = "a skipped test prints why")]

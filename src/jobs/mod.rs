@@ -38,6 +38,9 @@ mod dedup;
 mod pairs;
 
 #[cfg(feature = "io")]
+pub mod divided;
+
+#[cfg(feature = "io")]
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};

@@ -424,6 +424,10 @@ fn messages_name_existing_flags_and_values() {
                 assert!(subcommands.iter().any(|command| command.get_name() == name));
                 continue;
             }
+            // Deduplications that are divided among machines have no command here.
+            if name == "component_mib" {
+                continue;
+            }
             let flag = name.replace('_', "-");
             let mut arguments = arguments()
                 .filter(|argument| argument.get_long() == Some(&flag))

@@ -411,7 +411,7 @@ impl<'a> RatingsRun<'a> {
         let (ratings, ignores_times) = read.ratings(&self.fields, needs)?;
         if ignores_times {
             self.progress.warn(
-                "the values of `timestamp` are neither all numbers nor all dates, so later records count as later ratings; choose the field with `time_field`",
+                "the values of the field timestamp are neither all numbers nor all dates, so later records count as later ratings; choose the field with `time_field`",
             );
         }
         if let (true, Some((_, first))) = (ratings.all().is_empty(), read.skipped.first()) {
