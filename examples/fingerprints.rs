@@ -325,13 +325,13 @@ fn many_many(grid: Grid, fingers: u32) -> simgpu::Result<ManyMany> {
 const FINGER: Grid = Grid { side: 16 };
 
 /// The size of a palm print, whose functions share few squares.
-const PALM: Grid = Grid { side: 64 };
+const PALM: Grid = Grid { side: 192 };
 
 fn main() -> simgpu::Result<()> {
     let (finger, palm) = (many_one(FINGER), many_one(PALM));
     println!(
         "{:48}{:>8}{:>20}{:>20}",
-        "many-one", "book", "16 x 16 squares", "64 x 64 squares"
+        "many-one", "book", "16 x 16 squares", "192 x 192 squares"
     );
     for (i, (what, book)) in BOOK.into_iter().enumerate() {
         let [finger, palm] =
@@ -341,7 +341,7 @@ fn main() -> simgpu::Result<()> {
     println!(
         "The functions of a small grid share squares: they find less than if each were independent.\n"
     );
-    for (name, grid) in [("16 x 16", FINGER), ("64 x 64", PALM)] {
+    for (name, grid) in [("16 x 16", FINGER), ("192 x 192", PALM)] {
         let found = many_many(grid, 500)?;
         println!(
             "many-many, {name}: of 500 pairs of prints {} are found and {} strangers; {:.1} % of all pairs were compared",

@@ -61,7 +61,6 @@ fn text(seed: u64, words: usize, every: usize) -> String {
 /// A page of a paper.
 struct Page {
     article: usize,
-    paper: usize,
     text: String,
 }
 
@@ -78,7 +77,6 @@ fn page(article: usize, paper: usize, own: usize) -> Page {
     let (front, advertisements) = of_paper.split_at(middle);
     Page {
         article,
-        paper,
         text: [front, &of_article, advertisements.trim(), &of_page].join(" "),
     }
 }
@@ -156,7 +154,7 @@ fn measured(unit: &Unit) -> simgpu::Result<(f64, f64)> {
         .build()?;
     let [page, elsewhere, beside] =
         [(0, 0), (0, 1), (1, 0)].map(|(article, paper)| page(article, paper, 0).text);
-    let similarity = |other: &str| {
+    let similarity = |other: &str| -> simgpu::Result<f64> {
         let compared = compare([&page, other], engine.shingler(), engine.signer())?;
         Ok(compared.jaccard().unwrap_or(0.0))
     };
