@@ -154,6 +154,8 @@ pub mod pipeline;
 
 pub mod backend;
 
+pub mod records;
+
 pub mod engine;
 
 pub mod store;

@@ -14,7 +14,7 @@ const LIBRARY: &[&[&str]] = &[
     &["scheme"],
     &["simd"],
     &["pipeline"],
-    &["backend"],
+    &["backend", "records"],
     &["engine"],
     &["store"],
     &["io"],

@@ -216,6 +216,32 @@ pub enum OnBadRecordArgument {
     Skip,
 }
 
+impl FormatArgument {
+    /// The format; `None` if each file's name decides.
+    pub(crate) fn resolve(self) -> Option<Format> {
+        match self {
+            FormatArgument::Auto => None,
+            FormatArgument::Jsonl => Some(Format::JsonLines),
+            FormatArgument::Json => Some(Format::Json),
+            FormatArgument::Csv => Some(Format::Csv),
+            FormatArgument::Tsv => Some(Format::Tsv),
+            FormatArgument::Parquet => Some(Format::Parquet),
+            FormatArgument::Arrow => Some(Format::Arrow),
+            FormatArgument::Text => Some(Format::Text),
+        }
+    }
+}
+
+impl OnBadRecordArgument {
+    /// What the run does.
+    pub(crate) fn resolve(self) -> OnBadRecord {
+        match self {
+            OnBadRecordArgument::Fail => OnBadRecord::Fail,
+            OnBadRecordArgument::Skip => OnBadRecord::Skip,
+        }
+    }
+}
+
 impl WeightsArgument {
     /// The weighting of shingles.
     pub fn weighting(self) -> Weighting {
@@ -228,18 +254,8 @@ impl WeightsArgument {
 impl InputArguments {
     /// Finds the files.
     pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
-        let format = match self.format {
-            FormatArgument::Auto => None,
-            FormatArgument::Jsonl => Some(Format::JsonLines),
-            FormatArgument::Json => Some(Format::Json),
-            FormatArgument::Csv => Some(Format::Csv),
-            FormatArgument::Tsv => Some(Format::Tsv),
-            FormatArgument::Parquet => Some(Format::Parquet),
-            FormatArgument::Arrow => Some(Format::Arrow),
-            FormatArgument::Text => Some(Format::Text),
-        };
         let naming = Naming {
-            format,
+            format: self.format.resolve(),
             delimiter: self.delimiter,
             hidden: self.hidden,
             filter: FileFilter {
@@ -703,16 +719,24 @@ impl RunArguments {
     /// # Errors
     /// A usage error if there are more.
     pub fn threads(&self) -> anyhow::Result<usize> {
-        let cores = cores();
-        let threads = self.threads.map_or(cores, NonZeroUsize::get);
-        check_threads(threads, cores)?;
-        Ok(threads)
+        threads(self.threads)
     }
 
     /// The terminal that prints messages.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
     }
+}
+
+/// A number of threads, by default one per core.
+///
+/// # Errors
+/// A usage error if there are more than a few per core.
+pub(crate) fn threads(named: Option<NonZeroUsize>) -> anyhow::Result<usize> {
+    let cores = cores();
+    let threads = named.map_or(cores, NonZeroUsize::get);
+    check_threads(threads, cores)?;
+    Ok(threads)
 }
 
 /// How much a shingle weighs, by the one option that says so.

@@ -28,7 +28,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    bench as bench_command, compare, completions, dedup, man, pairs, selftest, sign, tune,
+    bench as bench_command, compare, completions, dedup, link, man, pairs, selftest, sign, tune,
 };
 use parameters::with_flags;
 pub use terminal::Lines;
@@ -52,6 +52,7 @@ enum Command {
     Dedup(dedup::Arguments),
     Pairs(pairs::Arguments),
     Sign(sign::Arguments),
+    Link(link::Arguments),
     Bench(bench_command::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
@@ -166,6 +167,7 @@ pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
         Command::Dedup(arguments) => dedup::run(&arguments, command),
         Command::Pairs(arguments) => pairs::run(&arguments, command),
         Command::Sign(arguments) => sign::run(&arguments, command),
+        Command::Link(arguments) => link::run(&arguments, command),
         Command::Bench(arguments) => bench_command::run(&arguments, command),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

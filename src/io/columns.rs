@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, TimeUnit};
+use chrono::SecondsFormat;
 
 use super::csv::listed;
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
@@ -71,7 +74,9 @@ pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refus
         }
     };
     for content in &fields.content {
-        if fields.is_tokens {
+        if fields.is_record {
+            check(content, "fields", "strings, numbers or dates", is_value)?;
+        } else if fields.is_tokens {
             let wanted = "a list of strings or integers";
             check(content, "tokens_field", wanted, |data_type| {
                 item_type(data_type).is_some_and(is_token)
@@ -135,6 +140,21 @@ fn is_text(data_type: &DataType) -> bool {
     )
 }
 
+/// Whether values have a text.
+fn is_value(data_type: &DataType) -> bool {
+    is_text(data_type)
+        || values_type(data_type).is_integer()
+        || data_type.is_temporal() && !matches!(data_type, DataType::Duration(_) | DataType::Interval(_) | DataType::Time32(_) | DataType::Time64(_))
+        || matches!(
+            data_type,
+            DataType::Float32
+                | DataType::Float64
+                | DataType::Boolean
+                | DataType::Decimal128(..)
+                | DataType::Decimal256(..)
+        )
+}
+
 fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer()
         || matches!(
@@ -175,6 +195,10 @@ pub(super) fn parse(
             }
             match documents {
                 DocumentBatch::Texts(texts) => push_text(&content, row, texts)?,
+                DocumentBatch::Tokens(tokens) if fields.is_record => {
+                    push_fields(&content, row, tokens)?;
+                    tokens.finish_document();
+                }
                 DocumentBatch::Tokens(tokens) => {
                     push_tokens(&content, row, tokens)?;
                     tokens.finish_document();
@@ -217,6 +241,36 @@ fn push_text(
         parts.iter().for_each(|part| push_joined(text, start, part));
         Some(())
     });
+    Ok(())
+}
+
+/// Appends the values of a record to the current document: a null is empty.
+fn push_fields(
+    content: &[(&FieldPath, Option<Column>)],
+    row: usize,
+    tokens: &mut TokenBatch,
+) -> Result<(), String> {
+    let mut values = Vec::with_capacity(content.len());
+    for (path, column) in content {
+        let column = column
+            .as_ref()
+            .filter(|column| *column.rows.data_type() != DataType::Null);
+        let value = match column {
+            Some(column) if column.place(row).is_some() => match column.text(row).transpose() {
+                Err(at) => {
+                    return Err(format!("column \"{path}\" holds invalid UTF-8 at byte {at}"));
+                }
+                Ok(_) => text_at(column, row),
+            },
+            _ => None,
+        };
+        values.push(value.unwrap_or_default());
+    }
+    for value in values {
+        // A date without a time has midnight for it.
+        let value = value.strip_suffix("T00:00:00Z").unwrap_or(&value);
+        tokens.push_token(value.as_bytes());
+    }
     Ok(())
 }
 
@@ -408,4 +462,48 @@ impl Column {
             _ => None,
         }
     }
+}
+
+/// The text of a value in a table; `None` if its type has no order.
+pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
+    if let Some(integer) = column.integer(row) {
+        return Some(integer);
+    }
+    if let Some(text) = column.text(row) {
+        return text.ok().map(str::to_owned);
+    }
+    let column = &column.rows;
+    let float = |value: f64, text: String| {
+        if value.is_nan() { String::new() } else { text }
+    };
+    Some(match column.data_type() {
+        DataType::Float32 => {
+            let value = column.as_primitive::<Float32Type>().value(row);
+            float(value.into(), value.to_string())
+        }
+        DataType::Float64 => {
+            let value = column.as_primitive::<Float64Type>().value(row);
+            float(value, value.to_string())
+        }
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),
+        DataType::Decimal256(..) => column.as_primitive::<Decimal256Type>().value_as_string(row),
+        DataType::Date32 => date_at::<Date32Type>(column, row)?,
+        DataType::Date64 => date_at::<Date64Type>(column, row)?,
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => date_at::<TimestampSecondType>(column, row)?,
+            TimeUnit::Millisecond => date_at::<TimestampMillisecondType>(column, row)?,
+            TimeUnit::Microsecond => date_at::<TimestampMicrosecondType>(column, row)?,
+            TimeUnit::Nanosecond => date_at::<TimestampNanosecondType>(column, row)?,
+        },
+        _ => return None,
+    })
+}
+
+fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
+where
+    i64: From<T::Native>,
+{
+    let date = column.as_primitive::<T>().value_as_datetime(row)?;
+    Some(date.and_utc().to_rfc3339_opts(SecondsFormat::Nanos, true))
 }

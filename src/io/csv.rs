@@ -43,12 +43,18 @@ impl Header {
             .collect();
         let find = |path: &FieldPath, parameter: &str| {
             let name = path.flat();
-            let mut found = names
-                .iter()
-                .enumerate()
-                .filter(|(_, known)| **known == name);
-            match (found.next(), found.next()) {
-                (Some((column, _)), None) => Ok(Some(column)),
+            let find = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
+                let columns = names.iter().enumerate();
+                let found = columns.filter(|(_, known)| is_name(known));
+                found.map(|(column, _)| column).take(2).collect()
+            };
+            let mut found = find(&|known| known == name);
+            if found.is_empty() && fields.is_record {
+                // Some programs write a blank after each comma.
+                found = find(&|known| known.trim() == name.trim());
+            }
+            match (found.first().copied(), found.get(1)) {
+                (Some(column), None) => Ok(Some(column)),
                 (Some(_), Some(_)) => Err(Refusal::new(
                     format!("two columns are called {name:?}"),
                     format!("rename one of them, or choose another with `{parameter}`"),
@@ -57,19 +63,23 @@ impl Header {
             }
         };
         let mut content = Vec::new();
+        let parameter = match fields.is_record {
+            true => "fields",
+            false => "text_field",
+        };
         for path in &fields.content {
             let missing = || {
                 let problem = format!("there is no column \"{path}\"; {}", listed(&names));
                 let remedy = match names.len() {
                     // Another delimiter leaves the whole line in one column.
-                    1 => {
-                        "choose the column with `text_field`, or the character between columns with `delimiter`"
-                    }
-                    _ => "choose the column with `text_field`",
+                    1 => format!(
+                        "choose the column with `{parameter}`, or the character between columns with `delimiter`"
+                    ),
+                    _ => format!("choose the column with `{parameter}`"),
                 };
                 Refusal::new(problem, remedy)
             };
-            content.push(find(path, "text_field")?.ok_or_else(missing)?);
+            content.push(find(path, parameter)?.ok_or_else(missing)?);
         }
         let id = find(&fields.id, "id_field")?;
         if id.is_none() && fields.id_required {
@@ -137,18 +147,28 @@ impl Header {
         if id.is_none() && fields.id_required {
             return Err(format!("id column \"{}\" is empty", fields.id));
         }
-        let DocumentBatch::Texts(texts) = documents else {
-            return Err("a CSV file holds no tokens".to_owned());
-        };
         let mut parts = Vec::with_capacity(self.content.len());
         for (column, path) in self.content.iter().zip(&fields.content) {
             parts.push(field(*column, path)?);
         }
-        texts.push_with(|text| {
-            let start = text.len();
-            parts.iter().for_each(|part| push_joined(text, start, part));
-            Some(())
-        });
+        match documents {
+            DocumentBatch::Texts(texts) => {
+                texts.push_with(|text| {
+                    let start = text.len();
+                    parts.iter().for_each(|part| push_joined(text, start, part));
+                    Some(())
+                });
+            }
+            DocumentBatch::Tokens(tokens) if fields.is_record => {
+                parts
+                    .iter()
+                    .for_each(|part| tokens.push_token(part.as_bytes()));
+                tokens.finish_document();
+            }
+            DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_) => {
+                return Err("a CSV file holds no tokens".to_owned());
+            }
+        }
         Ok(id.map(id_json))
     }
 }

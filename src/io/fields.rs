@@ -23,6 +23,9 @@ pub struct Fields {
     pub content: Vec<FieldPath>,
     /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
+    /// Whether each field of `content` is a token of its own; default false. Its value is a text, a number or a date, as
+    /// written; one that is missing or null is an empty token.
+    pub is_record: bool,
     /// The weights of the tokens; default `None`.
     pub weights: Option<WeightsField>,
     /// The field of the id; default `id`.
@@ -57,6 +60,7 @@ impl Default for Fields {
         Fields {
             content: vec![FieldPath::new("text")],
             is_tokens: false,
+            is_record: false,
             weights: None,
             id: FieldPath::new("id"),
             id_required: false,
@@ -100,7 +104,7 @@ impl Fields {
     pub(crate) fn empty_batch(&self) -> DocumentBatch {
         if self.weights.is_some() {
             DocumentBatch::Weighted(WeightedBatch::default())
-        } else if self.is_tokens {
+        } else if self.is_tokens || self.is_record {
             DocumentBatch::Tokens(TokenBatch::default())
         } else {
             DocumentBatch::Texts(TextBatch::default())

@@ -55,6 +55,8 @@ mod clusters;
 
 mod pairs;
 
+mod links;
+
 mod npy;
 
 mod signatures;
@@ -69,6 +71,9 @@ pub(crate) use ids::{DocumentIds, Ids, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use kept::{EndingFile, KeptFile, unwritable};
+pub(crate) use links::{
+    EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities,
+};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;

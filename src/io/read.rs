@@ -379,6 +379,10 @@ impl Reader<'_> {
                 remedy,
             ));
         }
+        if self.of_all.reading.fields.is_record && input.format == Format::Text {
+            let problem = "a text file holds no records".to_owned();
+            return Err(refused(input, problem, "give JSON, CSV, Parquet or Arrow"));
+        }
         let mut fingerprint = Fingerprint::of(&metadata);
         let (parts, table) = if input.format.is_table() {
             let opened = self.open_table(file)?;

@@ -37,12 +37,18 @@ mod dedup;
 
 mod pairs;
 
+mod link;
+
 #[cfg(feature = "io")]
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
-pub use files::{DedupOutput, Outcome, PairsOutput, Run, SignatureFile, SignatureRun};
+pub use files::{
+    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun, Outcome,
+    PairsOutput, Run, SignatureFile, SignatureRun,
+};
+pub use link::{Explanation, Link, LinkCounts, Linked, RecordLink, RunnerUp, Score, ScoreBin, link};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub use removed::{FoundBy, Removed};
 pub use search::{CandidateMethod, Search};

@@ -19,6 +19,10 @@ pub mod dedup;
 #[cfg(feature = "gpu")]
 pub mod devices;
 
+pub mod link;
+
+mod link_page;
+
 pub(crate) mod man;
 
 pub mod pairs;
@@ -38,10 +42,19 @@ fn execute(
     command: &[String],
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<(Outcome, Terminal)> {
+    execute_with(run.terminal(), run.threads()?, command, execute)
+}
+
+/// The same with this terminal and this number of threads.
+fn execute_with<T: Send>(
+    terminal: Terminal,
+    threads: usize,
+    command: &[String],
+    execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
+) -> anyhow::Result<(T, Terminal)> {
     stop::listen()?;
     let start = Instant::now();
-    let terminal = run.terminal();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(run.threads()?);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     let outcome = pool.build()?.install(|| {
         execute(&Caller {
             progress: &terminal,

@@ -120,7 +120,7 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record = machine::run_record(&self, &timings, elapsed_s, resumed, folder.files());
+            let record = machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.progress, to_read, report.counts.kept, bytes)?;

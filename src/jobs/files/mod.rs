@@ -4,6 +4,10 @@ mod dedup;
 
 mod kept;
 
+mod link;
+
+mod link_report;
+
 mod memory;
 
 mod noted;
@@ -29,6 +33,8 @@ mod signatures;
 mod source;
 
 pub use kept::DedupOutput;
+pub use link::{LinkOutcome, LinkRun};
+pub use link_report::{FileReport, HistogramBin, LinkParameters, LinkReport};
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
 pub use run::Run;

@@ -1,0 +1,240 @@
+//! The threshold that runners-up suggest, without any labelled pair.
+//!
+//! # Two files
+//! What a record's best score is without a partner, its runner-up shows: the pairs that are accepted once every accepted
+//! pair is struck out (the second round). Let g be the share of records whose best wrong pair scores below t, and h the
+//! share whose second wrong pair does. If a share e of the records has no partner, then far below the scores of partners
+//!
+//! ```text
+//! first round    b1 = e g                 only records without a partner score so low
+//! second round   b2 = (1 - e) g + e h
+//! third round    b3 / b2, about h / g
+//! ```
+//!
+//! so that e = 1 / (1 + b2/b1 - b3/b2). Pairs of partners below t only make b1 larger, so the least e over all t is taken.
+//! Of the pairs accepted above t, e (1 - g) of all records are wrong. The threshold has the greatest expected F1.
+//!
+//! # One file
+//! Records have any number of partners, so runners-up say nothing. The numbers of pairs fall from the low scores of
+//! records that have nothing to do with each other, and rise again to those of the same entity: the threshold is the lowest
+//! point between.
+
+/// A threshold, and what it is expected to yield.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The least score of an accepted pair.
+    pub threshold: f64,
+    /// The estimated share of the records, of the file with fewer, that have a partner; `None` with one file.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub share: Option<f64>,
+    /// The expected share of correct pairs among the accepted ones; `None` if it cannot be told.
+    pub expected_precision: Option<f64>,
+    /// Why the precision cannot be told.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub unknown_because: Option<String>,
+}
+
+/// The scores of three rounds, each in descending order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundScores<'a> {
+    pub(crate) of_round: [&'a [f64]; 3],
+    /// The records that may have a partner.
+    pub(crate) records: usize,
+}
+
+/// Thresholds tried, at most.
+const TRIED: usize = 1000;
+
+/// The least share of records whose runners-up lie below a score that says something.
+const LEAST_BELOW: f64 = 0.05;
+
+/// If more runners-up than this share of the accepted pairs reach the median of those, runners-up compete with partners.
+const MOST_COMPETING: f64 = 0.25;
+
+impl RoundScores<'_> {
+    fn reaching(&self, round: usize, score: f64) -> usize {
+        self.of_round[round].partition_point(|known| *known >= score)
+    }
+
+    /// The records below a score in a round, and one more, so that no ratio has a 0.
+    fn below(&self, round: usize, score: f64) -> f64 {
+        (self.records - self.reaching(round, score) + 1) as f64
+    }
+
+    /// Some scores of the first two rounds, in descending order.
+    fn tried(&self) -> Vec<f64> {
+        let mut scores = Vec::new();
+        for round in &self.of_round[..2] {
+            let step = round.len().div_ceil(TRIED / 2).max(1);
+            scores.extend(round.iter().copied().step_by(step));
+            scores.extend(round.last());
+        }
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores.dedup();
+        scores
+    }
+
+    /// The estimated share of records without a partner.
+    fn without_partner(&self) -> f64 {
+        let records = self.records as f64;
+        let tells = |score: &f64| self.below(1, *score) >= LEAST_BELOW * records;
+        let scores = self.tried().into_iter().filter(tells);
+        let shares = scores.map(|score| {
+            let [first, second, third] = [0, 1, 2].map(|round| self.below(round, score));
+            1.0 / (1.0 + second / first - third / second).max(1.0)
+        });
+        shares.fold(1.0, f64::min)
+    }
+
+    /// The expected number of correct pairs above a score.
+    fn correct_above(&self, score: f64, without_partner: f64) -> f64 {
+        let records = self.records as f64;
+        let [second, third] = [1, 2].map(|round| self.below(round, score) - 1.0);
+        let ratio = if second > 0.0 { third / second } else { 1.0 };
+        let below = second / records / (1.0 - without_partner + without_partner * ratio);
+        let wrong = without_partner * records * (1.0 - below.min(1.0));
+        (self.reaching(0, score) as f64 - wrong).max(0.0)
+    }
+}
+
+/// Chooses the threshold for accepted pairs. `share` is the known share of records that have a partner, and `threshold` a
+/// given threshold.
+pub(crate) fn of_rounds(
+    scores: &RoundScores<'_>,
+    share: Option<f64>,
+    threshold: Option<f64>,
+) -> Estimate {
+    let estimated = scores.without_partner();
+    let without_partner = share.map_or(estimated, |share| 1.0 - share);
+    let threshold = threshold.unwrap_or_else(|| best_threshold(scores, without_partner));
+    let accepted = scores.reaching(0, threshold);
+    // A share that was said too high would hide wrong pairs.
+    let careful = without_partner.max(estimated);
+    let precision = scores.correct_above(threshold, careful) / accepted.max(1) as f64;
+    let median = scores.of_round[0].get(accepted / 2).copied();
+    let competing = median.map_or(0, |median| scores.reaching(1, median));
+    let unknown_because = if accepted == 0 {
+        Some("no pair was accepted".to_owned())
+    } else if competing as f64 > MOST_COMPETING * (accepted / 2) as f64 {
+        Some(format!(
+            "{competing} runners-up score as high as the better half of the {accepted} accepted pairs: the fields do not tell some records apart"
+        ))
+    } else {
+        None
+    };
+    Estimate {
+        threshold,
+        share: Some(1.0 - estimated),
+        expected_precision: unknown_because.is_none().then_some(precision),
+        unknown_because,
+    }
+}
+
+/// The score with the greatest expected F1; the highest one, if several have it.
+fn best_threshold(scores: &RoundScores<'_>, without_partner: f64) -> f64 {
+    let tried: Vec<(f64, f64)> = scores
+        .tried()
+        .into_iter()
+        .map(|score| (score, scores.correct_above(score, without_partner)))
+        .collect();
+    let all = tried.iter().map(|(_, correct)| *correct).fold(0.0, f64::max);
+    let mut best = (0.0, f64::INFINITY);
+    for (score, correct) in tried {
+        let f1 = 2.0 * correct / (scores.reaching(0, score) as f64 + all).max(1.0);
+        if f1 > best.0 {
+            best = (f1, score);
+        }
+    }
+    best.1.min(1.0)
+}
+
+/// Bins of the histogram of scores.
+const BINS: usize = 200;
+
+/// The spread of the smoothing of the histogram, in bins.
+const SPREAD: usize = 4;
+
+/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to `most`.
+pub(crate) fn of_entities(
+    scores: &[f64],
+    (floor, most): (f64, f64),
+    threshold: Option<f64>,
+) -> Estimate {
+    let bin_of = |score: f64| bin((score - floor) / (most - floor));
+    let density = smoothed(scores.iter().map(|score| bin_of(*score)));
+    let valley = valley(&density);
+    let middle = |bin: usize| floor + (most - floor) * (bin as f64 + 0.5) / BINS as f64;
+    let chosen = threshold.or(valley.map(middle));
+    let threshold = chosen.unwrap_or(most);
+    let accepted = scores.partition_point(|score| *score >= threshold) as f64;
+    let unknown_because = match valley {
+        None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
+        Some(_) if accepted == 0.0 => Some("no pair was accepted".to_owned()),
+        Some(_) => None,
+    };
+    // At the valley, between half of the pairs and all of them are wrong.
+    let wrong = valley.map(|valley| 0.75 * wrong_above(&density, valley, bin_of(threshold)));
+    let precision = wrong.map(|wrong| (1.0 - wrong / accepted.max(1.0)).clamp(0.0, 1.0));
+    Estimate {
+        threshold,
+        share: None,
+        expected_precision: precision.filter(|_| unknown_because.is_none()),
+        unknown_because,
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates, and shares are between 0 and 1"
+)]
+fn bin(share: f64) -> usize {
+    ((share * BINS as f64) as usize).min(BINS)
+}
+
+/// The numbers of pairs by bin, each averaged with its neighbours by a bell curve.
+fn smoothed(bins: impl Iterator<Item = usize>) -> Vec<f64> {
+    let mut counts = vec![0.0; BINS + 1];
+    bins.for_each(|bin| counts[bin] += 1.0);
+    let bell = |distance: f64| (-0.5 * (distance / SPREAD as f64).powi(2)).exp();
+    let average = |bin: usize| {
+        let (mut weights, mut sum) = (0.0, 0.0);
+        for (other, count) in counts.iter().enumerate() {
+            let weight = bell(other as f64 - bin as f64);
+            weights += weight;
+            sum += weight * count;
+        }
+        sum / weights
+    };
+    (0..=BINS).map(average).collect()
+}
+
+/// The lowest point before the numbers of pairs rise: by a quarter, and by more than three standard errors.
+fn valley(density: &[f64]) -> Option<usize> {
+    // Bins that a smoothed number averages.
+    let averaged = 2.5 * SPREAD as f64;
+    // Next to the floor, smoothing lacks the pairs below it.
+    let start = 2 * SPREAD;
+    let mut lowest = start;
+    for bin in start..density.len() {
+        let rise = density[bin] - density[lowest];
+        let error = (density[bin] * averaged + 1.0).sqrt();
+        if rise <= 0.0 {
+            lowest = bin;
+        } else if rise > 0.25 * density[lowest] && rise * averaged > 3.0 * error {
+            return Some(lowest);
+        }
+    }
+    None
+}
+
+/// The number of pairs above a bin if all pairs at the valley are wrong, and their number falls on as it did before.
+fn wrong_above(density: &[f64], valley: usize, bin: usize) -> f64 {
+    const BEFORE: usize = 20;
+    let before = density[valley.saturating_sub(BEFORE)];
+    let fall = ((before + 0.5) / (density[valley] + 0.5)).ln() / BEFORE as f64;
+    let fall = fall.max(1e-3);
+    density[valley] * (-fall * (bin as f64 - valley as f64)).exp() / fall
+}
