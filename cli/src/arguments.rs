@@ -303,6 +303,7 @@ impl InputArguments {
         Fields {
             content,
             is_tokens,
+            is_record: false,
             weights: match (&self.weights_field, shingling.weighting) {
                 (Some(field), Weighting::Given(scale)) => Some(WeightsField {
                     path: FieldPath::new(field),

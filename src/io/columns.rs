@@ -144,7 +144,14 @@ fn is_text(data_type: &DataType) -> bool {
 fn is_value(data_type: &DataType) -> bool {
     is_text(data_type)
         || values_type(data_type).is_integer()
-        || data_type.is_temporal() && !matches!(data_type, DataType::Duration(_) | DataType::Interval(_) | DataType::Time32(_) | DataType::Time64(_))
+        || data_type.is_temporal()
+            && !matches!(
+                data_type,
+                DataType::Duration(_)
+                    | DataType::Interval(_)
+                    | DataType::Time32(_)
+                    | DataType::Time64(_)
+            )
         || matches!(
             data_type,
             DataType::Float32
@@ -258,7 +265,9 @@ fn push_fields(
         let value = match column {
             Some(column) if column.place(row).is_some() => match column.text(row).transpose() {
                 Err(at) => {
-                    return Err(format!("column \"{path}\" holds invalid UTF-8 at byte {at}"));
+                    return Err(format!(
+                        "column \"{path}\" holds invalid UTF-8 at byte {at}"
+                    ));
                 }
                 Ok(_) => text_at(column, row),
             },

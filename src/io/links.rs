@@ -33,7 +33,7 @@ impl<'a> Placed<'a> {
 pub(crate) struct LinkToWrite<'a> {
     pub(crate) records: [Placed<'a>; 2],
     pub(crate) score: f64,
-    /// By field: its name, similarity, and points.
+    /// By field: its name, similarity.
     pub(crate) fields: Vec<FieldToWrite<'a>>,
     pub(crate) shared: Vec<(String, u32)>,
     /// The records of the runner-up, and its score.
@@ -45,7 +45,6 @@ pub(crate) struct LinkToWrite<'a> {
 pub(crate) struct FieldToWrite<'a> {
     pub(crate) name: &'a str,
     pub(crate) similarity: Option<f64>,
-    pub(crate) points: Option<f64>,
 }
 
 /// A line of `links.jsonl`.
@@ -55,8 +54,6 @@ struct LinkLine<'a> {
     id_b: &'a RawValue,
     score: f64,
     similarities: BTreeMap<&'a str, Option<f64>>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    points: BTreeMap<&'a str, f64>,
     shared: Vec<Shared<'a>>,
     runner_up: Option<RunnerUp>,
     file_a: &'a str,
@@ -104,11 +101,7 @@ pub(crate) fn link_line(link: &LinkToWrite<'_>) -> Result<Vec<u8>> {
         id_b: &id_b,
         score: rounded(link.score),
         similarities: fields
-            .clone()
             .map(|field| (field.name, field.similarity.map(rounded)))
-            .collect(),
-        points: fields
-            .filter_map(|field| Some((field.name, rounded(field.points?))))
             .collect(),
         shared: link
             .shared
@@ -166,11 +159,11 @@ pub(crate) fn write_entities(
         };
         let (file, row) = places.place(record.row);
         lines.write(&EntityLine {
-            id: &*id(record.row)?,
+            id: &id(record.row)?,
             file,
             row,
             entity: record.first,
-            entity_id: &*id(record.first)?,
+            entity_id: &id(record.first)?,
             score: record.score.map(rounded),
         })?;
     }

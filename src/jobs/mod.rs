@@ -37,6 +37,10 @@ mod dedup;
 
 mod pairs;
 
+#[cfg(feature = "records")]
+mod linked;
+
+#[cfg(feature = "records")]
 mod link;
 
 #[cfg(feature = "io")]
@@ -45,10 +49,13 @@ mod files;
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{
-    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun, Outcome,
-    PairsOutput, Run, SignatureFile, SignatureRun,
+    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun,
+    Outcome, PairsOutput, Run, SignatureFile, SignatureRun,
 };
-pub use link::{Explanation, Link, LinkCounts, Linked, RecordLink, RunnerUp, Score, ScoreBin, link};
+#[cfg(feature = "records")]
+pub use link::{Link, link};
+#[cfg(feature = "records")]
+pub use linked::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 pub use removed::{FoundBy, Removed};
 pub use search::{CandidateMethod, Search};

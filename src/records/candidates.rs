@@ -107,7 +107,10 @@ fn find_within(
         let of_block: Vec<Neighbours> = (block..end)
             .into_par_iter()
             .with_min_len(8)
-            .map_init(|| Sums::new(index.rows), |sums, row| search.of_record(row, sums))
+            .map_init(
+                || Sums::new(index.rows),
+                |sums, row| search.of_record(row, sums),
+            )
             .collect();
         for neighbours in of_block {
             found.cut += u64::from(neighbours.is_cut);
@@ -147,7 +150,10 @@ struct Index {
 }
 
 impl Index {
-    #[allow(clippy::cast_possible_truncation, reason = "rows are numbered by 32 bits")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rows are numbered by 32 bits"
+    )]
     fn of(tables: &Tables<'_>, lists: &Lists, symbols: usize) -> Self {
         let rows = tables.rows_of(tables.second.is_some());
         let mut ends = vec![0; symbols];
@@ -179,7 +185,11 @@ impl Index {
 
     fn rows_with(&self, number: u32) -> &[u32] {
         let number = number as usize;
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        let start = if number == 0 {
+            0
+        } else {
+            self.ends[number - 1]
+        };
         &self.rows_with[start..self.ends[number]]
     }
 }
@@ -278,10 +288,170 @@ impl Search<'_> {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "rows are numbered by 32 bits")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rows are numbered by 32 bits"
+)]
 fn pair(row: usize, other: usize, score: f64) -> Pair {
     Pair {
         rows: [row.min(other) as u32, row.max(other) as u32],
         score,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::super::symbols::Symbols;
+    use super::super::words::Equivalents;
+    use super::*;
+    use crate::documents::TokenBatch;
+    use crate::progress::Silent;
+    use crate::scheme::fmix64;
+
+    /// Records of two fields made of few words, some of them with a letter changed, and some empty.
+    fn texts(seed: u64, count: u64) -> Vec<[String; 2]> {
+        let word = |at: u64| {
+            let random = fmix64(seed << 32 | at);
+            let word = format!("w{}x", random % 40 * (random >> 8 & 3));
+            if random >> 16 & 7 == 0 {
+                word.replace('w', "V")
+            } else {
+                word
+            }
+        };
+        let field = |at: u64| {
+            let words: Vec<String> = (0..fmix64(at) % 5).map(|i| word(at * 8 + i)).collect();
+            words.join(" ")
+        };
+        (0..count)
+            .map(|i| [field(2 * i), field(2 * i + 1)])
+            .collect()
+    }
+
+    fn table(texts: &[[String; 2]]) -> TokenBatch {
+        let mut table = TokenBatch::default();
+        for record in texts {
+            record
+                .iter()
+                .for_each(|field| table.push_token(field.as_bytes()));
+            table.finish_document();
+        }
+        table
+    }
+
+    /// The symbols of a record, as strings.
+    fn symbols(record: &[String; 2]) -> BTreeSet<String> {
+        let mut symbols = BTreeSet::new();
+        for word in record
+            .iter()
+            .flat_map(|field| field.split(' '))
+            .filter(|word| !word.is_empty())
+        {
+            let word = word.to_lowercase();
+            let letters: Vec<char> = format!(" {word} ").chars().collect();
+            symbols.insert(format!("word {word}"));
+            symbols.extend(
+                letters
+                    .windows(3)
+                    .map(|window| window.iter().collect::<String>()),
+            );
+        }
+        symbols
+    }
+
+    /// All cosines of at least `floor`, by the definition of the score.
+    fn cosines(
+        a: &[[String; 2]],
+        b: Option<&[[String; 2]]>,
+        floor: f64,
+    ) -> BTreeMap<[u32; 2], f64> {
+        let all: Vec<BTreeSet<String>> = a.iter().chain(b.unwrap_or(&[])).map(symbols).collect();
+        let records = all.len() as f64;
+        let weight = |symbol: &String| {
+            let with = all
+                .iter()
+                .filter(|of_record| of_record.contains(symbol))
+                .count();
+            ((records + 1.0) / with as f64).ln()
+        };
+        let square = |symbols: &mut dyn Iterator<Item = &String>| -> f64 {
+            symbols.map(|symbol| weight(symbol).powi(2)).sum()
+        };
+        let lengths: Vec<f64> = all
+            .iter()
+            .map(|symbols| square(&mut symbols.iter()).sqrt())
+            .collect();
+        let mut cosines = BTreeMap::new();
+        let first = if b.is_some() { a.len() } else { all.len() };
+        for i in 0..first {
+            let start = if b.is_some() { a.len() } else { i + 1 };
+            for j in start..all.len() {
+                let cosine = square(&mut all[i].intersection(&all[j])) / (lengths[i] * lengths[j]);
+                if cosine >= floor {
+                    cosines.insert([i, j].map(|row| u32::try_from(row).unwrap()), cosine);
+                }
+            }
+        }
+        cosines
+    }
+
+    fn search(a: &TokenBatch, b: Option<&TokenBatch>, limits: Limits) -> Candidates {
+        let tables = Tables {
+            first: a,
+            second: b,
+        };
+        let equal = Equivalents::default();
+        let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
+        let lists = Lists::of_records(&tables, &symbols, &equal, &Silent).unwrap();
+        find_within(&tables, &lists, &symbols.squares(), limits, &Silent).unwrap()
+    }
+
+    #[test]
+    fn every_pair_above_the_floor_is_found() {
+        for seed in 0..6 {
+            let (a, b) = (texts(seed, 60), texts(seed + 50, 40));
+            for b in [None, Some(b)] {
+                let truth = cosines(&a, b.as_deref(), 0.1 - 1e-9);
+                let second = b.as_deref().map(table);
+                let found = search(&table(&a), second.as_ref(), Limits::of(60));
+                assert!(truth.len() > 100 && found.cut == 0 && found.crowded == 0);
+                assert!(found.pairs.is_sorted_by(|x, y| x.before(y).is_lt()));
+                for pair in &found.pairs {
+                    assert!((truth[&pair.rows] - pair.score).abs() < 1e-9, "{pair:?}");
+                }
+                let surely = truth
+                    .values()
+                    .filter(|cosine| **cosine > 0.1 + 1e-9)
+                    .count();
+                assert!((surely..=truth.len()).contains(&found.pairs.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn limits_leave_out_pairs_and_say_so() {
+        let a = texts(3, 80);
+        let truth = cosines(&a, None, 0.1 - 1e-9);
+        let small = |change: fn(&mut Limits)| {
+            let mut limits = Limits::of(80);
+            change(&mut limits);
+            let found = search(&table(&a), None, limits);
+            for pair in &found.pairs {
+                assert!((truth[&pair.rows] - pair.score).abs() < 1e-9, "{pair:?}");
+            }
+            assert!(found.pairs.len() < truth.len());
+            found
+        };
+        assert!(small(|limits| limits.entries = 100).cut > 0);
+        assert!(small(|limits| limits.of_record = 3).crowded > 0);
+        let raised = small(|limits| limits.pairs = 50);
+        assert!(raised.floor > 0.1);
+        let above = truth
+            .values()
+            .filter(|cosine| **cosine > raised.floor + 1e-9)
+            .count();
+        assert!(raised.pairs.len() >= above && above >= 20);
     }
 }

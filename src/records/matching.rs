@@ -25,20 +25,13 @@ impl Matching {
     }
 }
 
-/// Rounds of acceptance: the second round accepts what would be accepted without the pairs of the first one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Rounds {
-    /// The places of the accepted pairs in the list of candidates, by round.
-    pub(crate) accepted: Vec<Vec<usize>>,
-}
-
-/// Accepts pairs in three rounds. `pairs` are in the order of acceptance. A matching of many to many accepts all pairs,
-/// so its rounds are those of many to one.
-pub(crate) fn rounds(pairs: &[Pair], rows: usize, matching: Matching) -> Rounds {
-    const ROUNDS: usize = 3;
+/// Accepts pairs in three rounds, and returns the places of the accepted ones in `pairs`, which are in the order of
+/// acceptance. Each round accepts what would be accepted without the pairs of the rounds before it. A matching of many to
+/// many accepts all pairs, so its rounds are those of many to one.
+pub(crate) fn rounds(pairs: &[Pair], rows: usize, matching: Matching) -> [Vec<usize>; 3] {
     let is_one_to_one = matching == Matching::OneToOne;
     let mut is_struck = vec![false; pairs.len()];
-    let accepted = (0..ROUNDS).map(|_| {
+    std::array::from_fn(|_| {
         let mut has_partner = vec![false; rows];
         let mut of_round = Vec::new();
         for (place, pair) in pairs.iter().enumerate() {
@@ -51,10 +44,7 @@ pub(crate) fn rounds(pairs: &[Pair], rows: usize, matching: Matching) -> Rounds 
             of_round.push(place);
         }
         of_round
-    });
-    Rounds {
-        accepted: accepted.collect(),
-    }
+    })
 }
 
 /// The entities of one file, by greedy clusters: each record joins the first record of the entity that is most similar,
@@ -89,4 +79,90 @@ pub(crate) fn entities(pairs: &[Pair], rows: usize, threshold: f64) -> Vec<(u32,
         });
     }
     entities
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::scheme::fmix64;
+
+    /// Pairs of `a` first and `b` second records, with few distinct scores, in the order of acceptance.
+    fn pairs(seed: u64, a: u32, b: u32) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        for (i, row) in (0..a).enumerate() {
+            for (j, other) in (a..a + b).enumerate() {
+                let random = fmix64(seed << 32 | (i * 1000 + j) as u64);
+                if random.is_multiple_of(3) {
+                    pairs.push(Pair {
+                        rows: [row, other],
+                        score: (random >> 20 & 7) as f64 / 8.0,
+                    });
+                }
+            }
+        }
+        pairs.sort_unstable_by(Pair::before);
+        pairs
+    }
+
+    /// One round by its definition: the best pair that may still be accepted, again and again.
+    fn slow_round(pairs: &[Pair], struck: &BTreeSet<usize>, is_one_to_one: bool) -> Vec<usize> {
+        let mut accepted: Vec<usize> = Vec::new();
+        loop {
+            let may = |place: &usize| {
+                let meets = accepted.iter().any(|other| {
+                    let ([a, b], [c, d]) = (pairs[*place].rows, pairs[*other].rows);
+                    a == c || is_one_to_one && b == d
+                });
+                !meets && !struck.contains(place)
+            };
+            let open = (0..pairs.len()).filter(may);
+            let best = open.min_by(|x, y| pairs[*x].before(&pairs[*y]));
+            match best {
+                Some(place) => accepted.push(place),
+                None => return accepted,
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_accept_the_best_pairs_left() {
+        for seed in 0..20 {
+            let (a, b) = (3 + u32::try_from(seed % 7).unwrap(), 6);
+            let pairs = pairs(seed, a, b);
+            for matching in [Matching::OneToOne, Matching::ManyToOne] {
+                let mut struck = BTreeSet::new();
+                for round in rounds(&pairs, (a + b) as usize, matching) {
+                    let expected = slow_round(&pairs, &struck, matching == Matching::OneToOne);
+                    assert_eq!(round, expected, "{seed} {matching:?}");
+                    struck.extend(round);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn records_join_the_most_similar_first_record() {
+        let pair = |a, b, score| Pair {
+            rows: [a, b],
+            score,
+        };
+        let mut pairs = vec![
+            pair(0, 1, 0.9),
+            pair(1, 2, 0.95),
+            pair(0, 3, 0.5),
+            pair(2, 3, 0.6),
+            pair(0, 4, 0.4),
+        ];
+        pairs.sort_unstable_by(Pair::before);
+        let first = |threshold| -> Vec<u32> {
+            let joined = entities(&pairs, 5, threshold);
+            joined.into_iter().map(|(first, _)| first).collect()
+        };
+        // Record 1 has joined 0, so record 2 cannot join it and is a first record itself.
+        assert_eq!(first(0.5), [0, 0, 2, 2, 4]);
+        assert_eq!(first(0.4), [0, 0, 2, 2, 0]);
+        assert_eq!(first(1.1), [0, 1, 2, 3, 4]);
+    }
 }

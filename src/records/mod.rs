@@ -6,8 +6,8 @@
 //! words       normalise the fields of a record
 //! symbols     words and windows of three characters, each with a weight by its rarity
 //! candidates  pairs of records that share weight
-//! score       how alike a pair is: by its whole text, by points per field, or by edit distance
-//! match       one partner per record, or several
+//! score       the cosine of the weights of two records
+//! matching    one partner per record, or several; the entities of one file
 //! threshold   what the runners-up say of the accepted pairs
 //! ```
 
@@ -24,11 +24,11 @@ mod threshold;
 use crate::documents::TokenBatch;
 
 pub(crate) use candidates::{Candidates, Pair, find};
-pub(crate) use matching::{Rounds, entities, rounds};
 pub use matching::Matching;
+pub(crate) use matching::{entities, rounds};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
-pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
 pub use threshold::Estimate;
+pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
 pub use words::Equivalents;
 pub(crate) use words::Words;
 

@@ -139,7 +139,10 @@ fn best_threshold(scores: &RoundScores<'_>, without_partner: f64) -> f64 {
         .into_iter()
         .map(|score| (score, scores.correct_above(score, without_partner)))
         .collect();
-    let all = tried.iter().map(|(_, correct)| *correct).fold(0.0, f64::max);
+    let all = tried
+        .iter()
+        .map(|(_, correct)| *correct)
+        .fold(0.0, f64::max);
     let mut best = (0.0, f64::INFINITY);
     for (score, correct) in tried {
         let f1 = 2.0 * correct / (scores.reaching(0, score) as f64 + all).max(1.0);
@@ -156,18 +159,14 @@ const BINS: usize = 200;
 /// The spread of the smoothing of the histogram, in bins.
 const SPREAD: usize = 4;
 
-/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to `most`.
-pub(crate) fn of_entities(
-    scores: &[f64],
-    (floor, most): (f64, f64),
-    threshold: Option<f64>,
-) -> Estimate {
-    let bin_of = |score: f64| bin((score - floor) / (most - floor));
+/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1.
+pub(crate) fn of_entities(scores: &[f64], floor: f64, threshold: Option<f64>) -> Estimate {
+    let bin_of = |score: f64| bin((score - floor) / (1.0 - floor).max(f64::MIN_POSITIVE));
     let density = smoothed(scores.iter().map(|score| bin_of(*score)));
     let valley = valley(&density);
-    let middle = |bin: usize| floor + (most - floor) * (bin as f64 + 0.5) / BINS as f64;
+    let middle = |bin: usize| floor + (1.0 - floor) * (bin as f64 + 0.5) / BINS as f64;
     let chosen = threshold.or(valley.map(middle));
-    let threshold = chosen.unwrap_or(most);
+    let threshold = chosen.unwrap_or(1.0);
     let accepted = scores.partition_point(|score| *score >= threshold) as f64;
     let unknown_because = match valley {
         None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
@@ -237,4 +236,92 @@ fn wrong_above(density: &[f64], valley: usize, bin: usize) -> f64 {
     let fall = ((before + 0.5) / (density[valley] + 0.5)).ln() / BEFORE as f64;
     let fall = fall.max(1e-3);
     density[valley] * (-fall * (bin as f64 - valley as f64)).exp() / fall
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fmix64;
+
+    /// A number from 0 to 1.
+    fn random(seed: u64, i: u64) -> f64 {
+        (fmix64(seed << 40 | i) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn descending(mut scores: Vec<f64>) -> Vec<f64> {
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores
+    }
+
+    /// Rounds of records, a share of which have a partner: partners score 0.6 to 1, others up to 0.65.
+    fn made_up(seed: u64, records: u64, share: f64) -> ([Vec<f64>; 3], f64) {
+        let mut rounds = [const { Vec::new() }; 3];
+        let mut partners = Vec::new();
+        for record in 0..records {
+            let wrong = |i: u64| 0.65 * random(seed + i, record).powf(0.25);
+            let mut scores = descending((1..4).map(wrong).collect());
+            if random(seed + 9, record) < share {
+                let partner = 0.6 + 0.4 * random(seed + 10, record);
+                partners.push(partner);
+                scores.insert(0, partner);
+            }
+            for (round, score) in rounds.iter_mut().zip(scores) {
+                round.push(score);
+            }
+        }
+        (rounds.map(descending), partners.len() as f64)
+    }
+
+    #[test]
+    fn runners_up_tell_share_and_precision() {
+        for (seed, share) in [(1, 0.3), (20, 0.6), (40, 0.95)] {
+            let records = 4000;
+            let (rounds, partners) = made_up(seed, records, share);
+            let scores = RoundScores {
+                of_round: [&rounds[0], &rounds[1], &rounds[2]],
+                records: 4000,
+            };
+            let estimate = of_rounds(&scores, None, None);
+            let found = estimate.share.unwrap();
+            assert!(
+                (found - partners / 4000.0).abs() < 0.1,
+                "{share}: {estimate:?}"
+            );
+            assert!((0.5..0.7).contains(&estimate.threshold), "{estimate:?}");
+            let precision = estimate.expected_precision.unwrap();
+            assert!(precision > 0.9, "{estimate:?}");
+            assert_eq!(of_rounds(&scores, None, Some(0.7)).threshold, 0.7);
+        }
+    }
+
+    #[test]
+    fn competing_runners_up_leave_precision_unknown() {
+        let round: Vec<f64> = descending((0..100).map(|i| random(3, i)).collect());
+        let scores = RoundScores {
+            of_round: [&round, &round, &round],
+            records: 100,
+        };
+        let estimate = of_rounds(&scores, None, None);
+        assert!(estimate.expected_precision.is_none(), "{estimate:?}");
+        assert!(estimate.unknown_because.is_some());
+        let none = RoundScores {
+            of_round: [&[], &[], &[]],
+            records: 0,
+        };
+        let estimate = of_rounds(&none, None, None);
+        assert_eq!(estimate.unknown_because.unwrap(), "no pair was accepted");
+    }
+
+    #[test]
+    fn entities_begin_where_pairs_stand_out() {
+        let far = (0..5000).map(|i| 0.1 + 0.3 * random(1, i).powi(3));
+        let near = (0..600).map(|i| 0.7 + 0.3 * random(2, i));
+        let scores = descending(far.clone().chain(near).collect());
+        let estimate = of_entities(&scores, 0.1, None);
+        assert!((0.3..0.72).contains(&estimate.threshold), "{estimate:?}");
+        assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
+        let none = of_entities(&descending(far.collect()), 0.1, None);
+        assert!(none.unknown_because.is_some(), "{none:?}");
+        assert!(of_entities(&[], 1.0, None).expected_precision.is_none());
+    }
 }

@@ -77,7 +77,9 @@ fn refuse(line: usize, name: &str, problem: &str) -> Error {
     Error::Parameter {
         name: "`equivalents`",
         value: format!("a list whose line {line} has {:?}, {problem}", name.trim()),
-        expected: "single words separated by commas, one set of equal names per line, and no name twice".to_owned(),
+        expected:
+            "single words separated by commas, one set of equal names per line, and no name twice"
+                .to_owned(),
     }
 }
 
@@ -100,7 +102,10 @@ impl Words {
             self.read_letters(letters, equivalents);
         } else {
             let lower = text.nfkd().flat_map(char::to_lowercase);
-            self.read_letters(lower.nfkd().filter(|letter| !is_accent(*letter)), equivalents);
+            self.read_letters(
+                lower.nfkd().filter(|letter| !is_accent(*letter)),
+                equivalents,
+            );
         }
     }
 
@@ -146,7 +151,10 @@ mod tests {
 
     #[test]
     fn case_accents_and_punctuation_do_not_matter() {
-        assert_eq!(words("O'Brien-Smith, 3rd", ""), ["o", "brien", "smith", "3rd"]);
+        assert_eq!(
+            words("O'Brien-Smith, 3rd", ""),
+            ["o", "brien", "smith", "3rd"]
+        );
         assert_eq!(words("Müller ﬁne ＡＢＣ", ""), ["muller", "fine", "abc"]);
         assert_eq!(words("İZMİR Ελλάδα", ""), ["izmir", "ελλαδα"]);
         assert_eq!(words("नमस्ते", ""), ["नमस्ते"]);
@@ -165,7 +173,10 @@ mod tests {
         for (list, problem) in [
             ("a, b\nc, B", "line 2 has \"B\", which line 1 has, too"),
             ("a, a", "line 1 has \"a\", twice"),
-            ("a, new york", "line 1 has \"new york\", which is not one word"),
+            (
+                "a, new york",
+                "line 1 has \"new york\", which is not one word",
+            ),
             ("a,,b", "line 1 has \"\", which is not one word"),
         ] {
             let error = Equivalents::parse(list).unwrap_err().to_string();

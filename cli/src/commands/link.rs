@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
-use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun, Score};
+use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching};
 
 use super::execute_with;
@@ -29,7 +29,7 @@ use crate::{Usage, terminal};
 /// entities.jsonl: one line per record, with its entity; for one input only.
 ///
 /// report.json: counts, parameters, threshold and expected precision; identical in every run with the same input and
-/// options. report.html shows the same.
+/// options.
 ///
 /// run.json: times, memory and machine.
 #[derive(Args, Debug)]
@@ -99,18 +99,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Links")]
     pub equivalents: Option<PathBuf>,
 
-    /// How to score pairs of records
+    /// How many partners a record may have; for two inputs only [default: one-to-one]
     #[arg(
-        long,
+        long = "match",
         value_enum,
-        value_name = "METHOD",
-        default_value = "text",
+        value_name = "KIND",
         help_heading = "Links"
     )]
-    pub score: ScoreArgument,
-
-    /// How many partners a record may have; for two inputs only [default: one-to-one]
-    #[arg(long = "match", value_enum, value_name = "KIND", help_heading = "Links")]
     pub matching: Option<MatchArgument>,
 
     /// Least score of a link [default: what runners-up suggest]
@@ -128,13 +123,6 @@ pub struct Arguments {
     /// Print errors only
     #[arg(long, short, help_heading = "Machine")]
     pub quiet: bool,
-}
-
-/// The value of `--score`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ScoreArgument {
-    /// How much rarity-weighted text both records share: the cosine, from 0 to 1
-    Text,
 }
 
 /// The value of `--match`.
@@ -158,20 +146,28 @@ impl Arguments {
         let mut names = vec![&self.a];
         names.extend(&self.b);
         if names.iter().filter(|name| is_stream(name)).count() > 1 {
-            return Err(Usage::error("both inputs are stdin; name a file for one of them"));
+            return Err(Usage::error(
+                "both inputs are stdin; name a file for one of them",
+            ));
         }
         let inputs = names.into_iter().map(|name| self.find(name));
         let inputs = inputs.collect::<anyhow::Result<Vec<Inputs>>>()?;
         let output = match (&self.output, self.dry_run) {
             (_, true) => None,
             (Some(output), false) if is_stream(output) => {
-                return Err(Usage::error("link writes several files; name an output folder"));
+                return Err(Usage::error(
+                    "link writes several files; name an output folder",
+                ));
             }
             (output, false) => output.as_deref(),
         };
-        self.fields
-            .iter()
-            .try_for_each(|field| check_field("fields", Some(field)))?;
+        for (i, field) in self.fields.iter().enumerate() {
+            check_field("fields", Some(field))?;
+            if self.fields[..i].contains(field) {
+                let twice = format!("`fields` names {field:?} twice; name each field once");
+                return Err(Usage::error(&twice));
+            }
+        }
         let fields = self.fields.iter().map(|field| FieldPath::new(field));
         let id = FieldPath::new(self.id_field.as_deref().unwrap_or("id"));
         let mut run = LinkRun::new(&inputs[0], fields.collect())
@@ -179,7 +175,6 @@ impl Arguments {
             .on_bad_record(self.on_bad_record.resolve())
             .unique_ids(self.unique_ids)
             .overwrite(self.overwrite)
-            .page(page)
             .progress(caller.progress)
             .command(caller.command.to_vec())
             .started(caller.start);
@@ -207,7 +202,8 @@ impl Arguments {
         let equivalents = match &self.equivalents {
             None => Equivalents::default(),
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
+                let text =
+                    std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
                 Equivalents::parse(&text).map_err(|error| at(path, &error))?
             }
         };
@@ -217,9 +213,6 @@ impl Arguments {
             ));
         }
         Ok(Link {
-            score: match self.score {
-                ScoreArgument::Text => Score::Text,
-            },
             matching: match self.matching {
                 None | Some(MatchArgument::OneToOne) => Matching::OneToOne,
                 Some(MatchArgument::ManyToOne) => Matching::ManyToOne,
@@ -254,7 +247,10 @@ impl Arguments {
         let candidates = terminal::counted(counts.candidate_pairs, "pair");
         lines.row(
             "candidates",
-            format!("{candidates}, every one from a cosine of {:.2} on", outcome.report.floor),
+            format!(
+                "{candidates}, every one from a cosine of {:.2} on",
+                outcome.report.floor
+            ),
         );
         if counts.cut_records > 0 {
             let cut = terminal::counted(counts.cut_records, "record");
@@ -263,7 +259,13 @@ impl Arguments {
         lines.row("threshold", format!("{:.3}", estimate.threshold));
         lines.row("links", terminal::grouped(counts.links));
         match self.b {
-            None => lines.row("entities", format!("{} of two or more records", terminal::grouped(counts.entities))),
+            None => lines.row(
+                "entities",
+                format!(
+                    "{} of two or more records",
+                    terminal::grouped(counts.entities)
+                ),
+            ),
             Some(_) => {
                 if let Some(share) = estimate.share {
                     let percent = format!("{:.0} % estimated", 100.0 * share);
@@ -289,11 +291,6 @@ impl Arguments {
 /// Says in which file a parameter is wrong.
 fn at(path: &std::path::Path, error: &simgpu::Error) -> anyhow::Error {
     Usage::error(&format!("{}: {error}", path.display()))
-}
-
-/// The page of a report.
-fn page(report: &LinkReport) -> String {
-    crate::commands::link_page::page(report)
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {

@@ -21,8 +21,6 @@ pub mod devices;
 
 pub mod link;
 
-mod link_page;
-
 pub(crate) mod man;
 
 pub mod pairs;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::io::{Places, SkippedRecord};
-use crate::jobs::link::{LinkCounts, ScoreBin};
+use crate::jobs::linked::{LinkCounts, ScoreBin};
 use crate::records::Estimate;
 
 /// The report of a search for links, as in `report.json`.
@@ -39,8 +39,6 @@ pub struct LinkParameters {
     pub fields: Vec<String>,
     /// The field of the id.
     pub id_field: String,
-    /// How pairs are scored.
-    pub score: &'static str,
     /// How many partners a record may have; `None` with one collection.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<&'static str>,

@@ -6,7 +6,11 @@ mod kept;
 
 mod link;
 
+mod link_records;
+
 mod link_report;
+
+mod link_write;
 
 mod memory;
 
