@@ -26,6 +26,8 @@ mod memory;
 
 mod divided;
 
+mod ratings;
+
 mod sketch;
 
 mod index;
@@ -58,6 +60,8 @@ mod _simgpu {
     };
     #[pymodule_export]
     use super::memory::{dedup_in_memory, pairs_in_memory};
+    #[pymodule_export]
+    use super::ratings::{neighbours_of_ratings, recommend_by_ratings};
     #[pymodule_export]
     use super::scheme::{PyScheme, PyShingling};
     #[pymodule_export]

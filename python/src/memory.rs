@@ -450,8 +450,8 @@ fn documents_with_ids<'py>(
     Ok((documents, ids.transpose()?))
 }
 
-/// The ids of documents.
-enum Ids {
+/// The ids of documents, of users or of items.
+pub(crate) enum Ids {
     Numbers(Vec<i64>),
     Strings(Vec<String>),
 }
@@ -470,11 +470,16 @@ impl Ids {
             );
             return Err(parameter_error(data.py(), message));
         }
-        match &column {
+        Ids::of_column(data.py(), &column)
+    }
+
+    /// The ids in a column, one per row.
+    pub(crate) fn of_column(py: Python<'_>, column: &Column<'_>) -> PyResult<Self> {
+        match column {
             Column::Objects(objects) => Ids::of_objects(objects),
             Column::Arrow(chunks) => {
                 if let Some(row) = first_null(&chunks.arrays) {
-                    return Err(missing_id(data.py(), row));
+                    return Err(missing_id(py, row));
                 }
                 match integers(&chunks.arrays) {
                     Some(numbers) => Ok(Ids::Numbers(numbers)),
@@ -508,7 +513,16 @@ impl Ids {
         Ok(Ids::Strings(strings.collect::<PyResult<_>>()?))
     }
 
-    fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
+    /// How many there are.
+    pub(crate) fn count(&self) -> u32 {
+        let count = match self {
+            Ids::Numbers(ids) => ids.len(),
+            Ids::Strings(ids) => ids.len(),
+        };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
         match self {
             Ids::Numbers(ids) => {
                 let ids = rows.map(|row| ids[row as usize]);
@@ -523,12 +537,7 @@ impl Ids {
 }
 
 fn missing_id(py: Python<'_>, row: usize) -> PyErr {
-    input_error(
-        py,
-        row,
-        "an id that is missing",
-        "give every document an id",
-    )
+    input_error(py, row, "an id that is missing", "give every row an id")
 }
 
 fn first_null(arrays: &[ArrayRef]) -> Option<usize> {

@@ -1,6 +1,7 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._ratings import neighbours, recommend
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
 from ._files import dedup_files, pairs_files, pairs_signatures, sign_files
 from ._report import Comparison, Device, Report, Selftest, Tuning
@@ -44,9 +45,11 @@ __all__ = [
     "dedup",
     "dedup_files",
     "devices",
+    "neighbours",
     "pairs",
     "pairs_files",
     "pairs_signatures",
+    "recommend",
     "selftest",
     "sign_files",
     "tune",

@@ -41,12 +41,14 @@ __all__ = [
     "dedup_files",
     "dedup_in_memory",
     "devices",
+    "neighbours_of_ratings",
     "optimal_bands",
     "optimal_containment_bands",
     "optimal_partitions",
     "pairs_files",
     "pairs_in_memory",
     "pairs_signatures",
+    "recommend_by_ratings",
     "restore_minhash",
     "selftest",
     "sha1_hash32",
@@ -288,6 +290,10 @@ def pairs_in_memory(
     identical: str,
     max_pairs: int,
 ) -> dict[str, Any]: ...
+def neighbours_of_ratings(data: Any, settings: dict[str, Any], top: int) -> Table: ...
+def recommend_by_ratings(
+    data: Any, users: Any, settings: dict[str, Any], top: int, voting: int
+) -> Table: ...
 
 class _Sketch(Protocol):
     @property
