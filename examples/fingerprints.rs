@@ -22,9 +22,9 @@ const FILLED: f64 = 0.2;
 /// The book's probability that a square with a minutia has one in another print of the same finger.
 const FILLED_AGAIN: f64 = 0.8;
 
-const FUNCTIONS: u32 = 1024;
+const FUNCTIONS: usize = 1024;
 
-const FINGERS: usize = 2000;
+const FINGERS: usize = 1000;
 
 /// Random numbers from a formula (splitmix64), the same on every machine.
 struct Numbers(u64);
@@ -39,9 +39,17 @@ impl Numbers {
     }
 
     /// A whole number below `bound`.
-    #[allow(clippy::cast_possible_truncation, reason = "less than the bound")]
-    fn below(&mut self, bound: i32) -> i32 {
-        (self.next() * f64::from(bound)) as i32
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to less than the bound"
+    )]
+    fn place(&mut self, bound: usize) -> usize {
+        (self.next() * bound as f64) as usize
+    }
+
+    fn coin(&mut self) -> i32 {
+        i32::from(self.next() < 0.5)
     }
 
     fn between(&mut self, low: f64, high: f64) -> f64 {
@@ -65,9 +73,10 @@ impl Grid {
         let reach = 1.0 + 2.0 * MARGIN;
         let per_square = -(1.0 - FILLED).ln() / (SHOWN * reach * reach);
         let mut minutiae = Vec::new();
+        let none = (-per_square).exp();
         for x in -1..=self.side {
             for y in -1..=self.side {
-                let none = (-per_square).exp();
+                // The method of Knuth.
                 let mut product = numbers.next();
                 while product > none {
                     minutiae.push([f64::from(x) + numbers.next(), f64::from(y) + numbers.next()]);
@@ -108,18 +117,29 @@ impl Grid {
         (0..self.side).contains(&column)
     }
 
-    /// Three random squares that no single minutia can fill: at least one other square lies between any two of them.
-    fn function(self, numbers: &mut Numbers) -> [u64; 3] {
-        loop {
-            let squares = [(); 3].map(|()| [numbers.below(self.side), numbers.below(self.side)]);
-            let is_apart = |[a, b]: [usize; 2]| {
-                let distance = |axis: usize| (squares[a][axis] - squares[b][axis]).abs();
-                distance(0).max(distance(1)) > 1
-            };
-            if [[0, 1], [0, 2], [1, 2]].into_iter().all(is_apart) {
-                return squares.map(|[column, row]| self.number(column, row));
+    /// Functions of three random squares, as many as `count`. At least one other square lies between any two squares of a
+    /// function, so that no minutia fills both; and no square is in two functions until all such squares are used.
+    fn functions(self, count: usize, numbers: &mut Numbers) -> Vec<[u64; 3]> {
+        let mut functions = Vec::new();
+        while functions.len() < count {
+            let [left, top] = [numbers.coin(), numbers.coin()];
+            let columns = (left..self.side).step_by(2);
+            let rows = || (top..self.side).step_by(2);
+            let squares =
+                columns.flat_map(|column| rows().map(move |row| self.number(column, row)));
+            let mut squares: Vec<u64> = squares.collect();
+            // The shuffle of Fisher and Yates.
+            for last in (1..squares.len()).rev() {
+                squares.swap(last, numbers.place(last + 1));
             }
+            functions.extend(
+                squares
+                    .chunks_exact(3)
+                    .map(|three| [three[0], three[1], three[2]]),
+            );
         }
+        functions.truncate(count);
+        functions
     }
 }
 
@@ -238,11 +258,8 @@ const BOOK: [(&str, f64); 8] = [
 /// The same, measured on two prints each of [`FINGERS`] fingers; strangers are prints of neighbouring fingers.
 fn many_one(grid: Grid) -> [Measured; 8] {
     let numbers = &mut Numbers(1);
-    let both = [(); 2].map(|()| {
-        (0..FUNCTIONS)
-            .map(|_| grid.function(numbers))
-            .collect::<Vec<_>>()
-    });
+    let functions = grid.functions(2 * FUNCTIONS, numbers);
+    let (some, others) = functions.split_at(FUNCTIONS);
     let shift = shift();
     let prints: Vec<[Vec<u64>; 2]> = (0..FINGERS)
         .map(|_| {
@@ -264,13 +281,13 @@ fn many_one(grid: Grid) -> [Measured; 8] {
         .map(|fingers| [&fingers[0][0], &fingers[1][1]]);
     for (pairs, place) in [(same.collect::<Vec<_>>(), 2), (strangers.collect(), 3)] {
         for pair in pairs {
-            let matches = both.each_ref().map(|functions| {
+            let matches = [some, others].map(|functions| {
                 let is_match =
                     |function: &&[u64; 3]| pair.iter().all(|print| has_all(print, function));
                 functions.iter().filter(is_match).count()
             });
             let is_found = matches.map(|matches| f64::from(u8::from(matches > 0)));
-            values[place].push(matches[0] as f64 / f64::from(FUNCTIONS));
+            values[place].push(matches[0] as f64 / FUNCTIONS as f64);
             values[place + 2].push(is_found[0]);
             values[place + 4].push(is_found[0] * is_found[1]);
         }
@@ -288,7 +305,7 @@ struct ManyMany {
 /// Finds the prints of the same finger in a pile of two prints each of `fingers` fingers.
 fn many_many(grid: Grid, fingers: u32) -> simgpu::Result<ManyMany> {
     let numbers = &mut Numbers(2);
-    let functions: Vec<_> = (0..FUNCTIONS).map(|_| grid.function(numbers)).collect();
+    let functions = grid.functions(FUNCTIONS, numbers);
     let shift = shift();
     let mut prints = Vec::new();
     for _ in 0..fingers {
@@ -322,63 +339,57 @@ fn many_many(grid: Grid, fingers: u32) -> simgpu::Result<ManyMany> {
     Ok(found)
 }
 
+/// The grid of a finger. Its functions share squares, so that two prints with few minutiae in common fail many of them.
 const FINGER: Grid = Grid { side: 16 };
 
-/// The size of a palm print, whose functions share few squares.
-const PALM: Grid = Grid { side: 192 };
+/// A grid so large that no square is in two functions: they are independent, as the book assumes.
+const SHEET: Grid = Grid { side: 160 };
 
 fn main() -> simgpu::Result<()> {
-    let (finger, palm) = (many_one(FINGER), many_one(PALM));
-    println!(
-        "{:48}{:>8}{:>20}{:>20}",
-        "many-one", "book", "16 x 16 squares", "192 x 192 squares"
-    );
+    let grids = [("16 x 16", FINGER), ("160 x 160", SHEET)];
+    let measured = grids.map(|(_, grid)| many_one(grid));
+    let [finger, sheet] = grids.map(|(name, _)| format!("{name} squares"));
+    println!("{:46}{:>10}{finger:>22}{sheet:>22}", "many-one", "book");
     for (i, (what, book)) in BOOK.into_iter().enumerate() {
-        let [finger, palm] =
-            [finger[i], palm[i]].map(|it| format!("{:.6} ± {:.6}", it.mean, it.standard_error));
-        println!("{what:48}{book:8.6}{finger:>20}{palm:>20}");
+        let [finger, sheet] = [measured[0][i], measured[1][i]]
+            .map(|it| format!("{:.6} ± {:.6}", it.mean, it.standard_error));
+        println!("{what:46}{book:10.6}{finger:>22}{sheet:>22}");
     }
+    let found = many_many(FINGER, 500)?;
     println!(
-        "The functions of a small grid share squares: they find less than if each were independent.\n"
+        "\nmany-many: 500 fingers with two prints each, 16 x 16 squares: {} of 500 pairs are found, and {} others; {:.1} % of \
+         all pairs of prints were compared",
+        found.same_finger,
+        found.strangers,
+        100.0 * found.compared
     );
-    for (name, grid) in [("16 x 16", FINGER), ("192 x 192", PALM)] {
-        let found = many_many(grid, 500)?;
-        println!(
-            "many-many, {name}: of 500 pairs of prints {} are found and {} strangers; {:.1} % of all pairs were compared",
-            found.same_finger,
-            found.strangers,
-            100.0 * found.compared
-        );
-    }
     Ok(())
 }
 
 #[test]
 fn figures_are_those_of_the_book() {
-    let (finger, palm) = (many_one(FINGER), many_one(PALM));
-    for (i, (what, book)) in BOOK.into_iter().enumerate() {
-        assert!(palm[i].is_near(book), "{what}: {:?}", palm[i]);
-        // A small grid only has the same figures for squares and single functions.
-        let has_shared_squares = i >= 4;
-        assert!(
-            has_shared_squares || finger[i].is_near(book),
-            "{what}: {:?}",
-            finger[i]
-        );
+    let sheet = many_one(SHEET);
+    for ((what, book), measured) in BOOK.into_iter().zip(sheet) {
+        assert!(measured.is_near(book), "{what}: {measured:?}");
     }
-    assert!(finger[4].mean > 0.9);
+}
+
+#[test]
+fn a_finger_has_the_rates_of_single_functions() {
+    let finger = many_one(FINGER);
+    for ((what, book), measured) in BOOK.into_iter().zip(finger).take(4) {
+        assert!(measured.is_near(book), "{what}: {measured:?}");
+    }
+    // Functions that share squares find less than independent ones.
+    assert!(finger[4].mean > 0.8 && finger[4].mean < BOOK[4].1);
 }
 
 #[test]
 fn a_pile_is_matched_with_few_comparisons() {
-    let found = many_many(PALM, 300).unwrap();
-    assert!(found.same_finger > 285, "{}", found.same_finger);
+    let found = many_many(FINGER, 300).unwrap();
+    assert!(found.same_finger > 240, "{}", found.same_finger);
     assert_eq!(found.strangers, 0);
-    assert!(
-        (0.055..0.075).contains(&found.compared),
-        "{}",
-        found.compared
-    );
+    assert!(found.compared < 0.07, "{}", found.compared);
 }
 
 #[test]
