@@ -83,6 +83,13 @@ impl Held {
         self.places.len()
     }
 
+    /// All rows, by place.
+    pub(super) fn rows_by_place(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = (0..self.len()).collect();
+        rows.sort_unstable_by_key(|row| self.places[*row]);
+        rows
+    }
+
     /// Bytes of memory, about.
     pub(super) fn bytes(&self) -> usize {
         IN_MEMORY_PER_MEMBER * (self.buckets.len() + self.places.len())

@@ -208,65 +208,71 @@ impl ComponentSearch {
 
     /// Searches documents, the first of which may be known to be kept. Returns the rows of those to remove.
     fn search(&mut self, held: &Held, before: &Before, engine: &Engine) -> Result<HashSet<usize>> {
-        let mut rows: Vec<usize> = (0..held.len()).collect();
-        let search = match &self.task {
-            ComponentTask::Dedup(dedup) => &dedup.search,
-            ComponentTask::Pairs(search) => search,
-        };
-        let is_greedy = matches!(&self.task,
-            ComponentTask::Dedup(dedup) if dedup.clustering == Clustering::Greedy);
-        if !is_greedy {
-            rows.sort_unstable_by_key(|row| held.places[*row]);
+        match self.task.clone() {
+            ComponentTask::Dedup(dedup) => {
+                let removed = self.search_clusters(held, before, &dedup, engine)?;
+                Ok(removed.into_iter().collect())
+            }
+            ComponentTask::Pairs(search) => {
+                self.search_pairs(held, &search, engine)?;
+                Ok(HashSet::new())
+            }
         }
-        let max_bucket = match &self.task {
-            ComponentTask::Dedup(dedup) => dedup.max_bucket,
-            ComponentTask::Pairs(_) => usize::MAX,
+    }
+
+    fn search_pairs(&mut self, held: &Held, search: &Search, engine: &Engine) -> Result<()> {
+        let rows = held.rows_by_place();
+        let (buckets, _) = held.buckets(&rows, search.banding.bands(), &HashMap::new());
+        let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
+        let place = |position: u32| held.places[rows[position as usize]];
+        let (pairs, counts) = (&mut self.pairs, &mut self.counts);
+        similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
+            counts.candidate_pairs += block.compared;
+            counts.similar_pairs += block.pairs.len() as u64;
+            pairs.extend(block.pairs.iter().map(|pair| FoundPair {
+                a: place(pair.lo),
+                b: place(pair.hi),
+                similarity: pair.similarity,
+            }));
+            Ok(ControlFlow::Continue(()))
+        })
+    }
+
+    /// Clusters documents. Returns the rows of those to remove.
+    fn search_clusters(
+        &mut self,
+        held: &Held,
+        before: &Before,
+        dedup: &Dedup,
+        engine: &Engine,
+    ) -> Result<Vec<usize>> {
+        let search = &dedup.search;
+        let is_greedy = dedup.clustering == Clustering::Greedy;
+        let rows: Vec<usize> = match is_greedy {
+            true => (0..held.len()).collect(),
+            false => held.rows_by_place(),
         };
-        let most = u32::try_from(max_bucket).unwrap_or(u32::MAX);
-        let others = before.kept.iter().filter(|(_, kept)| **kept > most);
-        let others = others
-            .map(|(bucket, kept)| (*bucket, kept - most))
-            .collect();
+        let others = before.unlisted(dedup.max_bucket);
         let (buckets, unlisted) = held.buckets(&rows, search.banding.bands(), &others);
         let similarity = held.similarity(&rows, (engine, search), &self.observed)?;
+        // The row of a document is its rank.
+        let ranks: Vec<u32> = rows.iter().map(|row| number(*row)).collect();
+        let task = ClusterTask {
+            similarity: &*similarity,
+            threshold: search.threshold,
+            ranks: (!is_greedy).then_some(ranks.as_slice()),
+            max_bucket: dedup.max_bucket,
+        };
         let go_on = &mut |_| Ok(());
-        let clusters = match &self.task {
-            ComponentTask::Pairs(search) => {
-                let place = |position: u32| held.places[rows[position as usize]];
-                let pairs = &mut self.pairs;
-                let counts = &mut self.counts;
-                return similar_pairs(&buckets, &*similarity, search.least(), &mut |block| {
-                    counts.candidate_pairs += block.compared;
-                    counts.similar_pairs += block.pairs.len() as u64;
-                    pairs.extend(block.pairs.iter().map(|pair| FoundPair {
-                        a: place(pair.lo),
-                        b: place(pair.hi),
-                        similarity: pair.similarity,
-                    }));
-                    Ok(ControlFlow::Continue(()))
-                })
-                .map(|()| HashSet::new());
-            }
-            ComponentTask::Dedup(dedup) => {
-                // The row of a document is its rank.
-                let ranks: Vec<u32> = rows.iter().map(|row| number(*row)).collect();
-                let task = ClusterTask {
-                    similarity: &*similarity,
-                    threshold: search.threshold,
-                    ranks: (!is_greedy).then_some(ranks.as_slice()),
-                    max_bucket,
+        let clusters = match dedup.clustering {
+            Clustering::Greedy => {
+                let kept = KeptBefore {
+                    positions: number(before.held),
+                    unlisted: &unlisted,
                 };
-                match dedup.clustering {
-                    Clustering::Greedy => {
-                        let kept = KeptBefore {
-                            positions: number(before.held),
-                            unlisted: &unlisted,
-                        };
-                        Clusters::greedy_after(buckets, &task, kept, go_on)?
-                    }
-                    Clustering::Connected => Clusters::connected(&buckets, &task, go_on)?,
-                }
+                Clusters::greedy_after(buckets, &task, kept, go_on)?
             }
+            Clustering::Connected => Clusters::connected(&buckets, &task, go_on)?,
         };
         drop(similarity);
         let counts = &mut self.counts;
@@ -274,22 +280,28 @@ impl ComponentSearch {
         counts.similar_pairs += clusters.similar;
         counts.omitted_pairs += clusters.omitted.pairs;
         counts.large_buckets += clusters.omitted.buckets;
-        let keeper = |position: u32| held.keepers[rows[position as usize]];
+        let row = |position: u32| rows[position as usize];
         let removals = clusters.removals.iter();
         self.removals.extend(removals.map(|removal| {
+            let via = removal.via;
             FoundRemoval {
-                place: held.places[rows[removal.position as usize]],
-                kept: keeper(removal.kept),
+                place: held.places[row(removal.position)],
+                kept: held.keepers[row(removal.kept)],
                 similarity: removal.similarity,
-                via: removal
-                    .via
-                    .map(|(via, similarity)| (keeper(via), similarity)),
+                via: via.map(|(via, similarity)| (held.keepers[row(via)], similarity)),
             }
         }));
-        let removed = clusters.removals.iter();
-        Ok(removed
-            .map(|removal| rows[removal.position as usize])
-            .collect())
+        let removals = clusters.removals.iter();
+        Ok(removals.map(|removal| row(removal.position)).collect())
+    }
+}
+
+impl Before {
+    /// How many more than `max_bucket` are kept in each bucket, where more are.
+    fn unlisted(&self, max_bucket: usize) -> HashMap<Bucket, u32> {
+        let most = u32::try_from(max_bucket).unwrap_or(u32::MAX);
+        let more = self.kept.iter().filter(|(_, kept)| **kept > most);
+        more.map(|(bucket, kept)| (*bucket, kept - most)).collect()
     }
 }
 
