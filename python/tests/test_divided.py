@@ -10,7 +10,7 @@ from corpora import corpus
 
 import simgpu
 from simgpu import _dedup, _divided
-from simgpu.errors import InputError, ParameterError
+from simgpu.errors import DefectError, InputError, ParameterError
 
 TEXTS = corpus(300, seed=3) + corpus(40, seed=3) + ["x y z " * 9, "x y  z " * 9]
 # Boilerplate: many documents that share buckets and are not similar.
@@ -264,6 +264,14 @@ def test_what_cannot_be_divided_is_refused():
         plan_of(weights="rarity").search()
     with pytest.raises(ParameterError, match="max_bucket"):
         plan_of(max_bucket=0).search()
+
+
+def test_lost_documents_are_a_defect():
+    report = {"counts": {"documents": 5, "skipped": 1}}
+    _divided.add_clusters(report, 3, 1, [(1, 1)])
+    assert report["cluster_sizes"] == {1: 2, 2: 1}
+    with pytest.raises(DefectError, match="5 records came, but 2 are kept, 1 removed and 1 skipped"):
+        _divided.add_clusters(report, 2, 1, [(1, 1)])
 
 
 def test_records_of_other_parameters_are_refused():

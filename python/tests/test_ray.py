@@ -7,12 +7,12 @@ import pytest
 from corpora import corpus
 
 import simgpu
-from simgpu.errors import ParameterError
+from simgpu.errors import InputError, ParameterError
 
 ray = pytest.importorskip("ray")
 pytest.importorskip("ray.data")
 
-from simgpu.ray import sign  # noqa: E402
+from simgpu.ray import dedup, sign  # noqa: E402
 
 TEXTS = [*corpus(300, seed=3), *corpus(40, seed=3), "", "x y z " * 9, "x y  z " * 9]
 
@@ -32,8 +32,9 @@ def cluster():
     ray.shutdown()
 
 
-def dataset(texts):
-    return ray.data.from_arrow(pa.table({"doc": range(len(texts)), "body": texts})).repartition(3)
+def dataset(texts, ids=None):
+    ids = range(len(texts)) if ids is None else ids
+    return ray.data.from_arrow(pa.table({"doc": ids, "body": texts})).repartition(3)
 
 
 def test_signatures_are_those_of_one_machine(cluster):
@@ -48,3 +49,39 @@ def test_bad_arguments_are_refused(cluster):
         sign(dataset(["a"]), id="doc", text="text")
     with pytest.raises(ParameterError, match="num_perm"):
         sign(dataset(["a"]), id="doc", text="body", num_perm=0)
+
+
+def test_a_cluster_finds_what_one_machine_finds(cluster):
+    texts = corpus(600, seed=9)
+    for row in range(3, 300, 12):
+        texts[row] = texts[600 - row]
+    words = [f"link{number}" for number in range(40)]
+    for number in range(40):
+        words[number] = f"changed{number}"
+        texts[5 + 14 * number] = " ".join(words)
+    texts[1] = ""
+    ids = [3 * row for row in range(len(texts))]
+    arguments = {"cluster": "connected", "keep": "longest", "threshold": 0.6}
+    expected = simgpu.dedup(texts, id=ids, candidates="lsh", **arguments)
+    found = dedup(dataset(texts, ids), id="doc", text="body", partitions=2, **arguments)
+    names = ("id", "kept_id", "similarity", "found_by")
+    rows, removed = (
+        sorted(tuple(row[name] for name in names) for row in table)
+        for table in (expected.removed.to_pylist(), found.removed.take_all())
+    )
+    assert len(rows) > 80 and rows == removed
+    kept = [row["doc"] for row in found.kept.take_all()]
+    assert sorted(kept) == sorted(set(ids) - {row[0] for row in rows})
+    assert found.kept.schema().names == ["doc", "body"]
+    assert {name: found.report["counts"][name] for name in expected.counts} == expected.counts
+    assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
+
+
+def test_bad_records_are_refused(cluster):
+    arguments = {"id": "doc", "text": "body", "partitions": 1}
+    with pytest.raises(ParameterError, match="whole numbers, or use simgpu.spark"):
+        dedup(dataset(["a"], ["x"]), **arguments)
+    with pytest.raises(InputError, match="the record with doc 1 has no text"):
+        dedup(dataset(["a", None]), **arguments)
+    with pytest.raises(InputError, match="several records have doc 7"):
+        dedup(dataset(["a", "b"], [7, 7]), **arguments)

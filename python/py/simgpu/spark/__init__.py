@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from .. import __version__, _dedup, _divided
-from ..errors import DefectError, ParameterError
-from ._checkpoints import Checkpoints, raised
+from .. import __version__, _divided
+from .._divided import raised
+from ..errors import ParameterError
+from ._checkpoints import Checkpoints
 from ._stages import Columns, Layout, Stages, checked_columns, mapped
 
 if TYPE_CHECKING:
@@ -116,8 +117,9 @@ def dedup(
         shingling: A Shingling or the name of its unit; by default the scheme's.
         bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
         rows: Slots per band, with ``bands``.
-        verify: How candidate pairs are verified: ``"exact"`` sends the texts of linked documents, ``"signature"`` 8 bits
-            per permutation, ``"none"`` nothing.
+        verify: How candidate pairs are verified: ``"exact"`` compares texts, ``"signature"`` 8 bits per permutation;
+            ``"none"`` accepts them all. Spark sends the texts or signatures of all documents to a join, unless the
+            linked ones fit a broadcast.
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
@@ -136,24 +138,15 @@ def dedup(
         InputError: A record is bad, or two have the same place.
         DefectError: Documents were lost.
     """
-    settings = _settings(locals())
-    stages, checkpoints = _stages(df, "dedup", locals(), settings)
+    stages, checkpoints = _stages(df, "dedup", locals())
     removals = stages.searched(pairs=False)
     removed = stages.removed(removals)
     kept = stages.kept(removed)
-    report = _report(df, stages, removals, settings)
-    counts = report["counts"]
+    report = _report(stages, removals)
     with raised():
         sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
-        counts["removed"] = removed.count()
-        counts["kept"] = kept.count()
-    _check(counts)
-    by_size = {size + 1: clusters for size, clusters in sizes}
-    counts["clusters"] = sum(by_size.values())
-    counts["largest_cluster"] = max(by_size, default=0)
-    alone = counts["kept"] - counts["clusters"]
+        _divided.add_clusters(report, kept.count(), removed.count(), [*map(tuple, sizes)])
     report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}
-    report["cluster_sizes"] = dict(sorted(({1: alone} if alone else {}).items() | by_size.items()))
     report["stages"] = checkpoints.seconds
     names = {"place": "id", "kept": "kept_id", "via": "via_id"}
     columns = ("id", "kept_id", "similarity", "found_by", "via_id", "via_similarity")
@@ -193,11 +186,10 @@ def pairs(
     """
     if identical not in ("all", "star"):
         raise ParameterError(f"unknown identical {identical!r}; choose one of all, star")
-    settings = _settings(locals())
-    stages, checkpoints = _stages(df, "pairs", locals(), settings)
+    stages, checkpoints = _stages(df, "pairs", locals())
     found = stages.searched(pairs=True)
     similar = stages.similar(found, star=identical == "star")
-    report = _report(df, stages, found, settings)
+    report = _report(stages, found)
     counts = report["counts"]
     counts["similar_pairs"] = similar.count()
     counts["kept"] = counts["documents"] - counts["skipped"]
@@ -254,20 +246,14 @@ def band_keys(
         ParameterError: An argument is unknown or out of range.
     """
     checked_columns(df, Columns(id, text))
-    plan = _divided.Plan({**_settings(locals()), "verify": "none"})
+    plan = _divided.Plan({**_divided.settings_of(locals()), "verify": "none"})
     kind = df.schema[id].dataType.simpleString()
     table = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
     return mapped(table, _divided.Band(plan), f"id {kind}, band int, key bigint")
 
 
-def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
-    """What decides the search, of the arguments of a call."""
-    settings = _dedup._settings(arguments)
-    return {**settings, "candidates": "lsh", "join_mib": 0, "threads": 1, "progress": None}
-
-
 def _stages(
-    df: DataFrame, command: str, arguments: dict[str, Any], settings: dict[str, Any]
+    df: DataFrame, command: str, arguments: dict[str, Any]
 ) -> tuple[Stages, Checkpoints]:
     """The stages of a search, and the tables that they have written before."""
     columns = Columns(arguments["id"], arguments["text"], arguments["order"])
@@ -277,7 +263,7 @@ def _stages(
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
     of_dedup = ("cluster", "keep", "max_bucket")
     plan = _divided.Plan(
-        settings,
+        _divided.settings_of(arguments),
         **{name: arguments[name] for name in of_dedup if name in arguments},
         component_mib=arguments["component_mib"],
         record=columns.key,
@@ -313,11 +299,8 @@ def _partitions(session: Any) -> int:
     return int(session.conf.get("spark.sql.shuffle.partitions", "200"))
 
 
-def _report(
-    df: DataFrame, stages: Stages, searched: DataFrame, settings: dict[str, Any]
-) -> dict[str, Any]:
+def _report(stages: Stages, searched: DataFrame) -> dict[str, Any]:
     """Counts and parameters, without the counts of documents that are kept and removed."""
-    search = stages.plan.search()
     with raised():
         of_tasks = searched.where(F.col("counts").isNotNull()).select("counts").collect()
         signed = stages.signed.agg(
@@ -326,31 +309,11 @@ def _report(
             F.sum("length"),
         ).collect()[0]
         identical = stages.repeats.count()
-    sums, by_matches = _divided.added_counts(row[0] for row in of_tasks)
-    counts = {
-        "documents": stages.records_of_input,
-        "kept": 0,
-        "removed": 0,
-        "skipped": signed[0],
-        "identical": identical,
-        "without_shingles": signed[1],
-        **sums,
-        "clusters": 0,
-        "largest_cluster": 0,
-        "bytes": signed[2] or 0,
-    }
-    report: dict[str, Any] = {"command": "", "counts": counts, "parameters": search.parameters}
-    precision = search.expected_precision(by_matches)
-    if precision is not None:
-        report["expected_precision"] = precision
-    return report
-
-
-def _check(counts: dict[str, int]) -> None:
-    """Each record is kept, removed or skipped."""
-    found = counts["kept"] + counts["removed"] + counts["skipped"]
-    if found != counts["documents"]:
-        raise DefectError(
-            f"{counts['documents']} records came, but {counts['kept']} are kept, {counts['removed']} removed and "
-            f"{counts['skipped']} skipped; run again with an input that does not change, and report it if this remains"
-        )
+    skipped, without_shingles, bytes_of_texts = signed
+    return _divided.report_of(
+        stages.plan.search(),
+        stages.records_of_input,
+        (skipped, without_shingles, bytes_of_texts or 0),
+        identical,
+        (row[0] for row in of_tasks),
+    )

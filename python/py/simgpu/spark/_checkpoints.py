@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import functions as F
 
-from .. import errors
+from .._divided import raised
 from ..errors import ParameterError
 
 DataFrame = Any
@@ -76,18 +74,3 @@ def _is_missing(error: Exception) -> bool:
     text = str(error).lower()
     missing = ("path_not_found", "does not exist", "no such file", "not found", "no files found")
     return any(words in text for words in (*missing, "unable_to_infer_schema", "infer schema"))
-
-
-@contextmanager
-def raised() -> Iterator[None]:
-    """Raises the errors of simgpu that a task raised on another machine as what they are."""
-    try:
-        yield
-    except errors.Error:
-        raise
-    except Exception as error:
-        found = re.search(r"simgpu\.errors\.(\w+): ([^\n]*)", str(error))
-        kind = getattr(errors, found[1], None) if found else None
-        if kind is None:
-            raise
-        raise kind(found[2]) from error

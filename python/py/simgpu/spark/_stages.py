@@ -10,9 +10,9 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from .. import _divided
-from .._divided import Plan
+from .._divided import Plan, raised
 from ..errors import InputError, ParameterError, UnsupportedError
-from ._checkpoints import Checkpoints, raised
+from ._checkpoints import Checkpoints
 
 DataFrame = Any
 

@@ -1,0 +1,56 @@
+"""The stages of a search that is divided among machines, without the engine that moves their tables.
+
+A stage takes an iterator of Arrow batches and returns another: what ``mapInArrow`` of Spark calls. ``simgpu.spark`` and
+``simgpu.ray`` say how the tables between them are partitioned and sorted.
+"""
+
+from .identical import Identical
+from .links import Contract, Members, gather, link
+from .plan import Plan, settings_of
+from .raised import raised
+from .report import add_clusters, added_counts, report_of
+from .search import Search
+from .signing import Band, Number, Sign, SignAlone
+from .tables import (
+    DOCUMENTS,
+    LEAST,
+    LINKED,
+    LINKS,
+    MEMBERS,
+    PAIRS,
+    REMOVALS,
+    SIGNED,
+    Batches,
+    batch_of,
+    schema_of,
+)
+
+__all__ = [
+    "DOCUMENTS",
+    "LEAST",
+    "LINKED",
+    "LINKS",
+    "MEMBERS",
+    "PAIRS",
+    "REMOVALS",
+    "SIGNED",
+    "Band",
+    "Batches",
+    "Contract",
+    "Identical",
+    "Members",
+    "Number",
+    "Plan",
+    "Search",
+    "Sign",
+    "SignAlone",
+    "add_clusters",
+    "added_counts",
+    "batch_of",
+    "gather",
+    "link",
+    "raised",
+    "report_of",
+    "schema_of",
+    "settings_of",
+]

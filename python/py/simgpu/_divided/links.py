@@ -1,0 +1,116 @@
+"""Links between the documents of buckets, and the components that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from .. import _simgpu
+from .tables import LEAST, LINKED, LINKS, MEMBERS, Batches, batch_of, columns_of, rows_of, words_of
+
+#: Linked documents in the memory of a task, before it writes the links of their components: some 100 MB.
+_LINKED_AT_A_TIME = 1 << 20
+
+#: Members of buckets in a batch.
+_MEMBERS_AT_A_TIME = 1 << 17
+
+#: A bucket that a document shares.
+_BUCKET = np.dtype([("band", "<u4"), ("key", "<i8")])
+
+
+@dataclass(frozen=True)
+class Members:
+    """Lists the members of the buckets of some bands: (place, keys) to ``MEMBERS``."""
+
+    bands: int
+    first: int
+    end: int
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        bands = np.arange(self.first, self.end, dtype=np.int32)
+        rows = max(1, _MEMBERS_AT_A_TIME // len(bands))
+        for batch in batches:
+            for start in range(0, batch.num_rows, rows):
+                part = batch.slice(start, rows)
+                keys = words_of(part.column("keys"), self.bands)[:, self.first : self.end]
+                yield batch_of(
+                    MEMBERS,
+                    place=pa.array(np.repeat(part.column("place").to_numpy(), len(bands))),
+                    band=pa.array(np.tile(bands, part.num_rows)),
+                    key=pa.array(np.ascontiguousarray(keys).reshape(-1).view("<i8")),
+                )
+
+
+def link(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Links the documents of buckets: ``MEMBERS``, by ascending band, key and place, to ``LINKS``.
+
+    Rows with a band are the members of buckets of two or more; others link a document to the least place of those it is
+    linked with here.
+    """
+    links = _simgpu.DividedLinks()
+    for batch in batches:
+        shared = columns_of(links.add_members(*(batch.column(name) for name in ("band", "key", "place"))))
+        if len(shared["place"]) > 0:
+            yield batch_of(LINKS, **shared)
+        if len(links) >= _LINKED_AT_A_TIME:
+            yield batch_of(LINKS, **columns_of(links.take()))
+    yield batch_of(LINKS, **columns_of(links.take()))
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Leaves the fewest links that make the same components: ``LEAST`` to ``LEAST``.
+
+    With all links in one task and no limit, these are the components.
+    """
+
+    limit: int | None = _LINKED_AT_A_TIME
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        links = _simgpu.DividedLinks()
+        for batch in batches:
+            links.add_links(batch.column("least"), batch.column("place"))
+            if self.limit is not None and len(links) >= self.limit:
+                yield batch_of(LEAST, **columns_of(links.take()))
+        taken = columns_of(links.take())
+        for start in range(0, len(taken["place"]), _MEMBERS_AT_A_TIME):
+            yield batch_of(
+                LEAST,
+                **{name: column.slice(start, _MEMBERS_AT_A_TIME) for name, column in taken.items()},
+            )
+
+
+def gather(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Gathers the buckets of each document: (place, component, band, key) to ``LINKED``.
+
+    Rows come by ascending place. One row of each place has the component, the others a bucket.
+    """
+    place: int | None = None
+    component: int | None = None
+    buckets: list[bytes] = []
+    for batch in batches:
+        places = batch.column("place").to_numpy()
+        has_bucket = np.asarray(batch.column("band").is_valid())
+        packed = np.empty(batch.num_rows, _BUCKET)
+        packed["band"] = batch.column("band").fill_null(0).to_numpy()
+        packed["key"] = batch.column("key").fill_null(0).to_numpy()
+        components = batch.column("component").fill_null(0).to_numpy()
+        starts = np.flatnonzero(np.diff(places, prepend=places[:1] - 1)) if len(places) else []
+        rows: list[tuple[int, int | None, bytes]] = []
+        for start, end in zip(starts, [*starts[1:], len(places)], strict=True):
+            if int(places[start]) != place:
+                if place is not None:
+                    rows.append((place, component, b"".join(buckets)))
+                place, component, buckets = int(places[start]), None, []
+            own = slice(start, end)
+            buckets.append(packed[own][has_bucket[own]].tobytes())
+            of_component = np.flatnonzero(~has_bucket[own])
+            if len(of_component) > 0:
+                component = int(components[own][of_component[0]])
+        if rows:
+            yield rows_of(LINKED, rows)
+    if place is not None:
+        yield rows_of(LINKED, [(place, component, b"".join(buckets))])

@@ -1,0 +1,24 @@
+"""Errors of tasks on other machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .. import errors
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Raises the errors of simgpu that a task raised on another machine as what they are."""
+    try:
+        yield
+    except errors.Error:
+        raise
+    except Exception as error:
+        found = re.search(r"simgpu\.errors\.(\w+): ([^\n]*)", str(error))
+        kind = getattr(errors, found[1], None) if found else None
+        if kind is None:
+            raise
+        raise kind(found[2]) from error

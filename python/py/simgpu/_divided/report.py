@@ -1,0 +1,82 @@
+"""The report of a divided search, and the account of its documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from .._simgpu import DividedSearch
+from ..errors import DefectError
+
+
+def added_counts(counts: Iterable[str]) -> tuple[dict[str, int], list[int]]:
+    """The sums of the counts of tasks, and the numbers of compared candidates by equal slots."""
+    names = ("candidate_pairs", "similar_pairs", "large_buckets", "omitted_pairs")
+    sums = dict.fromkeys(names, 0)
+    by_matches: list[int] = []
+    for of_task in map(json.loads, counts):
+        for name in names:
+            sums[name] += of_task[name]
+        matches = of_task["by_matches"]
+        by_matches = [a + b for a, b in zip(by_matches or [0] * len(matches), matches, strict=True)]
+    return sums, by_matches
+
+
+def report_of(
+    search: DividedSearch,
+    documents: int,
+    signed: tuple[int, int, int],
+    identical: int,
+    of_tasks: Iterable[str],
+) -> dict[str, Any]:
+    """Counts and parameters, as in ``report.json``, without the documents that are kept and removed.
+
+    Args:
+        signed: How many documents are skipped, how many have no shingles, and the bytes of all texts.
+        of_tasks: The counts of each task of the search.
+    """
+    skipped, without_shingles, bytes_of_texts = signed
+    sums, by_matches = added_counts(of_tasks)
+    counts = {
+        "documents": documents,
+        "kept": 0,
+        "removed": 0,
+        "skipped": skipped,
+        "identical": identical,
+        "without_shingles": without_shingles,
+        **sums,
+        "clusters": 0,
+        "largest_cluster": 0,
+        "bytes": bytes_of_texts,
+    }
+    report: dict[str, Any] = {"command": "", "counts": counts, "parameters": search.parameters}
+    precision = search.expected_precision(by_matches)
+    if precision is not None:
+        report["expected_precision"] = precision
+    return report
+
+
+def add_clusters(
+    report: dict[str, Any], kept: int, removed: int, removed_of_cluster: Iterable[tuple[int, int]]
+) -> None:
+    """Adds the documents that are kept and removed to a report, and the sizes of clusters.
+
+    Args:
+        removed_of_cluster: How many documents are removed of a cluster, and of how many clusters so many.
+
+    Raises:
+        DefectError: A document is neither kept nor removed nor skipped.
+    """
+    counts = report["counts"]
+    counts |= {"kept": kept, "removed": removed}
+    if kept + removed + counts["skipped"] != counts["documents"]:
+        raise DefectError(
+            f"{counts['documents']} records came, but {kept} are kept, {removed} removed and "
+            f"{counts['skipped']} skipped; run again with an input that does not change, and report it if this remains"
+        )
+    by_size = {size + 1: clusters for size, clusters in removed_of_cluster}
+    counts["clusters"] = sum(by_size.values())
+    counts["largest_cluster"] = max(by_size, default=0)
+    alone = {1: kept - counts["clusters"]} if kept > counts["clusters"] else {}
+    report["cluster_sizes"] = dict(sorted((alone | by_size).items()))

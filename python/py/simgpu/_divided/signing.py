@@ -1,0 +1,123 @@
+"""Signing: texts to digests, band keys and signatures, and keys to places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from .. import _simgpu
+from ..errors import InputError
+from .plan import Plan
+from .tables import SIGNED, Batches, batch_of, columns_of, words_of
+
+
+@dataclass(frozen=True)
+class Sign:
+    """Signs documents: (place, text) to ``SIGNED``. A bad record that is skipped has no length."""
+
+    plan: Plan
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        search = self.plan.search()
+        for batch in batches:
+            place, text = batch.columns
+            good, bad = self._good(place, text)
+            if bad:
+                yield batch_of(SIGNED, place=pa.nulls(bad, pa.int64()))
+            if good is not None:
+                place, text = place.filter(good), text.filter(good)
+            if len(place) > 0:
+                yield batch_of(SIGNED, place=place, **columns_of(search.sign(text)))
+
+    def _good(self, place: pa.Array, text: pa.Array) -> tuple[pa.Array | None, int]:
+        """Which records are good, if some are not, and the number of bad ones."""
+        if place.null_count == 0 and text.null_count == 0:
+            return None, 0
+        good = np.asarray(place.is_valid()) & np.asarray(text.is_valid())
+        bad = np.flatnonzero(~good)
+        if not self.plan.skips:
+            row = int(bad[0])
+            name = f"the record with {self.plan.record} {place[row].as_py()!r}"
+            problem = f"{name} has no text"
+            if not place[row].is_valid:
+                problem = f"a record has no {self.plan.record}"
+            raise InputError(f'{problem}; correct it, or pass on_bad_record="skip"')
+        return pa.array(good), len(bad)
+
+
+@dataclass(frozen=True)
+class SignAlone:
+    """Signs documents with a ``Signer`` of these options: (id, text) to (id, signature)."""
+
+    options: dict[str, Any]
+
+    def signer(self) -> _simgpu.Signer:
+        return _simgpu.Signer(**self.options)
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        signer = self.signer()
+        for batch in batches:
+            ids, texts = batch.columns
+            slots = np.asarray(signer.sign(texts))
+            bytes_of_row = slots.shape[1] * slots.itemsize
+            slots = np.ascontiguousarray(slots, slots.dtype.newbyteorder("<"))
+            rows = pa.FixedSizeBinaryArray.from_buffers(
+                pa.binary(bytes_of_row), len(slots), [None, pa.py_buffer(slots)]
+            )
+            yield pa.RecordBatch.from_arrays([ids, rows.cast(pa.binary())], ["id", "signature"])
+
+
+@dataclass(frozen=True)
+class Band:
+    """The band keys of documents: (id, text) to (id, band, key)."""
+
+    plan: Plan
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        search = self.plan.search()
+        for batch in batches:
+            signed = columns_of(search.sign(batch.column(1)))
+            has_shingles = signed["digest"].is_valid()
+            ids, keys = batch.column(0).filter(has_shingles), signed["keys"].filter(has_shingles)
+            rows = np.repeat(np.arange(len(ids)), search.bands)
+            bands = np.tile(np.arange(search.bands, dtype=np.int32), len(ids))
+            words = words_of(keys, search.bands).reshape(-1).view("<i8")
+            yield pa.RecordBatch.from_arrays(
+                [ids.take(pa.array(rows)), pa.array(bands), pa.array(words)], ["id", "band", "key"]
+            )
+
+
+@dataclass(frozen=True)
+class Number:
+    """Numbers sorted keys: (key) to (head, key, row), where ``head`` is the first key of the partition."""
+
+    name: str
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        import pyarrow.compute as pc
+
+        head = last = None
+        row = 0
+        for batch in batches:
+            keys = batch.column(0)
+            if len(keys) == 0:
+                continue
+            head = keys[0] if head is None else head
+            before = keys.slice(0, len(keys) - 1)
+            repeated = keys.slice(1).filter(pc.equal(keys.slice(1), before))
+            if last is not None and last == keys[0]:
+                repeated = keys.slice(0, 1)
+            if len(repeated) > 0:
+                raise InputError(
+                    f"several records have {self.name} {repeated[0].as_py()!r}; make it unique, or pass the name of a "
+                    "column as order that is"
+                )
+            rows = pa.array(np.arange(row, row + len(keys)))
+            yield pa.RecordBatch.from_arrays(
+                [pa.repeat(head, len(keys)), keys, rows], ["head", "key", "row"]
+            )
+            last, row = keys[len(keys) - 1], row + len(keys)

@@ -1,0 +1,93 @@
+"""The tables that go from stage to stage: their columns, and batches of them.
+
+A *place* is the number of a document in the order of all documents; places need not be consecutive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Batches = Iterable[pa.RecordBatch]
+
+SIGNED = "place bigint, digest binary, length bigint, keys binary, signature binary"
+DOCUMENTS = (
+    "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"
+)
+MEMBERS = "place bigint, band int, key bigint"
+LINKS = "least bigint, place bigint, band int, key bigint"
+LEAST = "least bigint, place bigint"
+LINKED = "place bigint, component bigint, buckets binary"
+REMOVALS = (
+    "place bigint, kept bigint, similarity double, via bigint, via_similarity double, counts string"
+)
+PAIRS = "a bigint, b bigint, similarity double, counts string"
+
+_TYPES = {
+    "bigint": pa.int64(),
+    "int": pa.int32(),
+    "double": pa.float64(),
+    "binary": pa.binary(),
+    "string": pa.string(),
+}
+
+
+def schema_of(columns: str) -> pa.Schema:
+    """The Arrow schema of columns that are named as Spark names them."""
+    named = (column.split() for column in columns.split(", "))
+    return pa.schema([(name, _TYPES[kind]) for name, kind in named])
+
+
+def batch_of(schema: str, **columns: Any) -> pa.RecordBatch:
+    """A batch of this schema; columns that are left out are null."""
+    rows = len(next(iter(columns.values())))
+    arrays = []
+    for column in schema_of(schema):
+        values = columns.get(column.name)
+        if values is None:
+            values = pa.nulls(rows, column.type)
+        if isinstance(values, pa.ChunkedArray):
+            values = values.combine_chunks()
+        arrays.append(values if values.type == column.type else values.cast(column.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema_of(schema))
+
+
+def rows_of(schema: str, rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    own = schema_of(schema)
+    arrays = [pa.array(values, kind) for values, kind in zip(columns, own.types, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=own)
+
+
+def columns_of(table: Any) -> dict[str, pa.Array]:
+    """The columns of a table of the extension module."""
+    batches = pa.RecordBatchReader.from_stream(table).read_all().combine_chunks().to_batches()
+    if not batches:
+        return {name: pa.array([], pa.null()) for name in table.column_names}
+    return dict(zip(batches[0].schema.names, batches[0].columns, strict=True))
+
+
+def words_of(column: pa.Array, of_row: int) -> NDArray[np.uint64]:
+    """The words of binaries of equal length, ``[rows, of_row]``."""
+    column = column.cast(pa.binary())
+    _, offsets, values = column.buffers()
+    if len(column) == 0 or values is None:
+        return np.empty((0, of_row), "<u8")
+    bounds = np.frombuffer(offsets, "<i4")[column.offset :][: len(column) + 1]
+    words = np.frombuffer(values, np.uint8)[bounds[0] : bounds[-1]]
+    if column.null_count > 0 or len(words) != len(column) * of_row * 8:
+        raise InputError(
+            "a record of an intermediate table has another length than this run writes; use the same version of "
+            "simgpu on all machines"
+        )
+    return words.view("<u8").reshape(-1, of_row) if words.ctypes.data % 8 == 0 else (
+        np.frombuffer(words.tobytes(), "<u8").reshape(-1, of_row)
+    )

@@ -1,0 +1,176 @@
+"""Deduplication and signing on Ray Data, on CPUs or GPUs.
+
+simgpu must be installed on all machines of the cluster. The stages are those of the command, and so are the results: the
+same documents are kept, with the same counts. ``simgpu.spark`` takes more documents, and goes on where it was stopped;
+``docs/distributed.md`` says when to use which.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from .. import _divided
+from .._divided import raised
+from ..errors import ParameterError
+from ._stages import Stages, mapped
+
+if TYPE_CHECKING:
+    from .._simgpu import Scheme, Shingling
+
+    Dataset = Any
+
+__all__ = ["Deduplicated", "dedup", "sign"]
+
+
+class Deduplicated:
+    """What :func:`dedup` keeps, and why it removes the rest."""
+
+    kept: Dataset
+    """The kept rows of the input, with all of its columns."""
+
+    removed: Dataset
+    """The removed documents: id, kept_id, similarity, found_by, via_id and via_similarity."""
+
+    report: dict[str, Any]
+    """Counts, parameters and sizes of clusters, as in ``report.json`` of the command."""
+
+    def __init__(self, kept: Dataset, removed: Dataset, report: dict[str, Any]) -> None:
+        self.kept = kept
+        self.removed = removed
+        self.report = report
+
+    def __repr__(self) -> str:
+        counts = self.report["counts"]
+        return f"<Deduplicated: {counts['kept']} of {counts['documents']} documents kept>"
+
+
+def dedup(
+    dataset: Dataset,
+    *,
+    id: str,
+    text: str,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    verify: str = "exact",
+    cluster: str = "greedy",
+    keep: str = "first",
+    max_bucket: int = 4096,
+    on_bad_record: str = "fail",
+    backend: str = "auto",
+    partitions: int = 200,
+    component_mib: int = 256,
+    links_in_one_task: int = 20_000_000,
+    **resources: Any,
+) -> Deduplicated:
+    """Finds near-duplicates in a dataset, and keeps one document of each cluster.
+
+    The first document of a cluster is the one with the least id, as the command takes that of the earlier record: files
+    in order whose ids ascend give the same result.
+
+    Ray holds the tables between the stages in its object store and spills them to disk; nothing is left of them if the
+    driver stops. Each of ``partitions`` parts of a shuffled table must fit in the memory of one task, and the driver
+    holds 24 bytes per linked or removed document.
+
+    Args:
+        dataset: The documents. It is read several times, so it must give the same rows each time.
+        id: The column of ids: unique whole numbers.
+        text: The column of texts.
+        partitions: Parts of shuffled tables.
+        links_in_one_task: The most links that one task joins to components, in some 100 bytes each.
+        resources: What ``Dataset.map_batches`` takes beside, for signing: ``num_gpus=1, backend="gpu"`` signs on GPUs.
+
+    The other arguments are those of :func:`simgpu.spark.dedup`.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range.
+        InputError: A record is bad, or two have the same id.
+        UnsupportedError: There are more links than ``links_in_one_task``.
+        DefectError: Documents were lost.
+    """
+    if on_bad_record not in ("fail", "skip"):
+        raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
+    plan = _divided.Plan(
+        _divided.settings_of(locals()),
+        cluster=cluster,
+        keep=keep,
+        max_bucket=max_bucket,
+        component_mib=component_mib,
+        record=id,
+        skips=on_bad_record == "skip",
+    )
+    search = plan.search()
+    records = _columns(dataset, (id, text), ("place", "text"))
+    kind = dict(zip(dataset.schema().names, dataset.schema().types, strict=True))[id]
+    if not (isinstance(kind, pa.DataType) and pa.types.is_integer(kind)):
+        raise ParameterError(
+            f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
+        )
+    stages = Stages(records, plan, partitions, links_in_one_task, resources)
+    with raised():
+        removed = stages.removed
+        kept = stages.kept(dataset, id, text)
+        of_tasks = stages.counts_of_tasks()
+        signed = stages.counts_of_signed()
+        report = _divided.report_of(search, dataset.count(), signed, stages.repeats(), of_tasks)
+        sizes = stages.removed_of_cluster()
+        _divided.add_clusters(report, kept.count(), removed.count(), sizes)
+    report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}
+    names = {"place": "id", "kept": "kept_id", "via": "via_id"}
+
+    def with_ids(table: pa.Table) -> pa.Table:
+        columns = {
+            names.get(name, name): table[name].cast(kind) if name in names else table[name]
+            for name in ("place", "kept", "similarity", "found_by", "via", "via_similarity")
+        }
+        return pa.table(columns)
+
+    removed = removed.map_batches(with_ids, batch_format="pyarrow", batch_size=None)
+    return Deduplicated(kept, removed, report)
+
+
+def sign(
+    dataset: Dataset,
+    *,
+    id: str,
+    text: str,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    backend: str = "auto",
+    **resources: Any,
+) -> Dataset:
+    """Signs documents: (id, signature), the slots of a document as little-endian bytes, 4 or 8 each.
+
+    A text that is null has the signature of the empty set, as in :meth:`simgpu.Signer.sign`.
+
+    Args:
+        resources: What ``Dataset.map_batches`` takes beside: ``num_gpus=1, backend="gpu"`` signs on GPUs.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range.
+    """
+    options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
+    stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
+    stage.signer()
+    return mapped(_columns(dataset, (id, text), ("id", "text")), stage, **resources)
+
+
+def _columns(dataset: Dataset, names: tuple[str, ...], renamed: tuple[str, ...]) -> Dataset:
+    """Columns under other names."""
+    known = dataset.schema().names
+    for name in names:
+        if name not in known:
+            raise ParameterError(f"no column {name!r}; give one of {', '.join(known)}")
+
+    def selected(table: pa.Table) -> pa.Table:
+        return pa.table([table[name] for name in names], renamed)
+
+    return dataset.map_batches(selected, batch_format="pyarrow", batch_size=None)

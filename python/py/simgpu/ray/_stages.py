@@ -1,0 +1,398 @@
+"""The tables between the stages of a search, as datasets of Ray Data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import ray
+
+from .. import _divided
+from .._divided import Batches, Plan, batch_of, schema_of
+from ..errors import InputError, UnsupportedError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Dataset = Any
+    Stage = Callable[[Batches], Iterable[pa.RecordBatch]]
+
+#: Parts of a linked document: a row with a bucket for each that it shares, one with its keeper and length, and with
+#: exact verification one with its text.
+_PARTS = "place bigint, band int, key bigint, keeper bigint, length bigint, compared binary"
+
+_LINKED = "component bigint, place bigint, keeper bigint, length bigint, buckets binary, compared binary"
+
+#: Documents by the first one with the same text, and what the search says of that one.
+_DECIDED = (
+    "first bigint, place bigint, keeper bigint, "
+    "kept bigint, similarity double, via bigint, via_similarity double"
+)
+
+_REMOVED = (
+    "place bigint, kept bigint, similarity double, found_by string, via bigint, via_similarity double"
+)
+
+
+def mapped(dataset: Dataset, stage: Stage, schema: str | None = None, **resources: Any) -> Dataset:
+    """Applies a stage to each block."""
+    return dataset.map_batches(
+        lambda table: _applied(table, stage, schema),
+        batch_format="pyarrow",
+        batch_size=None,
+        **resources,
+    )
+
+
+def _applied(table: pa.Table, stage: Stage, schema: str | None) -> pa.Table:
+    # An empty block may have lost its columns.
+    batches = table.combine_chunks().to_batches() if table.num_rows > 0 else []
+    found = list(stage(batches))
+    if schema is None:
+        return pa.Table.from_batches(found) if found else table
+    return pa.Table.from_batches(found, schema_of(schema))
+
+
+class Stages:
+    """The stages of one search. Ray holds their tables in its object store, or on disk where they do not fit."""
+
+    def __init__(
+        self,
+        records: Dataset,
+        plan: Plan,
+        partitions: int,
+        links_in_one_task: int,
+        resources: dict[str, Any],
+    ) -> None:
+        self._records = records
+        self._plan = plan
+        self._partitions = partitions
+        self._links_in_one_task = links_in_one_task
+        self._resources = resources
+
+    def _shuffled(
+        self, dataset: Dataset, by: list[str], sort: dict[str, str], stage: Stage, schema: str
+    ) -> Dataset:
+        """Brings rows with equal values of ``by`` together, sorts each block, and applies a stage to it."""
+
+        def of_block(table: pa.Table) -> pa.Table:
+            sorted_table = table.sort_by(list(sort.items())) if table.num_rows > 0 else table
+            return _applied(sorted_table, stage, schema)
+
+        # A part of a hash shuffle is one block, as Ray's own groups are.
+        shuffled = dataset.repartition(self._partitions, keys=by)
+        return shuffled.map_batches(of_block, batch_format="pyarrow", batch_size=None)
+
+    @cached_property
+    def signed(self) -> Dataset:
+        """``SIGNED``, all records."""
+        sign = _divided.Sign(self._plan)
+        signed = mapped(self._records, sign, _divided.SIGNED, **self._resources).materialize()
+        places = mapped(signed, _Selected("place", ["place"]), "place bigint")
+        unique = _Unique(self._plan.record)
+        self._shuffled(places, ["place"], _ascending("place"), unique, "place bigint").materialize()
+        return signed
+
+    @cached_property
+    def documents(self) -> Dataset:
+        """``DOCUMENTS`` with shingles."""
+        columns = [field.name for field in schema_of(_divided.SIGNED)]
+        by_digest = mapped(self.signed, _Selected("digest", columns), _divided.SIGNED)
+        sort = _ascending("digest", "place")
+        identical = _divided.Identical(self._plan)
+        return self._shuffled(
+            by_digest, ["digest"], sort, identical, _divided.DOCUMENTS
+        ).materialize()
+
+    @cached_property
+    def _links(self) -> Dataset:
+        """``LINKS`` of the buckets of all bands."""
+        bands = self._plan.search().bands
+        distinct = mapped(
+            self.documents, _Selected("keeper", ["place", "keys"]), "place bigint, keys binary"
+        )
+        members = mapped(distinct, _divided.Members(bands, 0, bands), _divided.MEMBERS)
+        sort = _ascending("band", "key", "place")
+        return self._shuffled(
+            members, ["band", "key"], sort, _divided.link, _divided.LINKS
+        ).materialize()
+
+    @cached_property
+    def _components(self) -> tuple[Any, Any]:
+        """The places of all linked documents, ascending, and the components that they are in, in Ray's object store."""
+        links = mapped(self._links, _least_of_links, _divided.LEAST).materialize()
+        if links.count() > self._links_in_one_task:
+            raise UnsupportedError(
+                f"{links.count():,} links are more than one task may join; raise links_in_one_task (100 bytes of memory "
+                "each), or use simgpu.spark"
+            )
+        contracted = mapped(links.repartition(1), _divided.Contract(None), _divided.LEAST)
+        least, place = (_column(contracted, name) for name in ("least", "place"))
+        leasts = np.unique(least)
+        places = np.concatenate([leasts, place])
+        components = np.concatenate([leasts, least])
+        order = np.argsort(places, kind="stable")
+        return ray.put(places[order]), ray.put(components[order])
+
+    @cached_property
+    def searched(self) -> Dataset:
+        """``REMOVALS``, with the counts of tasks."""
+        places, components = self._components
+        parts = mapped(self._links, _bucket_parts, _PARTS)
+        documents = _DocumentParts(places, self._plan.verify == "signature")
+        parts = parts.union(mapped(self.documents, documents, _PARTS))
+        if self._plan.verify == "exact":
+            parts = parts.union(mapped(self._records, _TextParts(places), _PARTS))
+        gather = _Gathered(places, components, self._plan.verify)
+        linked = self._shuffled(parts, ["place"], _ascending("place"), gather, _LINKED)
+        sort = _ascending("component", "keeper")
+        if self._plan.keep == "longest":
+            sort = {"component": "ascending", "length": "descending", "keeper": "ascending"}
+        search = _Searched(self._plan)
+        return self._shuffled(
+            linked, ["component"], sort, search, _divided.REMOVALS
+        ).materialize()
+
+    @cached_property
+    def removed(self) -> Dataset:
+        """All documents to remove: place, kept, similarity, found_by, via and via_similarity."""
+        decided = mapped(self.documents, _documents_decided, _DECIDED)
+        decided = decided.union(mapped(self.searched, _removals_decided, _DECIDED))
+        removed = _Removed(self._plan.verify)
+        sort = _ascending("first", "place")
+        return self._shuffled(decided, ["first"], sort, removed, _REMOVED).materialize()
+
+    def kept(self, dataset: Dataset, key: str, text: str) -> Dataset:
+        """The good records that are not removed, as they came."""
+        removed = ray.put(np.sort(_column(self.removed, "place")))
+
+        def is_kept(table: pa.Table) -> pa.Table:
+            good = np.asarray(table[key].is_valid()) & np.asarray(table[text].is_valid())
+            table = table.filter(pa.array(good))
+            places = table[key].cast(pa.int64()).to_numpy()
+            return table.filter(pa.array(~_is_among(places, ray.get(removed))))
+
+        return dataset.map_batches(is_kept, batch_format="pyarrow", batch_size=None).materialize()
+
+    def counts_of_signed(self) -> tuple[int, int, int]:
+        """How many records are skipped, how many have no shingles, and the bytes of all texts."""
+
+        def counted(batches: Batches) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                lengths = batch.column("length")
+                no_shingles = batch.column("digest").null_count - lengths.null_count
+                total = int(np.sum(lengths.drop_null().to_numpy()))
+                row = (lengths.null_count, no_shingles, total)
+                names = ("skipped", "no_shingles", "bytes")
+                yield pa.RecordBatch.from_pydict(dict(zip(names, ([n] for n in row), strict=True)))
+
+        schema = "skipped bigint, no_shingles bigint, bytes bigint"
+        rows = mapped(self.signed, counted, schema).take_all()
+        skipped, no_shingles, total = (
+            sum(row[name] for row in rows) for name in ("skipped", "no_shingles", "bytes")
+        )
+        return skipped, no_shingles, total
+
+    def counts_of_tasks(self) -> list[str]:
+        """The counts of each task of the search."""
+        counts = mapped(self.searched, _Selected("counts", ["counts"]), "counts string")
+        return [row["counts"] for row in counts.take_all()]
+
+    def removed_of_cluster(self) -> list[tuple[int, int]]:
+        """How many documents are removed of a cluster, and of how many clusters so many."""
+        _, sizes = np.unique(_column(self.removed, "kept"), return_counts=True)
+        sizes, clusters = np.unique(sizes, return_counts=True)
+        return [*zip(sizes.tolist(), clusters.tolist(), strict=True)]
+
+    def repeats(self) -> int:
+        """The number of documents that repeat an earlier one."""
+        distinct = mapped(self.documents, _Selected("keeper", ["keeper"]), "keeper bigint")
+        return self.documents.count() - distinct.count()
+
+
+def _ascending(*names: str) -> dict[str, str]:
+    return dict.fromkeys(names, "ascending")
+
+
+def _column(dataset: Dataset, name: str) -> NDArray[np.int64]:
+    """A column of whole numbers, in the memory of this process."""
+    parts = [batch[name] for batch in dataset.iter_batches(batch_size=None, batch_format="numpy")]
+    return np.concatenate([np.empty(0, np.int64), *(part.astype(np.int64) for part in parts)])
+
+
+def _is_among(places: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of these places are among known ones, which ascend."""
+    found = np.searchsorted(known, places)
+    is_among = found < len(known)
+    is_among[is_among] = known[found[is_among]] == places[is_among]
+    return is_among
+
+
+class _Selected:
+    """Columns of the rows where one of them is not null."""
+
+    def __init__(self, name: str, columns: list[str]) -> None:
+        self.name, self.columns = name, columns
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch.filter(batch.column(self.name).is_valid()).select(self.columns)
+
+
+class _Unique:
+    """Refuses two equal places: sorted ones to nothing."""
+
+    def __init__(self, record: str) -> None:
+        self.record = record
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        parts = [batch.column("place").to_numpy() for batch in batches]
+        places = np.concatenate([np.empty(0, np.int64), *parts])
+        repeated = places[1:][places[1:] == places[:-1]]
+        if len(repeated) > 0:
+            raise InputError(f"several records have {self.record} {repeated[0]}; make it unique")
+        return iter(())
+
+
+def _least_of_links(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The links between documents, fewest: ``LINKS`` to ``LEAST``."""
+    links = (batch.filter(batch.column("band").is_null()) for batch in batches)
+    return _divided.Contract()(batch.select(["least", "place"]) for batch in links)
+
+
+def _bucket_parts(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """The shared buckets of each document: ``LINKS`` to ``_PARTS``."""
+    for batch in batches:
+        shared = batch.filter(batch.column("band").is_valid())
+        columns = {name: shared.column(name) for name in ("place", "band", "key")}
+        yield batch_of(_PARTS, **columns)
+
+
+class _DocumentParts:
+    """What the search needs to know of linked documents: ``DOCUMENTS`` to ``_PARTS``."""
+
+    def __init__(self, places: Any, with_signatures: bool) -> None:
+        self.places, self.with_signatures = places, with_signatures
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        known = ray.get(self.places)
+        for batch in batches:
+            distinct = batch.filter(batch.column("keeper").is_valid())
+            linked = distinct.filter(pa.array(_is_among(distinct.column("place").to_numpy(), known)))
+            columns = {name: linked.column(name) for name in ("place", "keeper", "length")}
+            if self.with_signatures:
+                columns["compared"] = linked.column("signature")
+            yield batch_of(_PARTS, **columns)
+
+
+class _TextParts:
+    """The texts of linked documents: (place, text) to ``_PARTS``."""
+
+    def __init__(self, places: Any) -> None:
+        self.places = places
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        known = ray.get(self.places)
+        for batch in batches:
+            good = batch.filter(batch.column("place").is_valid())
+            places = good.column("place").cast(pa.int64())
+            linked = pa.array(_is_among(places.to_numpy(), known))
+            texts = good.column("text").filter(linked)
+            yield batch_of(_PARTS, place=places.filter(linked), compared=texts)
+
+
+class _Gathered:
+    """Brings the parts of linked documents together: ``_PARTS``, by ascending place, to ``_LINKED``."""
+
+    def __init__(self, places: Any, components: Any, verify: str) -> None:
+        self.places, self.components, self.verify = places, components, verify
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(list(batches), schema_of(_PARTS))
+        buckets = table.filter(table["band"].is_valid())
+        documents = table.filter(table["keeper"].is_valid())
+        compared = table.filter(table["compared"].is_valid())
+        rows = buckets.select(["place"]).append_column("component", pa.nulls(len(buckets), pa.int64()))
+        rows = rows.append_column("band", buckets["band"]).append_column("key", buckets["key"])
+        gathered = list(_divided.gather(rows.combine_chunks().to_batches()))
+        gathered = pa.Table.from_batches(gathered, schema_of(_divided.LINKED))
+        places = documents["place"].to_numpy()
+        if not np.array_equal(places, gathered["place"].to_numpy()):
+            raise InputError("linked documents are missing; the input has changed while it was read")
+        of_place = np.searchsorted(ray.get(self.places), places)
+        columns = {name: documents[name] for name in ("place", "keeper", "length")}
+        columns |= {
+            "component": pa.array(ray.get(self.components)[of_place]),
+            "buckets": gathered["buckets"],
+        }
+        if self.verify != "none":
+            if not np.array_equal(places, compared["place"].to_numpy()):
+                raise InputError("texts are missing; the input has changed while it was read")
+            columns["compared"] = compared["compared"]
+        yield batch_of(_LINKED, **columns)
+
+
+class _Searched:
+    """``Search`` of components whose texts came as bytes."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        kind = pa.string() if self.plan.verify == "exact" else pa.binary()
+
+        def with_texts() -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                compared = batch.column("compared").cast(kind)
+                yield batch.set_column(batch.schema.get_field_index("compared"), "compared", compared)
+
+        return _divided.Search(self.plan)(with_texts())
+
+
+def _documents_decided(batches: Batches) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        names = ("first", "place", "keeper")
+        yield batch_of(_DECIDED, **{name: batch.column(name) for name in names})
+
+
+def _removals_decided(batches: Batches) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        removals = batch.filter(batch.column("counts").is_null())
+        names = ("kept", "similarity", "via", "via_similarity")
+        columns = {name: removals.column(name) for name in names}
+        yield batch_of(_DECIDED, first=removals.column("place"), **columns)
+
+
+class _Removed:
+    """Documents to remove: ``_DECIDED``, by ascending first document, to ``_REMOVED``."""
+
+    def __init__(self, verify: str) -> None:
+        self.verify = verify
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(list(batches), schema_of(_DECIDED))
+        documents = table.filter(table["place"].is_valid())
+        removals = table.filter(table["kept"].is_valid())
+        first, place = (documents[name].to_numpy() for name in ("first", "place"))
+        known = removals["first"].to_numpy()
+        is_found = _is_among(first, known)
+        of_removal = removals.take(pa.array(np.searchsorted(known, first[is_found])))
+        names = ("kept", "similarity", "via", "via_similarity")
+        found = {name: of_removal[name] for name in names}
+        found["found_by"] = pa.repeat(self.verify, len(of_removal))
+        yield batch_of(_REMOVED, place=pa.array(place[is_found]), **found)
+        # Of identical documents that the search keeps, one stays.
+        groups = documents.filter(documents["keeper"].is_valid())
+        keeper = groups["keeper"].to_numpy()[np.searchsorted(groups["first"].to_numpy(), first)]
+        is_repeat = ~is_found & (place != keeper)
+        rows = int(is_repeat.sum())
+        yield batch_of(
+            _REMOVED,
+            place=pa.array(place[is_repeat]),
+            kept=pa.array(keeper[is_repeat]),
+            similarity=pa.repeat(1.0, rows),
+            found_by=pa.repeat("identical", rows),
+        )
