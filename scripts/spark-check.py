@@ -41,6 +41,10 @@ SEARCHES = [
 ]
 
 
+#: Servers of Sail, which run as long as they are held.
+SERVERS = []
+
+
 def open_session(arguments: argparse.Namespace, **options: str):
     """A session on two executor processes, or on Sail."""
     if getattr(arguments, "sail", False):
@@ -49,9 +53,11 @@ def open_session(arguments: argparse.Namespace, **options: str):
 
         server = SparkConnectServer()
         server.start()
+        SERVERS.append(server)
         _, port = server.listening_address
         return SparkSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
-    os.environ.setdefault("JAVA_TOOL_OPTIONS", FLAGS)
+    if arguments.check != "scale":
+        os.environ.setdefault("JAVA_TOOL_OPTIONS", FLAGS)
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_DIRS"] = str(arguments.work / "local")
@@ -302,9 +308,49 @@ def once(arguments: argparse.Namespace) -> int:
     return 0
 
 
+class CpuSeconds:
+    """CPU seconds of the processes below this one, up to the mark of each stage: of Java, and of Python workers."""
+
+    def __init__(self, checkpoints: Path) -> None:
+        self.up_to: dict[str, tuple[float, float]] = {}
+        self._checkpoints = checkpoints
+        self._of_process: dict[tuple[int, str], tuple[float, bool]] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.up_to["rest"] = self._total()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.1):
+            self._sample()
+            for mark in self._checkpoints.glob("done/*/_SUCCESS"):
+                self.up_to.setdefault(mark.parent.name, self._total())
+
+    def _sample(self) -> None:
+        tick = os.sysconf("SC_CLK_TCK")
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+                is_java = (process / "comm").read_text().startswith("java")
+            except OSError:
+                continue
+            if int(process.name) != os.getpid() and _is_ours(int(process.name)):
+                cpu_s = (int(fields[11]) + int(fields[12])) / tick
+                self._of_process[int(process.name), fields[19]] = (cpu_s, is_java)
+
+    def _total(self) -> tuple[float, float]:
+        java = sum(cpu_s for cpu_s, is_java in self._of_process.values() if is_java)
+        return java, sum(cpu_s for cpu_s, is_java in self._of_process.values() if not is_java)
+
+
 def scale(arguments: argparse.Namespace) -> int:
     """Measures each stage on many documents, beside the wheel and the command on the same ones."""
     import simgpu
+    from simgpu import _dedup, _divided
 
     corpus = arguments.work / "large"
     if not corpus.exists():
@@ -316,32 +362,45 @@ def scale(arguments: argparse.Namespace) -> int:
         for part in range(8):
             rows = table.slice(part * size, size)
             pq.write_table(rows, corpus / f"part-{part}.parquet", row_group_size=20_000)
-    texts = pq.read_table(corpus, columns=["text"])["text"]
-    start = time.process_time()
-    for batch in texts.chunks[:4]:
-        simgpu.Signer(threads=1).sign(batch)
-    cpu_s, signed = time.process_time() - start, sum(map(len, texts.chunks[:4]))
-    print(f"the wheel signs {signed / cpu_s:,.0f} documents per CPU second")
+    sample = pq.read_table(corpus / "part-0.parquet", columns=["id", "text"]).combine_chunks()
+    sample = sample.to_batches(max_chunksize=10_000)
+    settings = _divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), "scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"})
+    plan = _divided.Plan(settings)
+    for name, stage in {
+        "Signer.sign": lambda batch: simgpu.Signer(threads=1).sign(batch.column("text")),
+        "the stage `signed`": lambda batch: list(_divided.Sign(plan)([batch.rename_columns(["place", "text"])])),
+    }.items():
+        start = time.process_time()
+        for batch in sample:
+            stage(batch)
+        cpu_s = time.process_time() - start
+        print(f"the wheel alone, {name}: {1e6 * cpu_s / sum(map(len, sample)):.2f} CPU us per document")
     session = open_session(arguments, **{"spark.sql.shuffle.partitions": "16"})
+    session.range(0, 1000, 1, 2).mapInArrow(lambda batches: batches, "id bigint").collect()
     for search in ({"verify": "signature"}, {"verify": "exact"}):
         checkpoints = arguments.work / f"checkpoints-scale-{search['verify']}"
         shutil.rmtree(checkpoints, ignore_errors=True)
-        start = time.monotonic()
         before = stages_of(session)
+        cpu = CpuSeconds(checkpoints)
+        start = time.monotonic()
         removed, kept, report = run_spark(session, corpus, checkpoints, search)
         elapsed = time.monotonic() - start
+        cpu.stop()
         documents = report["counts"]["documents"]
         print(f"{search}: {documents:,} documents in {elapsed:.0f} s, {len(kept):,} kept")
-        for name, seconds in report["stages"].items():
-            print(f"  {name}: {seconds:.1f} s")
+        print("| stage | elapsed s | CPU s, Java | CPU s, Python |\n|---|---|---|---|")
+        earlier = (0.0, 0.0)
+        for name, total in sorted(cpu.up_to.items(), key=lambda row: sum(row[1])):
+            java, python = (now - then for now, then in zip(total, earlier, strict=True))
+            seconds = f"{report['stages'][name]:.1f}" if name in report["stages"] else ""
+            print(f"| {name} | {seconds} | {java:.1f} | {python:.1f} |")
+            earlier = total
         for stage in stages_of(session)[len(before) :]:
-            print(
-                f"  job stage {stage['stageId']}: {stage['executorRunTime'] / 1000:.1f} s of tasks, "
-                f"{stage['executorCpuTime'] / 1e9:.1f} CPU s of the JVM, "
-                f"{stage['shuffleWriteBytes'] / documents:.1f} bytes shuffled per document: {stage['name']}"
-            )
+            shuffled = stage["shuffleWriteBytes"] / documents
+            if shuffled >= 1:
+                print(f"  job stage {stage['stageId']}: {shuffled:.1f} bytes shuffled per document")
         expected = run_command(arguments, corpus, search)
-        print(f"  {difference(expected, (removed, kept, report)) or 'equal'}; command {expected[1]['elapsed_s']:.1f} s")
+        print(f"  {difference(expected, (removed, kept, report)) or 'equal'}; command {expected[1]['elapsed_s']:.1f} s", flush=True)
     session.stop()
     return 0
 

@@ -49,14 +49,14 @@ def mapped(table, stage, schema, by=(), sort=(), partitions=3):
     tables = []
     for partition in range(partitions):
         part = table.filter(pa.array(of_row == partition))
+        of_part = stage
         if sort:
-            part = part.sort_by(list(sort))
-        tables.append(collected(stage, batches_of(part), schema))
+            # An engine sorts, or the stage itself does.
+            sorts = partition == 0
+            part = part if sorts else part.sort_by(list(sort))
+            of_part = _divided.Ordered(stage, sort, sorts)
+        tables.append(collected(of_part, batches_of(part), schema))
     return pa.concat_tables(tables)
-
-
-def ascending(*names):
-    return [(name, "ascending") for name in names]
 
 
 def linked(texts, plan, places):
@@ -69,7 +69,7 @@ def linked(texts, plan, places):
         _divided.Identical(plan),
         _divided.DOCUMENTS,
         by=["digest"],
-        sort=ascending("digest", "place"),
+        sort=_divided.ascending("digest", "place"),
     )
     distinct = documents.filter(documents["keeper"].is_valid())
     bands = plan.search().bands
@@ -80,7 +80,7 @@ def linked(texts, plan, places):
         _divided.link,
         _divided.LINKS,
         by=["band", "key"],
-        sort=ascending("band", "key", "place"),
+        sort=_divided.ascending("band", "key", "place"),
     )
     shared = links.filter(links["band"].is_valid())
     least = links.filter(links["band"].is_null()).select(["least", "place"])
@@ -95,7 +95,7 @@ def linked(texts, plan, places):
     table = pa.Table.from_pylist(
         [dict(zip(schema.names, row, strict=True)) for row in rows], schema
     )
-    found = mapped(table, _divided.gather, _divided.LINKED, by=["place"], sort=ascending("place"))
+    found = mapped(table, _divided.gather, _divided.LINKED, by=["place"], sort=_divided.ascending("place"))
     by_place = {row["place"]: row for row in distinct.to_pylist()}
     text_of = dict(zip(places, texts, strict=True))
     verify = plan.verify
@@ -111,10 +111,9 @@ def linked(texts, plan, places):
 
 
 def searched(table, plan, pairs=False):
-    longest = [("length", "descending")] if plan.keep == "longest" else []
+    search = _divided.Search(plan, pairs)
     schema = _divided.PAIRS if pairs else _divided.REMOVALS
-    order = [("component", "ascending"), *longest, ("keeper", "ascending")]
-    found = mapped(table, _divided.Search(plan, pairs), schema, by=["component"], sort=order)
+    found = mapped(table, search, schema, by=["component"], sort=search.order)
     counts = _divided.added_counts(found["counts"].drop_null().to_pylist())
     return found.filter(found["counts"].is_null()).drop_columns("counts").to_pylist(), counts
 
@@ -264,6 +263,25 @@ def test_what_cannot_be_divided_is_refused():
         plan_of(weights="rarity").search()
     with pytest.raises(ParameterError, match="max_bucket"):
         plan_of(max_bucket=0).search()
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_rows_out_of_order_are_a_defect(rows):
+    columns = {"a": [b"x", b"x", b"y", b"y", b"y"], "b": [2, 1, 9, 9, 0]}
+    table = pa.table(columns)
+    order = (("a", "ascending"), ("b", "descending"))
+
+    def passed(batches):
+        return batches
+
+    ordered = _divided.Ordered(passed, order, sorts=False)
+    assert pa.Table.from_batches(ordered(batches_of(table, rows))) == table
+    for wrong in ([1, 0, 2, 3, 4], [0, 1, 2, 4, 3], [2, 0, 1, 3, 4]):
+        with pytest.raises(DefectError, match="not in the order of a, b"):
+            list(ordered(batches_of(table.take(wrong), rows)))
+        sorts = _divided.Ordered(passed, order, sorts=True)
+        found = pa.Table.from_batches(sorts(batches_of(table.take(wrong), rows)))
+        assert found.to_pydict() == columns
 
 
 def test_lost_documents_are_a_defect():

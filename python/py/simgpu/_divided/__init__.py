@@ -6,6 +6,7 @@ A stage takes an iterator of Arrow batches and returns another: what ``mapInArro
 
 from .identical import Identical
 from .links import Contract, Members, gather, link
+from .ordered import Order, Ordered, ascending
 from .plan import Plan, settings_of
 from .raised import raised
 from .report import add_clusters, added_counts, report_of
@@ -40,12 +41,15 @@ __all__ = [
     "Identical",
     "Members",
     "Number",
+    "Order",
+    "Ordered",
     "Plan",
     "Search",
     "Sign",
     "SignAlone",
     "add_clusters",
     "added_counts",
+    "ascending",
     "batch_of",
     "gather",
     "link",

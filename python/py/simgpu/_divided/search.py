@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from .ordered import Order, ascending
 from .plan import Plan
 from .tables import PAIRS, REMOVALS, Batches, batch_of, columns_of
 
@@ -21,6 +22,13 @@ class Search:
 
     plan: Plan
     pairs: bool = False
+
+    @property
+    def order(self) -> Order:
+        """The order of rows: by component, and in each the document to keep first."""
+        if self.plan.keep == "first":
+            return ascending("component", "keeper")
+        return (("component", "ascending"), ("length", "descending"), ("keeper", "ascending"))
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         search = self.plan.search()

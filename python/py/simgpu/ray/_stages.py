@@ -11,7 +11,7 @@ import pyarrow as pa
 import ray
 
 from .. import _divided
-from .._divided import Batches, Plan, batch_of, schema_of
+from .._divided import Batches, Order, Ordered, Plan, ascending, batch_of, schema_of
 from ..errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -73,18 +73,13 @@ class Stages:
         self._links_in_one_task = links_in_one_task
         self._resources = resources
 
-    def _shuffled(
-        self, dataset: Dataset, by: list[str], sort: dict[str, str], stage: Stage, schema: str
+    def _grouped(
+        self, dataset: Dataset, by: list[str], order: Order, stage: Stage, schema: str
     ) -> Dataset:
-        """Brings rows with equal values of ``by`` together, sorts each block, and applies a stage to it."""
-
-        def of_block(table: pa.Table) -> pa.Table:
-            sorted_table = table.sort_by(list(sort.items())) if table.num_rows > 0 else table
-            return _applied(sorted_table, stage, schema)
-
+        """Brings rows with equal values of ``by`` together, sorts each part, and applies a stage to it."""
         # A part of a hash shuffle is one block, as Ray's own groups are.
         shuffled = dataset.repartition(self._partitions, keys=by)
-        return shuffled.map_batches(of_block, batch_format="pyarrow", batch_size=None)
+        return mapped(shuffled, Ordered(stage, order, sorts=True), schema)
 
     @cached_property
     def signed(self) -> Dataset:
@@ -93,7 +88,7 @@ class Stages:
         signed = mapped(self._records, sign, _divided.SIGNED, **self._resources).materialize()
         places = mapped(signed, _Selected("place", ["place"]), "place bigint")
         unique = _Unique(self._plan.record)
-        self._shuffled(places, ["place"], _ascending("place"), unique, "place bigint").materialize()
+        self._grouped(places, ["place"], ascending("place"), unique, "place bigint").materialize()
         return signed
 
     @cached_property
@@ -101,10 +96,10 @@ class Stages:
         """``DOCUMENTS`` with shingles."""
         columns = [field.name for field in schema_of(_divided.SIGNED)]
         by_digest = mapped(self.signed, _Selected("digest", columns), _divided.SIGNED)
-        sort = _ascending("digest", "place")
+        order = ascending("digest", "place")
         identical = _divided.Identical(self._plan)
-        return self._shuffled(
-            by_digest, ["digest"], sort, identical, _divided.DOCUMENTS
+        return self._grouped(
+            by_digest, ["digest"], order, identical, _divided.DOCUMENTS
         ).materialize()
 
     @cached_property
@@ -115,9 +110,9 @@ class Stages:
             self.documents, _Selected("keeper", ["place", "keys"]), "place bigint, keys binary"
         )
         members = mapped(distinct, _divided.Members(bands, 0, bands), _divided.MEMBERS)
-        sort = _ascending("band", "key", "place")
-        return self._shuffled(
-            members, ["band", "key"], sort, _divided.link, _divided.LINKS
+        order = ascending("band", "key", "place")
+        return self._grouped(
+            members, ["band", "key"], order, _divided.link, _divided.LINKS
         ).materialize()
 
     @cached_property
@@ -147,14 +142,10 @@ class Stages:
         if self._plan.verify == "exact":
             parts = parts.union(mapped(self._records, _TextParts(places), _PARTS))
         gather = _Gathered(places, components, self._plan.verify)
-        linked = self._shuffled(parts, ["place"], _ascending("place"), gather, _LINKED)
-        sort = _ascending("component", "keeper")
-        if self._plan.keep == "longest":
-            sort = {"component": "ascending", "length": "descending", "keeper": "ascending"}
+        linked = self._grouped(parts, ["place"], ascending("place"), gather, _LINKED)
         search = _Searched(self._plan)
-        return self._shuffled(
-            linked, ["component"], sort, search, _divided.REMOVALS
-        ).materialize()
+        order = _divided.Search(self._plan).order
+        return self._grouped(linked, ["component"], order, search, _divided.REMOVALS).materialize()
 
     @cached_property
     def removed(self) -> Dataset:
@@ -162,8 +153,8 @@ class Stages:
         decided = mapped(self.documents, _documents_decided, _DECIDED)
         decided = decided.union(mapped(self.searched, _removals_decided, _DECIDED))
         removed = _Removed(self._plan.verify)
-        sort = _ascending("first", "place")
-        return self._shuffled(decided, ["first"], sort, removed, _REMOVED).materialize()
+        order = ascending("first", "place")
+        return self._grouped(decided, ["first"], order, removed, _REMOVED).materialize()
 
     def kept(self, dataset: Dataset, key: str, text: str) -> Dataset:
         """The good records that are not removed, as they came."""
@@ -211,10 +202,6 @@ class Stages:
         """The number of documents that repeat an earlier one."""
         distinct = mapped(self.documents, _Selected("keeper", ["keeper"]), "keeper bigint")
         return self.documents.count() - distinct.count()
-
-
-def _ascending(*names: str) -> dict[str, str]:
-    return dict.fromkeys(names, "ascending")
 
 
 def _column(dataset: Dataset, name: str) -> NDArray[np.int64]:

@@ -29,6 +29,8 @@ class Checkpoints:
         self.seconds: dict[str, float] = {}
         #: The stages that an earlier attempt has completed.
         self.resumed: list[str] = []
+        # Seconds of the stages that the open one has waited for.
+        self._inner = 0.0
         before = self._mark("run")
         if before is None:
             self._set_mark("run", run)
@@ -45,10 +47,13 @@ class Checkpoints:
         path = f"{self._folder}/{name}"
         mark = self._mark(name)
         if mark is None:
+            outer, self._inner = self._inner, 0.0
             start = time.monotonic()
             with raised():
                 make().write.mode("overwrite").parquet(path)
-            mark = {"elapsed_s": time.monotonic() - start}
+            elapsed = time.monotonic() - start
+            mark = {"elapsed_s": elapsed - self._inner}
+            self._inner = outer + elapsed
             self._set_mark(name, mark)
         else:
             self.resumed.append(name)

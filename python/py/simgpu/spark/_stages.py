@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from .. import _divided
-from .._divided import Plan, raised
+from .._divided import Order, Ordered, Plan, ascending, raised
 from ..errors import InputError, ParameterError, UnsupportedError
 from ._checkpoints import Checkpoints
 
@@ -138,6 +138,24 @@ class Stages:
         of_key = of_key.select(F.col("key").alias("_key"))
         return good.join(of_key, key == F.col("_key"), "left_anti")
 
+    # Parts
+
+    @cached_property
+    def _keeps_order(self) -> bool:
+        """Whether ``mapInArrow`` gets sorted rows as they were sorted; Sail 0.7 leaves such a sort out of its plan."""
+        rows = self._df.sparkSession.range(0, 64, 1, 1).selectExpr("63 - id as place")
+        rows = rows.sortWithinPartitions("place")
+        first = mapped(rows, _first_row, "place bigint").collect()
+        return [row[0] for row in first] == [0]
+
+    def _grouped(
+        self, table: DataFrame, by: list[str], order: Order, stage: Callable[..., Any], schema: str
+    ) -> DataFrame:
+        """Brings rows with equal values of ``by`` together, sorts each part, and applies a stage to it."""
+        columns = [F.col(name).asc() if way == "ascending" else F.col(name).desc() for name, way in order]
+        table = table.repartition(self._layout.partitions, *by).sortWithinPartitions(*columns)
+        return mapped(table, Ordered(stage, order, sorts=not self._keeps_order), schema)
+
     # Documents
 
     @cached_property
@@ -161,10 +179,10 @@ class Stages:
         """``DOCUMENTS`` with shingles."""
 
         def make() -> DataFrame:
-            by_digest = self.signed.where(F.col("digest").isNotNull())
-            by_digest = by_digest.repartition(self._layout.partitions, "digest")
-            by_digest = by_digest.sortWithinPartitions("digest", "place")
-            return mapped(by_digest, _divided.Identical(self.plan), _divided.DOCUMENTS)
+            with_digest = self.signed.where(F.col("digest").isNotNull())
+            order = ascending("digest", "place")
+            identical = _divided.Identical(self.plan)
+            return self._grouped(with_digest, ["digest"], order, identical, _divided.DOCUMENTS)
 
         return self._checkpoints.table("documents", make)
 
@@ -191,9 +209,8 @@ class Stages:
 
             def make(members: _divided.Members = members) -> DataFrame:
                 table = mapped(self.distinct.select("place", "keys"), members, _divided.MEMBERS)
-                table = table.repartition(self._layout.partitions, "band", "key")
-                table = table.sortWithinPartitions("band", "key", "place")
-                return mapped(table, _divided.link, _divided.LINKS)
+                order = ascending("band", "key", "place")
+                return self._grouped(table, ["band", "key"], order, _divided.link, _divided.LINKS)
 
             name = "links" if of_pass >= bands else f"links-{first}"
             tables.append(self._checkpoints.table(name, make))
@@ -251,8 +268,9 @@ class Stages:
         components = components.selectExpr(
             "place", "component", "cast(null as int) band", "cast(null as bigint) key"
         )
-        rows = members.unionByName(components).repartition(self._layout.partitions, "place")
-        linked = mapped(rows.sortWithinPartitions("place"), _divided.gather, _divided.LINKED)
+        rows = members.unionByName(components)
+        order = ascending("place")
+        linked = self._grouped(rows, ["place"], order, _divided.gather, _divided.LINKED)
         compared = F.col("signature").alias("compared")
         if self.plan.verify != "signature":
             compared = F.lit(None).cast("binary").alias("compared")
@@ -267,13 +285,9 @@ class Stages:
         """``REMOVALS`` or ``PAIRS``, with the counts of tasks."""
 
         def make() -> DataFrame:
-            order = [F.col("component"), F.col("keeper")]
-            if self.plan.keep == "longest":
-                order.insert(1, F.col("length").desc())
-            table = self.linked.repartition(self._layout.partitions, "component")
-            table = table.sortWithinPartitions(*order).drop("length")
+            search = _divided.Search(self.plan, pairs)
             schema = _divided.PAIRS if pairs else _divided.REMOVALS
-            return mapped(table, _divided.Search(self.plan, pairs), schema)
+            return self._grouped(self.linked, ["component"], search.order, search, schema)
 
         return self._checkpoints.table("pairs" if pairs else "removals", make)
 
@@ -326,6 +340,12 @@ class Stages:
             )
 
         return self._checkpoints.table("similar", make)
+
+
+def _first_row(batches: Any) -> Any:
+    for batch in batches:
+        yield batch.slice(0, 1)
+        return
 
 
 def _are_stars(links: DataFrame) -> bool:
