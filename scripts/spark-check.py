@@ -309,10 +309,14 @@ def once(arguments: argparse.Namespace) -> int:
 
 
 class CpuSeconds:
-    """CPU seconds of the processes below this one, up to the mark of each stage: of Java, and of Python workers."""
+    """CPU seconds of the processes below this one, up to the mark of each stage: of Java, and of Python workers.
+
+    Also the most memory that one process of each kind had.
+    """
 
     def __init__(self, checkpoints: Path) -> None:
         self.up_to: dict[str, tuple[float, float]] = {}
+        self.most_mb = {"Java": 0.0, "Python": 0.0}
         self._checkpoints = checkpoints
         self._of_process: dict[tuple[int, str], tuple[float, bool]] = {}
         self._stop = threading.Event()
@@ -341,6 +345,9 @@ class CpuSeconds:
             if int(process.name) != os.getpid() and _is_ours(int(process.name)):
                 cpu_s = (int(fields[11]) + int(fields[12])) / tick
                 self._of_process[int(process.name), fields[19]] = (cpu_s, is_java)
+                kind = "Java" if is_java else "Python"
+                resident = int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+                self.most_mb[kind] = max(self.most_mb[kind], resident)
 
     def _total(self) -> tuple[float, float]:
         java = sum(cpu_s for cpu_s, is_java in self._of_process.values() if is_java)
@@ -395,6 +402,7 @@ def scale(arguments: argparse.Namespace) -> int:
             seconds = f"{report['stages'][name]:.1f}" if name in report["stages"] else ""
             print(f"| {name} | {seconds} | {java:.1f} | {python:.1f} |")
             earlier = total
+        print(f"  most memory of one process, MB: {cpu.most_mb}")
         for stage in stages_of(session)[len(before) :]:
             shuffled = stage["shuffleWriteBytes"] / documents
             if shuffled >= 1:
