@@ -1,0 +1,203 @@
+//! A deduplication divided among machines, with lists that play the engine, against the same on one machine.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use simgpu::engine::Engine;
+use simgpu::jobs::divided::{
+    Compared, ComponentSearch, ComponentTask, LinkedBatch, Links, SharedMembers, sign_batch,
+};
+use simgpu::jobs::{Dedup, Pairs, Removed, Search, Verification, dedup, pairs};
+use simgpu::pipeline::Clustering;
+use simgpu::progress::Silent;
+use simgpu::scheme::fmix64;
+
+/// Families of edited copies, repeats, texts without shingles, and boilerplate in one bucket.
+fn texts() -> Vec<String> {
+    let word = |seed: u64, at: u64| format!("w{}", fmix64(seed << 20 | at) % 3_000);
+    let mut texts = vec![String::new()];
+    for family in 0..60 {
+        let mut words: Vec<String> = (0..40).map(|at| word(family, at)).collect();
+        for member in 0..1 + family % 6 {
+            if member % 3 > 0 {
+                let at = usize::try_from(fmix64(family << 8 | member) % 40).unwrap();
+                words[at] = format!("e{family}x{member}");
+            }
+            texts.push(words.join(" "));
+        }
+    }
+    let common: Vec<String> = (0..30).map(|at| word(99, at)).collect();
+    for number in 0..80 {
+        texts.push(format!("{} number {number}", common.join(" ")));
+    }
+    texts
+}
+
+/// A linked document.
+struct Linked {
+    component: i64,
+    place: i64,
+    buckets: Vec<u8>,
+}
+
+/// Links the first documents of each text by their buckets: in order of components, then of places.
+fn linked(texts: &[String], search: &Search, engine: &Engine) -> (Vec<Linked>, Vec<usize>) {
+    let signed = sign_batch(&texts, engine, search).unwrap();
+    let bands = search.banding.bands();
+    let mut first_of = HashMap::new();
+    let mut first = Vec::new();
+    let mut members = BTreeMap::<(u32, u64), Vec<i64>>::new();
+    for (row, digest) in signed.digests.iter().enumerate() {
+        let of_digest = digest.map_or(row, |digest| *first_of.entry(digest).or_insert(row));
+        first.push(of_digest);
+        if digest.is_some() && of_digest == row {
+            for (band, key) in (0..).zip(&signed.keys[bands * row..][..bands]) {
+                members.entry((band, *key)).or_default().push(row as i64);
+            }
+        }
+    }
+    let (mut links, mut shared) = (Links::default(), SharedMembers::default());
+    for ((band, key), places) in &members {
+        for place in places {
+            links.add_member(*band, *key, *place, &mut shared);
+        }
+    }
+    let components: HashMap<i64, i64> = links
+        .take()
+        .into_iter()
+        .map(|(least, place)| (place, least))
+        .collect();
+    let mut of_place = BTreeMap::<(i64, i64), Vec<u8>>::new();
+    for ((band, key), place) in shared.bands.iter().zip(&shared.keys).zip(&shared.places) {
+        let component = components.get(place).copied().unwrap_or(*place);
+        let buckets = of_place.entry((component, *place)).or_default();
+        buckets.extend(band.to_le_bytes());
+        buckets.extend(key.to_le_bytes());
+    }
+    let linked = of_place
+        .into_iter()
+        .map(|((component, place), buckets)| Linked {
+            component,
+            place,
+            buckets,
+        });
+    (linked.collect(), first)
+}
+
+/// Searches linked documents in batches of three.
+fn searched(
+    texts: &[String],
+    linked: &[Linked],
+    task: ComponentTask,
+    most_bytes: usize,
+    engine: &Engine,
+) -> ComponentSearch {
+    let mut search = ComponentSearch::new(task, most_bytes, engine);
+    for part in linked.chunks(3) {
+        let of_part = |value: fn(&Linked) -> i64| part.iter().map(value).collect::<Vec<_>>();
+        let (components, places) = (of_part(|row| row.component), of_part(|row| row.place));
+        let buckets: Vec<&[u8]> = part.iter().map(|row| row.buckets.as_slice()).collect();
+        let batch = LinkedBatch {
+            components: &components,
+            places: &places,
+            keepers: &places,
+            buckets: &buckets,
+        };
+        let text = |place: &i64| texts[usize::try_from(*place).unwrap()].as_str();
+        let compared: Vec<&str> = places.iter().map(text).collect();
+        search
+            .add(&batch, &Compared::Documents(&compared), engine)
+            .unwrap();
+    }
+    search.finish(engine).unwrap();
+    search
+}
+
+#[test]
+fn divided_removals_are_those_of_one_machine() {
+    let (texts, engine) = (texts(), Engine::builder().build().unwrap());
+    let mut search = Search::new(0.6, engine.scheme()).unwrap();
+    search.verification = Verification::Exact;
+    let (linked, first) = linked(&texts, &search, &engine);
+    let cases = [
+        (Clustering::Greedy, usize::MAX),
+        (Clustering::Greedy, 5),
+        (Clustering::Connected, usize::MAX),
+    ];
+    for (clustering, max_bucket) in cases {
+        let task = Dedup {
+            clustering,
+            max_bucket,
+            ..Dedup::new(search.clone())
+        };
+        let whole = dedup(&texts, &engine, &task, &Silent).unwrap();
+        // Greedy clusters need no more memory than some documents take.
+        let budgets: &[usize] = match clustering {
+            Clustering::Greedy => &[0, 20_000, usize::MAX],
+            Clustering::Connected => &[usize::MAX],
+        };
+        for most_bytes in budgets {
+            let task = ComponentTask::Dedup(task.clone());
+            let found = searched(&texts, &linked, task, *most_bytes, &engine);
+            let kept: HashMap<i64, i64> = found
+                .removals
+                .iter()
+                .map(|removal| (removal.place, removal.kept))
+                .collect();
+            let of_row = |(row, first): (i64, &usize)| match kept.get(&(*first as i64)) {
+                Some(kept) => Some((row, *kept)),
+                None => (row != *first as i64).then_some((row, *first as i64)),
+            };
+            let rows: Vec<_> = (0..).zip(&first).filter_map(of_row).collect();
+            let of_removed = |removed: &Removed| (i64::from(removed.row), i64::from(removed.kept));
+            let expected: Vec<_> = whole.removed.iter().map(of_removed).collect();
+            assert!(expected.len() > 100, "{}", expected.len());
+            assert_eq!(rows, expected, "{clustering:?} {max_bucket} {most_bytes}");
+            let (one, all) = (found.counts(), &whole.counts);
+            assert_eq!(
+                [
+                    one.candidate_pairs,
+                    one.similar_pairs,
+                    one.omitted_pairs,
+                    one.large_buckets
+                ],
+                [
+                    all.candidate_pairs,
+                    all.similar_pairs,
+                    all.omitted_pairs,
+                    all.large_buckets
+                ],
+            );
+        }
+    }
+}
+
+#[test]
+fn divided_pairs_are_those_of_one_machine() {
+    let (texts, engine) = (texts(), Engine::builder().build().unwrap());
+    let mut search = Search::new(0.6, engine.scheme()).unwrap();
+    search.verification = Verification::Exact;
+    let (linked, first) = linked(&texts, &search, &engine);
+    let found = searched(
+        &texts,
+        &linked,
+        ComponentTask::Pairs(search.clone()),
+        usize::MAX,
+        &engine,
+    );
+    let divided: HashSet<(i64, i64)> = found.pairs.iter().map(|pair| (pair.a, pair.b)).collect();
+    assert_eq!(divided.len(), found.pairs.len());
+    let mut whole = Vec::new();
+    let mut each = |pair| {
+        whole.push(pair);
+        Ok(())
+    };
+    pairs(&texts, &engine, &Pairs::new(search), &Silent, &mut each).unwrap();
+    let is_first = |row: u32| first[row as usize] == row as usize;
+    let distinct: HashSet<(i64, i64)> = whole
+        .iter()
+        .filter(|pair| is_first(pair.a) && is_first(pair.b))
+        .map(|pair| (i64::from(pair.a), i64::from(pair.b)))
+        .collect();
+    assert!(distinct.len() > 100, "{}", distinct.len());
+    assert_eq!(divided, distinct);
+}
