@@ -243,7 +243,7 @@ impl FormatArgument {
 
 impl OnBadRecordArgument {
     /// What a run does with a bad record.
-    pub(crate) fn resolve(self) -> OnBadRecord {
+    pub fn resolve(self) -> OnBadRecord {
         match self {
             OnBadRecordArgument::Fail => OnBadRecord::Fail,
             OnBadRecordArgument::Skip => OnBadRecord::Skip,

@@ -27,7 +27,7 @@ const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// A column in chunks of one type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Chunks {
     pub(crate) data_type: DataType,
     pub(crate) arrays: Vec<ArrayRef>,
@@ -36,23 +36,34 @@ pub(crate) struct Chunks {
 /// The column that `data` holds, or `None` if it has no Arrow interface. Of a table, the column `column`, or its only
 /// one.
 pub(crate) fn import(data: &Bound<'_, PyAny>, column: Option<&str>) -> PyResult<Option<Chunks>> {
-    let py = data.py();
-    let chunks = if data.hasattr("__arrow_c_array__")? {
-        import_array(data)?
-    } else if data.hasattr("__arrow_c_stream__")? {
-        import_stream(data)?
-    } else {
-        return Ok(None);
-    };
+    let chunks = import_all(data)?;
+    let column = chunks.map(|chunks| column_of(data.py(), &chunks, column));
+    column.transpose()
+}
+
+/// All that `data` holds, whose columns are not yet checked: take them by [`column_of`]. `None` if it has no Arrow
+/// interface.
+pub(crate) fn import_all(data: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    if data.hasattr("__arrow_c_array__")? {
+        return import_array(data).map(Some);
+    }
+    if data.hasattr("__arrow_c_stream__")? {
+        return import_stream(data).map(Some);
+    }
+    Ok(None)
+}
+
+/// A column of a table, or what is no table, checked.
+pub(crate) fn column_of(py: Python<'_>, chunks: &Chunks, column: Option<&str>) -> PyResult<Chunks> {
     let chunks = match &chunks.data_type {
-        DataType::Struct(_) => column_of_table(py, &chunks, column)?,
-        _ => chunks,
+        DataType::Struct(_) => column_of_table(py, chunks, column)?,
+        _ => chunks.clone(),
     };
     checked(py, || {
         let mut arrays = chunks.arrays.iter();
         arrays.try_for_each(|array| array.to_data().validate_full())
     })?;
-    Ok(Some(chunks))
+    Ok(chunks)
 }
 
 /// The memory that a capsule of this name points to.

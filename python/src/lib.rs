@@ -35,6 +35,10 @@ mod gpu;
 
 mod options;
 
+mod columns;
+
+mod ratings;
+
 mod files;
 
 mod tools;
@@ -58,6 +62,8 @@ mod _simgpu {
     };
     #[pymodule_export]
     use super::memory::{dedup_in_memory, pairs_in_memory};
+    #[pymodule_export]
+    use super::ratings::{hold_out_of_ratings, neighbours_of_ratings, recommend_by_ratings};
     #[pymodule_export]
     use super::scheme::{PyScheme, PyShingling};
     #[pymodule_export]

@@ -450,8 +450,8 @@ fn documents_with_ids<'py>(
     Ok((documents, ids.transpose()?))
 }
 
-/// The ids of documents.
-enum Ids {
+/// The ids of documents or of users.
+pub(crate) enum Ids {
     Numbers(Vec<i64>),
     Strings(Vec<String>),
 }
@@ -470,11 +470,16 @@ impl Ids {
             );
             return Err(parameter_error(data.py(), message));
         }
-        match &column {
+        Ids::of_column(data.py(), &column)
+    }
+
+    /// The ids in a column, one per row.
+    pub(crate) fn of_column(py: Python<'_>, column: &Column<'_>) -> PyResult<Self> {
+        match column {
             Column::Objects(objects) => Ids::of_objects(objects),
             Column::Arrow(chunks) => {
                 if let Some(row) = first_null(&chunks.arrays) {
-                    return Err(missing_id(data.py(), row));
+                    return Err(missing_id(py, row));
                 }
                 match integers(&chunks.arrays) {
                     Some(numbers) => Ok(Ids::Numbers(numbers)),
@@ -523,12 +528,7 @@ impl Ids {
 }
 
 fn missing_id(py: Python<'_>, row: usize) -> PyErr {
-    input_error(
-        py,
-        row,
-        "an id that is missing",
-        "give every document an id",
-    )
+    input_error(py, row, "an id that is missing", "give every row an id")
 }
 
 fn first_null(arrays: &[ArrayRef]) -> Option<usize> {

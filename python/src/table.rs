@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int32Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use numpy::PyArray1;
@@ -30,6 +30,30 @@ impl PyTable {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let table = RecordBatch::try_new(schema, columns);
+        Ok(PyTable(table.map_err(of_arrow)?))
+    }
+
+    /// A table of batches of one schema, of which there is at least one. Counts become int64, as other integers of
+    /// results are.
+    pub(crate) fn of_batches(batches: &[RecordBatch]) -> PyResult<Self> {
+        let schema = batches
+            .first()
+            .map_or_else(|| Arc::new(Schema::empty()), |batch| batch.schema());
+        let table = arrow_select::concat::concat_batches(&schema, batches).map_err(of_arrow)?;
+        let columns = schema.fields().iter().zip(table.columns());
+        let columns = columns.map(|(field, column)| match column.data_type() {
+            DataType::UInt64 => {
+                let counts = column.as_primitive::<UInt64Type>();
+                let counts: ArrayRef = Arc::new(counts.unary::<_, Int64Type>(u64::cast_signed));
+                (
+                    Field::new(field.name(), DataType::Int64, field.is_nullable()),
+                    counts,
+                )
+            }
+            _ => (field.as_ref().clone(), Arc::clone(column)),
+        });
+        let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.unzip();
+        let table = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
         Ok(PyTable(table.map_err(of_arrow)?))
     }
 }

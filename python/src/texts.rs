@@ -129,7 +129,7 @@ fn refuse_single(data: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Whether the class of an object is from this package.
-fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
+pub(crate) fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
     let module = data.get_type().module();
     module.is_ok_and(|module| {
         let name = module.to_string_lossy();
@@ -138,7 +138,7 @@ fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
 }
 
 /// The Arrow table of a `datasets.Dataset`, which has no Arrow interface of its own.
-fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     if data.is_instance_of::<PyDict>() {
         return Err(PyTypeError::new_err(
             "documents are a dict; give column= too, or one of its columns",
@@ -231,7 +231,12 @@ fn text_of<'a>(object: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a str>
 }
 
 /// The error of an object that is no text.
-fn no_text(object: Borrowed<'_, '_, PyAny>, row: usize, error: &PyErr, wanted: &str) -> PyErr {
+pub(crate) fn no_text(
+    object: Borrowed<'_, '_, PyAny>,
+    row: usize,
+    error: &PyErr,
+    wanted: &str,
+) -> PyErr {
     let py = object.py();
     if error.is_instance_of::<PyUnicodeEncodeError>(py) {
         let remedy = "replace it, for example by text.encode(errors=\"replace\").decode()";

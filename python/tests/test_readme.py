@@ -15,6 +15,7 @@ def test_the_examples_of_the_readme_run(capsys):
     for block in blocks:
         exec(compile(block, str(README), "exec"), {})
     printed = capsys.readouterr().out
+    assert "'because': 'Alien'" in printed
     assert "the tulip is not a rose" in printed
     assert "'kept': 0" in printed
 

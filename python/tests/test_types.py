@@ -22,6 +22,9 @@ PROGRAM = """
     index = MinHashLSH(threshold=0.5, num_perm=64)
     index.insert("key", sketch)
     keys = index.query(sketch)
+    liked: simgpu.RatingsFound = simgpu.neighbours({"user": [1], "item": [2], "rating": [5]}, top=3)
+    similar: np.ndarray = liked["similarity"]
+    counts: dict[str, int] = simgpu.recommend(([1], [2], [5]), users=1).counts
     try:
         simgpu.dedup_files(["in.jsonl"], "out")
     except (simgpu.InputError, OSError) as error:

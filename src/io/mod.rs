@@ -67,7 +67,7 @@ mod npy;
 
 mod signatures;
 
-pub(crate) use chunk::{Chunk, Kept, Record};
+pub(crate) use chunk::{Chunk, Contents, Kept, Record};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};

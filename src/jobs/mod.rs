@@ -41,16 +41,23 @@ mod pairs;
 pub mod divided;
 
 #[cfg(feature = "io")]
+mod ratings;
+
+#[cfg(feature = "io")]
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{
-    DedupOutput, HitRates, NamesFile, Outcome, PairsOutput, RatingsCounts, RatingsOutcome,
-    RatingsParameters, RatingsReport, RatingsRun, RatingsTask, Recommendees, Run, SignatureFile,
+    DedupOutput, NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run, SignatureFile,
     SignatureRun,
 };
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
+#[cfg(feature = "io")]
+pub use ratings::{
+    HitRates, RatingsCounts, RatingsInMemory, RatingsParameters, RatingsReport, RatingsTask,
+    Recommendees,
+};
 pub use removed::{FoundBy, Removed};
 pub use search::{CandidateMethod, Search};
 pub use verification::Verification;

@@ -297,7 +297,7 @@ impl NeighbourArguments {
                 recommend,
                 match &**user {
                     "all" => Recommendees::All,
-                    user => Recommendees::User(user.to_owned()),
+                    user => Recommendees::Users(vec![user.to_owned()]),
                 },
             )),
             (None, Some(HoldOutArgument::Last)) => Ok(RatingsTask::HoldOut(recommend)),

@@ -1,6 +1,7 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._ratings import RatingsFound, hold_out, neighbours, recommend
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
 from ._files import dedup_files, pairs_files, pairs_signatures, sign_files
 from ._report import Comparison, Device, Report, Selftest, Tuning
@@ -28,6 +29,7 @@ __all__ = [
     "InputError",
     "OutputError",
     "ParameterError",
+    "RatingsFound",
     "Report",
     "Scheme",
     "Selftest",
@@ -44,9 +46,12 @@ __all__ = [
     "dedup",
     "dedup_files",
     "devices",
+    "hold_out",
+    "neighbours",
     "pairs",
     "pairs_files",
     "pairs_signatures",
+    "recommend",
     "selftest",
     "sign_files",
     "tune",

@@ -139,7 +139,34 @@ class Deduplicated(_Found):
         return _repr.deduplicated(self)
 
 
-class SimilarPairs(_Found):
+class _Rows:
+    """What results that are a table have in common."""
+
+    table: Table
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return self.table.column_names
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self.table[name]
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows, as dicts."""
+        return self.table.to_pylist()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+
+class SimilarPairs(_Found, _Rows):
     """The similar pairs of documents: a table of left, right (rows) and similarity or distance; with ids, also of their
     ids.
 
@@ -158,30 +185,9 @@ class SimilarPairs(_Found):
         self.incomplete = not parts["complete"]
         self.report["complete"] = parts["complete"]
 
-    @property
-    def column_names(self) -> list[str]:
-        """The names of the columns."""
-        return self.table.column_names
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.table[name]
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def to_pylist(self) -> list[dict[str, Any]]:
-        """The pairs, as dicts."""
-        return self.table.to_pylist()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self.table.__arrow_c_stream__(requested_schema)
-
     def __repr__(self) -> str:
         ending = " (incomplete)" if self.incomplete else ""
         return f"<SimilarPairs: {len(self)} pairs of {self.counts['documents']} documents{ending}>"
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
 
 
 def dedup(

@@ -41,12 +41,15 @@ __all__ = [
     "dedup_files",
     "dedup_in_memory",
     "devices",
+    "hold_out_of_ratings",
+    "neighbours_of_ratings",
     "optimal_bands",
     "optimal_containment_bands",
     "optimal_partitions",
     "pairs_files",
     "pairs_in_memory",
     "pairs_signatures",
+    "recommend_by_ratings",
     "restore_minhash",
     "selftest",
     "sha1_hash32",
@@ -288,6 +291,9 @@ def pairs_in_memory(
     identical: str,
     max_pairs: int,
 ) -> dict[str, Any]: ...
+def neighbours_of_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
+def recommend_by_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
+def hold_out_of_ratings(options: dict[str, Any]) -> tuple[Table, dict[str, Any]]: ...
 
 class _Sketch(Protocol):
     @property

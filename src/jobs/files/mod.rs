@@ -33,9 +33,6 @@ mod source;
 pub use kept::DedupOutput;
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
-pub use ratings::{
-    HitRates, NamesFile, RatingsCounts, RatingsOutcome, RatingsParameters, RatingsReport,
-    RatingsRun, RatingsTask, Recommendees,
-};
+pub use ratings::{NamesFile, RatingsOutcome, RatingsRun};
 pub use run::Run;
 pub use signatures::{SignatureFile, SignatureRun};

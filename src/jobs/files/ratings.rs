@@ -6,58 +6,16 @@ use std::path::Path;
 use std::time::Instant;
 
 use arrow_array::RecordBatch;
-use serde::Serialize;
 
 use super::pairs::{PairsOutput, Rows, Target};
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
-    CONFIDENCE, Columns, Event, FilesReading, InputFile, Inputs, ItemNames, NameFields,
-    OnBadRecord, REPORT_VERSION, RankedNeighbour, RankedRecommendation, RatedNames, RatingFields,
-    RatingNeeds, RatingsOfChunk, RatingsRead, Reading, SkippedRecord, ValueField, Wanted,
-    write_rows_as_table, write_rows_as_text,
+    Columns, Event, FilesReading, InputFile, Inputs, ItemNames, NameFields, OnBadRecord,
+    RatingFields, RatingsOfChunk, RatingsRead, Reading, ValueField, Wanted, write_rows_as_table,
+    write_rows_as_text,
 };
+use crate::jobs::ratings::{Found, Rated, RatingsReport, RatingsTask, ordered};
 use crate::progress::{Progress, Silent, Timings, advance};
-use crate::ratings::{
-    By, Evaluation, NeighbourTask, Neighbours, Ratings, RecommendTask, Recommender, hold_out,
-    neighbours, recommend,
-};
-
-/// What to find in ratings.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RatingsTask {
-    /// The neighbours of every item or user.
-    Neighbours(NeighbourTask),
-    /// Recommendations.
-    Recommend(RecommendTask, Recommendees),
-    /// How often recommendations find the item that a user liked last ([`hold_out`]).
-    HoldOut(RecommendTask),
-}
-
-/// To whom to recommend.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recommendees {
-    /// To all users, in the order of their first ratings.
-    All,
-    /// To the user with this id.
-    User(String),
-}
-
-impl RatingsTask {
-    /// The parameters of the neighbours.
-    pub fn neighbours(&self) -> &NeighbourTask {
-        match self {
-            RatingsTask::Neighbours(task) => task,
-            RatingsTask::Recommend(task, _) | RatingsTask::HoldOut(task) => &task.neighbours,
-        }
-    }
-
-    fn needs(&self) -> RatingNeeds {
-        RatingNeeds {
-            rated_as: self.neighbours().rated_as,
-            time: matches!(self, RatingsTask::HoldOut(_)),
-        }
-    }
-}
 
 /// A file with the names of items.
 #[derive(Debug)]
@@ -66,155 +24,6 @@ pub struct NamesFile {
     pub inputs: Inputs,
     /// Its fields.
     pub fields: NameFields,
-}
-
-/// The counts of a run over ratings. `records = ratings + repeated + skipped`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct RatingsCounts {
-    /// Records read, including bad ones.
-    pub records: u64,
-    /// Ratings, one per user and item.
-    pub ratings: u64,
-    /// Ratings that a later one of the same item by the same user replaced.
-    pub repeated: u64,
-    /// Bad records skipped.
-    pub skipped: u64,
-    /// Users.
-    pub users: u64,
-    /// Items.
-    pub items: u64,
-    /// Items without a name, if names were given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unnamed: Option<u64>,
-    /// Rows of results.
-    pub results: u64,
-    /// Items or users without a neighbour, or users without a recommendation; `None` if items were held out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub without_result: Option<u64>,
-    /// Pairs with elements in common, but fewer than the minimum support; `None` if items were held out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsupported_pairs: Option<u64>,
-}
-
-/// How often recommendations and popularity found the items that were held out.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct HitRates {
-    /// Users who took part.
-    pub users: u64,
-    /// Users whose item was recommended.
-    pub hits: u64,
-    /// Their share.
-    pub hit_rate: f64,
-    /// The confidence interval of the share, 95 %.
-    pub interval: (f64, f64),
-    /// Users whose item is among the most popular ones.
-    pub popularity_hits: u64,
-    /// Their share.
-    pub popularity_hit_rate: f64,
-    /// The confidence interval of that share, 95 %.
-    pub popularity_interval: (f64, f64),
-}
-
-impl HitRates {
-    fn of(evaluation: &Evaluation) -> Result<Self> {
-        let users = evaluation.held_out.len() as u64;
-        let (hits, popularity_hits) = (evaluation.hits(), evaluation.popularity_hits());
-        Ok(HitRates {
-            users,
-            hits,
-            hit_rate: hits as f64 / users as f64,
-            interval: evaluation.interval(hits, CONFIDENCE)?,
-            popularity_hits,
-            popularity_hit_rate: popularity_hits as f64 / users as f64,
-            popularity_interval: evaluation.interval(popularity_hits, CONFIDENCE)?,
-        })
-    }
-}
-
-/// All parameters that affect the result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct RatingsParameters {
-    /// What is compared: `item` or `user`.
-    pub by: &'static str,
-    /// What is in a set: `seen`, `liked`, `liked-hated` or `stars`.
-    #[serde(rename = "as")]
-    pub rated_as: &'static str,
-    /// Liked from this number of stars on.
-    pub liked_from: f64,
-    /// Hated up to this number of stars.
-    pub hated_to: f64,
-    /// The fewest elements in common.
-    pub min_support: u32,
-    /// The most results of each item or user.
-    pub top: usize,
-    /// The most neighbours that vote; `None` unless items are recommended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub neighbours: Option<usize>,
-    /// The user to whom items are recommended, or `all`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recommend: Option<String>,
-    /// What was held out: `last`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hold_out: Option<&'static str>,
-}
-
-impl RatingsParameters {
-    fn of(task: &RatingsTask) -> Self {
-        let of_neighbours = task.neighbours();
-        let (top, voting) = match task {
-            RatingsTask::Neighbours(task) => (task.top, None),
-            RatingsTask::Recommend(task, _) | RatingsTask::HoldOut(task) => {
-                (task.top, Some(task.neighbours.top))
-            }
-        };
-        RatingsParameters {
-            by: of_neighbours.by.name(),
-            rated_as: of_neighbours.rated_as.name(),
-            liked_from: of_neighbours.scale.liked_from,
-            hated_to: of_neighbours.scale.hated_to,
-            min_support: of_neighbours.min_support,
-            top,
-            neighbours: voting,
-            recommend: match task {
-                RatingsTask::Recommend(_, Recommendees::All) => Some("all".to_owned()),
-                RatingsTask::Recommend(_, Recommendees::User(user)) => Some(user.clone()),
-                _ => None,
-            },
-            hold_out: matches!(task, RatingsTask::HoldOut(_)).then_some("last"),
-        }
-    }
-}
-
-/// The report of a run over ratings. Equal inputs and options make equal reports.
-#[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct RatingsReport {
-    /// The version of the layout.
-    pub simgpu_report: u32,
-    /// `ratings`.
-    pub command: &'static str,
-    /// The counts.
-    pub counts: RatingsCounts,
-    /// The parameters.
-    pub parameters: RatingsParameters,
-    /// The hit rates, if items were held out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hit_rates: Option<HitRates>,
-    /// The bad records.
-    pub skipped: Vec<SkippedRecord>,
-}
-
-impl RatingsReport {
-    /// Writes the report as JSON, the same bytes as in the file.
-    ///
-    /// # Errors
-    /// Those of the target.
-    pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
-        crate::io::write_json(target, self)
-    }
 }
 
 /// The outcome of a run over ratings.
@@ -408,12 +217,7 @@ impl<'a> RatingsRun<'a> {
                 self.progress.warn(&warning);
             }
         }
-        let (ratings, ignores_times) = read.ratings(&self.fields, needs)?;
-        if ignores_times {
-            self.progress.warn(
-                "the values of the field timestamp are neither all numbers nor all dates, so later records count as later ratings; choose the field with `time_field`",
-            );
-        }
+        let ratings = ordered(&mut read, &self.fields, needs, self.progress)?;
         if let (true, Some((_, first))) = (ratings.all().is_empty(), read.skipped.first()) {
             return Err(no_good_record(first));
         }
@@ -436,11 +240,7 @@ impl<'a> RatingsRun<'a> {
             let warning = format!("{path} was given more than once and is read only once");
             self.progress.warn(&warning);
         }
-        if let Some(unnamed @ 1..) = report.counts.unnamed {
-            let of = report.counts.items;
-            let warning = format!("{unnamed} of {of} items have no name in the file of names");
-            self.progress.warn(&warning);
-        }
+        report.warn_of_unnamed("the file of names", self.progress);
     }
 }
 
@@ -488,176 +288,4 @@ fn read_names(
         })
     })?;
     Ok(names)
-}
-
-/// Ratings, and what they are called.
-struct Rated {
-    read: RatingsRead,
-    ratings: Ratings,
-    names: Option<ItemNames>,
-    /// The names of the files in reports.
-    files: Vec<String>,
-}
-
-impl Rated {
-    fn names(&self) -> RatedNames<'_> {
-        RatedNames {
-            users: &self.read.users,
-            items: &self.read.items,
-            names: self.names.as_ref(),
-        }
-    }
-
-    /// The report, without results.
-    fn report(&self, task: &RatingsTask) -> RatingsReport {
-        let skipped = self.read.skipped.iter();
-        RatingsReport {
-            simgpu_report: REPORT_VERSION,
-            command: "ratings",
-            counts: RatingsCounts {
-                records: self.read.records(),
-                ratings: self.ratings.all().len() as u64,
-                repeated: self.ratings.repeated(),
-                skipped: self.read.skipped.len() as u64,
-                users: u64::from(self.ratings.users()),
-                items: u64::from(self.ratings.items()),
-                unnamed: self.names.as_ref().map(ItemNames::missing),
-                ..RatingsCounts::default()
-            },
-            parameters: RatingsParameters::of(task),
-            hit_rates: None,
-            skipped: skipped
-                .map(|(file, record)| SkippedRecord {
-                    file: self.files[*file].clone(),
-                    row: record.row,
-                    line: record.line,
-                    problem: record.problem.clone(),
-                })
-                .collect(),
-        }
-    }
-}
-
-/// What a task found.
-enum Found<'a> {
-    Neighbours(By, Neighbours),
-    Recommend(By, Recommender<'a>, Vec<u32>),
-    HeldOut(Evaluation),
-}
-
-/// The rows written so far, and for how many items or users there was none.
-#[derive(Clone, Copy, Debug, Default)]
-struct Written {
-    results: u64,
-    without: u64,
-}
-
-/// Rows of a batch.
-const BATCH: usize = 1 << 16;
-
-impl<'a> Found<'a> {
-    fn new(rated: &'a Rated, task: &RatingsTask, progress: &dyn Progress) -> Result<Self> {
-        let ratings = &rated.ratings;
-        Ok(match task {
-            RatingsTask::Neighbours(task) => {
-                Found::Neighbours(task.by, neighbours(ratings, task, progress)?)
-            }
-            RatingsTask::Recommend(task, to) => {
-                let users = match to {
-                    Recommendees::All => (0..ratings.users()).collect(),
-                    Recommendees::User(user) => {
-                        let number = rated.read.users.number(user);
-                        vec![number.ok_or_else(|| Error::Parameter {
-                            name: "`recommend`",
-                            value: user.clone(),
-                            expected: "the id of a user who rated something, or all".to_owned(),
-                        })?]
-                    }
-                };
-                let recommender = Recommender::new(ratings, task, progress)?;
-                Found::Recommend(task.neighbours.by, recommender, users)
-            }
-            RatingsTask::HoldOut(task) => Found::HeldOut(hold_out(ratings, task, progress)?),
-        })
-    }
-
-    /// A table without rows.
-    fn empty(&self, rated: &Rated) -> Result<RecordBatch> {
-        match self {
-            Found::Neighbours(by, _) => rated.names().neighbours(*by, &[]),
-            Found::Recommend(by, ..) => rated.names().recommendations(*by, &[]),
-            Found::HeldOut(_) => rated.names().held_out(&[]),
-        }
-    }
-
-    /// Calls `each` with the rows of the result, in order.
-    fn for_each(
-        &self,
-        rated: &Rated,
-        progress: &dyn Progress,
-        each: &mut dyn FnMut(RecordBatch) -> Result<()>,
-    ) -> Result<Written> {
-        let names = rated.names();
-        let mut written = Written::default();
-        match self {
-            Found::Neighbours(by, found) => {
-                progress.begin("write", u64::from(found.rows()));
-                let mut batch: Vec<RankedNeighbour> = Vec::new();
-                for row in 0..found.rows() {
-                    let of_row = found.of(row);
-                    batch.extend((1..).zip(of_row).map(|(rank, it)| (row, rank, *it)));
-                    written.add(of_row.len());
-                    if batch.len() >= BATCH || row + 1 == found.rows() {
-                        each(names.neighbours(*by, &std::mem::take(&mut batch))?)?;
-                        advance(progress, u64::from(row + 1), 0, 0)?;
-                    }
-                }
-            }
-            Found::Recommend(by, recommender, users) => {
-                let mut batch: Vec<RankedRecommendation> = Vec::new();
-                recommend(recommender, users, progress, &mut |user, found| {
-                    batch.extend((1..).zip(found).map(|(rank, it)| (user, rank, *it)));
-                    written.add(found.len());
-                    if batch.len() < BATCH {
-                        return Ok(());
-                    }
-                    each(names.recommendations(*by, &std::mem::take(&mut batch))?)
-                })?;
-                each(names.recommendations(*by, &batch)?)?;
-            }
-            Found::HeldOut(evaluation) => {
-                progress.begin("write", evaluation.held_out.len() as u64);
-                for batch in evaluation.held_out.chunks(BATCH) {
-                    each(names.held_out(batch)?)?;
-                    written.results += batch.len() as u64;
-                    advance(progress, written.results, 0, 0)?;
-                }
-            }
-        }
-        Ok(written)
-    }
-
-    /// Adds the results to the report.
-    fn complete(&self, report: &mut RatingsReport, written: Written) -> Result<()> {
-        report.counts.results = written.results;
-        let unsupported = match self {
-            Found::Neighbours(_, found) => found.unsupported_pairs(),
-            Found::Recommend(_, recommender, _) => recommender.neighbours().unsupported_pairs(),
-            Found::HeldOut(evaluation) => {
-                report.hit_rates = Some(HitRates::of(evaluation)?);
-                return Ok(());
-            }
-        };
-        report.counts.without_result = Some(written.without);
-        report.counts.unsupported_pairs = Some(unsupported);
-        Ok(())
-    }
-}
-
-impl Written {
-    /// Counts the results of one item or user.
-    fn add(&mut self, results: usize) {
-        self.results += results as u64;
-        self.without += u64::from(results == 0);
-    }
 }
