@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs all tests. Needs a Rust toolchain (https://rustup.rs), a C compiler, for zstd, Python 3.11, and a device for Vulkan:
-# where there is none, Mesa's lavapipe, a device in software, is installed if that is possible, and so is Chromium, for the
-# test of the report page.
+# where there is none, Mesa's lavapipe, a device in software, is installed if that is possible, and so are Chromium, for the
+# test of the report page, and Java, for the tests on Spark.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,6 +41,11 @@ install_browser() {
     install chromium fonts-dejavu-core
 }
 
+install_java() {
+    echo "installing Java, for the tests on Spark" >&2
+    install default-jre-headless
+}
+
 if [ "$(uname -s)" = Linux ] && ! has_vulkan && ! install_lavapipe; then
     echo "no Vulkan device; install one for the tests of the GPU backend, such as Debian's" \
         "mesa-vulkan-drivers and libvulkan1, or leave them out with SIMGPU_REQUIRE_GPU=0" >&2
@@ -53,6 +58,8 @@ if has_browser || install_browser; then
 else
     echo "no browser: the test of the report page is skipped; install Chromium, or name a browser by CHROME" >&2
 fi
+# scripts/test-python.sh says what it leaves out without it.
+command -v java >/dev/null || install_java || true
 # Mesa's choice of a device talks on stderr where there is no desktop.
 export NODEVICE_SELECT=1
 

@@ -399,6 +399,21 @@ pub enum Conflict {
         /// The limit in MiB.
         mib: usize,
     },
+    /// Documents that buckets link need too much memory.
+    #[error(
+        "more than {documents} documents that buckets link need more memory than `component_mib` ({mib} MiB); raise `component_mib` or `rows`, or pass `cluster=greedy`"
+    )]
+    ComponentMemory {
+        /// Documents in memory.
+        documents: usize,
+        /// The limit in MiB.
+        mib: usize,
+    },
+    /// A record of a divided run is of another run.
+    #[error(
+        "a record of an intermediate table has another length than this run writes; use the same version and parameters on all machines"
+    )]
+    ForeignRecord,
     /// The tokens of a search by distance need too much memory.
     #[error(
         "the tokens of a search by distance need more memory than `join_mib` ({mib} MiB); raise `join_mib`"

@@ -30,6 +30,7 @@
 //! | [`scheme`] | choose how signature values are computed, for example to match another tool |
 //! | [`backend`] | choose where signatures are computed: scalar, SIMD or GPU |
 //! | [`pipeline`] | use the stages one by one: shingles, signatures, bands, buckets, clusters |
+//! | [`ratings`] | find what is rated alike, and recommend |
 //! | [`io`] | choose input files, fields and formats; read reports |
 //! | [`simd`] | list or restrict vector instructions |
 //! | [`store`] | hold sets in memory, or in a temporary file |
@@ -152,6 +153,8 @@ pub mod scheme;
 pub mod simd;
 
 pub mod pipeline;
+
+pub mod ratings;
 
 pub mod backend;
 

@@ -14,6 +14,7 @@ const LIBRARY: &[&[&str]] = &[
     &["scheme"],
     &["simd"],
     &["pipeline"],
+    &["ratings"],
     &["backend", "records"],
     &["engine"],
     &["store"],

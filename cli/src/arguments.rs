@@ -216,9 +216,18 @@ pub enum OnBadRecordArgument {
     Skip,
 }
 
+impl WeightsArgument {
+    /// The weighting of shingles.
+    pub fn weighting(self) -> Weighting {
+        match self {
+            WeightsArgument::Rarity => Weighting::Rarity,
+        }
+    }
+}
+
 impl FormatArgument {
-    /// The format; `None` if each file's name decides.
-    pub(crate) fn resolve(self) -> Option<Format> {
+    /// The format; `None` if the files decide.
+    pub(crate) fn format(self) -> Option<Format> {
         match self {
             FormatArgument::Auto => None,
             FormatArgument::Jsonl => Some(Format::JsonLines),
@@ -233,7 +242,7 @@ impl FormatArgument {
 }
 
 impl OnBadRecordArgument {
-    /// What the run does.
+    /// What a run does with a bad record.
     pub(crate) fn resolve(self) -> OnBadRecord {
         match self {
             OnBadRecordArgument::Fail => OnBadRecord::Fail,
@@ -242,20 +251,11 @@ impl OnBadRecordArgument {
     }
 }
 
-impl WeightsArgument {
-    /// The weighting of shingles.
-    pub fn weighting(self) -> Weighting {
-        match self {
-            WeightsArgument::Rarity => Weighting::Rarity,
-        }
-    }
-}
-
 impl InputArguments {
     /// Finds the files.
     pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
         let naming = Naming {
-            format: self.format.resolve(),
+            format: self.format.format(),
             delimiter: self.delimiter,
             hidden: self.hidden,
             filter: FileFilter {
@@ -303,7 +303,6 @@ impl InputArguments {
         Fields {
             content,
             is_tokens,
-            is_record: false,
             weights: match (&self.weights_field, shingling.weighting) {
                 (Some(field), Weighting::Given(scale)) => Some(WeightsField {
                     path: FieldPath::new(field),
@@ -563,10 +562,6 @@ pub struct RunArguments {
     #[command(flatten)]
     pub sign: SignArguments,
 
-    /// Number of threads, at most 4 per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
-    pub threads: Option<NonZeroUsize>,
-
     /// Maximum text that waits for earlier text, in MiB, beside 1 MiB per thread; never changes a result
     #[arg(
         long,
@@ -576,6 +571,18 @@ pub struct RunArguments {
         help_heading = "Machine"
     )]
     pub batch_mib: NonZeroUsize,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+}
+
+/// How many threads a command uses, and whether it prints messages.
+#[derive(Debug, Default, Args)]
+pub struct ProcessArguments {
+    /// Number of threads, at most 4 per core [default: one per core]
+    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
+    pub threads: Option<NonZeroUsize>,
 
     /// Print errors only
     #[arg(long, short, help_heading = "Machine")]
@@ -714,30 +721,24 @@ impl RunArguments {
             batch_bytes: self.batch_mib.get().saturating_mul(1 << 20),
         })
     }
+}
 
+impl ProcessArguments {
     /// Number of threads. More than a few per core only cost memory and time.
     ///
     /// # Errors
     /// A usage error if there are more.
     pub fn threads(&self) -> anyhow::Result<usize> {
-        threads(self.threads)
+        let cores = cores();
+        let threads = self.threads.map_or(cores, NonZeroUsize::get);
+        check_threads(threads, cores)?;
+        Ok(threads)
     }
 
     /// The terminal that prints messages.
     pub(crate) fn terminal(&self) -> Terminal {
         Terminal::new(self.quiet)
     }
-}
-
-/// A number of threads, by default one per core.
-///
-/// # Errors
-/// A usage error if there are more than a few per core.
-pub(crate) fn threads(named: Option<NonZeroUsize>) -> anyhow::Result<usize> {
-    let cores = cores();
-    let threads = named.map_or(cores, NonZeroUsize::get);
-    check_threads(threads, cores)?;
-    Ok(threads)
 }
 
 /// How much a shingle weighs, by the one option that says so.
@@ -789,17 +790,13 @@ impl RunSettings {
         inputs: &'a Inputs,
         caller: &Caller<'a>,
     ) -> Run<'a> {
-        let on_bad_record = match arguments.on_bad_record {
-            OnBadRecordArgument::Fail => OnBadRecord::Fail,
-            OnBadRecordArgument::Skip => OnBadRecord::Skip,
-        };
         let run = Run::new(&self.engine, inputs);
         let run = match arguments.limit {
             Some(limit) => run.limit(limit),
             None => run,
         };
         run.fields(arguments.fields(self.engine.shingler().shingling()))
-            .on_bad_record(on_bad_record)
+            .on_bad_record(arguments.on_bad_record.resolve())
             .unique_ids(arguments.unique_ids)
             .batch_bytes(self.batch_bytes)
             .progress(caller.progress)

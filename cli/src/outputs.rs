@@ -1,4 +1,4 @@
-//! Arguments about outputs, which `dedup` and `pairs` share.
+//! Arguments about outputs, which several commands share.
 
 use std::path::{Path, PathBuf};
 
@@ -64,10 +64,13 @@ impl OutputArguments {
     }
 
     /// Prints the report, if --report asks for it.
-    pub(crate) fn print_report(&self, outcome: &Outcome) -> anyhow::Result<()> {
+    pub(crate) fn print_report(
+        &self,
+        write_json: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
         if let Some(ReportArgument::Json) = self.report {
             let mut bytes = Vec::new();
-            outcome.report.write_json(&mut bytes)?;
+            write_json(&mut bytes)?;
             print(&bytes)?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
 use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
-use simgpu::jobs::{CandidateMethod, Outcome, Search, SignatureFile};
+use simgpu::jobs::{CandidateMethod, Outcome, RatingsOutcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
 use simgpu::scheme::{Preset, Scheme, Shingles};
@@ -468,6 +468,21 @@ fn times_and_total(lines: &mut Lines, timings: &Timings, total: String) {
         lines.row(OTHER, duration(other_s));
     }
     lines.row("total", total);
+    peak_memory(lines);
+}
+
+/// Adds the times of stages that read ratings and find neighbours.
+pub(crate) fn times_of_ratings(lines: &mut Lines, outcome: &RatingsOutcome) {
+    for time in &outcome.timings.0 {
+        if time.stage != OTHER && time.elapsed_s >= SHOWN_S {
+            lines.row(time.stage, duration(time.elapsed_s));
+        }
+    }
+    lines.row("total", duration(outcome.elapsed_s));
+    peak_memory(lines);
+}
+
+fn peak_memory(lines: &mut Lines) {
     if let Some(peak) = peak_memory_bytes() {
         lines.row("peak memory", size(peak));
     }

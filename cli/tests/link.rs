@@ -315,7 +315,7 @@ fn bad_input_is_refused() {
         (
             "notes.txt --fields name",
             1,
-            &["notes.txt", "holds no records"],
+            &["notes.txt", "has no fields"],
         ),
         (
             "twice.csv --fields name --unique-ids",

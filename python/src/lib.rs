@@ -24,6 +24,8 @@ mod table;
 
 mod memory;
 
+mod divided;
+
 mod sketch;
 
 mod index;
@@ -48,6 +50,8 @@ mod _simgpu {
 
     #[pymodule_export]
     use super::datatrove::{DatatroveSigner, sort_records};
+    #[pymodule_export]
+    use super::divided::{DividedComponents, DividedLinks, DividedSearch};
     #[pymodule_export]
     use super::index::{
         MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,

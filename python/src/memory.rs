@@ -58,15 +58,15 @@ pub(crate) struct Settings<'py> {
 }
 
 /// A search, ready to run.
-struct Prepared {
-    engines: Engines,
-    search: Search,
-    threads: Option<usize>,
+pub(crate) struct Prepared {
+    pub(crate) engines: Engines,
+    pub(crate) search: Search,
+    pub(crate) threads: Option<usize>,
     display: Display,
 }
 
 impl Settings<'_> {
-    fn prepare(self, py: Python<'_>) -> PyResult<Prepared> {
+    pub(crate) fn prepare(self, py: Python<'_>) -> PyResult<Prepared> {
         let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
         let within = self.within(py)?;
         let mut shingling = PyShingling::of_argument(self.shingling.as_ref())?;
@@ -221,7 +221,7 @@ impl Prepared {
     }
 
     /// What decides the result, as `report.json` of the command names it.
-    fn parameters<'py>(
+    pub(crate) fn parameters<'py>(
         &self,
         py: Python<'py>,
         candidates: CandidateMethod,
@@ -277,20 +277,7 @@ pub(crate) fn dedup_in_memory<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let py = data.py();
     let mut prepared = settings.prepare(py)?;
-    let clusterings = [Clustering::Greedy, Clustering::Connected];
-    let policies = [KeepPolicy::First, KeepPolicy::Longest];
-    if max_bucket == 0 {
-        return Err(parameter_error(
-            py,
-            "max_bucket is 0; give a number from 1 on",
-        ));
-    }
-    let task = Dedup {
-        search: prepared.search.clone(),
-        clustering: named(py, "cluster", cluster, clusterings, Clustering::name)?,
-        keep: named(py, "keep", keep, policies, KeepPolicy::name)?,
-        max_bucket,
-    };
+    let task = dedup_task(py, &prepared, cluster, keep, max_bucket)?;
     let (documents, ids) = documents_with_ids(data, column, ids)?;
     let found = prepared.run(
         py,
@@ -306,6 +293,30 @@ pub(crate) fn dedup_in_memory<'py>(
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
     Ok(parts)
+}
+
+/// The parameters of a deduplication.
+pub(crate) fn dedup_task(
+    py: Python<'_>,
+    prepared: &Prepared,
+    cluster: &str,
+    keep: &str,
+    max_bucket: usize,
+) -> PyResult<Dedup> {
+    let clusterings = [Clustering::Greedy, Clustering::Connected];
+    let policies = [KeepPolicy::First, KeepPolicy::Longest];
+    if max_bucket == 0 {
+        return Err(parameter_error(
+            py,
+            "max_bucket is 0; give a number from 1 on",
+        ));
+    }
+    Ok(Dedup {
+        search: prepared.search.clone(),
+        clustering: named(py, "cluster", cluster, clusterings, Clustering::name)?,
+        keep: named(py, "keep", keep, policies, KeepPolicy::name)?,
+        max_bucket,
+    })
 }
 
 /// Which rows are kept, and the row kept for each row.
@@ -534,7 +545,7 @@ fn first_null(arrays: &[ArrayRef]) -> Option<usize> {
 }
 
 /// The values of arrays of integers; `None` if they are of another type, or exceed 63 bits.
-fn integers(arrays: &[ArrayRef]) -> Option<Vec<i64>> {
+pub(crate) fn integers(arrays: &[ArrayRef]) -> Option<Vec<i64>> {
     macro_rules! push {
         ($array:expr, $numbers:expr, $kind:ty) => {
             for value in $array.as_primitive::<$kind>().values() {

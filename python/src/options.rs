@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu_cli::arguments::{
-    BackendArguments, BandingArguments, HoldArguments, InputArguments, RunArguments,
-    SearchArguments, SignArguments, StopWordsArgument, delimiter,
+    BackendArguments, BandingArguments, HoldArguments, InputArguments, ProcessArguments,
+    RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter,
 };
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::outputs::OutputArguments;
@@ -280,9 +280,11 @@ impl<'py> Options<'py> {
     pub(crate) fn run(&self) -> PyResult<RunArguments> {
         Ok(RunArguments {
             sign: self.sign()?,
-            threads: None,
             batch_mib: self.required("batch_mib", MIB)?,
-            quiet: true,
+            process: ProcessArguments {
+                threads: None,
+                quiet: true,
+            },
         })
     }
 

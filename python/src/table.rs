@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use numpy::PyArray1;
@@ -147,11 +147,13 @@ fn extracted<'a, 'py: 'a, T: for<'b> FromPyObject<'b, 'py>>(
     values.collect()
 }
 
-/// The values of a column of integers, numbers or strings, as Python objects.
+/// The values of a column of integers, numbers, strings or bytes, as Python objects.
 fn values_of<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match column.data_type() {
         DataType::Int64 => objects(py, column.as_primitive::<Int64Type>().iter()),
         DataType::Float64 => objects(py, column.as_primitive::<Float64Type>().iter()),
+        DataType::Int32 => objects(py, column.as_primitive::<Int32Type>().iter()),
+        DataType::Binary => objects(py, column.as_binary::<i32>().iter()),
         _ => objects(py, column.as_string::<i32>().iter()),
     }
 }

@@ -354,7 +354,7 @@ fn keys_of(dictionary: &dyn AnyDictionaryArray) -> Vec<usize> {
 }
 
 /// Strings or binaries, by index.
-enum Bytes<'a> {
+pub(crate) enum Bytes<'a> {
     Slices(Vec<&'a [u8]>),
     Utf8(&'a StringArray),
     LargeUtf8(&'a LargeStringArray),
@@ -367,7 +367,7 @@ enum Bytes<'a> {
 
 impl<'a> Bytes<'a> {
     /// The values of an array of strings or binaries; `None` if it is of another type.
-    fn of(array: &'a ArrayRef) -> Option<Self> {
+    pub(crate) fn of(array: &'a ArrayRef) -> Option<Self> {
         Some(match array.data_type() {
             DataType::Utf8 => Bytes::Utf8(array.as_string()),
             DataType::LargeUtf8 => Bytes::LargeUtf8(array.as_string()),
@@ -384,7 +384,7 @@ impl<'a> Bytes<'a> {
         })
     }
 
-    fn value(&self, index: usize) -> &'a [u8] {
+    pub(crate) fn value(&self, index: usize) -> &'a [u8] {
         match self {
             Bytes::Slices(slices) => slices[index],
             Bytes::Utf8(array) => array.value(index).as_bytes(),

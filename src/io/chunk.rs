@@ -323,7 +323,7 @@ impl Records {
 }
 
 /// What is wrong with a record that starts on `line`: a line that it names counts from that one.
-fn on_line(problem: String, line: u64) -> String {
+pub(super) fn on_line(problem: String, line: u64) -> String {
     let place = problem.rsplit_once(" at line ");
     let moved = place.and_then(|(before, place)| {
         let (number, column) = place.split_once(" column ")?;

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
-    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{DataType, Schema, TimeUnit};
-use chrono::SecondsFormat;
+use arrow_schema::{DataType, Schema};
 
 use super::csv::listed;
-use super::fields::{FieldPath, Fields, WeightsField, push_joined};
+use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
 use super::jsonl::json_string;
 use super::refusal::Refusal;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
@@ -22,21 +19,22 @@ use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 /// The fields that a run needs of each record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Needed<'a> {
-    pub(super) fields: &'a Fields,
+    pub(super) wanted: Wanted<'a>,
     /// The field that decides which documents are kept, if any.
     pub(super) keep_by: Option<&'a FieldPath>,
 }
 
-/// The columns of a table that `fields` names, at its top level.
+/// The needed columns of a table, at its top level.
 pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
-    let Needed { fields, keep_by } = needed;
-    let weights = fields.weights.iter().map(|weights| &weights.path);
-    let paths = fields
-        .content
-        .iter()
-        .chain([&fields.id])
-        .chain(weights)
-        .chain(keep_by);
+    let paths: Vec<&FieldPath> = match needed.wanted {
+        Wanted::Document(fields) => {
+            let weights = fields.weights.iter().map(|weights| &weights.path);
+            let content = fields.content.iter();
+            content.chain([&fields.id]).chain(weights).collect()
+        }
+        Wanted::Values(fields) => fields.iter().map(|field| &field.path).collect(),
+    };
+    let paths = paths.into_iter().chain(needed.keep_by);
     let roots: Vec<_> = paths.filter_map(|path| path.segments().first()).collect();
     let columns = schema.fields().iter().enumerate();
     columns
@@ -45,9 +43,9 @@ pub(super) fn wanted_roots(schema: &Schema, needed: Needed<'_>) -> Vec<usize> {
         .collect()
 }
 
-/// Checks that a schema has the columns of `fields`, or says what is wrong. A column without any value, of type Null,
+/// Checks that a schema has the wanted columns, or says what is wrong. A column without any value, of type Null,
 /// fits all.
-pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refusal> {
+pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Refusal> {
     let check = |path: &FieldPath, parameter: &str, wanted: &str, fits: fn(&DataType) -> bool| {
         let choose = format!("choose the column with `{parameter}`");
         let what = match parameter {
@@ -73,10 +71,24 @@ pub(super) fn check_schema(schema: &Schema, fields: &Fields) -> Result<(), Refus
             }
         }
     };
+    let fields = match wanted {
+        Wanted::Document(fields) => fields,
+        Wanted::Values(fields) => {
+            let required = fields.iter().filter(|field| field.is_required);
+            let mut required = required.map(
+                |ValueField {
+                     path, parameter, ..
+                 }| {
+                    check(path, parameter, "numbers, dates or strings", |data_type| {
+                        !data_type.is_nested()
+                    })
+                },
+            );
+            return required.try_for_each(|checked| checked);
+        }
+    };
     for content in &fields.content {
-        if fields.is_record {
-            check(content, "fields", "strings, numbers or dates", is_value)?;
-        } else if fields.is_tokens {
+        if fields.is_tokens {
             let wanted = "a list of strings or integers";
             check(content, "tokens_field", wanted, |data_type| {
                 item_type(data_type).is_some_and(is_token)
@@ -140,28 +152,6 @@ fn is_text(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether values have a text.
-fn is_value(data_type: &DataType) -> bool {
-    is_text(data_type)
-        || values_type(data_type).is_integer()
-        || data_type.is_temporal()
-            && !matches!(
-                data_type,
-                DataType::Duration(_)
-                    | DataType::Interval(_)
-                    | DataType::Time32(_)
-                    | DataType::Time64(_)
-            )
-        || matches!(
-            data_type,
-            DataType::Float32
-                | DataType::Float64
-                | DataType::Boolean
-                | DataType::Decimal128(..)
-                | DataType::Decimal256(..)
-        )
-}
-
 fn is_number(data_type: &DataType) -> bool {
     data_type.is_integer()
         || matches!(
@@ -202,10 +192,6 @@ pub(super) fn parse(
             }
             match documents {
                 DocumentBatch::Texts(texts) => push_text(&content, row, texts)?,
-                DocumentBatch::Tokens(tokens) if fields.is_record => {
-                    push_fields(&content, row, tokens)?;
-                    tokens.finish_document();
-                }
                 DocumentBatch::Tokens(tokens) => {
                     push_tokens(&content, row, tokens)?;
                     tokens.finish_document();
@@ -248,38 +234,6 @@ fn push_text(
         parts.iter().for_each(|part| push_joined(text, start, part));
         Some(())
     });
-    Ok(())
-}
-
-/// Appends the values of a record to the current document: a null is empty.
-fn push_fields(
-    content: &[(&FieldPath, Option<Column>)],
-    row: usize,
-    tokens: &mut TokenBatch,
-) -> Result<(), String> {
-    let mut values = Vec::with_capacity(content.len());
-    for (path, column) in content {
-        let column = column
-            .as_ref()
-            .filter(|column| *column.rows.data_type() != DataType::Null);
-        let value = match column {
-            Some(column) if column.place(row).is_some() => match column.text(row).transpose() {
-                Err(at) => {
-                    return Err(format!(
-                        "column \"{path}\" holds invalid UTF-8 at byte {at}"
-                    ));
-                }
-                Ok(_) => text_at(column, row),
-            },
-            _ => None,
-        };
-        values.push(value.unwrap_or_default());
-    }
-    for value in values {
-        // A date without a time has midnight for it.
-        let value = value.strip_suffix("T00:00:00Z").unwrap_or(&value);
-        tokens.push_token(value.as_bytes());
-    }
     Ok(())
 }
 
@@ -471,48 +425,4 @@ impl Column {
             _ => None,
         }
     }
-}
-
-/// The text of a value in a table; `None` if its type has no order.
-pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
-    if let Some(integer) = column.integer(row) {
-        return Some(integer);
-    }
-    if let Some(text) = column.text(row) {
-        return text.ok().map(str::to_owned);
-    }
-    let column = &column.rows;
-    let float = |value: f64, text: String| {
-        if value.is_nan() { String::new() } else { text }
-    };
-    Some(match column.data_type() {
-        DataType::Float32 => {
-            let value = column.as_primitive::<Float32Type>().value(row);
-            float(value.into(), value.to_string())
-        }
-        DataType::Float64 => {
-            let value = column.as_primitive::<Float64Type>().value(row);
-            float(value, value.to_string())
-        }
-        DataType::Boolean => column.as_boolean().value(row).to_string(),
-        DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),
-        DataType::Decimal256(..) => column.as_primitive::<Decimal256Type>().value_as_string(row),
-        DataType::Date32 => date_at::<Date32Type>(column, row)?,
-        DataType::Date64 => date_at::<Date64Type>(column, row)?,
-        DataType::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => date_at::<TimestampSecondType>(column, row)?,
-            TimeUnit::Millisecond => date_at::<TimestampMillisecondType>(column, row)?,
-            TimeUnit::Microsecond => date_at::<TimestampMicrosecondType>(column, row)?,
-            TimeUnit::Nanosecond => date_at::<TimestampNanosecondType>(column, row)?,
-        },
-        _ => return None,
-    })
-}
-
-fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
-where
-    i64: From<T::Native>,
-{
-    let date = column.as_primitive::<T>().value_as_datetime(row)?;
-    Some(date.and_utc().to_rfc3339_opts(SecondsFormat::Nanos, true))
 }

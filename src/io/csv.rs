@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::fields::{FieldPath, Fields, push_joined};
+use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
 use super::format::BYTE_ORDER_MARK;
 use super::jsonl::{json_string, newlines};
 use super::refusal::Refusal;
@@ -22,6 +22,10 @@ pub(crate) struct Header {
     /// The columns of the text and of the id.
     content: Vec<usize>,
     id: Option<usize>,
+    /// The columns of values.
+    values: Vec<Option<usize>>,
+    /// Whether blanks around the names of columns do not matter: some programs write one after each comma.
+    trims_names: bool,
 }
 
 impl Header {
@@ -30,7 +34,7 @@ impl Header {
         bytes: &[u8],
         span: Range<usize>,
         delimiter: u8,
-        fields: &Fields,
+        wanted: Wanted<'_>,
     ) -> Result<Self, Refusal> {
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
@@ -41,59 +45,109 @@ impl Header {
         let names: Vec<String> = (0..parser.ends.len())
             .map(|column| String::from_utf8_lossy(parser.field(column)).into_owned())
             .collect();
-        let find = |path: &FieldPath, parameter: &str| {
-            let name = path.flat();
-            let find = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
-                let columns = names.iter().enumerate();
-                let found = columns.filter(|(_, known)| is_name(known));
-                found.map(|(column, _)| column).take(2).collect()
-            };
-            let mut found = find(&|known| known == name);
-            if found.is_empty() && fields.is_record {
-                // Some programs write a blank after each comma.
-                found = find(&|known| known.trim() == name.trim());
-            }
-            match (found.first().copied(), found.get(1)) {
-                (Some(column), None) => Ok(Some(column)),
-                (Some(_), Some(_)) => Err(Refusal::new(
-                    format!("two columns are called {name:?}"),
-                    format!("rename one of them, or choose another with `{parameter}`"),
-                )),
-                (None, _) => Ok(None),
-            }
-        };
-        let mut content = Vec::new();
-        let parameter = match fields.is_record {
-            true => "fields",
-            false => "text_field",
-        };
-        for path in &fields.content {
-            let missing = || {
-                let problem = format!("there is no column \"{path}\"; {}", listed(&names));
-                let remedy = match names.len() {
-                    // Another delimiter leaves the whole line in one column.
-                    1 => format!(
-                        "choose the column with `{parameter}`, or the character between columns with `delimiter`"
-                    ),
-                    _ => format!("choose the column with `{parameter}`"),
-                };
-                Refusal::new(problem, remedy)
-            };
-            content.push(find(path, parameter)?.ok_or_else(missing)?);
-        }
-        let id = find(&fields.id, "id_field")?;
-        if id.is_none() && fields.id_required {
-            let (id, listed) = (&fields.id, listed(&names));
-            let problem = format!("there is no id column \"{id}\"; {listed}");
-            return Err(Refusal::new(problem, "choose the column with `id_field`"));
-        }
-        Ok(Header {
+        let mut header = Header {
             bytes: bytes[..span.end].to_vec(),
             delimiter,
             names,
-            content,
-            id,
+            content: Vec::new(),
+            id: None,
+            values: Vec::new(),
+            trims_names: matches!(wanted, Wanted::Values(_)),
+        };
+        match wanted {
+            Wanted::Document(fields) => header.find_document(fields)?,
+            Wanted::Values(fields) => {
+                for ValueField {
+                    path,
+                    parameter,
+                    is_required,
+                } in fields
+                {
+                    let column = match is_required {
+                        true => Some(header.required(path, parameter)?),
+                        false => header.find(path, parameter)?,
+                    };
+                    header.values.push(column);
+                }
+            }
+        }
+        Ok(header)
+    }
+
+    /// Finds the columns of a document.
+    fn find_document(&mut self, fields: &Fields) -> Result<(), Refusal> {
+        for path in &fields.content {
+            self.content.push(self.required(path, "text_field")?);
+        }
+        self.id = self.find(&fields.id, "id_field")?;
+        if self.id.is_none() && fields.id_required {
+            let (id, listed) = (&fields.id, listed(&self.names));
+            let problem = format!("there is no id column \"{id}\"; {listed}");
+            return Err(Refusal::new(problem, "choose the column with `id_field`"));
+        }
+        Ok(())
+    }
+
+    /// The column at a path, which must exist.
+    fn required(&self, path: &FieldPath, parameter: &str) -> Result<usize, Refusal> {
+        self.find(path, parameter)?.ok_or_else(|| {
+            let problem = format!("there is no column \"{path}\"; {}", listed(&self.names));
+            let choose = format!("choose the column with `{parameter}`");
+            let remedy = match self.names.len() {
+                // Another delimiter leaves the whole line in one column.
+                1 => format!("{choose}, or the character between columns with `delimiter`"),
+                _ => choose,
+            };
+            Refusal::new(problem, remedy)
         })
+    }
+
+    fn find(&self, path: &FieldPath, parameter: &str) -> Result<Option<usize>, Refusal> {
+        let name = path.flat();
+        let find = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let columns = self.names.iter().enumerate();
+            let found = columns.filter(|(_, known)| is_name(known));
+            found.map(|(column, _)| column).take(2).collect()
+        };
+        let mut found = find(&|known| known == name);
+        if found.is_empty() && self.trims_names {
+            found = find(&|known| known.trim() == name.trim());
+        }
+        match (found.first().copied(), found.get(1)) {
+            (Some(column), None) => Ok(Some(column)),
+            (Some(_), Some(_)) => Err(Refusal::new(
+                format!("two columns are called {name:?}"),
+                format!("rename one of them, or choose another with `{parameter}`"),
+            )),
+            (None, _) => Ok(None),
+        }
+    }
+
+    /// The values of a record, in the order of the fields of the header; `None` if the column is missing or the value is
+    /// empty. The fields' names are for messages.
+    pub(super) fn values<'p>(
+        &self,
+        record: &[u8],
+        fields: &[ValueField],
+        parser: &'p mut Parser,
+    ) -> Result<Vec<Option<&'p str>>, String> {
+        self.parse_record(record, parser)?;
+        let parser = &*parser;
+        let columns = self.values.iter().zip(fields);
+        let value = |(column, field): (&Option<usize>, &ValueField)| {
+            let text = column.map(|column| parser.text(column, &field.path));
+            Ok(text.transpose()?.filter(|text| !text.is_empty()))
+        };
+        columns.map(value).collect()
+    }
+
+    /// Splits a record, which must have as many fields as the header.
+    fn parse_record(&self, record: &[u8], parser: &mut Parser) -> Result<(), String> {
+        parser.read(record)?;
+        match parser.ends.len() == self.names.len() {
+            true => Ok(()),
+            false => Err(wrong_number(parser.ends.len(), self.names.len(), record)),
+        }
     }
 
     /// A parser of the records of the file.
@@ -130,16 +184,8 @@ impl Header {
         parser: &mut Parser,
         documents: &mut DocumentBatch,
     ) -> Result<Option<String>, String> {
-        parser.read(record)?;
-        if parser.ends.len() != self.names.len() {
-            return Err(wrong_number(parser.ends.len(), self.names.len(), record));
-        }
-        let field = |column: usize, path: &FieldPath| {
-            std::str::from_utf8(parser.field(column)).map_err(|error| {
-                let at = error.valid_up_to();
-                format!("column \"{path}\" holds invalid UTF-8 at byte {at}")
-            })
-        };
+        self.parse_record(record, parser)?;
+        let field = |column: usize, path: &FieldPath| parser.text(column, path);
         let id = match self.id {
             Some(column) => Some(field(column, &fields.id)?).filter(|id| !id.is_empty()),
             None => None,
@@ -147,28 +193,18 @@ impl Header {
         if id.is_none() && fields.id_required {
             return Err(format!("id column \"{}\" is empty", fields.id));
         }
+        let DocumentBatch::Texts(texts) = documents else {
+            return Err("a CSV file holds no tokens".to_owned());
+        };
         let mut parts = Vec::with_capacity(self.content.len());
         for (column, path) in self.content.iter().zip(&fields.content) {
             parts.push(field(*column, path)?);
         }
-        match documents {
-            DocumentBatch::Texts(texts) => {
-                texts.push_with(|text| {
-                    let start = text.len();
-                    parts.iter().for_each(|part| push_joined(text, start, part));
-                    Some(())
-                });
-            }
-            DocumentBatch::Tokens(tokens) if fields.is_record => {
-                parts
-                    .iter()
-                    .for_each(|part| tokens.push_token(part.as_bytes()));
-                tokens.finish_document();
-            }
-            DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_) => {
-                return Err("a CSV file holds no tokens".to_owned());
-            }
-        }
+        texts.push_with(|text| {
+            let start = text.len();
+            parts.iter().for_each(|part| push_joined(text, start, part));
+            Some(())
+        });
         Ok(id.map(id_json))
     }
 }
@@ -186,16 +222,19 @@ fn wrong_number(fields: usize, of_header: usize, record: &[u8]) -> String {
 
 /// The id as JSON: an integer if it is written like one, else a string.
 fn id_json(id: &str) -> String {
+    match is_integer(id) {
+        true => id.to_owned(),
+        false => json_string(id),
+    }
+}
+
+/// Whether a text is written like an integer.
+pub(super) fn is_integer(id: &str) -> bool {
     let digits = id.strip_prefix('-').unwrap_or(id);
-    let is_integer = match digits.as_bytes() {
+    match digits.as_bytes() {
         [b'0'] => digits == id,
         [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
         _ => false,
-    };
-    if is_integer {
-        id.to_owned()
-    } else {
-        json_string(id)
     }
 }
 
@@ -296,6 +335,14 @@ impl Parser {
                 None => return false,
             }
         }
+    }
+
+    /// The text of a column.
+    fn text(&self, column: usize, path: &FieldPath) -> Result<&str, String> {
+        std::str::from_utf8(self.field(column)).map_err(|error| {
+            let at = error.valid_up_to();
+            format!("column \"{path}\" holds invalid UTF-8 at byte {at}")
+        })
     }
 
     fn field(&self, column: usize) -> &[u8] {

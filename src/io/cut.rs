@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::chunk::{Contents, Records};
 use super::csv::Header;
-use super::fields::Fields;
+use super::fields::Wanted;
 use super::format::BYTE_ORDER_MARK;
 use super::jsonl::newlines;
 use super::refusal::Refusal;
@@ -69,7 +69,7 @@ pub(super) struct CsvCutter<'a> {
     spans: Vec<Range<usize>>,
     line: u64,
     header: Option<Arc<Header>>,
-    fields: &'a Fields,
+    wanted: Wanted<'a>,
     is_at_start: bool,
 }
 
@@ -89,8 +89,8 @@ enum CsvState {
 }
 
 impl<'a> CsvCutter<'a> {
-    /// Looks for the columns of `fields` in the header.
-    pub(super) fn new(delimiter: u8, fields: &'a Fields) -> Self {
+    /// Looks for the wanted columns in the header.
+    pub(super) fn new(delimiter: u8, wanted: Wanted<'a>) -> Self {
         CsvCutter {
             delimiter,
             state: CsvState::Start,
@@ -98,7 +98,7 @@ impl<'a> CsvCutter<'a> {
             spans: Vec::new(),
             line: 1,
             header: None,
-            fields,
+            wanted,
             is_at_start: true,
         }
     }
@@ -228,7 +228,7 @@ impl Cutter for CsvCutter<'_> {
             Some(header) => header,
             None if spans.is_empty() => return Ok(None),
             None => {
-                let header = Header::read(&bytes, spans.remove(0), self.delimiter, self.fields)?;
+                let header = Header::read(&bytes, spans.remove(0), self.delimiter, self.wanted)?;
                 self.header.insert(Arc::new(header))
             }
         };

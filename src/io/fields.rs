@@ -1,5 +1,7 @@
 //! The fields of a record that a run reads.
 
+use super::format::Format;
+use super::refusal::Refusal;
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch, WeightedBatch};
 use crate::error::{Error, Result};
 use crate::scheme::WeightScale;
@@ -23,9 +25,6 @@ pub struct Fields {
     pub content: Vec<FieldPath>,
     /// Whether `content` is an array of tokens instead of a text; default false.
     pub is_tokens: bool,
-    /// Whether each field of `content` is a token of its own; default false. Its value is a text, a number or a date, as
-    /// written; one that is missing or null is an empty token.
-    pub is_record: bool,
     /// The weights of the tokens; default `None`.
     pub weights: Option<WeightsField>,
     /// The field of the id; default `id`.
@@ -60,7 +59,6 @@ impl Default for Fields {
         Fields {
             content: vec![FieldPath::new("text")],
             is_tokens: false,
-            is_record: false,
             weights: None,
             id: FieldPath::new("id"),
             id_required: false,
@@ -104,10 +102,55 @@ impl Fields {
     pub(crate) fn empty_batch(&self) -> DocumentBatch {
         if self.weights.is_some() {
             DocumentBatch::Weighted(WeightedBatch::default())
-        } else if self.is_tokens || self.is_record {
+        } else if self.is_tokens {
             DocumentBatch::Tokens(TokenBatch::default())
         } else {
             DocumentBatch::Texts(TextBatch::default())
+        }
+    }
+}
+
+/// A field whose value a run reads as it is, instead of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueField {
+    pub(crate) path: FieldPath,
+    /// The parameter that names the field, for messages.
+    pub(crate) parameter: &'static str,
+    /// Whether a file without the column is refused.
+    pub(crate) is_required: bool,
+}
+
+/// What to read of each record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wanted<'a> {
+    /// A document.
+    Document(&'a Fields),
+    /// The values of these fields.
+    Values(&'a [ValueField]),
+}
+
+impl Wanted<'_> {
+    /// Refuses a number of fields that cannot be read.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Wanted::Document(fields) => fields.check(),
+            Wanted::Values(_) => Ok(()),
+        }
+    }
+
+    /// Whether files of this format lack what is wanted: why, and the remedy.
+    pub(super) fn refusal_of(&self, format: Format) -> Option<Refusal> {
+        match self {
+            Wanted::Document(fields) if fields.is_tokens => format.without_tokens().map(|kind| {
+                let remedy =
+                    "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
+                Refusal::new(format!("a {kind} file holds no tokens"), remedy)
+            }),
+            Wanted::Values(_) if format == Format::Text => Some(Refusal::new(
+                "a text file has no fields",
+                "give records in CSV, JSON, Parquet or Arrow",
+            )),
+            Wanted::Document(_) | Wanted::Values(_) => None,
         }
     }
 }

@@ -251,14 +251,6 @@ fn parse_any(
             let text = joined(&content)?;
             texts.push(&text);
         }
-        DocumentBatch::Tokens(tokens) if fields.is_record => {
-            let values = content.iter().map(|(path, raw)| value_of(path, *raw));
-            let values = values.collect::<Result<Vec<_>, String>>()?;
-            values
-                .iter()
-                .for_each(|value| tokens.push_token(value.as_bytes()));
-            tokens.finish_document();
-        }
         DocumentBatch::Tokens(tokens) => {
             let (path, array) = array_of(&content)?;
             push_tokens(path, array, tokens)?;
@@ -423,24 +415,25 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
 /// The value at a path as text: a string decoded, a number or a boolean as written. `None` if it is absent or
 /// null.
 pub(super) fn text_of_field(record: &[u8], path: &FieldPath) -> Result<Option<String>, String> {
+    let value = value_of_field(record, path)?;
+    Ok(value.map(|(text, _)| text.into_owned()))
+}
+
+/// The same, with whether it is a string.
+pub(super) fn value_of_field<'a>(
+    record: &'a [u8],
+    path: &FieldPath,
+) -> Result<Option<(Cow<'a, str>, bool)>, String> {
     let record = std::str::from_utf8(record).map_err(|error| error.to_string())?;
     match field(record, path)? {
         None | Some("null") => Ok(None),
-        raw => Ok(Some(value_of(path, raw)?.into_owned())),
-    }
-}
-
-/// A value as text: a string decoded, a number or a boolean as written. Empty if it is absent or null.
-fn value_of<'a>(path: &FieldPath, raw: Option<&'a str>) -> Result<Cow<'a, str>, String> {
-    match raw {
-        None | Some("null") => Ok(Cow::Borrowed("")),
-        Some(raw) if raw.starts_with('"') => decode(raw),
+        Some(raw) if raw.starts_with('"') => Ok(Some((decode(raw)?, true))),
         Some(raw) if raw.starts_with(['{', '[']) => Err(format!(
             "field {:?} is {}, not a number, a date or a string",
             path.to_string(),
             kind(raw)
         )),
-        Some(raw) => Ok(Cow::Borrowed(raw)),
+        Some(raw) => Ok(Some((raw.into(), false))),
     }
 }
 

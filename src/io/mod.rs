@@ -41,6 +41,8 @@ mod values;
 
 mod report;
 
+mod row_values;
+
 mod ids;
 
 mod places;
@@ -55,6 +57,14 @@ mod clusters;
 
 mod pairs;
 
+mod result_rows;
+
+mod ratings;
+
+mod rated_rows;
+
+mod records;
+
 mod links;
 
 mod npy;
@@ -65,6 +75,7 @@ pub(crate) use chunk::{Chunk, Kept, Record};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
+pub(crate) use fields::{ValueField, Wanted};
 pub use format::Format;
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Ids, Repeated};
@@ -82,14 +93,19 @@ pub(crate) use pairs::{
     write_text as write_pairs_text,
 };
 pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
+pub(crate) use rated_rows::{CONFIDENCE, RankedNeighbour, RankedRecommendation, RatedNames};
+pub(crate) use ratings::{ItemNames, RatingNeeds, RatingsOfChunk, RatingsRead};
+pub use ratings::{NameFields, RatingFields};
 pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm,
 };
 pub use read::{is_reading, read_documents};
+pub use records::RecordFields;
 pub use removed::RemovedFormat;
 pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
+pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,

@@ -27,7 +27,7 @@ use super::chunk::{Chunk, Contents, Record};
 use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
-use super::fields::{FieldPath, Fields};
+use super::fields::{FieldPath, Fields, Wanted};
 use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
 use super::input::{InputFile, Inputs};
 use super::limit::Limit;
@@ -97,7 +97,7 @@ impl Position {
 /// Options of reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
-    pub(crate) fields: &'a Fields,
+    pub(crate) wanted: Wanted<'a>,
     pub(crate) columns: Columns,
     /// Bytes of chunks that may wait for earlier ones, beside one chunk per thread.
     pub(crate) batch_bytes: usize,
@@ -112,7 +112,7 @@ pub(crate) struct Reading<'a> {
 /// The columns to read from tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Columns {
-    /// Those of the text or tokens and of the id.
+    /// Those that are wanted.
     Needed,
     All,
 }
@@ -139,7 +139,7 @@ pub(crate) struct FilesReading<'a> {
 
 impl<'a> FilesReading<'a> {
     pub(crate) fn new(files: &'a [InputFile], reading: Reading<'a>) -> Result<Self> {
-        reading.fields.check()?;
+        reading.wanted.check()?;
         Ok(FilesReading {
             files,
             consumed: AtomicU64::new(0),
@@ -233,7 +233,7 @@ pub fn read_documents(
     let mut all = fields.empty_batch();
     let files = &inputs.files;
     let reading = Reading {
-        fields,
+        wanted: Wanted::Document(fields),
         columns: Columns::Needed,
         batch_bytes: WAITING,
         temporary: None,
@@ -369,19 +369,8 @@ impl Reader<'_> {
         if let Some(problem) = Compression::problem_of_size(&input.relative, metadata.len()) {
             return Err(unreadable(input, &problem));
         }
-        if self.of_all.reading.fields.is_tokens
-            && let Some(kind) = input.format.without_tokens()
-        {
-            let remedy = "choose another `unit`, or give lists of tokens in JSON, Parquet or Arrow";
-            return Err(refused(
-                input,
-                format!("a {kind} file holds no tokens"),
-                remedy,
-            ));
-        }
-        if self.of_all.reading.fields.is_record && input.format == Format::Text {
-            let problem = "a text file holds no records".to_owned();
-            return Err(refused(input, problem, "give JSON, CSV, Parquet or Arrow"));
+        if let Some(refusal) = self.of_all.reading.wanted.refusal_of(input.format) {
+            return Err(refusal.of(&input.named));
         }
         let mut fingerprint = Fingerprint::of(&metadata);
         let (parts, table) = if input.format.is_table() {
@@ -429,7 +418,7 @@ impl<'a> Reader<'a> {
         let is_array =
             input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
         let cutter: Box<dyn Cutter + Send> = match input.delimiter {
-            Some(delimiter) => Box::new(CsvCutter::new(delimiter, self.of_all.reading.fields)),
+            Some(delimiter) => Box::new(CsvCutter::new(delimiter, self.of_all.reading.wanted)),
             None if is_array => Box::new(ArrayCutter::new()),
             None => Box::new(LineCutter::new()),
         };
@@ -447,7 +436,7 @@ impl<'a> Reader<'a> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
-            fields: reading.fields,
+            wanted: reading.wanted,
             keep_by: reading.keep_by,
         });
         if file.metadata().is_ok_and(|metadata| metadata.len() == 0) {
@@ -455,7 +444,7 @@ impl<'a> Reader<'a> {
             return Err(unreadable(input, problem));
         }
         let check = |schema: &SchemaRef| {
-            let checked = columns::check_schema(schema, reading.fields);
+            let checked = columns::check_schema(schema, reading.wanted);
             checked.map_err(|refusal| refusal.of(&input.named))
         };
         if input.format == Format::Arrow {

@@ -2,13 +2,19 @@
 
 use std::cmp::Ordering;
 
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::DataType;
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
+    Float64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, TimeUnit};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat};
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, Contents};
-use super::columns::{Column, column, text_at};
+use super::columns::{Column, column};
 use super::fields::FieldPath;
 use super::ids::Ids;
 use super::jsonl;
@@ -293,6 +299,50 @@ pub(crate) enum ValueKind {
     Strings,
     /// As strings, although some are numbers or dates.
     Mixed,
+}
+
+/// The text of a value in a table; `None` if its type has no order.
+pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
+    if let Some(integer) = column.integer(row) {
+        return Some(integer);
+    }
+    if let Some(text) = column.text(row) {
+        return text.ok().map(str::to_owned);
+    }
+    let column = &column.rows;
+    let float = |value: f64, text: String| {
+        if value.is_nan() { String::new() } else { text }
+    };
+    Some(match column.data_type() {
+        DataType::Float32 => {
+            let value = column.as_primitive::<Float32Type>().value(row);
+            float(value.into(), value.to_string())
+        }
+        DataType::Float64 => {
+            let value = column.as_primitive::<Float64Type>().value(row);
+            float(value, value.to_string())
+        }
+        DataType::Boolean => column.as_boolean().value(row).to_string(),
+        DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),
+        DataType::Decimal256(..) => column.as_primitive::<Decimal256Type>().value_as_string(row),
+        DataType::Date32 => date_at::<Date32Type>(column, row)?,
+        DataType::Date64 => date_at::<Date64Type>(column, row)?,
+        DataType::Timestamp(unit, _) => match unit {
+            TimeUnit::Second => date_at::<TimestampSecondType>(column, row)?,
+            TimeUnit::Millisecond => date_at::<TimestampMillisecondType>(column, row)?,
+            TimeUnit::Microsecond => date_at::<TimestampMicrosecondType>(column, row)?,
+            TimeUnit::Nanosecond => date_at::<TimestampNanosecondType>(column, row)?,
+        },
+        _ => return None,
+    })
+}
+
+fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
+where
+    i64: From<T::Native>,
+{
+    let date = column.as_primitive::<T>().value_as_datetime(row)?;
+    Some(date.and_utc().to_rfc3339_opts(SecondsFormat::Nanos, true))
 }
 
 /// The seconds and nanoseconds since 1970 of a date, or of a date and a time (RFC 3339). Without an offset, the

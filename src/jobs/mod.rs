@@ -44,13 +44,17 @@ mod linked;
 mod link;
 
 #[cfg(feature = "io")]
+pub mod divided;
+
+#[cfg(feature = "io")]
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{
-    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun,
-    Outcome, PairsOutput, Run, SignatureFile, SignatureRun,
+    DedupOutput, FileReport, HistogramBin, HitRates, LinkOutcome, LinkParameters, LinkReport,
+    LinkRun, NamesFile, Outcome, PairsOutput, RatingsCounts, RatingsOutcome, RatingsParameters,
+    RatingsReport, RatingsRun, RatingsTask, Recommendees, Run, SignatureFile, SignatureRun,
 };
 #[cfg(feature = "records")]
 pub use link::{Link, link};

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Union-find over numbers from 0. The root of a component is its least index.
-pub(super) struct Components {
+#[derive(Debug, Default)]
+pub(crate) struct Components {
     parents: Vec<u32>,
 }
 
@@ -15,8 +16,16 @@ impl Components {
         }
     }
 
+    /// Adds a component of one number, the next one. There are fewer than 2^32.
+    #[cfg(feature = "io")]
+    pub(crate) fn add(&mut self) -> u32 {
+        let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        self.parents.push(number);
+        number
+    }
+
     /// The root of a component.
-    pub(super) fn root(&self, mut index: u32) -> u32 {
+    pub(crate) fn root(&self, mut index: u32) -> u32 {
         while self.parents[index as usize] != index {
             index = self.parents[index as usize];
         }
@@ -24,7 +33,7 @@ impl Components {
     }
 
     /// Unites two components. Returns whether they were different.
-    pub(super) fn unite(&mut self, a: u32, b: u32) -> bool {
+    pub(crate) fn unite(&mut self, a: u32, b: u32) -> bool {
         let (a, b) = (self.halve(a), self.halve(b));
         self.parents[a.max(b) as usize] = a.min(b);
         a != b

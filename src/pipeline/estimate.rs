@@ -103,24 +103,7 @@ impl JaccardEstimate {
     /// # Errors
     /// [`Error::Parameter`] unless `confidence` is above 0 and below 1.
     pub fn interval(&self, confidence: f64) -> Result<(f64, f64)> {
-        if !(confidence > 0.0 && confidence < 1.0) {
-            return Err(Error::Parameter {
-                name: "confidence",
-                value: confidence.to_string(),
-                expected: "a probability above 0 and below 1".to_owned(),
-            });
-        }
-        let tail = (1.0 - confidence) / 2.0;
-        let (matches, mismatches) = (self.matches as f64, (self.num_perm - self.matches) as f64);
-        let low = match self.matches {
-            0 => 0.0,
-            _ => inv_beta_reg(matches, mismatches + 1.0, tail),
-        };
-        let high = if self.matches == self.num_perm {
-            1.0
-        } else {
-            inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail)
-        };
+        let (low, high) = binomial_interval(self.matches as f64, self.num_perm as f64, confidence)?;
         let similarity = |share: f64| self.without_chance(share).clamp(0.0, 1.0);
         Ok((similarity(low), similarity(high)))
     }
@@ -128,6 +111,31 @@ impl JaccardEstimate {
     fn without_chance(&self, share: f64) -> f64 {
         (share - self.chance) / (1.0 - self.chance)
     }
+}
+
+/// The interval of Clopper and Pearson for the probability behind `matches` of `trials`, which need not be whole numbers.
+///
+/// # Errors
+/// [`Error::Parameter`] unless `confidence` is above 0 and below 1.
+pub(crate) fn binomial_interval(matches: f64, trials: f64, confidence: f64) -> Result<(f64, f64)> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(Error::Parameter {
+            name: "confidence",
+            value: confidence.to_string(),
+            expected: "a probability above 0 and below 1".to_owned(),
+        });
+    }
+    let tail = (1.0 - confidence) / 2.0;
+    let mismatches = trials - matches;
+    let low = match matches > 0.0 {
+        false => 0.0,
+        true => inv_beta_reg(matches, mismatches + 1.0, tail),
+    };
+    let high = match mismatches > 0.0 {
+        false => 1.0,
+        true => inv_beta_reg(matches + 1.0, mismatches, 1.0 - tail),
+    };
+    Ok((low, high))
 }
 
 impl Slots<'_> {

@@ -14,6 +14,15 @@ const BLOCK: usize = 1024;
 /// Partners above which one document's comparisons are divided among threads.
 const MANY: usize = 1024;
 
+/// Documents that are known to be kept, before all others in keep order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeptBefore<'a> {
+    /// The positions below this one are those of kept documents.
+    pub(crate) positions: u32,
+    /// How many more are kept in each bucket, beyond the first [`ClusterTask::max_bucket`]; empty if none are.
+    pub(crate) unlisted: &'a [u32],
+}
+
 impl Clusters {
     /// Visits documents in keep order, and removes each that shares a bucket with a kept document and is similar to
     /// it. [`Removal::kept`] is the most similar of these kept documents; ties go to the first in keep order. A
@@ -35,16 +44,16 @@ impl Clusters {
         task: &ClusterTask<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
-        Clusters::greedy_in_blocks(buckets, task, 0, BLOCK, advance)
+        Clusters::greedy_in_blocks(buckets, task, KeptBefore::default(), BLOCK, advance)
     }
 
-    /// The same among documents of which the positions below `kept` are known to be kept: they are not compared with each
-    /// other, and not counted. Documents come in the order of positions.
+    /// The same among documents of which some are known to be kept: they are not compared with each other, and not
+    /// counted. Documents come in the order of positions.
     #[cfg(feature = "io")]
     pub(crate) fn greedy_after(
         buckets: Buckets,
         task: &ClusterTask<'_>,
-        kept: u32,
+        kept: KeptBefore<'_>,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
         Clusters::greedy_in_blocks(buckets, task, kept, BLOCK, advance)
@@ -53,7 +62,7 @@ impl Clusters {
     fn greedy_in_blocks(
         buckets: Buckets,
         task: &ClusterTask<'_>,
-        kept: u32,
+        kept: KeptBefore<'_>,
         block: usize,
         advance: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Self> {
@@ -69,8 +78,11 @@ impl Clusters {
             visited: 0,
             clusters: Clusters::default(),
         };
-        let known = order.partition_point(|index| greedy.position(*index) < kept);
+        let known = order.partition_point(|index| greedy.position(*index) < kept.positions);
         order[..known].iter().for_each(|index| greedy.list(*index));
+        for (kept, unlisted) in greedy.kept.iter_mut().zip(kept.unlisted) {
+            *kept += unlisted;
+        }
         greedy.clusters.omitted = Omitted::default();
         for block in order[known..].chunks(block) {
             greedy.visit(block, advance)?;
@@ -422,7 +434,9 @@ mod tests {
                 max_bucket,
             };
             let of_block = |block| {
-                Clusters::greedy_in_blocks(made.buckets(), &task, 0, block, &mut |_| Ok(())).unwrap()
+                let none = KeptBefore::default();
+                let go_on = &mut |_| Ok(());
+                Clusters::greedy_in_blocks(made.buckets(), &task, none, block, go_on).unwrap()
             };
             let clusters = of_block(block);
             prop_assert_eq!(&clusters.removals, &expected);
@@ -444,7 +458,10 @@ mod tests {
                 ranks: None,
                 max_bucket,
             };
-            let known = u32::try_from(known).unwrap();
+            let known = KeptBefore {
+                positions: u32::try_from(known).unwrap(),
+                unlisted: &[],
+            };
             let mut found =
                 Clusters::greedy_after(part.buckets(), &task, known, &mut |_| Ok(())).unwrap();
             for removal in &mut found.removals {

@@ -67,14 +67,17 @@ pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 #[cfg(feature = "io")]
-pub(crate) use components::SharedComponents;
+pub(crate) use components::{Components, SharedComponents};
 pub use criterion::{Criterion, Distance, Within};
 pub use detection::Detection;
 pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
     longest_common_subsequence,
 };
+pub(crate) use estimate::binomial_interval;
 pub use estimate::{Cardinality, JaccardEstimate};
+#[cfg(feature = "io")]
+pub(crate) use greedy::KeptBefore;
 pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;

@@ -191,6 +191,10 @@ pub(crate) trait SignOnDevice: Sync {
 }
 
 /// Documents for a device.
+#[cfg_attr(
+    not(feature = "gpu"),
+    allow(dead_code, reason = "only devices read them")
+)]
 pub(crate) enum DeviceBatch {
     /// The `chosen` ones of normalised texts.
     Texts {

@@ -251,8 +251,12 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
-    arguments.outputs.print_report(&outcome)?;
+    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    arguments
+        .outputs
+        .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&arguments.summary(&outcome)?);
     if let Some(warning) = arguments.warning(&outcome)? {
         terminal.warn(&warning);

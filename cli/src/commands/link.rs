@@ -1,6 +1,5 @@
 //! `simgpu link`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,14 +7,13 @@ use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching};
 
-use super::execute_with;
+use super::execute;
 use crate::arguments::{
-    Caller, FormatArgument, OnBadRecordArgument, check_field, delimiter, number, threads,
-    whole_number,
+    Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
 };
 use crate::outputs::ReportArgument;
 use crate::streams::{is_stream, print, with_stdin};
-use crate::terminal::{Lines, Terminal};
+use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
 /// Link the records of two files, or of one, that describe the same thing
@@ -116,13 +114,9 @@ pub struct Arguments {
     #[arg(long, value_name = "SHARE", value_parser = number, help_heading = "Links")]
     pub share: Option<f64>,
 
-    /// Number of threads, at most 4 per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
-    pub threads: Option<NonZeroUsize>,
-
-    /// Print errors only
-    #[arg(long, short, help_heading = "Machine")]
-    pub quiet: bool,
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
 }
 
 /// The value of `--match`.
@@ -189,7 +183,7 @@ impl Arguments {
 
     fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {
         let naming = Naming {
-            format: self.format.resolve(),
+            format: self.format.format(),
             delimiter: self.delimiter,
             hidden: false,
             filter: FileFilter::default(),
@@ -294,9 +288,7 @@ fn at(path: &std::path::Path, error: &simgpu::Error) -> anyhow::Error {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let terminal = Terminal::new(arguments.quiet);
-    let threads = threads(arguments.threads)?;
-    let (outcome, terminal) = execute_with(terminal, threads, command, |caller| {
+    let (outcome, terminal) = execute(&arguments.process, command, |caller| {
         arguments.execute(caller)
     })?;
     if let Some(ReportArgument::Json) = arguments.report {

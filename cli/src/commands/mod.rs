@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use simgpu::jobs::Outcome;
-
-use crate::arguments::{Caller, RunArguments};
+use crate::arguments::{Caller, ProcessArguments};
 use crate::stop;
 use crate::terminal::Terminal;
 
@@ -26,6 +24,9 @@ pub(crate) mod man;
 pub mod pairs;
 
 pub mod plan;
+
+pub mod ratings;
+
 pub mod sample;
 pub mod selftest;
 
@@ -35,24 +36,15 @@ pub mod tune;
 
 /// Runs a command on its threads, until it ends or a signal stops it. Returns the outcome, and the terminal that shows
 /// it.
-fn execute(
-    run: &RunArguments,
-    command: &[String],
-    execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<Outcome> + Send,
-) -> anyhow::Result<(Outcome, Terminal)> {
-    execute_with(run.terminal(), run.threads()?, command, execute)
-}
-
-/// The same with this terminal and this number of threads.
-fn execute_with<T: Send>(
-    terminal: Terminal,
-    threads: usize,
+fn execute<T: Send>(
+    process: &ProcessArguments,
     command: &[String],
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<(T, Terminal)> {
     stop::listen()?;
     let start = Instant::now();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let terminal = process.terminal();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(process.threads()?);
     let outcome = pool.build()?.install(|| {
         execute(&Caller {
             progress: &terminal,

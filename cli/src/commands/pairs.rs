@@ -262,9 +262,13 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
+    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+        arguments.execute(caller)
+    })?;
     let pairs = &arguments.pairs;
-    pairs.outputs.print_report(&outcome)?;
+    pairs
+        .outputs
+        .print_report(|bytes| outcome.report.write_json(bytes))?;
     terminal.summary(&pairs.summary(&outcome)?);
     match incomplete(&outcome) {
         Some(message) => Err(anyhow::Error::new(Incomplete(message))),
@@ -288,7 +292,7 @@ fn incomplete(outcome: &Outcome) -> Option<String> {
 }
 
 /// Runs with the output for this destination.
-fn with_output<T>(
+pub(super) fn with_output<T>(
     destination: Destination<'_>,
     run: impl FnOnce(PairsOutput<'_>) -> simgpu::Result<T>,
 ) -> simgpu::Result<T> {

@@ -70,7 +70,9 @@ impl Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run, command, |caller| arguments.execute(caller))?;
+    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+        arguments.execute(caller)
+    })?;
     terminal.summary(&arguments.summary(&outcome));
     Ok(())
 }

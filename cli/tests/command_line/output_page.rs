@@ -256,3 +256,60 @@ fn every_field_of_signatures_is_documented() {
     let files = keys_of_all(description["files"].as_array().unwrap());
     assert_eq!(files, page.inner("## sign", "files"));
 }
+
+/// Two users who liked the same twelve items, one of whom liked another, and a bad record.
+fn ratings() -> Place {
+    let place = Place::new();
+    let mut csv = "user,item,rating,timestamp\n".to_owned();
+    for item in 0..12 {
+        csv += &format!("1,{item},5,{item}\n2,{item},4,{item}\n");
+    }
+    place.write("r.csv", csv + "2,12,4,20\n,0,5,0\n");
+    place.write("names.csv", "id,name\n0,zero\n");
+    place
+}
+
+#[test]
+fn every_field_of_ratings_is_documented() {
+    const HEADING: &str = "## ratings";
+    let (page, place) = (Page::read(), ratings());
+    let label_of_report = "`FILE.report.json`";
+    let documented = page.fields(HEADING, label_of_report);
+    let counts = page.fields(HEADING, "Counts of ratings:");
+    let parameters = page.fields(HEADING, "Parameters of ratings:");
+    let (mut reported, mut of_counts, mut of_parameters) =
+        (Names::new(), Names::new(), Names::new());
+    for (options, label) in [
+        ("", "Without"),
+        ("--recommend all", "With `--recommend`"),
+        ("--hold-out last", "With `--hold-out"),
+    ] {
+        for name in ["n.jsonl", "n.csv", "n.parquet"] {
+            let options =
+                format!("{options} --min-support 1 --names names.csv --on-bad-record skip -q");
+            let command = format!("ratings r.csv -o {name} --overwrite {options}");
+            place.run(&command).succeeded();
+        }
+        let fields = page.fields(HEADING, label);
+        let rows = parse_lines(&place.read("n.jsonl"));
+        assert_eq!(keys_of_all(&rows), fields);
+        assert_eq!(columns(&place, "n.parquet"), fields);
+        let csv = String::from_utf8(place.read("n.csv")).unwrap();
+        let header = csv.lines().next().unwrap().split(',').map(str::to_owned);
+        assert_eq!(header.collect::<Names>(), fields);
+        let report: Value = serde_json::from_slice(&place.read("n.jsonl.report.json")).unwrap();
+        reported.extend(keys(&report));
+        of_counts.extend(keys(&report["counts"]));
+        of_parameters.extend(keys(&report["parameters"]));
+        if let Some(rates) = report.get("hit_rates") {
+            let rows = page.rows(HEADING, label_of_report).into_iter();
+            let row = rows.filter(|row| row.starts_with("| `hit_rates` |"));
+            let row: String = row.map(|row| &row["| `hit_rates` |".len()..]).collect();
+            assert_eq!(keys(rates), names_in(&row).collect::<Names>());
+        }
+    }
+    assert_eq!(
+        (reported, of_counts, of_parameters),
+        (documented, counts, parameters)
+    );
+}

@@ -11,6 +11,10 @@ use super::slot::Slot;
 use crate::pipeline::NormalisedTexts;
 
 /// A load on a device: as many of the first documents as one load holds.
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(dead_code, reason = "only benches and tests read the rows")
+)]
 pub(super) struct ResidentLoad {
     pub(super) slot: Slot,
     pub(super) input: Vec<u8>,

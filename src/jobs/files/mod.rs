@@ -6,12 +6,6 @@ mod kept;
 
 mod link;
 
-mod link_records;
-
-mod link_report;
-
-mod link_write;
-
 mod memory;
 
 mod noted;
@@ -23,6 +17,8 @@ mod outcome;
 mod pairs;
 
 mod preference;
+
+mod ratings;
 
 mod resume;
 
@@ -37,9 +33,12 @@ mod signatures;
 mod source;
 
 pub use kept::DedupOutput;
-pub use link::{LinkOutcome, LinkRun};
-pub use link_report::{FileReport, HistogramBin, LinkParameters, LinkReport};
+pub use link::{FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun};
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
+pub use ratings::{
+    HitRates, NamesFile, RatingsCounts, RatingsOutcome, RatingsParameters, RatingsReport,
+    RatingsRun, RatingsTask, Recommendees,
+};
 pub use run::Run;
 pub use signatures::{SignatureFile, SignatureRun};

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
 use super::kept::STDOUT;
 use super::outcome::Outcome;
 use super::resume::resumable;
@@ -21,7 +23,7 @@ use crate::jobs::searched::Searched;
 use crate::jobs::verification::Verification;
 use crate::progress::{Progress, Timings, advance};
 
-/// The output of pairs.
+/// The output of pairs, or of other rows.
 pub enum PairsOutput<'a> {
     /// A file, in the format of its extension ([`PairsFormat::of_path`]). The report of the run is written
     /// beside it; its name is that of the file with `.report.json` at the end.
@@ -76,7 +78,7 @@ impl PairsOutput<'_> {
     }
 
     /// The folder for temporary files.
-    fn temporary(&self) -> PathBuf {
+    pub(super) fn temporary(&self) -> PathBuf {
         match self {
             PairsOutput::File(path) => folder_of(path).to_owned(),
             PairsOutput::Stream { temporary, .. } | PairsOutput::Nowhere { temporary } => {
@@ -151,7 +153,15 @@ pub(super) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
     report.expected_precision = found.expected_precision;
 }
 
-/// An open output of pairs.
+/// How to write rows, in each form of an output.
+pub(super) struct Rows<'a> {
+    /// Makes them, and writes none.
+    pub(super) none: &'a dyn Fn() -> Result<()>,
+    pub(super) text: &'a dyn Fn(PairsFormat, &mut dyn Write, &Path) -> Result<()>,
+    pub(super) table: &'a dyn Fn(File, &Path) -> Result<()>,
+}
+
+/// An open output of pairs, or of other rows.
 pub(super) struct Target<'a> {
     temporary: PathBuf,
     form: TargetForm<'a>,
@@ -249,22 +259,30 @@ impl<'a> Target<'a> {
             },
             places,
         };
-        match &mut self.form {
-            TargetForm::Nowhere => for_each(&mut |_| Ok(()))?,
-            TargetForm::Stream(target) => {
-                let format = PairsFormat::JsonLines;
-                write_pairs_text(&written, format, target, Path::new(STDOUT))?;
-            }
-            TargetForm::File(target) => target.write(&written)?,
-        }
+        self.write_rows(&Rows {
+            none: &|| for_each(&mut |_| Ok(())),
+            text: &|format, target, path| write_pairs_text(&written, format, target, path),
+            table: &|file, path| write_pairs_table(&written, file, path),
+        })?;
         Ok(streamed.get())
+    }
+
+    /// Writes rows. A file keeps its temporary name.
+    pub(super) fn write_rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+        match &mut self.form {
+            TargetForm::Nowhere => (rows.none)(),
+            TargetForm::Stream(target) => {
+                (rows.text)(PairsFormat::JsonLines, *target, Path::new(STDOUT))
+            }
+            TargetForm::File(target) => target.write(rows),
+        }
     }
 
     /// Writes the report beside a file of pairs, and gives both their final names. `compared` is the number of documents
     /// whose comparisons are complete.
     pub(super) fn commit(
         self,
-        report: &Report,
+        report: &impl Serialize,
         progress: &dyn Progress,
         compared: u64,
     ) -> Result<()> {
@@ -284,15 +302,15 @@ impl<'a> Target<'a> {
 }
 
 impl FileTarget {
-    fn write(&mut self, pairs: &PairsToWrite<'_, '_>) -> Result<()> {
+    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
         let path = &self.path;
         let failed = || Error::io("write", path);
         let file = self.file.try_clone().map_err(failed())?;
         if self.format == PairsFormat::Parquet {
-            return write_pairs_table(pairs, file, path);
+            return (rows.table)(file, path);
         }
         let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
-        write_pairs_text(pairs, self.format, &mut frames, path)?;
+        (rows.text)(self.format, &mut frames, path)?;
         frames.finish().map_err(failed())
     }
 }

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
     Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
-    Repeated, Report,
+    Repeated, Report, Wanted,
 };
 use crate::jobs::corpus::Corpus;
 use crate::jobs::first_pass::{FirstPass, NumbersRead, Parsed, Pieces};
@@ -109,7 +109,7 @@ impl<'a> FileSource<'a> {
     /// The options of reading.
     pub(super) fn reading(&self, columns: Columns) -> Reading<'_> {
         Reading {
-            fields: &self.run.fields,
+            wanted: Wanted::Document(&self.run.fields),
             columns,
             batch_bytes: self.run.batch_bytes,
             temporary: Some(&self.temporary),

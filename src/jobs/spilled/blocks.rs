@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use super::parts::{Known, LargeComponent, Parts};
 use crate::error::Result;
-use crate::pipeline::{ClusterTask, Clusters, Removal};
+use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Removal};
 use crate::store::spill::Streams;
 
 /// The distinct documents of a component, by position.
@@ -84,7 +84,10 @@ impl<'a> Blocks<'a> {
                     ..*task
                 };
                 // There are fewer documents than 2^32.
-                let known = u32::try_from(kept.len()).unwrap_or(u32::MAX);
+                let known = KeptBefore {
+                    positions: u32::try_from(kept.len()).unwrap_or(u32::MAX),
+                    unlisted: &[],
+                };
                 Clusters::greedy_after(buckets, &task, known, advance)?
             };
             all.compared += found.compared;

@@ -1,17 +1,23 @@
 //! Links records in files.
 
+mod read;
+
+mod write;
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::dedup::create_json;
-use super::link_records::RecordsReading;
-use super::link_report::{HistogramBin, LinkParameters, LinkReport, file_reports};
-use super::link_write::Writing;
 use super::machine::{Facts, run_record};
 use crate::error::{Error, Result};
-use crate::io::{FieldPath, Fields, Inputs, OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD};
+use crate::io::{
+    FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD, RecordFields,
+};
 use crate::jobs::link::{Link, link};
 use crate::progress::{Progress, Silent, Timings, advance};
+use read::RecordsReading;
+pub use write::{FileReport, HistogramBin, LinkParameters, LinkReport};
+use write::{Writing, file_reports};
 
 /// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
 ///
@@ -35,7 +41,7 @@ use crate::progress::{Progress, Silent, Timings, advance};
 pub struct LinkRun<'a> {
     first: &'a Inputs,
     second: Option<&'a Inputs>,
-    fields: Fields,
+    fields: RecordFields,
     on_bad_record: OnBadRecord,
     unique_ids: bool,
     batch_bytes: usize,
@@ -74,11 +80,7 @@ impl<'a> LinkRun<'a> {
         LinkRun {
             first: inputs,
             second: None,
-            fields: Fields {
-                content: fields,
-                is_record: true,
-                ..Fields::default()
-            },
+            fields: RecordFields::new(fields),
             on_bad_record: OnBadRecord::default(),
             unique_ids: false,
             batch_bytes: 16 << 20,
@@ -101,7 +103,7 @@ impl<'a> LinkRun<'a> {
     /// The field of the id, and whether every record must have one; default `id`, which may be missing: then all ids are
     /// `file:row`.
     pub fn id_field(self, id: FieldPath, id_required: bool) -> Self {
-        let fields = Fields {
+        let fields = RecordFields {
             id,
             id_required,
             ..self.fields
@@ -202,7 +204,7 @@ impl<'a> LinkRun<'a> {
             files: &files,
             names: self
                 .fields
-                .content
+                .compared
                 .iter()
                 .map(FieldPath::to_string)
                 .collect(),

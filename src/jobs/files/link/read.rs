@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::noted::{ChunkRecords, Noted};
-use super::outcome::warn_of_repeated_ids;
-use crate::documents::{DocumentBatch, TokenBatch};
+use super::super::noted::{ChunkRecords, Noted};
+use super::super::outcome::warn_of_repeated_ids;
+use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FieldValues, Fields, FilesReading, InputFile, Inputs, OnBadRecord,
-    Places, Reading,
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Inputs, OnBadRecord, Places,
+    Reading, RecordFields, Wanted,
 };
 use crate::jobs::first_pass::Notes;
 use crate::progress::{Progress, advance};
@@ -22,7 +22,7 @@ pub(super) struct RecordsFile {
 
 /// How records are read.
 pub(super) struct RecordsReading<'a> {
-    pub(super) fields: &'a Fields,
+    pub(super) fields: &'a RecordFields,
     pub(super) on_bad_record: OnBadRecord,
     pub(super) unique_ids: bool,
     pub(super) batch_bytes: usize,
@@ -40,10 +40,11 @@ impl RecordsReading<'_> {
         progress.begin("read", stored);
         let are_held = AtomicBool::new(false);
         let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
+        let fields = self.fields.values();
         let reading = FilesReading::new(
             &files,
             Reading {
-                fields: self.fields,
+                wanted: Wanted::Values(&fields),
                 columns: Columns::Needed,
                 batch_bytes: self.batch_bytes,
                 temporary: Some(&self.temporary),
@@ -54,8 +55,7 @@ impl RecordsReading<'_> {
         let mut records = TokenBatch::default();
         let mut bytes = 0;
         let parse = |chunk: Chunk| {
-            let mut batch = self.fields.empty_batch();
-            let parsed = chunk.parse(self.fields, |_| true, &mut batch);
+            let (parsed, batch) = self.fields.parse(&chunk, &fields);
             let of_chunk = ChunkRecords {
                 file: chunk.file,
                 records: parsed,
@@ -67,14 +67,14 @@ impl RecordsReading<'_> {
         };
         reading.map(parse, |event| {
             match event {
-                Some(Event::Chunk((of_chunk, DocumentBatch::Tokens(batch)))) => {
+                Some(Event::Chunk((of_chunk, batch))) => {
                     let row = u32::try_from(records.len()).map_err(|_| Error::TooManyDocuments)?;
                     bytes += of_chunk.bytes as u64;
                     noted.note(of_chunk, row)?;
                     records.append(&batch);
                 }
                 Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
-                Some(Event::Table(_) | Event::Chunk(_)) | None => {}
+                Some(Event::Table(_)) | None => {}
             }
             advance(progress, reading.consumed(), records.len() as u64, bytes)
         })?;
@@ -108,7 +108,7 @@ impl RecordsReading<'_> {
             self.progress.warn(&format!("{name} hold no records"));
             return;
         }
-        for (i, field) in self.fields.content.iter().enumerate() {
+        for (i, field) in self.fields.compared.iter().enumerate() {
             let has_value = |row| {
                 file.records
                     .tokens(row)

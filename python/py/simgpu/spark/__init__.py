@@ -1,0 +1,356 @@
+"""Deduplication on Apache Spark, for more documents than one machine takes.
+
+Only operations of DataFrames and ``mapInArrow`` are used, so that the same code runs on Spark classic, on Spark Connect,
+on Databricks and on Sail. simgpu must be installed on all machines of the cluster. The stages are those of the command,
+and so are the results: the same documents are kept, with the same counts. ``docs/distributed.md`` has costs and settings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F
+
+from .. import __version__, _dedup, _divided
+from ..errors import DefectError, ParameterError
+from ._checkpoints import Checkpoints, raised
+from ._stages import Columns, Layout, Stages, checked_columns, mapped
+
+if TYPE_CHECKING:
+    from .._simgpu import Scheme, Shingling
+
+    DataFrame = Any
+
+__all__ = ["Deduplicated", "SimilarPairs", "band_keys", "dedup", "pairs", "sign"]
+
+
+class Deduplicated:
+    """What :func:`dedup` keeps, and why it removes the rest."""
+
+    kept: DataFrame
+    """The kept rows of the input, with all of its columns."""
+
+    removed: DataFrame
+    """The removed documents: id, kept_id, similarity, found_by, via_id and via_similarity."""
+
+    clusters: DataFrame
+    """The documents of clusters of two or more: id, kept_id, kept and similarity."""
+
+    report: dict[str, Any]
+    """Counts, parameters and sizes of clusters, as in ``report.json`` of the command, and the seconds of each stage."""
+
+    def __init__(self, kept: DataFrame, removed: DataFrame, report: dict[str, Any]) -> None:
+        self.kept = kept
+        self.removed = removed
+        of_removed = removed.select("id", "kept_id", F.lit(False).alias("kept"), "similarity")
+        of_kept = removed.select(F.col("kept_id").alias("id"), "kept_id").distinct()
+        nothing = F.lit(None).cast("double").alias("similarity")
+        of_kept = of_kept.select("id", "kept_id", F.lit(True).alias("kept"), nothing)
+        self.clusters = of_removed.unionByName(of_kept)
+        self.report = report
+
+    def __repr__(self) -> str:
+        counts = self.report["counts"]
+        return f"<Deduplicated: {counts['kept']} of {counts['documents']} documents kept>"
+
+
+class SimilarPairs:
+    """What :func:`pairs` finds."""
+
+    table: DataFrame
+    """The pairs: left_id, right_id and similarity; the left document comes first in the order of documents."""
+
+    report: dict[str, Any]
+    """Counts and parameters, as in ``report.json`` of the command, and the seconds of each stage."""
+
+    def __init__(self, table: DataFrame, report: dict[str, Any]) -> None:
+        self.table = table
+        self.report = report
+
+    def __repr__(self) -> str:
+        return f"<SimilarPairs: {self.report['counts']['similar_pairs']} pairs>"
+
+
+def dedup(
+    df: DataFrame,
+    *,
+    id: str,
+    text: str,
+    checkpoint_dir: str,
+    order: str | None = None,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    verify: str = "exact",
+    cluster: str = "greedy",
+    keep: str = "first",
+    max_bucket: int = 4096,
+    on_bad_record: str = "fail",
+    backend: str = "auto",
+    partitions: int | None = None,
+    bands_per_pass: int | None = None,
+    component_mib: int = 256,
+    links_in_one_task: int = 20_000_000,
+) -> Deduplicated:
+    """Finds near-duplicates in a DataFrame, and keeps one document of each cluster.
+
+    The first document of a cluster is the one with the least value of ``order``, as the command takes that of the
+    earlier record: files in order whose ids ascend give the same result. Numbers are cheaper than other types, for
+    which a sort of all keys finds the places, and every text is sent once more.
+
+    Args:
+        df: The documents. It is read several times, so read it from files, and leave it as it is meanwhile.
+        id: The column of ids.
+        text: The column of texts, strings.
+        checkpoint_dir: A folder that all machines of the cluster share. Each stage writes its table there; the same call
+            with the same folder goes on after the last complete stage. The result reads from it. Remove it afterwards.
+        order: The column whose ascending order is that of the documents; by default ``id``. Its values are unique.
+        threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
+        scheme: A Scheme or its name.
+        num_perm: Number of permutations, instead of the scheme's.
+        seed: Seed of the permutations, instead of the scheme's.
+        shingling: A Shingling or the name of its unit; by default the scheme's.
+        bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
+        rows: Slots per band, with ``bands``.
+        verify: How candidate pairs are verified: ``"exact"`` sends the texts of linked documents, ``"signature"`` 8 bits
+            per permutation, ``"none"`` nothing.
+        cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
+            of each set that chains of similar pairs connect.
+        keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
+        max_bucket: The most documents of one bucket that a further document is compared with.
+        on_bad_record: A record without text or without its place in the order: ``"fail"`` or ``"skip"``.
+        backend: Where signatures are computed; never changes a result.
+        partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``.
+        bands_per_pass: Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.
+        component_mib: Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of
+            them in blocks.
+        links_in_one_task: Up to so many links are joined to components by one task, in some 100 bytes each; more by
+            rounds of joins.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range, or ``checkpoint_dir`` holds another run.
+        InputError: A record is bad, or two have the same place.
+        DefectError: Documents were lost.
+    """
+    settings = _settings(locals())
+    stages, checkpoints = _stages(df, "dedup", locals(), settings)
+    removals = stages.searched(pairs=False)
+    removed = stages.removed(removals)
+    kept = stages.kept(removed)
+    report = _report(df, stages, removals, settings)
+    counts = report["counts"]
+    with raised():
+        sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
+        counts["removed"] = removed.count()
+        counts["kept"] = kept.count()
+    _check(counts)
+    by_size = {size + 1: clusters for size, clusters in sizes}
+    counts["clusters"] = sum(by_size.values())
+    counts["largest_cluster"] = max(by_size, default=0)
+    alone = counts["kept"] - counts["clusters"]
+    report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}
+    report["cluster_sizes"] = dict(sorted(({1: alone} if alone else {}).items() | by_size.items()))
+    report["stages"] = checkpoints.seconds
+    names = {"place": "id", "kept": "kept_id", "via": "via_id"}
+    columns = ("id", "kept_id", "similarity", "found_by", "via_id", "via_similarity")
+    return Deduplicated(kept, stages.with_ids(removed, names).select(*columns), report)
+
+
+def pairs(
+    df: DataFrame,
+    *,
+    id: str,
+    text: str,
+    checkpoint_dir: str,
+    order: str | None = None,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    verify: str = "exact",
+    identical: str = "all",
+    on_bad_record: str = "fail",
+    backend: str = "auto",
+    partitions: int | None = None,
+    bands_per_pass: int | None = None,
+    component_mib: int = 256,
+    links_in_one_task: int = 20_000_000,
+) -> SimilarPairs:
+    """Finds all similar pairs of the documents in a DataFrame.
+
+    Args:
+        identical: Which pairs of identical documents are returned: ``"all"``, or those with the first of them
+            (``"star"``).
+
+    The other arguments, and the errors, are those of :func:`dedup`.
+    """
+    if identical not in ("all", "star"):
+        raise ParameterError(f"unknown identical {identical!r}; choose one of all, star")
+    settings = _settings(locals())
+    stages, checkpoints = _stages(df, "pairs", locals(), settings)
+    found = stages.searched(pairs=True)
+    similar = stages.similar(found, star=identical == "star")
+    report = _report(df, stages, found, settings)
+    counts = report["counts"]
+    counts["similar_pairs"] = similar.count()
+    counts["kept"] = counts["documents"] - counts["skipped"]
+    report |= {"command": "pairs", "identical": identical, "stages": checkpoints.seconds}
+    table = stages.with_ids(similar, {"left": "left_id", "right": "right_id"})
+    return SimilarPairs(table.select("left_id", "right_id", "similarity"), report)
+
+
+def sign(
+    df: DataFrame,
+    *,
+    id: str,
+    text: str,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    backend: str = "auto",
+) -> DataFrame:
+    """Signs documents: (id, signature), the slots of a document as little-endian bytes, 4 or 8 each.
+
+    A text that is null has the signature of the empty set, as in :meth:`simgpu.Signer.sign`.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range.
+    """
+    checked_columns(df, Columns(id, text))
+    options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
+    stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
+    kind = df.schema[id].dataType.simpleString()
+    table = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+    return mapped(table, stage, f"id {kind}, signature binary")
+
+
+def band_keys(
+    df: DataFrame,
+    *,
+    id: str,
+    text: str,
+    threshold: float = 0.8,
+    scheme: Scheme | str = "affine32",
+    num_perm: int | None = None,
+    seed: int | None = None,
+    shingling: Shingling | str | None = None,
+    bands: int | None = None,
+    rows: int | None = None,
+    backend: str = "auto",
+) -> DataFrame:
+    """The band keys of documents: (id, band, key), a row for each band; ``key`` has the bits of an unsigned number.
+
+    Documents without shingles have none. Those that share the key of a band are candidates.
+
+    Raises:
+        ParameterError: An argument is unknown or out of range.
+    """
+    checked_columns(df, Columns(id, text))
+    plan = _divided.Plan({**_settings(locals()), "verify": "none"})
+    kind = df.schema[id].dataType.simpleString()
+    table = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+    return mapped(table, _divided.Band(plan), f"id {kind}, band int, key bigint")
+
+
+def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """What decides the search, of the arguments of a call."""
+    settings = _dedup._settings(arguments)
+    return {**settings, "candidates": "lsh", "join_mib": 0, "threads": 1, "progress": None}
+
+
+def _stages(
+    df: DataFrame, command: str, arguments: dict[str, Any], settings: dict[str, Any]
+) -> tuple[Stages, Checkpoints]:
+    """The stages of a search, and the tables that they have written before."""
+    columns = Columns(arguments["id"], arguments["text"], arguments["order"])
+    checked_columns(df, columns)
+    on_bad_record = arguments["on_bad_record"]
+    if on_bad_record not in ("fail", "skip"):
+        raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
+    of_dedup = ("cluster", "keep", "max_bucket")
+    plan = _divided.Plan(
+        settings,
+        **{name: arguments[name] for name in of_dedup if name in arguments},
+        component_mib=arguments["component_mib"],
+        record=columns.key,
+        skips=on_bad_record == "skip",
+    )
+    parameters = plan.search().parameters
+    partitions = arguments["partitions"] or _partitions(df.sparkSession)
+    layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
+    with raised():
+        documents, keys = df.agg(
+            F.count(F.lit(1)), F.sum(F.xxhash64(columns.key).cast("decimal(38,0)"))
+        ).collect()[0]
+    run = {
+        "simgpu": __version__,
+        "command": command,
+        **{name: arguments[name] for name in (*of_dedup, "identical") if name in arguments},
+        **parameters,
+        "id": columns.id,
+        "text": columns.text,
+        "order": columns.order,
+        "on_bad_record": on_bad_record,
+        "bands_per_pass": arguments["bands_per_pass"],
+        "documents": documents,
+        "hash of all keys": str(keys),
+    }
+    checkpoints = Checkpoints(df.sparkSession, arguments["checkpoint_dir"], run)
+    stages = Stages(df, columns, plan, layout, checkpoints)
+    stages.records_of_input = documents
+    return stages, checkpoints
+
+
+def _partitions(session: Any) -> int:
+    return int(session.conf.get("spark.sql.shuffle.partitions", "200"))
+
+
+def _report(
+    df: DataFrame, stages: Stages, searched: DataFrame, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """Counts and parameters, without the counts of documents that are kept and removed."""
+    search = stages.plan.search()
+    with raised():
+        of_tasks = searched.where(F.col("counts").isNotNull()).select("counts").collect()
+        signed = stages.signed.agg(
+            F.count_if(F.col("length").isNull()),
+            F.count_if(F.col("length").isNotNull() & F.col("digest").isNull()),
+            F.sum("length"),
+        ).collect()[0]
+        identical = stages.repeats.count()
+    sums, by_matches = _divided.added_counts(row[0] for row in of_tasks)
+    counts = {
+        "documents": stages.records_of_input,
+        "kept": 0,
+        "removed": 0,
+        "skipped": signed[0],
+        "identical": identical,
+        "without_shingles": signed[1],
+        **sums,
+        "clusters": 0,
+        "largest_cluster": 0,
+        "bytes": signed[2] or 0,
+    }
+    report: dict[str, Any] = {"command": "", "counts": counts, "parameters": search.parameters}
+    precision = search.expected_precision(by_matches)
+    if precision is not None:
+        report["expected_precision"] = precision
+    return report
+
+
+def _check(counts: dict[str, int]) -> None:
+    """Each record is kept, removed or skipped."""
+    found = counts["kept"] + counts["removed"] + counts["skipped"]
+    if found != counts["documents"]:
+        raise DefectError(
+            f"{counts['documents']} records came, but {counts['kept']} are kept, {counts['removed']} removed and "
+            f"{counts['skipped']} skipped; run again with an input that does not change, and report it if this remains"
+        )

@@ -1,0 +1,347 @@
+"""The tables between the stages of a search, as plans of DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from .. import _divided
+from .._divided import Plan
+from ..errors import InputError, ParameterError, UnsupportedError
+from ._checkpoints import Checkpoints, raised
+
+DataFrame = Any
+
+#: Types of a column whose values are places.
+_INTEGRAL = ("byte", "short", "integer", "long")
+
+#: A path of n links is joined in about log2(n) rounds.
+_MOST_ROUNDS = 64
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of the input: the id, the text, and the one whose order is that of the documents."""
+
+    id: str
+    text: str
+    order: str | None = None
+
+    @property
+    def key(self) -> str:
+        """The column that tells documents apart."""
+        return self.order or self.id
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How tables are divided. Never changes a result."""
+
+    partitions: int
+    bands_per_pass: int | None = None
+    links_in_one_task: int = 20_000_000
+
+
+def mapped(table: DataFrame, stage: Callable[..., Any], schema: str) -> DataFrame:
+    """Applies a stage to each partition."""
+    return table.mapInArrow(lambda batches: stage(batches), schema)
+
+
+class Stages:
+    """The stages of one search. Each table is written before the next one is computed from it."""
+
+    def __init__(
+        self, df: DataFrame, columns: Columns, plan: Plan, layout: Layout, checkpoints: Checkpoints
+    ) -> None:
+        #: What decides the search.
+        self.plan = plan
+        #: The number of records.
+        self.records_of_input = 0
+        self._df = df
+        self._columns = columns
+        self._layout = layout
+        self._checkpoints = checkpoints
+
+    # Places
+
+    @property
+    def _has_places(self) -> bool:
+        """Whether the key itself is the place of a document."""
+        return self._df.schema[self._columns.key].dataType.typeName() in _INTEGRAL
+
+    @cached_property
+    def _places(self) -> DataFrame:
+        """The place of each key, where keys are not numbers: (key, place)."""
+        key = F.col(self._columns.key)
+        kind = self._df.schema[self._columns.key].dataType.simpleString()
+
+        def numbered() -> DataFrame:
+            keys = self._df.select(key.alias("key")).where(F.col("key").isNotNull()).sort("key")
+            number = _divided.Number(self._columns.key)
+            return mapped(keys, number, f"head {kind}, key {kind}, row bigint")
+
+        table = self._checkpoints.table("numbered", numbered)
+
+        def placed() -> DataFrame:
+            parts = table.groupBy("head").count().orderBy("head").collect()
+            heads, place = [], 0
+            for head, rows in parts:
+                heads.append((head, place))
+                place += rows
+            session = self._df.sparkSession
+            offsets = session.createDataFrame(heads, f"head {kind}, offset bigint")
+            place_of_row = (F.col("row") + F.col("offset")).alias("place")
+            return table.join(F.broadcast(offsets), "head").select("key", place_of_row)
+
+        return self._checkpoints.table("places", placed)
+
+    @property
+    def _placed(self) -> DataFrame:
+        """The input with the column ``place``; it is null where the key is."""
+        if self._has_places:
+            return self._df.withColumn("_place", F.col(self._columns.key).cast("bigint"))
+        places = self._places.select(F.col("key").alias("_key"), F.col("place").alias("_place"))
+        return self._df.join(places, F.col(self._columns.key) == F.col("_key"), "left")
+
+    @property
+    def records(self) -> DataFrame:
+        """(place, text)"""
+        return self._placed.select(
+            F.col("_place").alias("place"), F.col(self._columns.text).alias("text")
+        )
+
+    def with_ids(self, table: DataFrame, names: dict[str, str]) -> DataFrame:
+        """Adds columns of ids to a table, by its columns of places."""
+        if self._has_places and self._columns.key == self._columns.id:
+            kind = self._df.schema[self._columns.id].dataType
+            for place, name in names.items():
+                table = table.withColumn(name, F.col(place).cast(kind))
+            return table
+        ids = self._placed.select(F.col("_place"), F.col(self._columns.id).alias("_id"))
+        for place, name in names.items():
+            of_place = ids.select(F.col("_place").alias("_of"), F.col("_id").alias(name))
+            table = table.join(of_place, F.col(place) == F.col("_of"), "left").drop("_of")
+        return table
+
+    def kept(self, removed: DataFrame) -> DataFrame:
+        """The good records that are not removed, as they came."""
+        key, text = F.col(self._columns.key), F.col(self._columns.text)
+        good = self._df.where(key.isNotNull() & text.isNotNull())
+        if self._has_places:
+            of_place = removed.select(F.col("place").alias("_place"))
+            return good.join(of_place, key.cast("bigint") == F.col("_place"), "left_anti")
+        of_key = self._places.join(removed.select("place"), "place")
+        of_key = of_key.select(F.col("key").alias("_key"))
+        return good.join(of_key, key == F.col("_key"), "left_anti")
+
+    # Documents
+
+    @cached_property
+    def signed(self) -> DataFrame:
+        """``SIGNED``, all records."""
+        sign = _divided.Sign(self.plan)
+        table = self._checkpoints.table(
+            "signed", lambda: mapped(self.records, sign, _divided.SIGNED)
+        )
+        if self._has_places:
+            by_place = table.where(F.col("place").isNotNull()).groupBy("place").count()
+            for place, documents in by_place.where("count > 1").limit(1).collect():
+                raise InputError(
+                    f"{documents} records have {self._columns.key} {place}; make it unique, or pass the name of a "
+                    "column as order that is"
+                )
+        return table
+
+    @cached_property
+    def documents(self) -> DataFrame:
+        """``DOCUMENTS`` with shingles."""
+
+        def make() -> DataFrame:
+            by_digest = self.signed.where(F.col("digest").isNotNull())
+            by_digest = by_digest.repartition(self._layout.partitions, "digest")
+            by_digest = by_digest.sortWithinPartitions("digest", "place")
+            return mapped(by_digest, _divided.Identical(self.plan), _divided.DOCUMENTS)
+
+        return self._checkpoints.table("documents", make)
+
+    @property
+    def distinct(self) -> DataFrame:
+        """Of identical documents, the first."""
+        return self.documents.where(F.col("keeper").isNotNull())
+
+    @property
+    def repeats(self) -> DataFrame:
+        """(place, first) of all others."""
+        return self.documents.where(F.col("keeper").isNull()).select("place", "first")
+
+    # Links
+
+    @cached_property
+    def links(self) -> DataFrame:
+        """``LINKS`` of the buckets of all bands."""
+        bands = self.plan.search().bands
+        of_pass = self._layout.bands_per_pass or bands
+        tables = []
+        for first in range(0, bands, of_pass):
+            members = _divided.Members(bands, first, min(first + of_pass, bands))
+
+            def make(members: _divided.Members = members) -> DataFrame:
+                table = mapped(self.distinct.select("place", "keys"), members, _divided.MEMBERS)
+                table = table.repartition(self._layout.partitions, "band", "key")
+                table = table.sortWithinPartitions("band", "key", "place")
+                return mapped(table, _divided.link, _divided.LINKS)
+
+            name = "links" if of_pass >= bands else f"links-{first}"
+            tables.append(self._checkpoints.table(name, make))
+        links = tables[0]
+        for table in tables[1:]:
+            links = links.unionByName(table)
+        return links
+
+    @cached_property
+    def components(self) -> DataFrame:
+        """``LEAST``: the least place of each component, and each other place of it."""
+        links = self.links.where(F.col("band").isNull()).select("least", "place")
+        if links.count() <= self._layout.links_in_one_task:
+            return self._checkpoints.table(
+                "components",
+                lambda: mapped(links.repartition(1), _divided.Contract(None), _divided.LEAST),
+            )
+        stars = links
+        for number in range(_MOST_ROUNDS):
+            before = stars
+            stars = self._checkpoints.table(
+                f"stars-{number}", lambda before=before: self._round(before)
+            )
+            if _are_stars(stars):
+                return stars
+        raise UnsupportedError(
+            f"components are not complete after {_MOST_ROUNDS} rounds; raise links_in_one_task"
+        )
+
+    def _round(self, links: DataFrame) -> DataFrame:
+        """A large star and a small star (Kiveris et al. 2014), after the links of each partition are contracted."""
+        links = links.repartition(self._layout.partitions, "least")
+        links = mapped(links, _divided.Contract(), _divided.LEAST)
+        a, b = F.col("least"), F.col("place")
+        both = links.select(a.alias("u"), b.alias("v")).unionByName(
+            links.select(b.alias("u"), a.alias("v"))
+        )
+        least = both.groupBy("u").agg(F.min("v").alias("m"))
+        least = least.select("u", F.least("u", "m").alias("m"))
+        large = both.join(least, "u").where("v > u").select("v", "m").distinct()
+        least = large.groupBy("v").agg(F.min("m").alias("least"))
+        others = large.join(least, "v").where("m <> least")
+        small = others.select("least", F.col("m").alias("place"))
+        return small.unionByName(least.select("least", F.col("v").alias("place"))).distinct()
+
+    # Components
+
+    @cached_property
+    def linked(self) -> DataFrame:
+        """Linked documents: component, place, keeper, length, buckets and compared."""
+        members = self.links.where(F.col("band").isNotNull())
+        members = members.selectExpr("place", "cast(null as bigint) component", "band", "key")
+        leasts = self.components.selectExpr("least place", "least component").distinct()
+        components = self.components.selectExpr("place", "least component").unionByName(leasts)
+        components = components.selectExpr(
+            "place", "component", "cast(null as int) band", "cast(null as bigint) key"
+        )
+        rows = members.unionByName(components).repartition(self._layout.partitions, "place")
+        linked = mapped(rows.sortWithinPartitions("place"), _divided.gather, _divided.LINKED)
+        compared = F.col("signature").alias("compared")
+        if self.plan.verify != "signature":
+            compared = F.lit(None).cast("binary").alias("compared")
+        documents = self.distinct.select("place", "keeper", "length", compared)
+        table = linked.join(documents, "place")
+        if self.plan.verify == "exact":
+            texts = self.records.select("place", F.col("text").alias("compared"))
+            table = table.drop("compared").join(texts, "place")
+        return table
+
+    def searched(self, *, pairs: bool) -> DataFrame:
+        """``REMOVALS`` or ``PAIRS``, with the counts of tasks."""
+
+        def make() -> DataFrame:
+            order = [F.col("component"), F.col("keeper")]
+            if self.plan.keep == "longest":
+                order.insert(1, F.col("length").desc())
+            table = self.linked.repartition(self._layout.partitions, "component")
+            table = table.sortWithinPartitions(*order).drop("length")
+            schema = _divided.PAIRS if pairs else _divided.REMOVALS
+            return mapped(table, _divided.Search(self.plan, pairs), schema)
+
+        return self._checkpoints.table("pairs" if pairs else "removals", make)
+
+    def removed(self, removals: DataFrame) -> DataFrame:
+        """All documents to remove: place, kept, similarity, found_by, via and via_similarity."""
+        found = ("kept", "similarity", "via", "via_similarity")
+
+        def make() -> DataFrame:
+            distinct = removals.where(F.col("counts").isNull()).select("place", *found)
+            of_first = distinct.withColumnRenamed("place", "first")
+            repeated = self.repeats.join(of_first, "first").select("place", *found)
+            searched = distinct.unionByName(repeated)
+            searched = searched.withColumn("found_by", F.lit(self.plan.verify))
+            groups = self.distinct.select("first", "keeper")
+            left = self.repeats.join(of_first, "first", "left_anti").join(groups, "first")
+            replaced = groups.where("first <> keeper").join(of_first, "first", "left_anti")
+            left = left.unionByName(replaced.select(F.col("first"), F.col("first").alias("place"), "keeper"))
+            identical = left.where("place <> keeper").selectExpr(
+                "place",
+                "keeper kept",
+                "cast(1 as double) similarity",
+                "cast(null as bigint) via",
+                "cast(null as double) via_similarity",
+                "'identical' found_by",
+            )
+            return searched.unionByName(identical)
+
+        return self._checkpoints.table("removed", make)
+
+    def similar(self, pairs: DataFrame, *, star: bool) -> DataFrame:
+        """All similar pairs of documents: left, right (places) and similarity."""
+
+        def make() -> DataFrame:
+            found = pairs.where(F.col("counts").isNull()).select("a", "b", "similarity")
+            repeats = self.repeats
+            identical = repeats.selectExpr("first a", "place b", "cast(1 as double) similarity")
+            if not star:
+                others = repeats.select("first", F.col("place").alias("other"))
+                both = repeats.join(others, "first").where("place < other")
+                identical = identical.unionByName(
+                    both.selectExpr("place a", "other b", "cast(1 as double) similarity")
+                )
+                for side in ("a", "b"):
+                    copies = repeats.select(F.col("first").alias(side), F.col("place").alias("copy"))
+                    copied = found.join(copies, side).drop(side).withColumnRenamed("copy", side)
+                    found = found.unionByName(copied)
+            table = found.unionByName(identical)
+            return table.select(
+                F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"), "similarity"
+            )
+
+        return self._checkpoints.table("similar", make)
+
+
+def _are_stars(links: DataFrame) -> bool:
+    """Whether each place has one link, to one that has none."""
+    several = links.groupBy("place").count().where("count > 1")
+    chained = links.select(F.col("least").alias("place")).join(links, "place", "left_semi")
+    with raised():
+        return not several.limit(1).collect() and not chained.limit(1).collect()
+
+
+def checked_columns(df: DataFrame, columns: Columns) -> None:
+    """Refuses columns that are missing or of another type."""
+    for name in filter(None, (columns.id, columns.text, columns.order)):
+        if name not in df.columns:
+            known = ", ".join(df.columns)
+            raise ParameterError(f"no column {name!r}; give one of {known}")
+    kind = df.schema[columns.text].dataType.simpleString()
+    if kind != "string":
+        raise ParameterError(f"the column {columns.text!r} has the type {kind}; give a column of strings")

@@ -1,0 +1,379 @@
+//! The stages of a deduplication that Spark or Ray divides among machines, on Arrow columns. `simgpu/_divided.py` gives
+//! them to the engines.
+
+use std::sync::Arc;
+
+use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int32Array, Int64Array};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use simgpu::documents::Documents;
+use simgpu::error::Conflict;
+use simgpu::jobs::divided::{
+    Compared, ComponentSearch, ComponentTask, FoundPair, FoundRemoval, LinkedBatch, Links,
+    SharedMembers, SignedDocuments, sign_batch,
+};
+use simgpu::jobs::{CandidateMethod, Dedup, Verification};
+use simgpu::pipeline::Weighting;
+
+use crate::arrow::import;
+use crate::errors::{OrRaise, parameter_error, to_python};
+use crate::memory::{Prepared, Settings, dedup_task, integers};
+use crate::pool;
+use crate::progress::Display;
+use crate::table::PyTable;
+use crate::texts::{Bytes, Column};
+
+/// A search whose stages run on different machines.
+#[pyclass(frozen, module = "simgpu._simgpu")]
+pub(crate) struct DividedSearch {
+    prepared: Prepared,
+    task: Dedup,
+}
+
+#[pymethods]
+impl DividedSearch {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        settings: Settings<'_>,
+        cluster: &str,
+        keep: &str,
+        max_bucket: usize,
+    ) -> PyResult<Self> {
+        let prepared = settings.prepare(py)?;
+        let engine = prepared.engines.on_cpu();
+        let weighting = engine.shingler().shingling().weighting;
+        let method = prepared.search.method(engine).or_raise(py)?;
+        if method != CandidateMethod::Lsh || weighting == Weighting::Rarity {
+            return Err(parameter_error(
+                py,
+                "an exact join, and weights by rarity, are not divided among machines; pass candidates=\"lsh\" and no weights",
+            ));
+        }
+        let task = dedup_task(py, &prepared, cluster, keep, max_bucket)?;
+        Ok(DividedSearch { prepared, task })
+    }
+
+    /// What decides the result, as `report.json` of the command names it.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parameters = self.prepared.parameters(py, CandidateMethod::Lsh)?;
+        let search = &self.prepared.search;
+        let recall = search
+            .detection(self.num_perm())
+            .probability(search.threshold);
+        parameters.set_item("recall_at_threshold", recall)?;
+        Ok(parameters)
+    }
+
+    /// The number of bands.
+    #[getter]
+    fn bands(&self) -> usize {
+        self.prepared.search.banding.bands()
+    }
+
+    /// The share of truly similar pairs to expect, from the compared candidates by equal slots.
+    fn expected_precision(&self, by_matches: Vec<u64>) -> Option<f64> {
+        self.prepared
+            .search
+            .precision_of(self.num_perm(), &by_matches)
+    }
+
+    /// Signs documents: a table of digest, length, keys and signature. Documents without shingles have no digest.
+    fn sign(&self, documents: &Bound<'_, PyAny>) -> PyResult<PyTable> {
+        let py = documents.py();
+        let column = Column::new(documents, None)?;
+        let signed = self.with_documents(&column, |documents| {
+            let bytes = (0..documents.len()).map(|row| documents.get(row).bytes());
+            let engine = self
+                .prepared
+                .engines
+                .for_bytes(py, bytes.sum::<usize>() as u64)?;
+            let search = &self.prepared.search;
+            pool::run(py, self.prepared.threads, &mut Display::new(None)?, |_| {
+                sign_batch(documents, &engine, search)
+            })
+        })?;
+        self.table_of(&signed)
+    }
+
+    /// A search of components, in so much memory: for removals, or for pairs.
+    fn components(&self, mib: usize, pairs: bool) -> DividedComponents {
+        let task = match pairs {
+            true => ComponentTask::Pairs(self.prepared.search.clone()),
+            false => ComponentTask::Dedup(self.task.clone()),
+        };
+        let most_bytes = mib.saturating_mul(1 << 20);
+        let engine = self.prepared.engines.on_cpu();
+        DividedComponents {
+            search: ComponentSearch::new(task, most_bytes, engine),
+        }
+    }
+}
+
+impl DividedSearch {
+    fn num_perm(&self) -> usize {
+        self.prepared.engines.on_cpu().signer().num_perm()
+    }
+
+    /// Calls `each` with the texts or lists of tokens of a column.
+    fn with_documents<T>(
+        &self,
+        column: &Column<'_>,
+        each: impl FnOnce(&dyn Documents) -> PyResult<T>,
+    ) -> PyResult<T> {
+        if self.prepared.engines.on_cpu().takes_tokens() {
+            let mut lists = Vec::new();
+            return each(&column.tokens(&mut lists)?);
+        }
+        each(&column.texts()?)
+    }
+
+    fn table_of(&self, signed: &SignedDocuments) -> PyResult<PyTable> {
+        let digests = signed.digests.iter();
+        let digest: BinaryArray = digests
+            .map(|digest| digest.map(u128::to_le_bytes))
+            .collect();
+        let lengths = signed.lengths.iter().map(|length| i64::from(*length));
+        let rows = signed.digests.len();
+        let words = signed.signatures.len() / rows.max(1);
+        PyTable::new(vec![
+            ("digest", Arc::new(digest) as ArrayRef),
+            ("length", Arc::new(Int64Array::from_iter_values(lengths))),
+            ("keys", little_endian(&signed.keys, self.bands(), rows)),
+            ("signature", little_endian(&signed.signatures, words, rows)),
+        ])
+    }
+}
+
+/// Rows of words as bytes, little-endian.
+fn little_endian(words: &[u64], of_row: usize, rows: usize) -> ArrayRef {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let of_row = of_row * size_of::<u64>();
+    let rows = (0..rows).map(|row| &bytes[row * of_row..][..of_row]);
+    Arc::new(BinaryArray::from_iter_values(rows))
+}
+
+/// Searches components whose documents come one after the other.
+#[pyclass(module = "simgpu._simgpu")]
+pub(crate) struct DividedComponents {
+    search: ComponentSearch,
+}
+
+#[pymethods]
+impl DividedComponents {
+    /// Searches the next documents: columns of their components, places, keepers, buckets and, unless pairs are not
+    /// verified, of their signatures or texts.
+    #[pyo3(signature = (by, component, place, keeper, buckets, compared=None))]
+    fn add(
+        &mut self,
+        by: &DividedSearch,
+        component: &Bound<'_, PyAny>,
+        place: &Bound<'_, PyAny>,
+        keeper: &Bound<'_, PyAny>,
+        buckets: &Bound<'_, PyAny>,
+        compared: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let py = component.py();
+        let (components, places) = (numbers(component)?, numbers(place)?);
+        let keepers = numbers(keeper)?;
+        let buckets = Column::new(buckets, None)?;
+        let buckets = binaries(&buckets)?;
+        let rows = components.len();
+        let batch = LinkedBatch {
+            components: &components,
+            places: &places,
+            keepers: &keepers,
+            buckets: &buckets,
+        };
+        let search = &mut self.search;
+        let prepared = &by.prepared;
+        let engine = prepared.engines.on_cpu();
+        let is_short = |len: usize| len != rows;
+        if [places.len(), keepers.len(), buckets.len()]
+            .into_iter()
+            .any(is_short)
+        {
+            return Err(foreign(py));
+        }
+        let mut run = |compared: &Compared<'_>| {
+            pool::run(py, prepared.threads, &mut Display::new(None)?, |_| {
+                search.add(&batch, compared, engine)
+            })
+        };
+        match (prepared.search.verification, compared) {
+            (Verification::None, _) => run(&Compared::Nothing),
+            (_, None) => Err(foreign(py)),
+            (Verification::Signature, Some(signatures)) => {
+                let column = Column::new(signatures, None)?;
+                let signatures = binaries(&column)?;
+                match signatures.len() == rows {
+                    true => run(&Compared::Signatures(&signatures)),
+                    false => Err(foreign(py)),
+                }
+            }
+            (Verification::Exact, Some(documents)) => {
+                let column = Column::new(documents, None)?;
+                by.with_documents(&column, |documents| match documents.len() == rows {
+                    true => run(&Compared::Documents(documents)),
+                    false => Err(foreign(py)),
+                })
+            }
+        }
+    }
+
+    /// Searches what is left.
+    fn finish(&mut self, py: Python<'_>, by: &DividedSearch) -> PyResult<()> {
+        let (search, engine) = (&mut self.search, by.prepared.engines.on_cpu());
+        pool::run(py, by.prepared.threads, &mut Display::new(None)?, |_| {
+            search.finish(engine)
+        })
+    }
+
+    /// The removals found since the last call: place, kept, similarity, via and via_similarity.
+    fn take_removals(&mut self) -> PyResult<PyTable> {
+        let found = std::mem::take(&mut self.search.removals);
+        let places =
+            |place: fn(&FoundRemoval) -> i64| Int64Array::from_iter_values(found.iter().map(place));
+        let via: Int64Array = found.iter().map(|removal| Some(removal.via?.0)).collect();
+        let of_via: Float64Array = found.iter().map(|removal| removal.via?.1).collect();
+        let similarity: Float64Array = found.iter().map(|removal| removal.similarity).collect();
+        PyTable::new(vec![
+            (
+                "place",
+                Arc::new(places(|removal| removal.place)) as ArrayRef,
+            ),
+            ("kept", Arc::new(places(|removal| removal.kept))),
+            ("similarity", Arc::new(similarity)),
+            ("via", Arc::new(via)),
+            ("via_similarity", Arc::new(of_via)),
+        ])
+    }
+
+    /// The pairs found since the last call: a, b and similarity.
+    fn take_pairs(&mut self) -> PyResult<PyTable> {
+        let found = std::mem::take(&mut self.search.pairs);
+        let places =
+            |place: fn(&FoundPair) -> i64| Int64Array::from_iter_values(found.iter().map(place));
+        let similarity: Float64Array = found.iter().map(|pair| pair.similarity).collect();
+        PyTable::new(vec![
+            ("a", Arc::new(places(|pair| pair.a)) as ArrayRef),
+            ("b", Arc::new(places(|pair| pair.b))),
+            ("similarity", Arc::new(similarity)),
+        ])
+    }
+
+    /// The counts of everything searched, as the report names them, and of the compared candidates by equal slots.
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = self.search.counts();
+        let counts = PyDict::new(py);
+        counts.set_item("candidate_pairs", found.candidate_pairs)?;
+        counts.set_item("similar_pairs", found.similar_pairs)?;
+        counts.set_item("large_buckets", found.large_buckets)?;
+        counts.set_item("omitted_pairs", found.omitted_pairs)?;
+        counts.set_item("by_matches", self.search.observed())?;
+        Ok(counts)
+    }
+}
+
+/// Links the documents of buckets into components.
+#[pyclass(module = "simgpu._simgpu")]
+#[derive(Default)]
+pub(crate) struct DividedLinks {
+    links: Links,
+}
+
+#[pymethods]
+impl DividedLinks {
+    #[new]
+    fn new() -> Self {
+        DividedLinks::default()
+    }
+
+    /// Adds members of buckets, by ascending band and key. Returns those of buckets of two or more: place, band, key.
+    fn add_members(
+        &mut self,
+        band: &Bound<'_, PyAny>,
+        key: &Bound<'_, PyAny>,
+        place: &Bound<'_, PyAny>,
+    ) -> PyResult<PyTable> {
+        let py = place.py();
+        let (bands, keys, places) = (numbers(band)?, numbers(key)?, numbers(place)?);
+        let mut shared = SharedMembers::default();
+        for ((number, key), place) in bands.into_iter().zip(keys).zip(places) {
+            let band = u32::try_from(number).map_err(|_| foreign(py))?;
+            self.links
+                .add_member(band, key.cast_unsigned(), place, &mut shared);
+        }
+        let bands = shared
+            .bands
+            .iter()
+            .map(|band| i32::try_from(*band).unwrap_or(i32::MAX));
+        let keys = shared.keys.iter().map(|key| key.cast_signed());
+        PyTable::new(vec![
+            (
+                "place",
+                Arc::new(Int64Array::from(shared.places)) as ArrayRef,
+            ),
+            ("band", Arc::new(Int32Array::from_iter_values(bands))),
+            ("key", Arc::new(Int64Array::from_iter_values(keys))),
+        ])
+    }
+
+    /// Links pairs of documents.
+    fn add_links(&mut self, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<()> {
+        for (a, b) in numbers(a)?.into_iter().zip(numbers(b)?) {
+            self.links.unite(a, b);
+        }
+        Ok(())
+    }
+
+    /// The number of linked documents.
+    fn __len__(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Takes out the links, the fewest that leave the same components: least, the least place of a component, and place,
+    /// another one of it.
+    fn take(&mut self) -> PyResult<PyTable> {
+        let (least, places): (Vec<i64>, Vec<i64>) = self.links.take().into_iter().unzip();
+        PyTable::new(vec![
+            ("least", Arc::new(Int64Array::from(least)) as ArrayRef),
+            ("place", Arc::new(Int64Array::from(places))),
+        ])
+    }
+}
+
+/// The error of a record that this run did not write.
+fn foreign(py: Python<'_>) -> PyErr {
+    to_python(py, Conflict::ForeignRecord.into())
+}
+
+/// The values of a column of integers.
+fn numbers(data: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let chunks = import(data, None)?;
+    let has_null =
+        |chunks: &crate::arrow::Chunks| chunks.arrays.iter().any(|array| array.null_count() > 0);
+    let chunks = chunks.filter(|chunks| !has_null(chunks));
+    let numbers = chunks.and_then(|chunks| integers(&chunks.arrays));
+    numbers.ok_or_else(|| {
+        PyTypeError::new_err("places, bands and keys are Arrow columns of integers without nulls")
+    })
+}
+
+/// The values of a column of binaries.
+fn binaries<'a>(column: &'a Column<'_>) -> PyResult<Vec<&'a [u8]>> {
+    let wrong = || PyTypeError::new_err("buckets and signatures are Arrow columns of binaries");
+    let Column::Arrow(chunks) = column else {
+        return Err(wrong());
+    };
+    let mut values = Vec::new();
+    for array in &chunks.arrays {
+        let bytes = Bytes::of(array)
+            .filter(|_| array.null_count() == 0)
+            .ok_or_else(wrong)?;
+        values.extend((0..array.len()).map(|row| bytes.value(row)));
+    }
+    Ok(values)
+}

@@ -1,0 +1,214 @@
+"""simgpu.spark on a cluster of two processes on this machine, against the command and the search in memory."""
+
+import json
+import os
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from corpora import corpus
+
+import simgpu
+from simgpu.errors import DefectError, InputError, ParameterError
+
+pytest.importorskip("pyspark")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java, which is not installed", allow_module_level=True)
+
+from simgpu.spark import _check, band_keys, dedup, pairs, sign
+from simgpu.spark.__main__ import main
+
+DOCUMENTS = 5_000
+
+
+def many(documents):
+    """Texts, of which 4 % are repeated, 5 % share a bucket, and 60 are a chain of drifting copies."""
+    texts = corpus(documents, seed=9)
+    for row in range(3, documents // 2, 12):
+        texts[row] = texts[documents - row]
+    common = " ".join(f"common{number}" for number in range(40))
+    for row in range(2, documents, 20):
+        texts[row] = f"{common} and, in one of all of these texts, {row}"
+    words = [f"link{number}" for number in range(60)]
+    for number in range(60):
+        words[number] = f"changed{number}"
+        texts[5 + documents // 60 * number] = " ".join(words)
+    return texts
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    os.environ.setdefault(
+        "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+    )
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    folder = tmp_path_factory.mktemp("spark")
+    os.environ["SPARK_WORKER_DIR"] = str(folder / "workers")
+    from pyspark.sql import SparkSession
+
+    options = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.executor.memory": "1g",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.ui.enabled": "false",
+    }
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("simgpu tests")
+    for name, value in options.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+def frame(session, texts, ids=None):
+    ids = list(range(len(texts))) if ids is None else ids
+    kind = "bigint" if isinstance(ids[0], int) else "string"
+    rows = list(zip(ids, texts, strict=True))
+    return session.createDataFrame(rows, f"doc {kind}, body string").repartition(3)
+
+
+def as_in_memory(found):
+    names = ("id", "kept_id", "similarity", "found_by")
+    return sorted(tuple(row[name] for name in names) for row in found.removed.collect())
+
+
+def in_memory(texts, ids, **arguments):
+    found = simgpu.dedup(texts, id=ids, candidates="lsh", **arguments)
+    names = ("id", "kept_id", "similarity", "found_by")
+    return found, sorted(tuple(row[name] for name in names) for row in found.removed.to_pylist())
+
+
+def check(found, expected, rows, ids):
+    assert as_in_memory(found) == rows
+    removed = {row[0] for row in rows}
+    kept = [row["doc"] for row in found.kept.select("doc").collect()]
+    assert sorted(kept) == sorted(set(ids) - removed)
+    counts = {name: found.report["counts"][name] for name in expected.counts}
+    assert counts == expected.counts
+    assert found.report["parameters"] == expected.report["parameters"]
+    assert found.report["cluster_sizes"] == expected.report["cluster_sizes"]
+    assert found.report.get("expected_precision") == expected.report.get("expected_precision")
+
+
+def test_a_cluster_finds_what_one_machine_finds(session, tmp_path):
+    texts = many(DOCUMENTS)
+    ids = list(range(DOCUMENTS))
+    df = frame(session, texts, ids)
+    expected, rows = in_memory(texts, ids)
+    found = dedup(df, id="doc", text="body", checkpoint_dir=str(tmp_path / "a"))
+    assert len(rows) > 600 and expected.counts["identical"] > 150
+    check(found, expected, rows, ids)
+    clusters = found.clusters.groupBy("kept_id").count().count()
+    assert clusters == expected.counts["clusters"]
+    arguments = {"cluster": "connected", "verify": "signature", "keep": "longest", "threshold": 0.6}
+    expected, rows = in_memory(texts, ids, **arguments)
+    found = dedup(df, id="doc", text="body", checkpoint_dir=str(tmp_path / "b"), **arguments)
+    check(found, expected, rows, ids)
+
+
+def test_names_passes_and_rounds_change_no_result(session, tmp_path):
+    texts = many(1_000)
+    ids = [f"name {number:05}" for number in range(1_000)]
+    expected, rows = in_memory(texts, ids, keep="longest")
+    found = dedup(
+        frame(session, texts, ids),
+        id="doc",
+        text="body",
+        keep="longest",
+        checkpoint_dir=str(tmp_path / "rounds"),
+        bands_per_pass=7,
+        links_in_one_task=0,
+        component_mib=0,
+        partitions=3,
+    )
+    check(found, expected, rows, ids)
+    assert "stars-0" in found.report["stages"] and "links-7" in found.report["stages"]
+
+
+@pytest.mark.parametrize("identical", ["all", "star"])
+def test_pairs_are_those_of_one_machine(session, tmp_path, identical):
+    texts = many(800) + many(800)[:40]
+    expected = simgpu.pairs(texts, identical=identical, candidates="lsh")
+    df = frame(session, texts)
+    folder = str(tmp_path / "pairs")
+    found = pairs(df, id="doc", text="body", identical=identical, checkpoint_dir=folder)
+    rows = {(row["left"], row["right"], row["similarity"]) for row in expected.to_pylist()}
+    assert {tuple(row) for row in found.table.collect()} == rows
+    assert found.report["counts"]["similar_pairs"] == len(rows) > 800
+
+
+def test_signatures_and_keys_are_those_of_one_machine(session):
+    texts = corpus(60)
+    df = frame(session, texts)
+    signed = {row[0]: bytes(row[1]) for row in sign(df, id="doc", text="body").collect()}
+    expected = simgpu.Signer().sign(texts).slots
+    assert signed == {row: expected[row].astype("<u4").tobytes() for row in range(60)}
+    keys = band_keys(df, id="doc", text="body", bands=4, rows=8).collect()
+    shared = {}
+    for row, band, key in keys:
+        shared.setdefault((band, key), set()).add(row)
+    candidates = {(min(rows), max(rows)) for rows in shared.values() if len(rows) == 2}
+    slots = np.asarray(expected)
+    for a, b in candidates:
+        assert any((slots[a, 8 * band :][:8] == slots[b, 8 * band :][:8]).all() for band in range(4))
+
+
+def test_a_run_resumes_and_refuses_another(session, tmp_path):
+    df = frame(session, corpus(100))
+    folder = str(tmp_path / "run")
+    arguments = {"id": "doc", "text": "body", "checkpoint_dir": folder}
+    first = dedup(df, **arguments)
+    shutil.rmtree(tmp_path / "run" / "done" / "removals")
+    second = dedup(df, **arguments)
+    assert second.report["counts"] == first.report["counts"]
+    stages = first.report["stages"], second.report["stages"]
+    same = {name for name in stages[0] if stages[0][name] == stages[1][name]}
+    assert same == stages[0].keys() - {"removals"}
+    with pytest.raises(ParameterError, match="another run: threshold is 0.8 there and 0.7 here"):
+        dedup(df, **arguments, threshold=0.7)
+    with pytest.raises(ParameterError, match="another run: documents is 100 there and 99 here"):
+        dedup(df.where("doc > 0"), **arguments)
+
+
+def test_bad_records_fail_or_are_counted(session, tmp_path):
+    rows = [(0, "a b c d e f"), (1, None), (None, "text"), (3, "a b c d e f")]
+    df = session.createDataFrame(rows, "doc int, body string")
+    arguments = {"id": "doc", "text": "body"}
+    with pytest.raises(InputError, match='on_bad_record="skip"'):
+        dedup(df, **arguments, checkpoint_dir=str(tmp_path / "fails"))
+    folder = str(tmp_path / "skips")
+    found = dedup(df, **arguments, on_bad_record="skip", checkpoint_dir=folder)
+    counts = found.report["counts"]
+    names = ("documents", "kept", "removed", "skipped")
+    assert [counts[name] for name in names] == [4, 1, 1, 2]
+    assert [row["doc"] for row in found.kept.collect()] == [0]
+    for name, repeated in [("int", 7), ("string", "x")]:
+        df = session.createDataFrame([(repeated, "a"), (repeated, "b")], f"doc {name}, body string")
+        with pytest.raises(InputError, match="records have doc '?(7|x)"):
+            dedup(df, **arguments, checkpoint_dir=str(tmp_path / name))
+    with pytest.raises(ParameterError, match="no column 'text'"):
+        dedup(df, id="doc", text="text", checkpoint_dir=str(tmp_path / "none"))
+    with pytest.raises(DefectError, match="3 records came"):
+        _check({"documents": 3, "kept": 1, "removed": 1, "skipped": 0})
+
+
+def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch):
+    # The session of the other tests goes on.
+    monkeypatch.setattr(type(session), "stop", lambda _: None)
+    texts = many(500)
+    lines = [json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts)]
+    (tmp_path / "in.jsonl").write_text("".join(lines), encoding="utf-8")
+    output = tmp_path / "out"
+    assert main([str(tmp_path / "in.jsonl"), "-o", str(output), "-t", "0.7"]) == 0
+    expected = simgpu.dedup(texts, threshold=0.7)
+    kept = {row["id"] for row in session.read.parquet(str(output / "kept")).collect()}
+    assert kept == set(np.flatnonzero(expected.keep).tolist())
+    report = json.loads(session.read.text(str(output / "report.json")).collect()[0][0])
+    assert report["counts"]["removed"] == len(expected.removed)
+    assert main([str(tmp_path / "in.jsonl"), "-o", str(output), "-t", "2"]) == 1

@@ -1,0 +1,153 @@
+//! The values of some fields of every record, for runs whose records are no documents.
+
+use std::borrow::Cow;
+
+use arrow_array::RecordBatch;
+
+use super::chunk::{Chunk, Contents, Records, on_line};
+use super::columns::{Column, column};
+use super::csv::is_integer;
+use super::fields::ValueField;
+use super::jsonl::{self, newlines};
+use super::values::text_at;
+
+/// A value of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Value<'a> {
+    /// The text: of a number as written, of a date in RFC 3339.
+    pub(crate) text: Cow<'a, str>,
+    form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    String,
+    /// Of CSV, where strings and numbers look the same.
+    Untyped,
+    Other,
+}
+
+impl<'a> Value<'a> {
+    fn new(text: impl Into<Cow<'a, str>>, form: Form) -> Self {
+        Value {
+            text: text.into(),
+            form,
+        }
+    }
+
+    /// Whether it is an integer, and not a string of digits.
+    pub(crate) fn is_integer(&self) -> bool {
+        self.form != Form::String && is_integer(&self.text)
+    }
+
+    /// Whether it is a string or an integer.
+    pub(crate) fn is_id(&self) -> bool {
+        self.form != Form::Other || is_integer(&self.text)
+    }
+}
+
+/// Receives the line of a record, in formats of lines, and its values in the order of the fields, or what is wrong.
+/// A value that is absent, null or empty is `None`.
+pub(crate) type EachRecord<'a> = dyn FnMut(Option<u64>, Result<&[Option<Value<'_>>], String>) + 'a;
+
+/// Calls `each` with every record of a chunk, which was read with these fields, in order.
+pub(crate) fn for_each_record(chunk: &Chunk, fields: &[ValueField], each: &mut EachRecord<'_>) {
+    match &chunk.contents {
+        Contents::Lines {
+            bytes,
+            first_number,
+        } => {
+            for line in jsonl::lines(bytes, *first_number) {
+                let values = of_json(line.record, fields);
+                each(Some(line.number), values.as_deref().map_err(Clone::clone));
+            }
+        }
+        Contents::Records(records) => of_records(records, fields, each),
+        Contents::Rows { rows, .. } => of_rows(rows, fields, each),
+        // Not opened if values are wanted.
+        Contents::Text(_) => {}
+    }
+}
+
+fn of_json<'a>(record: &'a [u8], fields: &[ValueField]) -> Result<Vec<Option<Value<'a>>>, String> {
+    let value = |field: &ValueField| {
+        let value = jsonl::value_of_field(record, &field.path)?;
+        let value = value.filter(|(text, _)| !text.is_empty());
+        Ok(value.map(|(text, is_string)| match is_string {
+            true => Value::new(text, Form::String),
+            false => Value::new(text, Form::Other),
+        }))
+    };
+    fields.iter().map(value).collect()
+}
+
+fn of_records(records: &Records, fields: &[ValueField], each: &mut EachRecord<'_>) {
+    let mut parser = records.header.as_ref().map(|header| header.parser());
+    let (mut line, mut counted) = (records.first_line, 0);
+    for span in &records.spans {
+        let record = &records.bytes[span.clone()];
+        line += newlines(&records.bytes[counted..span.start]);
+        counted = span.start;
+        let values = match (&records.header, &mut parser) {
+            (Some(header), Some(parser)) => {
+                let values = header.values(record, fields, parser);
+                values.map(|values| {
+                    let untyped = |text| Value::new(text, Form::Untyped);
+                    values.into_iter().map(|text| text.map(untyped)).collect()
+                })
+            }
+            _ => of_json(record, fields).map_err(|problem| on_line(problem, line)),
+        };
+        each(Some(line), values.as_deref().map_err(Clone::clone));
+    }
+}
+
+fn of_rows(rows: &RecordBatch, fields: &[ValueField], each: &mut EachRecord<'_>) {
+    let columns = fields.iter().map(|field| {
+        let column = column(rows, &field.path);
+        // A column of type Null has no value.
+        let column = column.filter(|column| !column.data_type().is_null());
+        column.map(Column::of)
+    });
+    let columns: Vec<Option<Column>> = columns.collect();
+    for row in 0..rows.num_rows() {
+        let values: Result<Vec<_>, String> = columns
+            .iter()
+            .zip(fields)
+            .map(|(column, field)| match column {
+                Some(column) => value_at(column, row, field),
+                None => Ok(None),
+            })
+            .collect();
+        each(None, values.as_deref().map_err(Clone::clone));
+    }
+}
+
+fn value_at<'a>(
+    column: &'a Column,
+    row: usize,
+    field: &ValueField,
+) -> Result<Option<Value<'a>>, String> {
+    if column.place(row).is_none() {
+        return Ok(None);
+    }
+    let path = &field.path;
+    let value = match column.text(row) {
+        Some(Ok(text)) => Value::new(text, Form::String),
+        Some(Err(at)) => {
+            return Err(format!(
+                "column \"{path}\" holds invalid UTF-8 at byte {at}"
+            ));
+        }
+        None => match text_at(column, row) {
+            Some(text) => Value::new(text, Form::Other),
+            None => {
+                return Err(format!(
+                    "column \"{path}\" holds {}, not numbers, dates or strings",
+                    column.rows.data_type()
+                ));
+            }
+        },
+    };
+    Ok(Some(value).filter(|value| !value.text.is_empty()))
+}
