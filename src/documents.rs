@@ -104,6 +104,17 @@ impl TokenBatch {
         self.document_ends.push(self.token_ends.len());
     }
 
+    /// Appends all documents of another batch.
+    #[cfg(feature = "io")]
+    pub(crate) fn append(&mut self, other: &TokenBatch) {
+        let (bytes, tokens) = (self.bytes.len(), self.token_ends.len());
+        self.bytes.extend_from_slice(&other.bytes);
+        self.token_ends
+            .extend(other.token_ends.iter().map(|end| bytes + end));
+        self.document_ends
+            .extend(other.document_ends.iter().map(|end| tokens + end));
+    }
+
     /// Discards the tokens of the current document.
     pub fn abandon_document(&mut self) {
         let tokens = self.document_ends.last().copied().unwrap_or(0);

@@ -135,7 +135,8 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `io` | runs over files: JSON, CSV, Parquet, Arrow and text, plain or compressed |
+//! | `records` | links between records that describe the same thing: `jobs::link` |
+//! | `io` | runs over files: JSON, CSV, Parquet, Arrow and text, plain or compressed; and `records` |
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
 //! | `selftest` | the check that this machine computes the published values |
 
@@ -156,6 +157,9 @@ pub mod pipeline;
 pub mod ratings;
 
 pub mod backend;
+
+#[cfg(feature = "records")]
+pub mod records;
 
 pub mod engine;
 

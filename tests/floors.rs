@@ -15,7 +15,7 @@ const LIBRARY: &[&[&str]] = &[
     &["simd"],
     &["pipeline"],
     &["ratings"],
-    &["backend"],
+    &["backend", "records"],
     &["engine"],
     &["store"],
     &["io"],

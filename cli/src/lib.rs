@@ -28,7 +28,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    bench as bench_command, compare, completions, dedup, man, pairs, ratings, selftest, sign, tune,
+    bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
+    tune,
 };
 use parameters::with_flags;
 pub use terminal::Lines;
@@ -53,6 +54,7 @@ enum Command {
     Pairs(pairs::Arguments),
     Sign(sign::Arguments),
     Ratings(Box<ratings::Arguments>),
+    Link(link::Arguments),
     Bench(bench_command::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
@@ -168,6 +170,7 @@ pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
         Command::Pairs(arguments) => pairs::run(&arguments, command),
         Command::Sign(arguments) => sign::run(&arguments, command),
         Command::Ratings(arguments) => ratings::run(&arguments, command),
+        Command::Link(arguments) => link::run(&arguments, command),
         Command::Bench(arguments) => bench_command::run(&arguments, command),
         Command::Tune(arguments) => tune::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

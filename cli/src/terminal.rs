@@ -12,7 +12,7 @@ use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
 use simgpu::jobs::{CandidateMethod, Outcome, RatingsOutcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit, Weighting};
-use simgpu::progress::{Counts, Progress, StageTime};
+use simgpu::progress::{Counts, Progress, StageTime, Timings};
 use simgpu::scheme::{Preset, Scheme, Shingles};
 
 use crate::parameters::with_flags;
@@ -259,6 +259,11 @@ pub(crate) fn counted(count: u64, thing: &str) -> String {
     format!("{} {thing}{plural}", HumanCount(count))
 }
 
+/// A number with its digits in groups: `7,200`.
+pub(crate) fn grouped(number: u64) -> String {
+    HumanCount(number).to_string()
+}
+
 /// A number of bytes: `512 bytes`, `23.4 kB`, `1.23 GB`.
 fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
@@ -423,10 +428,25 @@ const SHOWN_S: f64 = 0.005;
 
 /// Adds the time of each stage, the total time, and the peak memory. Merges short stages into `other`.
 pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
+    let elapsed_s = outcome.elapsed_s;
+    let since = match outcome.resumed {
+        0 => rate(outcome.report.counts.bytes, elapsed_s),
+        _ => "since the run went on".to_owned(),
+    };
+    let total = format!("{}, {since}", duration(elapsed_s));
+    times_and_total(lines, &outcome.timings, total);
+}
+
+/// The same for a run without a rate.
+pub(crate) fn stage_times(lines: &mut Lines, timings: &Timings, elapsed_s: f64) {
+    times_and_total(lines, timings, duration(elapsed_s));
+}
+
+fn times_and_total(lines: &mut Lines, timings: &Timings, total: String) {
     let is_other = |time: &StageTime| time.stage == OTHER || time.elapsed_s < SHOWN_S;
     let mut other_s = 0.0;
     let mut shows_parts = true;
-    for time in &outcome.timings.0 {
+    for time in &timings.0 {
         if time.is_part {
             if shows_parts && time.elapsed_s >= SHOWN_S {
                 lines.row("", format!("  {} {}", time.stage, duration(time.elapsed_s)));
@@ -447,12 +467,7 @@ pub(crate) fn times(lines: &mut Lines, outcome: &Outcome) {
     if other_s >= SHOWN_S {
         lines.row(OTHER, duration(other_s));
     }
-    let elapsed_s = outcome.elapsed_s;
-    let since = match outcome.resumed {
-        0 => rate(outcome.report.counts.bytes, elapsed_s),
-        _ => "since the run went on".to_owned(),
-    };
-    lines.row("total", format!("{}, {since}", duration(elapsed_s)));
+    lines.row("total", total);
     peak_memory(lines);
 }
 

@@ -24,6 +24,8 @@ pub(crate) struct Header {
     id: Option<usize>,
     /// The columns of values.
     values: Vec<Option<usize>>,
+    /// Whether blanks around the names of columns do not matter: some programs write one after each comma.
+    trims_names: bool,
 }
 
 impl Header {
@@ -50,6 +52,7 @@ impl Header {
             content: Vec::new(),
             id: None,
             values: Vec::new(),
+            trims_names: matches!(wanted, Wanted::Values(_)),
         };
         match wanted {
             Wanted::Document(fields) => header.find_document(fields)?,
@@ -101,10 +104,17 @@ impl Header {
 
     fn find(&self, path: &FieldPath, parameter: &str) -> Result<Option<usize>, Refusal> {
         let name = path.flat();
-        let named = self.names.iter().enumerate();
-        let mut found = named.filter(|(_, known)| **known == name);
-        match (found.next(), found.next()) {
-            (Some((column, _)), None) => Ok(Some(column)),
+        let find = |is_name: &dyn Fn(&str) -> bool| -> Vec<usize> {
+            let columns = self.names.iter().enumerate();
+            let found = columns.filter(|(_, known)| is_name(known));
+            found.map(|(column, _)| column).take(2).collect()
+        };
+        let mut found = find(&|known| known == name);
+        if found.is_empty() && self.trims_names {
+            found = find(&|known| known.trim() == name.trim());
+        }
+        match (found.first().copied(), found.get(1)) {
+            (Some(column), None) => Ok(Some(column)),
             (Some(_), Some(_)) => Err(Refusal::new(
                 format!("two columns are called {name:?}"),
                 format!("rename one of them, or choose another with `{parameter}`"),

@@ -63,6 +63,10 @@ mod ratings;
 
 mod rated_rows;
 
+mod records;
+
+mod links;
+
 mod npy;
 
 mod signatures;
@@ -78,6 +82,9 @@ pub(crate) use ids::{DocumentIds, Ids, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
 pub(crate) use kept::{EndingFile, KeptFile, unwritable};
+pub(crate) use links::{
+    EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities,
+};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
@@ -93,6 +100,7 @@ pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm,
 };
 pub use read::{is_reading, read_documents};
+pub use records::RecordFields;
 pub use removed::RemovedFormat;
 pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};

@@ -37,6 +37,12 @@ mod dedup;
 
 mod pairs;
 
+#[cfg(feature = "records")]
+mod linked;
+
+#[cfg(feature = "records")]
+mod link;
+
 #[cfg(feature = "io")]
 pub mod divided;
 
@@ -49,9 +55,13 @@ mod files;
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{
-    DedupOutput, NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run, SignatureFile,
-    SignatureRun,
+    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun,
+    NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run, SignatureFile, SignatureRun,
 };
+#[cfg(feature = "records")]
+pub use link::{Link, link};
+#[cfg(feature = "records")]
+pub use linked::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
 #[cfg(feature = "io")]
 pub use ratings::{

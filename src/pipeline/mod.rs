@@ -87,6 +87,8 @@ pub(crate) use prefix_filter::{PairFilter, SetSummary};
 #[cfg(feature = "io")]
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};
 pub use prefixes::{Prefixes, Sets};
+#[cfg(feature = "records")]
+pub(crate) use shingle::Mixed;
 pub(crate) use shingle::NormalisedTexts;
 pub(crate) use shingle::Rarities;
 #[cfg(feature = "gpu")]

@@ -17,6 +17,8 @@ pub mod dedup;
 #[cfg(feature = "gpu")]
 pub mod devices;
 
+pub mod link;
+
 pub(crate) mod man;
 
 pub mod pairs;

@@ -120,7 +120,8 @@ impl Run<'_> {
         let elapsed_s = timings.complete(self.start);
         if let Some(folder) = folder {
             create_json(&folder, REPORT, &report)?;
-            let record = machine::run_record(&self, &timings, elapsed_s, resumed, folder.files());
+            let record =
+                machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
             create_json(&folder, RUN_RECORD, &record)?;
             // Last chance to stop the run.
             advance(self.progress, to_read, report.counts.kept, bytes)?;
@@ -192,7 +193,7 @@ fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
     Ok(is_kept)
 }
 
-fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
+pub(super) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
     let (mut file, path) = folder.create(name)?;
     write_json(&mut file, value).map_err(Error::io("write", path))
 }

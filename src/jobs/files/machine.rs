@@ -13,15 +13,25 @@ use super::memory::sysctl;
 #[cfg(feature = "internals")]
 pub use super::memory::usable_memory_bytes;
 pub use super::memory::{memory_bytes, peak_memory_bytes};
-use super::run::Run;
 use crate::io::RUN_RECORD;
+use crate::pipeline::Signer;
 use crate::progress::{StageTime, Timings};
+
+/// What `run.json` says of a run beside its times.
+pub(super) struct Facts<'a> {
+    /// The command line.
+    pub(super) command: &'a [String],
+    /// What signed; `None` if nothing was signed.
+    pub(super) signer: Option<&'a dyn Signer>,
+    /// The bound on memory, if there is one.
+    pub(super) memory_bytes: Option<u64>,
+}
 
 /// The values that differ between equal runs: version, machine, times and memory.
 /// `resumed` says how often the run went on after it was stopped; times and memory are those since the last time. `files`
 /// are the files of the run; `run.json` itself is added.
 pub(super) fn run_record(
-    run: &Run<'_>,
+    run: &Facts<'_>,
     timings: &Timings,
     elapsed_s: f64,
     resumed: u64,
@@ -52,8 +62,8 @@ pub(super) fn run_record(
     let stages: Vec<Value> = timings.0.iter().map(stage).collect();
     json!({
         "simgpu": env!("CARGO_PKG_VERSION"),
-        "backend": run.engine.signer().describe(),
-        "device": run.engine.signer().device_use().map(|used| json!({
+        "backend": run.signer.map(|signer| signer.describe()),
+        "device": run.signer.and_then(|signer| signer.device_use()).map(|used| json!({
             "name": used.device,
             "loads": used.loads,
             "most_loads_in_flight": used.most_loads_in_flight,
@@ -72,7 +82,7 @@ pub(super) fn run_record(
         },
         "elapsed_s": elapsed_s,
         "resumed": resumed,
-        "memory_bytes": run.memory_bytes(),
+        "memory_bytes": run.memory_bytes,
         "peak_memory_bytes": peak_memory_bytes(),
         "stages": stages,
         "files": files,

@@ -4,6 +4,8 @@ mod dedup;
 
 mod kept;
 
+mod link;
+
 mod memory;
 
 mod noted;
@@ -31,6 +33,7 @@ mod signatures;
 mod source;
 
 pub use kept::DedupOutput;
+pub use link::{FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun};
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
 pub use ratings::{NamesFile, RatingsOutcome, RatingsRun};

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::run::Run;
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
@@ -18,7 +17,7 @@ use crate::store::spill::{JsonLines, Spill};
 pub(super) struct ChunkRecords {
     pub(super) file: usize,
     pub(super) records: Vec<Record>,
-    /// The values of the field of [`Run::keep_by`], one per document.
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
     pub(super) values: std::result::Result<FieldValues, Unordered>,
     /// Bytes of the chunk.
     pub(super) bytes: usize,
@@ -28,7 +27,7 @@ pub(super) struct ChunkRecords {
 
 /// What is noted of all files in order.
 pub(super) struct Noted<'a> {
-    run: &'a Run<'a>,
+    on_bad_record: OnBadRecord,
     files: &'a [InputFile],
     /// The most bytes of chunks to hold.
     held_bytes: u64,
@@ -37,7 +36,7 @@ pub(super) struct Noted<'a> {
     /// Bytes of all chunks so far.
     bytes: u64,
     pub(super) places: Places,
-    /// The values of the field of [`Run::keep_by`], as long as the run is in memory.
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), as long as the run is in memory.
     pub(super) values: FieldValues,
     /// What they are.
     pub(super) forms: ValueForms,
@@ -65,7 +64,7 @@ pub(super) struct RecordsRead {
 pub(super) struct Log {
     /// Bad records and ends of files.
     entries: JsonLines,
-    /// The values of the field of [`Run::keep_by`].
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by).
     values: JsonLines,
 }
 
@@ -108,7 +107,7 @@ impl Log {
         self.values.flush()
     }
 
-    /// The values of the field of [`Run::keep_by`], by row.
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), by row.
     pub(super) fn values(&self) -> impl Iterator<Item = Result<String>> {
         self.values.iter()
     }
@@ -118,7 +117,7 @@ impl<'a> Noted<'a> {
     /// Notes nothing yet. `are_held` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
     /// found of each file.
     pub(super) fn new(
-        run: &'a Run<'a>,
+        on_bad_record: OnBadRecord,
         files: &'a [InputFile],
         (held_bytes, are_held): (u64, &'a AtomicBool),
         before: Vec<Option<Fingerprint>>,
@@ -130,7 +129,7 @@ impl<'a> Noted<'a> {
             fingerprint: None,
         });
         Noted {
-            run,
+            on_bad_record,
             files,
             held_bytes,
             are_held,
@@ -194,7 +193,7 @@ impl<'a> Noted<'a> {
             }
         })?;
         log.values.for_each(|value: String| forms.add(&value))?;
-        match (self.run.on_bad_record, self.places.skipped.first()) {
+        match (self.on_bad_record, self.places.skipped.first()) {
             (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
             _ => Ok(()),
         }
@@ -302,7 +301,7 @@ impl Notes<ChunkRecords> for Noted<'_> {
                         line,
                         problem,
                     };
-                    if self.run.on_bad_record == OnBadRecord::Fail {
+                    if self.on_bad_record == OnBadRecord::Fail {
                         return Err(Error::BadRecord(record));
                     }
                     let skipped = Skipped { file, record };

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use super::machine::Facts;
 use super::memory;
 use super::outcome::warn_of_repeated_ids;
 use crate::engine::Engine;
@@ -229,6 +230,15 @@ impl<'a> Run<'a> {
     /// Bytes of memory for what grows with the number of documents; `None` without a bound.
     pub(super) fn memory_bytes(&self) -> Option<u64> {
         self.memory.or_else(memory::usable_memory_bytes)
+    }
+
+    /// What `run.json` says of the run.
+    pub(super) fn facts(&self) -> Facts<'_> {
+        Facts {
+            command: &self.command,
+            signer: Some(self.engine.signer()),
+            memory_bytes: self.memory_bytes(),
+        }
     }
 
     /// Refuses an output path that is an input file, or a folder that contains an input file.

@@ -196,7 +196,12 @@ impl Source for FileSource<'_> {
             run: self.run,
             are_held: &are_held,
         };
-        let mut noted = Noted::new(self.run, &self.files, (self.held_bytes, &are_held), before);
+        let mut noted = Noted::new(
+            self.run.on_bad_record,
+            &self.files,
+            (self.held_bytes, &are_held),
+            before,
+        );
         let mut start = Position::default();
         let unfinished = pass.unfinished();
         if let Some(spill) = &unfinished

@@ -38,6 +38,8 @@ mod grams;
 
 pub use normalise::Normalise;
 pub(crate) use normalised::NormalisedTexts;
+#[cfg(feature = "records")]
+pub(crate) use occurrences::Mixed;
 pub(crate) use rarity::Rarities;
 pub use scratch::Scratch;
 pub use sets::{ShingleBatch, ShingleSets};

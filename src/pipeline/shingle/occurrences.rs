@@ -66,7 +66,7 @@ impl Distinct {
 
 /// Mixes the bits of a hash: some base hashes have 32 bits only.
 #[derive(Debug, Default)]
-pub(super) struct Mixed(u64);
+pub(crate) struct Mixed(u64);
 
 impl Hasher for Mixed {
     fn finish(&self) -> u64 {

@@ -1,0 +1,301 @@
+//! `simgpu link`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
+use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
+use simgpu::records::{Equivalents, Matching};
+
+use super::execute;
+use crate::arguments::{
+    Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
+};
+use crate::outputs::ReportArgument;
+use crate::streams::{is_stream, print, with_stdin};
+use crate::terminal::Lines;
+use crate::{Usage, terminal};
+
+/// Link the records of two files, or of one, that describe the same thing
+///
+/// Compares words and windows of three characters of the chosen fields, each weighted by its rarity. Needs no labelled
+/// examples. Writes these files to the output folder when the run is complete:
+///
+/// links.jsonl: one line per link, with both ids, the score, the similarity of each field, the rarest words that both
+/// have, and the runner-up.
+///
+/// entities.jsonl: one line per record, with its entity; for one input only.
+///
+/// report.json: counts, parameters, threshold and expected precision; identical in every run with the same input and
+/// options.
+///
+/// run.json: times, memory and machine.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// File of records: JSON Lines, a JSON array, CSV, TSV, Parquet or Arrow, also compressed; or a folder or glob of such
+    /// files; - reads stdin
+    #[arg(value_name = "A")]
+    pub a: PathBuf,
+
+    /// File of records to link those of A to; without it, records of A are linked to each other
+    #[arg(value_name = "B")]
+    pub b: Option<PathBuf>,
+
+    /// Fields to compare, separated by commas; a.b is the field b of the object a
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',', required = true)]
+    pub fields: Vec<String>,
+
+    /// Folder for the results
+    #[arg(long, short, value_name = "DIR", required_unless_present = "dry_run")]
+    pub output: Option<PathBuf>,
+
+    /// Replace the results of an earlier run
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// Do everything but write files; print the summary
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+
+    /// Print the report to stdout, the same bytes as in the file
+    #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
+    pub report: Option<ReportArgument>,
+
+    /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
+    #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
+    pub format: FormatArgument,
+
+    /// Character between two fields of CSV or TSV [default: a comma for CSV, a tab for TSV]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = delimiter,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub delimiter: Option<u8>,
+
+    /// Field with the id, which every record must have [default: id; unless every record has one, all ids are FILE:ROW]
+    #[arg(long, value_name = "FIELD", help_heading = "Input")]
+    pub id_field: Option<String>,
+
+    /// Fail if an id is missing, or occurs twice in A or twice in B
+    #[arg(long, help_heading = "Input")]
+    pub unique_ids: bool,
+
+    /// Response to a record that cannot be read
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value = "fail",
+        help_heading = "Input"
+    )]
+    pub on_bad_record: OnBadRecordArgument,
+
+    /// File of equal names: one set per line, separated by commas; each is replaced by the first
+    #[arg(long, value_name = "FILE", help_heading = "Links")]
+    pub equivalents: Option<PathBuf>,
+
+    /// How many partners a record may have; for two inputs only [default: one-to-one]
+    #[arg(
+        long = "match",
+        value_enum,
+        value_name = "KIND",
+        help_heading = "Links"
+    )]
+    pub matching: Option<MatchArgument>,
+
+    /// Least score of a link [default: what runners-up suggest]
+    #[arg(long, short, value_name = "S", value_parser = number, allow_hyphen_values = true, help_heading = "Links")]
+    pub threshold: Option<f64>,
+
+    /// Share of the records of the smaller input that have a partner, up to 1; for two inputs only [default: estimated]
+    #[arg(long, value_name = "SHARE", value_parser = number, help_heading = "Links")]
+    pub share: Option<f64>,
+
+    /// Threads and messages.
+    #[command(flatten)]
+    pub process: ProcessArguments,
+}
+
+/// The value of `--match`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MatchArgument {
+    /// One partner for each record; the best pair first
+    OneToOne,
+    /// One partner for each record of A; records of B may have several
+    ManyToOne,
+    /// Every pair that reaches the threshold
+    ManyToMany,
+}
+
+impl Arguments {
+    /// Links the records, on the current rayon pool.
+    ///
+    /// # Errors
+    /// A usage error if the arguments contradict each other, and the errors of [`LinkRun::link`].
+    pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<LinkOutcome> {
+        let task = self.task()?;
+        let mut names = vec![&self.a];
+        names.extend(&self.b);
+        if names.iter().filter(|name| is_stream(name)).count() > 1 {
+            return Err(Usage::error(
+                "both inputs are stdin; name a file for one of them",
+            ));
+        }
+        let inputs = names.into_iter().map(|name| self.find(name));
+        let inputs = inputs.collect::<anyhow::Result<Vec<Inputs>>>()?;
+        let output = match (&self.output, self.dry_run) {
+            (_, true) => None,
+            (Some(output), false) if is_stream(output) => {
+                return Err(Usage::error(
+                    "link writes several files; name an output folder",
+                ));
+            }
+            (output, false) => output.as_deref(),
+        };
+        for (i, field) in self.fields.iter().enumerate() {
+            check_field("fields", Some(field))?;
+            if self.fields[..i].contains(field) {
+                let twice = format!("`fields` names {field:?} twice; name each field once");
+                return Err(Usage::error(&twice));
+            }
+        }
+        let fields = self.fields.iter().map(|field| FieldPath::new(field));
+        let id = FieldPath::new(self.id_field.as_deref().unwrap_or("id"));
+        let mut run = LinkRun::new(&inputs[0], fields.collect())
+            .id_field(id, self.id_field.is_some() || self.unique_ids)
+            .on_bad_record(self.on_bad_record.resolve())
+            .unique_ids(self.unique_ids)
+            .overwrite(self.overwrite)
+            .progress(caller.progress)
+            .command(caller.command.to_vec())
+            .started(caller.start);
+        if output.is_none() {
+            run = run.temporary(std::env::temp_dir());
+        }
+        if let Some(second) = inputs.get(1) {
+            run = run.with(second);
+        }
+        Ok(run.link(&task, output)?)
+    }
+
+    fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {
+        let naming = Naming {
+            format: self.format.format(),
+            delimiter: self.delimiter,
+            hidden: false,
+            filter: FileFilter::default(),
+        };
+        let names = std::slice::from_ref(name);
+        Ok(with_stdin(Inputs::find_with(names, naming)?))
+    }
+
+    fn task(&self) -> anyhow::Result<Link> {
+        let equivalents = match &self.equivalents {
+            None => Equivalents::default(),
+            Some(path) => {
+                let text =
+                    std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
+                Equivalents::parse(&text).map_err(|error| at(path, &error))?
+            }
+        };
+        if let (None, Some(_)) = (&self.b, self.matching) {
+            return Err(Usage::error(
+                "`match` is for two inputs: the records of one form entities of any size; omit `match`, or name B",
+            ));
+        }
+        Ok(Link {
+            matching: match self.matching {
+                None | Some(MatchArgument::OneToOne) => Matching::OneToOne,
+                Some(MatchArgument::ManyToOne) => Matching::ManyToOne,
+                Some(MatchArgument::ManyToMany) => Matching::ManyToMany,
+            },
+            threshold: self.threshold,
+            share: self.share,
+            equivalents,
+        })
+    }
+
+    /// The lines of the summary.
+    pub fn summary(&self, outcome: &LinkOutcome) -> Lines {
+        let LinkReport {
+            counts, estimate, ..
+        } = &outcome.report;
+        let mut lines = Lines::default();
+        let records = match self.b {
+            Some(_) => format!(
+                "{} and {}",
+                terminal::grouped(counts.records_a),
+                terminal::grouped(counts.records_b)
+            ),
+            None => terminal::grouped(counts.records_a),
+        };
+        lines.row("records", records);
+        lines.row("skipped", terminal::grouped(counts.skipped));
+        if counts.empty > 0 {
+            let empty = terminal::grouped(counts.empty);
+            lines.row("no words", format!("{empty}, never linked"));
+        }
+        let candidates = terminal::counted(counts.candidate_pairs, "pair");
+        lines.row(
+            "candidates",
+            format!(
+                "{candidates}, every one from a cosine of {:.2} on",
+                outcome.report.floor
+            ),
+        );
+        if counts.cut_records > 0 {
+            let cut = terminal::counted(counts.cut_records, "record");
+            lines.row("", format!("  {cut} compared by their rarest symbols only"));
+        }
+        lines.row("threshold", format!("{:.3}", estimate.threshold));
+        lines.row("links", terminal::grouped(counts.links));
+        match self.b {
+            None => lines.row(
+                "entities",
+                format!(
+                    "{} of two or more records",
+                    terminal::grouped(counts.entities)
+                ),
+            ),
+            Some(_) => {
+                if let Some(share) = estimate.share {
+                    let percent = format!("{:.0} % estimated", 100.0 * share);
+                    lines.row("with partner", percent);
+                }
+            }
+        }
+        let precision = match (&estimate.expected_precision, &estimate.unknown_because) {
+            (Some(precision), _) => format!("{:.1} % expected of the links", 100.0 * precision),
+            (None, Some(because)) => format!("unknown: {because}"),
+            (None, None) => "unknown".to_owned(),
+        };
+        lines.row("precision", precision);
+        terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
+        match (&self.output, self.dry_run) {
+            (Some(path), false) => lines.row("written to", path.display().to_string()),
+            _ => lines.row("written", "nothing (--dry-run)"),
+        }
+        lines
+    }
+}
+
+/// Says in which file a parameter is wrong.
+fn at(path: &std::path::Path, error: &simgpu::Error) -> anyhow::Error {
+    Usage::error(&format!("{}: {error}", path.display()))
+}
+
+pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, command, |caller| {
+        arguments.execute(caller)
+    })?;
+    if let Some(ReportArgument::Json) = arguments.report {
+        let mut bytes = Vec::new();
+        outcome.report.write_json(&mut bytes)?;
+        print(&bytes)?;
+    }
+    terminal.summary(&arguments.summary(&outcome));
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Reads the records to link: an id, and the values of some fields.
+
+use super::chunk::{Chunk, Record};
+use super::fields::{FieldPath, ValueField};
+use super::jsonl::json_string;
+use super::row_values::{Value, for_each_record};
+use crate::documents::TokenBatch;
+
+/// The fields of the records to link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordFields {
+    /// The fields that are compared. A value is a text, a number or a date; one that is missing or null is empty. A column
+    /// of a table must exist.
+    pub compared: Vec<FieldPath>,
+    /// The field of the id; default `id`.
+    pub id: FieldPath,
+    /// Whether a record without an id is a bad record; default false: if any record lacks an id, all ids are
+    /// `file:row`.
+    pub id_required: bool,
+}
+
+impl RecordFields {
+    /// Records with these fields, whose id is in the field `id`.
+    pub fn new(compared: Vec<FieldPath>) -> Self {
+        RecordFields {
+            compared,
+            id: FieldPath::new("id"),
+            id_required: false,
+        }
+    }
+
+    /// The fields to read, in the order of [`RecordFields::parse`].
+    pub(crate) fn values(&self) -> Vec<ValueField> {
+        let field = |path: &FieldPath, parameter, is_required| ValueField {
+            path: path.clone(),
+            parameter,
+            is_required,
+        };
+        let id = field(&self.id, "id_field", self.id_required);
+        let compared = self.compared.iter().map(|path| field(path, "fields", true));
+        [id].into_iter().chain(compared).collect()
+    }
+
+    /// Parses the records of a chunk, which was read with [`RecordFields::values`]. A good record becomes a document whose
+    /// tokens are the values of its fields.
+    pub(crate) fn parse(&self, chunk: &Chunk, fields: &[ValueField]) -> (Vec<Record>, TokenBatch) {
+        let mut records = Vec::new();
+        let mut tokens = TokenBatch::default();
+        for_each_record(chunk, fields, &mut |line, values| {
+            let parsed = values.and_then(|values| {
+                let [id, compared @ ..] = values else {
+                    return Err("the record has no fields".to_owned());
+                };
+                let id = self.id(id.as_ref())?;
+                for value in compared {
+                    let text = value.as_ref().map_or("", |value| &value.text);
+                    // A date of a table has a time, which other formats lack.
+                    let text = text.strip_suffix("T00:00:00Z").unwrap_or(text);
+                    tokens.push_token(text.as_bytes());
+                }
+                tokens.finish_document();
+                Ok(id)
+            });
+            records.push(match parsed {
+                Ok(id) => Record::Document(id),
+                Err(problem) => Record::Bad { line, problem },
+            });
+        });
+        (records, tokens)
+    }
+
+    /// The id as JSON.
+    fn id(&self, value: Option<&Value<'_>>) -> Result<Option<String>, String> {
+        match value {
+            Some(value) if value.is_integer() => Ok(Some(value.text.to_string())),
+            Some(value) if value.is_id() => Ok(Some(json_string(&value.text))),
+            _ if !self.id_required => Ok(None),
+            Some(value) => Err(format!(
+                "id field \"{}\" is {}, not a string or an integer",
+                self.id, value.text
+            )),
+            None => Err(format!("id field \"{}\" is missing", self.id)),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Writes links, entities and the report.
+
+use std::io::Write;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::io::{
+    EntityToWrite, FieldToWrite, LinkToWrite, OutputFolder, Placed, Places, SkippedRecord,
+    link_line, write_entities,
+};
+use crate::jobs::linked::{LinkCounts, Linked, RecordLink, ScoreBin};
+use crate::progress::{Progress, advance};
+use crate::records::Estimate;
+
+/// The file of the links.
+const LINKS: &str = "links.jsonl";
+
+/// The file of the entities of one collection.
+const ENTITIES: &str = "entities.jsonl";
+
+/// Links explained and written at a time.
+const BLOCK: usize = 1 << 14;
+
+/// What is written of the links.
+pub(super) struct Writing<'a> {
+    pub(super) linked: &'a Linked<'a>,
+    /// The places of the records of one or two collections.
+    pub(super) files: &'a [&'a Places],
+    /// The names of the fields.
+    pub(super) names: Vec<String>,
+}
+
+impl Writing<'_> {
+    /// Writes the links, and the entities of one collection.
+    pub(super) fn write(&self, output: &OutputFolder, progress: &dyn Progress) -> Result<()> {
+        let links: Vec<RecordLink> = self.linked.links().collect();
+        progress.begin("write", links.len() as u64);
+        let (mut file, path) = output.create(LINKS)?;
+        let mut done = 0;
+        for block in links.chunks(BLOCK) {
+            let lines: Vec<Vec<u8>> = block
+                .par_iter()
+                .map(|link| link_line(&self.link(link)))
+                .collect::<Result<_>>()?;
+            file.write_all(&lines.concat())
+                .map_err(Error::io("write", &path))?;
+            done += block.len() as u64;
+            advance(progress, done, done, 0)?;
+        }
+        if let (Some(entities), [places]) = (self.linked.entities(), self.files) {
+            let mut scores = vec![None; entities.len()];
+            for link in &links {
+                scores[link.b as usize] = Some(link.score);
+            }
+            let records = (0..).zip(entities).zip(&scores);
+            let records = records.map(|((row, first), score)| EntityToWrite {
+                row,
+                first: *first,
+                score: *score,
+            });
+            let (file, path) = output.create(ENTITIES)?;
+            write_entities(records, places, file, &path)?;
+        }
+        Ok(())
+    }
+
+    /// Where both records of a pair are.
+    fn placed(&self, rows: [u32; 2]) -> [Placed<'_>; 2] {
+        let last = self.files.len() - 1;
+        [(0, rows[0]), (last, rows[1])].map(|(file, row)| Placed {
+            places: self.files[file],
+            row,
+        })
+    }
+
+    fn link(&self, link: &RecordLink) -> LinkToWrite<'_> {
+        let explanation = self.linked.explain(link);
+        let fields = self.names.iter().zip(explanation.similarities);
+        LinkToWrite {
+            records: self.placed([link.a, link.b]),
+            score: link.score,
+            fields: fields
+                .map(|(name, similarity)| FieldToWrite { name, similarity })
+                .collect(),
+            shared: explanation.shared,
+            runner_up: link
+                .runner_up
+                .map(|other| (self.placed([other.a, other.b]), other.score)),
+        }
+    }
+
+    /// The accepted and rejected pairs next to the threshold.
+    pub(super) fn examples(&self) -> Result<Vec<Value>> {
+        let of_links = self.linked.examples();
+        let lines = of_links.iter().map(|(link, is_accepted)| {
+            let line = link_line(&self.link(link))?;
+            let mut example: Value = serde_json::from_slice(&line)
+                .map_err(|error| Error::Defect(format!("a link is no JSON: {error}")))?;
+            example["accepted"] = (*is_accepted).into();
+            example["values"] = self.linked.values(link).into();
+            Ok(example)
+        });
+        lines.collect()
+    }
+}
+
+/// The report of a search for links, as in `report.json`.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LinkReport {
+    /// The version of this layout.
+    pub simgpu_report: u32,
+    /// `link`.
+    pub command: &'static str,
+    /// The numbers of records, candidates and links.
+    pub counts: LinkCounts,
+    /// All parameters that affect the result.
+    pub parameters: LinkParameters,
+    /// The least cosine of a candidate pair.
+    pub floor: f64,
+    /// The threshold, and what is expected of the links.
+    pub estimate: Estimate,
+    /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
+    pub histogram: Vec<HistogramBin>,
+    /// Pairs next to the threshold, each as in `links.jsonl`, with the values of both records and whether it was accepted.
+    pub examples: Vec<Value>,
+    /// The files of the records: first those of the first collection.
+    pub files: Vec<FileReport>,
+}
+
+/// The parameters that affect links.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LinkParameters {
+    /// The fields that are compared.
+    pub fields: Vec<String>,
+    /// The field of the id.
+    pub id_field: String,
+    /// How many partners a record may have; `None` with one collection.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<&'static str>,
+    /// The threshold that was given.
+    pub threshold: Option<f64>,
+    /// The share of records with a partner that was given.
+    pub share: Option<f64>,
+    /// The number of names that are replaced by an equal one.
+    pub equivalents: u64,
+}
+
+/// A bin of the histogram.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct HistogramBin {
+    /// The least score of the bin.
+    pub score: f64,
+    /// The numbers.
+    #[serde(flatten)]
+    pub pairs: ScoreBin,
+}
+
+impl HistogramBin {
+    pub(crate) fn new(score: f64, pairs: ScoreBin) -> Self {
+        HistogramBin { score, pairs }
+    }
+}
+
+/// The records of a collection.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct FileReport {
+    /// The names of its files.
+    pub names: Vec<String>,
+    /// The records read, bad ones included.
+    pub records: u64,
+    /// Records that repeat an earlier id.
+    pub repeated_ids: u64,
+    /// The files without records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_files: Vec<String>,
+    /// The bad records.
+    pub skipped: Vec<SkippedRecord>,
+}
+
+/// What is said of each collection.
+pub(super) fn file_reports(files: &[&Places]) -> Vec<FileReport> {
+    let report = |places: &&Places| FileReport {
+        names: places
+            .files
+            .iter()
+            .map(|file| file.relative.clone())
+            .collect(),
+        records: places.records(),
+        repeated_ids: places.repeated_ids,
+        empty_files: places.empty_files(),
+        skipped: places.skipped_records(),
+    };
+    files.iter().map(report).collect()
+}
+
+impl LinkReport {
+    /// Writes the report as indented JSON with a final newline: the bytes of `report.json`.
+    ///
+    /// # Errors
+    /// Those of `target`.
+    pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
+        crate::io::write_json(target, self)
+    }
+}

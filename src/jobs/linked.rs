@@ -1,0 +1,251 @@
+//! The links among records, and why each of them is one.
+
+use std::collections::BTreeMap;
+
+use crate::progress::Timings;
+use crate::records::{
+    Candidates, Equivalents, Estimate, Lists, Pair, Scratch, SymbolText, Symbols, Tables, Words,
+    for_each_shared, for_each_symbol,
+};
+
+/// The bins of the histogram of scores per unit of the score.
+pub(super) const BINS_PER_UNIT: f64 = 50.0;
+
+/// Two records that describe the same thing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordLink {
+    /// The row of the record of the first file. In one file, the first record of the entity.
+    pub a: u32,
+    /// The row of the record of the second file, from 0. In one file, the record that joined the entity.
+    pub b: u32,
+    /// Their score.
+    pub score: f64,
+    /// The best other candidate of either record, if there is one.
+    pub runner_up: Option<RunnerUp>,
+}
+
+/// The best pair that one record of a link would be in without the link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// The row of its record of the first file, or its first record.
+    pub a: u32,
+    /// The row of its other record.
+    pub b: u32,
+    /// Its score.
+    pub score: f64,
+}
+
+/// Why two records are linked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// For each field, the cosine of its symbols in both records; `None` if either lacks the field.
+    pub similarities: Vec<Option<f64>>,
+    /// The rarest symbols that both records have, and the number of records that have each of them. `_` marks the
+    /// beginning or the end of a word.
+    pub shared: Vec<(String, u32)>,
+}
+
+/// The numbers of a search for links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct LinkCounts {
+    /// The records of the first file, or of the only one.
+    pub records_a: u64,
+    /// The records of the second file.
+    pub records_b: u64,
+    /// Bad records that were left out.
+    pub skipped: u64,
+    /// Records without a word in any field, which are never linked.
+    pub empty: u64,
+    /// Distinct words and windows that two records can share.
+    pub symbols: u64,
+    /// Candidate pairs.
+    pub candidate_pairs: u64,
+    /// Records whose commonest symbols were left out in the search for candidates, to bound its time.
+    pub cut_records: u64,
+    /// Records with more candidates than are kept.
+    pub crowded_records: u64,
+    /// Links.
+    pub links: u64,
+    /// Entities of two or more records, in one file.
+    pub entities: u64,
+}
+
+/// A bin of the histogram of scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+pub struct ScoreBin {
+    /// Pairs that are accepted if the threshold is left out. In one file, candidate pairs within an entity.
+    pub accepted: u64,
+    /// Pairs that would be accepted without those. In one file, candidate pairs of two entities.
+    pub runners_up: u64,
+}
+
+/// Which candidate pairs are links.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    /// The places of the links among the candidates, in the order of acceptance.
+    pub(super) places: Vec<usize>,
+    /// In one file: for each record, the first record of its entity.
+    pub(super) entities: Option<Vec<u32>>,
+    pub(super) estimate: Estimate,
+    /// The numbers of pairs by score.
+    pub(super) bins: BTreeMap<i64, ScoreBin>,
+}
+
+/// The links among the records of one or two files, and what explains them.
+#[derive(Debug)]
+pub struct Linked<'a> {
+    pub(super) tables: Tables<'a>,
+    pub(super) equivalents: &'a Equivalents,
+    pub(super) symbols: Symbols,
+    pub(super) squares: Vec<f64>,
+    pub(super) lists: Lists,
+    pub(super) candidates: Candidates,
+    /// For each row, the places of its best two candidates.
+    pub(super) best: Vec<[Option<u32>; 2]>,
+    pub(super) accepted: Accepted,
+    /// The numbers.
+    pub counts: LinkCounts,
+    /// The elapsed times of the stages.
+    pub timings: Timings,
+}
+
+impl Linked<'_> {
+    /// The links, by descending score, then by rows.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = RecordLink> {
+        self.accepted
+            .places
+            .iter()
+            .map(|place| self.link_at(*place))
+    }
+
+    /// The threshold, and what is expected of it.
+    pub fn estimate(&self) -> &Estimate {
+        &self.accepted.estimate
+    }
+
+    /// The least cosine of a candidate pair: every pair with at least this one was compared, but for the records that
+    /// [`LinkCounts`] states.
+    pub fn floor(&self) -> f64 {
+        self.candidates.floor
+    }
+
+    /// For each record of one file, the first record of its entity; `None` with two files.
+    pub fn entities(&self) -> Option<&[u32]> {
+        self.accepted.entities.as_deref()
+    }
+
+    /// The numbers of pairs by score, with the least score of each bin, as if there were no threshold.
+    pub fn histogram(&self) -> impl Iterator<Item = (f64, ScoreBin)> {
+        let bins = self.accepted.bins.iter();
+        bins.map(|(bin, pairs)| (*bin as f64 / BINS_PER_UNIT, *pairs))
+    }
+
+    /// The pairs next to the threshold, and whether each is accepted.
+    pub fn examples(&self) -> Vec<(RecordLink, bool)> {
+        const EACH: usize = 5;
+        let pairs = &self.candidates.pairs;
+        let places = &self.accepted.places;
+        let accepted = places[places.len().saturating_sub(EACH)..].iter().copied();
+        let threshold = self.estimate().threshold;
+        let reaching = pairs.partition_point(|pair| pair.score >= threshold);
+        let rejected = (reaching..pairs.len()).take(EACH);
+        let accepted = accepted.map(|place| (self.link_at(place), true));
+        let rejected = rejected.map(|place| (self.link_at(place), false));
+        accepted.chain(rejected).collect()
+    }
+
+    /// The values of both records of a link: first all fields of one.
+    pub fn values(&self, link: &RecordLink) -> Vec<Vec<String>> {
+        let values = |row: usize| {
+            let fields = self.tables.fields(row);
+            fields
+                .map(|field| String::from_utf8_lossy(field).into_owned())
+                .collect()
+        };
+        self.global_rows(link).map(values).into()
+    }
+
+    /// The rows of both records among the records of both files.
+    fn global_rows(&self, link: &RecordLink) -> [usize; 2] {
+        let second = match self.tables.second {
+            Some(_) => self.tables.first.len(),
+            None => 0,
+        };
+        [link.a as usize, second + link.b as usize]
+    }
+
+    /// The rows of a pair, each counted in its own file.
+    fn rows_of(&self, pair: &Pair) -> [u32; 2] {
+        let [a, b] = pair.rows;
+        let start = self.tables.rows_of(self.tables.second.is_some()).start;
+        [a, b - u32::try_from(start).unwrap_or(0)]
+    }
+
+    fn link_at(&self, place: usize) -> RecordLink {
+        let pairs = &self.candidates.pairs;
+        let pair = &pairs[place];
+        let [a, b] = self.rows_of(pair);
+        let others = pair.rows.iter().flat_map(|row| self.best[*row as usize]);
+        let others = others.flatten().map(|other| other as usize);
+        let runner_up = others.filter(|other| *other != place).min();
+        RecordLink {
+            a,
+            b,
+            score: pair.score,
+            runner_up: runner_up.map(|place| {
+                let [a, b] = self.rows_of(&pairs[place]);
+                let score = pairs[place].score;
+                RunnerUp { a, b, score }
+            }),
+        }
+    }
+
+    /// Why the records of a link are linked.
+    pub fn explain(&self, link: &RecordLink) -> Explanation {
+        let rows = self.global_rows(link);
+        let mut scratch = Scratch::default();
+        let fields = self.tables.fields(rows[0]).zip(self.tables.fields(rows[1]));
+        let similarities = fields
+            .map(|(a, b)| {
+                let lists = [a, b].map(|field| {
+                    let field = std::iter::once(field);
+                    self.symbols.list(field, self.equivalents, &mut scratch)
+                });
+                let has_words = lists.iter().all(|list| list.norm > 0.0);
+                has_words.then(|| lists[0].cosine(&lists[1], &self.squares))
+            })
+            .collect();
+        Explanation {
+            similarities,
+            shared: self.rarest_shared(rows),
+        }
+    }
+
+    /// The rarest symbols that two records share.
+    fn rarest_shared(&self, rows: [usize; 2]) -> Vec<(String, u32)> {
+        const MOST: usize = 5;
+        let [a, b] = rows.map(|row| self.lists.numbers(row));
+        let mut numbers = Vec::new();
+        for_each_shared(a, b, |number| {
+            if numbers.len() < MOST {
+                numbers.push(number);
+            }
+        });
+        let mut named = vec![None; numbers.len()];
+        let mut words = Words::default();
+        for field in self.tables.fields(rows[0]) {
+            words.read(&String::from_utf8_lossy(field), self.equivalents);
+            for_each_symbol(&words, |key, text: SymbolText<'_>| {
+                let number = self.symbols.find(key).0;
+                let place = numbers.iter().position(|known| Some(*known) == number);
+                if let Some(place) = place {
+                    named[place] = Some((text.to_string(), self.symbols.records_with(key)));
+                }
+            });
+        }
+        named.into_iter().flatten().collect()
+    }
+}

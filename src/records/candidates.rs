@@ -1,0 +1,457 @@
+//! Candidate pairs: records that share much weight, found through lists of the records that have each symbol.
+//!
+//! A record's symbols are looked up from the rarest on, and the squares of the shared weights add up for every record
+//! that has them. Once all symbols were looked up, the sum is the cosine, so that every pair above the floor is found.
+//! Where that would take too long, common symbols are left out: then the pairs with the largest sums are compared in
+//! full. A join by prefixes has no advantage here: at cosines as low as 0.1, a prefix is nearly the whole record.
+
+use rayon::prelude::*;
+
+use super::Tables;
+use super::symbols::{Lists, quotient};
+use crate::error::Result;
+use crate::progress::{Progress, advance};
+
+/// A pair of records, the lower row first, with its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pair {
+    pub(crate) rows: [u32; 2],
+    pub(crate) score: f64,
+}
+
+impl Pair {
+    /// The order of acceptance: by descending score, then by rows.
+    pub(crate) fn before(&self, other: &Pair) -> std::cmp::Ordering {
+        other
+            .score
+            .total_cmp(&self.score)
+            .then_with(|| self.rows.cmp(&other.rows))
+    }
+}
+
+/// How far the search goes. Depends on the number of records alone, so that results do not depend on the machine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The least cosine of a candidate.
+    pub(crate) floor: f64,
+    /// The most entries of lists that are looked up for a record.
+    pub(crate) entries: usize,
+    /// The most candidates of a record whose common symbols were left out.
+    pub(crate) compared: usize,
+    /// The most candidates of any other record.
+    pub(crate) of_record: usize,
+    /// The number of pairs above which the floor rises.
+    pub(crate) pairs: usize,
+}
+
+impl Limits {
+    /// Looks up 2^31 entries in all: a minute on two cores.
+    pub(crate) fn of(records: usize) -> Self {
+        Limits {
+            floor: 0.1,
+            entries: (1 << 31) / records.max(1),
+            compared: 64,
+            of_record: 1024,
+            pairs: (16 * records).max(1 << 20),
+        }
+    }
+}
+
+/// The candidates of all records.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Candidates {
+    /// In the order of acceptance.
+    pub(crate) pairs: Vec<Pair>,
+    /// Every pair with at least this cosine was found, but for those of the records counted below.
+    pub(crate) floor: f64,
+    /// Records whose common symbols were left out.
+    pub(crate) cut: u64,
+    /// Records with more candidates than were kept.
+    pub(crate) crowded: u64,
+}
+
+/// Records searched between two calls of [`Progress::advance`].
+const BLOCK: usize = 1 << 13;
+
+/// Finds the pairs of records with a cosine of at least the floor; of two files, pairs of one record of each.
+pub(crate) fn find(
+    tables: &Tables<'_>,
+    lists: &Lists,
+    squares: &[f64],
+    progress: &dyn Progress,
+) -> Result<Candidates> {
+    let searched = tables.rows_of(false).len();
+    find_within(tables, lists, squares, Limits::of(searched), progress)
+}
+
+fn find_within(
+    tables: &Tables<'_>,
+    lists: &Lists,
+    squares: &[f64],
+    limits: Limits,
+    progress: &dyn Progress,
+) -> Result<Candidates> {
+    let index = Index::of(tables, lists, squares.len());
+    let mut search = Search {
+        tables,
+        lists,
+        squares,
+        index: &index,
+        limits,
+    };
+    let rows = tables.rows_of(false);
+    progress.begin("compare", rows.len() as u64);
+    let mut found = Candidates::default();
+    for block in rows.clone().step_by(BLOCK) {
+        let end = (block + BLOCK).min(rows.end);
+        let of_block: Vec<Neighbours> = (block..end)
+            .into_par_iter()
+            .with_min_len(8)
+            .map_init(
+                || Sums::new(index.rows),
+                |sums, row| search.of_record(row, sums),
+            )
+            .collect();
+        for neighbours in of_block {
+            found.cut += u64::from(neighbours.is_cut);
+            found.crowded += u64::from(neighbours.is_crowded);
+            found.pairs.extend(neighbours.pairs);
+        }
+        if found.pairs.len() > 2 * limits.pairs {
+            search.limits.floor = raise_floor(&mut found.pairs, limits.pairs, search.limits.floor);
+        }
+        advance(progress, end as u64, end as u64, 0)?;
+    }
+    found.floor = search.limits.floor;
+    let floor = found.floor;
+    found.pairs.retain(|pair| pair.score >= floor);
+    found.pairs.par_sort_unstable_by(Pair::before);
+    // In one file, both records may find a pair.
+    found.pairs.dedup_by_key(|pair| pair.rows);
+    Ok(found)
+}
+
+/// Leaves about `most` pairs: those with the largest scores. Returns the least score of those that may stay.
+fn raise_floor(pairs: &mut Vec<Pair>, most: usize, floor: f64) -> f64 {
+    let mut scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
+    let (_, nth, _) = scores.select_nth_unstable_by(most, |a, b| b.total_cmp(a));
+    let floor = nth.max(floor);
+    pairs.retain(|pair| pair.score >= floor);
+    floor
+}
+
+/// The records of the searched file that have each symbol.
+struct Index {
+    /// Where the list of each symbol ends.
+    ends: Vec<usize>,
+    rows_with: Vec<u32>,
+    first: usize,
+    rows: usize,
+}
+
+impl Index {
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rows are numbered by 32 bits"
+    )]
+    fn of(tables: &Tables<'_>, lists: &Lists, symbols: usize) -> Self {
+        let rows = tables.rows_of(tables.second.is_some());
+        let mut ends = vec![0; symbols];
+        for row in rows.clone() {
+            for number in lists.numbers(row) {
+                ends[*number as usize] += 1;
+            }
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            // Where the list begins, for now.
+            total += std::mem::replace(end, total);
+        }
+        let mut rows_with = vec![0; total];
+        for row in rows.clone() {
+            for number in lists.numbers(row) {
+                let end = &mut ends[*number as usize];
+                rows_with[*end] = (row - rows.start) as u32;
+                *end += 1;
+            }
+        }
+        Index {
+            ends,
+            rows_with,
+            first: rows.start,
+            rows: rows.len(),
+        }
+    }
+
+    fn rows_with(&self, number: u32) -> &[u32] {
+        let number = number as usize;
+        let start = if number == 0 {
+            0
+        } else {
+            self.ends[number - 1]
+        };
+        &self.rows_with[start..self.ends[number]]
+    }
+}
+
+/// Sums of squares by record of the searched file.
+struct Sums {
+    of_row: Vec<f64>,
+    /// The records whose sums are not 0.
+    touched: Vec<u32>,
+}
+
+impl Sums {
+    fn new(rows: usize) -> Self {
+        Sums {
+            of_row: vec![0.0; rows],
+            touched: Vec::new(),
+        }
+    }
+}
+
+/// The candidates of a record.
+struct Neighbours {
+    pairs: Vec<Pair>,
+    is_cut: bool,
+    is_crowded: bool,
+}
+
+struct Search<'a> {
+    tables: &'a Tables<'a>,
+    lists: &'a Lists,
+    squares: &'a [f64],
+    index: &'a Index,
+    limits: Limits,
+}
+
+impl Search<'_> {
+    fn of_record(&self, row: usize, sums: &mut Sums) -> Neighbours {
+        let is_cut = self.add_up(row, sums);
+        let norm = self.lists.norm(row);
+        let other = |place: u32| self.index.first + place as usize;
+        let of_sum = |place: u32, sum: f64| quotient(sum, norm, self.lists.norm(other(place)));
+        let is_same = |place: u32| self.tables.second.is_none() && other(place) == row;
+        let mut scored: Vec<(f64, u32)> = Vec::new();
+        for place in sums.touched.drain(..) {
+            let sum = std::mem::take(&mut sums.of_row[place as usize]);
+            let score = of_sum(place, sum);
+            if !is_same(place) && (is_cut || score >= self.limits.floor) {
+                scored.push((score, place));
+            }
+        }
+        let best_first = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let most = match is_cut {
+            true => self.limits.compared,
+            false => self.limits.of_record,
+        };
+        let is_crowded = scored.len() > most;
+        if is_crowded {
+            scored.select_nth_unstable_by(most, best_first);
+            scored.truncate(most);
+        }
+        if is_cut {
+            for (score, place) in &mut scored {
+                *score = self.lists.cosine(row, other(*place), self.squares);
+            }
+            scored.retain(|(score, _)| *score >= self.limits.floor);
+        }
+        Neighbours {
+            pairs: scored
+                .into_iter()
+                .map(|(score, place)| pair(row, other(place), score))
+                .collect(),
+            is_cut,
+            is_crowded: is_crowded && !is_cut,
+        }
+    }
+
+    /// Adds up the shared weights. Returns whether common symbols were left out.
+    fn add_up(&self, row: usize, sums: &mut Sums) -> bool {
+        let mut entries = 0;
+        for number in self.lists.numbers(row) {
+            let rows_with = self.index.rows_with(*number);
+            entries += rows_with.len();
+            if entries > self.limits.entries {
+                return true;
+            }
+            let square = self.squares[*number as usize];
+            for place in rows_with {
+                let sum = &mut sums.of_row[*place as usize];
+                if *sum == 0.0 {
+                    sums.touched.push(*place);
+                }
+                *sum += square;
+            }
+        }
+        false
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "rows are numbered by 32 bits"
+)]
+fn pair(row: usize, other: usize, score: f64) -> Pair {
+    Pair {
+        rows: [row.min(other) as u32, row.max(other) as u32],
+        score,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::super::symbols::Symbols;
+    use super::super::words::Equivalents;
+    use super::*;
+    use crate::documents::TokenBatch;
+    use crate::progress::Silent;
+    use crate::scheme::fmix64;
+
+    /// Records of two fields made of few words, some of them with a letter changed, and some empty.
+    fn texts(seed: u64, count: u64) -> Vec<[String; 2]> {
+        let word = |at: u64| {
+            let random = fmix64(seed << 32 | at);
+            let word = format!("w{}x", random % 40 * (random >> 8 & 3));
+            if random >> 16 & 7 == 0 {
+                word.replace('w', "V")
+            } else {
+                word
+            }
+        };
+        let field = |at: u64| {
+            let words: Vec<String> = (0..fmix64(at) % 5).map(|i| word(at * 8 + i)).collect();
+            words.join(" ")
+        };
+        (0..count)
+            .map(|i| [field(2 * i), field(2 * i + 1)])
+            .collect()
+    }
+
+    fn table(texts: &[[String; 2]]) -> TokenBatch {
+        let mut table = TokenBatch::default();
+        for record in texts {
+            record
+                .iter()
+                .for_each(|field| table.push_token(field.as_bytes()));
+            table.finish_document();
+        }
+        table
+    }
+
+    /// The symbols of a record, as strings.
+    fn symbols(record: &[String; 2]) -> BTreeSet<String> {
+        let mut symbols = BTreeSet::new();
+        for word in record
+            .iter()
+            .flat_map(|field| field.split(' '))
+            .filter(|word| !word.is_empty())
+        {
+            let word = word.to_lowercase();
+            let letters: Vec<char> = format!(" {word} ").chars().collect();
+            symbols.insert(format!("word {word}"));
+            symbols.extend(
+                letters
+                    .windows(3)
+                    .map(|window| window.iter().collect::<String>()),
+            );
+        }
+        symbols
+    }
+
+    /// All cosines of at least `floor`, by the definition of the score.
+    fn cosines(
+        a: &[[String; 2]],
+        b: Option<&[[String; 2]]>,
+        floor: f64,
+    ) -> BTreeMap<[u32; 2], f64> {
+        let all: Vec<BTreeSet<String>> = a.iter().chain(b.unwrap_or(&[])).map(symbols).collect();
+        let records = all.len() as f64;
+        let weight = |symbol: &String| {
+            let with = all
+                .iter()
+                .filter(|of_record| of_record.contains(symbol))
+                .count();
+            ((records + 1.0) / with as f64).ln()
+        };
+        let square = |symbols: &mut dyn Iterator<Item = &String>| -> f64 {
+            symbols.map(|symbol| weight(symbol).powi(2)).sum()
+        };
+        let lengths: Vec<f64> = all
+            .iter()
+            .map(|symbols| square(&mut symbols.iter()).sqrt())
+            .collect();
+        let mut cosines = BTreeMap::new();
+        let first = if b.is_some() { a.len() } else { all.len() };
+        for i in 0..first {
+            let start = if b.is_some() { a.len() } else { i + 1 };
+            for j in start..all.len() {
+                let cosine = square(&mut all[i].intersection(&all[j])) / (lengths[i] * lengths[j]);
+                if cosine >= floor {
+                    cosines.insert([i, j].map(|row| u32::try_from(row).unwrap()), cosine);
+                }
+            }
+        }
+        cosines
+    }
+
+    fn search(a: &TokenBatch, b: Option<&TokenBatch>, limits: Limits) -> Candidates {
+        let tables = Tables {
+            first: a,
+            second: b,
+        };
+        let equal = Equivalents::default();
+        let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
+        let lists = Lists::of_records(&tables, &symbols, &equal, &Silent).unwrap();
+        find_within(&tables, &lists, &symbols.squares(), limits, &Silent).unwrap()
+    }
+
+    #[test]
+    fn every_pair_above_the_floor_is_found() {
+        for seed in 0..6 {
+            let (a, b) = (texts(seed, 60), texts(seed + 50, 40));
+            for b in [None, Some(b)] {
+                let truth = cosines(&a, b.as_deref(), 0.1 - 1e-9);
+                let second = b.as_deref().map(table);
+                let found = search(&table(&a), second.as_ref(), Limits::of(60));
+                assert!(truth.len() > 100 && found.cut == 0 && found.crowded == 0);
+                assert!(found.pairs.is_sorted_by(|x, y| x.before(y).is_lt()));
+                for pair in &found.pairs {
+                    assert!((truth[&pair.rows] - pair.score).abs() < 1e-9, "{pair:?}");
+                }
+                let surely = truth
+                    .values()
+                    .filter(|cosine| **cosine > 0.1 + 1e-9)
+                    .count();
+                assert!((surely..=truth.len()).contains(&found.pairs.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn limits_leave_out_pairs_and_say_so() {
+        let a = texts(3, 80);
+        let truth = cosines(&a, None, 0.1 - 1e-9);
+        let small = |change: fn(&mut Limits)| {
+            let mut limits = Limits::of(80);
+            change(&mut limits);
+            let found = search(&table(&a), None, limits);
+            for pair in &found.pairs {
+                assert!((truth[&pair.rows] - pair.score).abs() < 1e-9, "{pair:?}");
+            }
+            assert!(found.pairs.len() < truth.len());
+            found
+        };
+        assert!(small(|limits| (limits.entries, limits.compared) = (100, 3)).cut > 0);
+        assert!(small(|limits| limits.of_record = 3).crowded > 0);
+        let raised = small(|limits| limits.pairs = 50);
+        assert!(raised.floor > 0.1);
+        let above = truth
+            .values()
+            .filter(|cosine| **cosine > raised.floor + 1e-9)
+            .count();
+        assert!(raised.pairs.len() >= above && above >= 20);
+    }
+}

@@ -1,0 +1,351 @@
+//! The symbols of records: words, and windows of three characters of each word between blanks, by rarity.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::Tables;
+use super::words::{Equivalents, Words};
+use crate::error::Result;
+use crate::pipeline::Mixed;
+use crate::progress::{Progress, advance};
+
+/// Records that a thread takes at a time.
+const CHUNK: usize = 256;
+
+/// Records between two calls of [`Progress::advance`].
+const BLOCK: usize = 1 << 15;
+
+/// Tables of counts, each filled by one thread at a time.
+const SHARDS: usize = 16;
+
+/// The bit that tells a window of characters from a word.
+const WINDOW: u64 = 1 << 63;
+
+/// A symbol as 64 bits: a word's hash, or the three characters of a window.
+pub(crate) type Key = u64;
+
+/// The key of a word.
+fn word_key(word: &str) -> Key {
+    xxh3_64(word.as_bytes()) >> 1
+}
+
+/// Calls `each` for all symbols of the words, repeats included, with their text.
+pub(crate) fn for_each_symbol<'w>(words: &'w Words, mut each: impl FnMut(Key, SymbolText<'w>)) {
+    for word in words.iter() {
+        each(word_key(word), SymbolText::Word(word));
+        let mut window = [' '; 3];
+        let mut seen = 1;
+        for letter in word.chars().chain([' ']) {
+            window = [window[1], window[2], letter];
+            seen += 1;
+            if seen >= 3 {
+                let bits = window
+                    .iter()
+                    .fold(0, |bits, letter| bits << 21 | u64::from(u32::from(*letter)));
+                each(bits | WINDOW, SymbolText::Window(window));
+            }
+        }
+    }
+}
+
+/// The text of a symbol.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SymbolText<'w> {
+    /// A word.
+    Word(&'w str),
+    /// Three characters of a word; a blank is its beginning or its end.
+    Window([char; 3]),
+}
+
+impl std::fmt::Display for SymbolText<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SymbolText::Word(word) => f.write_str(word),
+            SymbolText::Window(window) => window
+                .iter()
+                .map(|letter| if *letter == ' ' { '_' } else { *letter })
+                .try_for_each(|letter| write!(f, "{letter}")),
+        }
+    }
+}
+
+/// What is known of a symbol.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    /// The records of the first and of the second file that have it.
+    of_file: [u32; 2],
+    /// Its number, if two records that may match can share it.
+    number: Option<u32>,
+}
+
+type Shard = HashMap<Key, Count, BuildHasherDefault<Mixed>>;
+
+/// How rare each symbol of one or two files is.
+///
+/// A symbol that d of n records have weighs ln((n + 1) / d): more than 0 even if all records have it, so that two files
+/// of one record each can be compared.
+#[derive(Debug)]
+pub(crate) struct Symbols {
+    shards: Vec<Shard>,
+    records: u32,
+    /// For each numbered symbol the number of records that have it. Rare symbols come first.
+    documents: Vec<u32>,
+}
+
+/// Memory of a thread that reads records.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub(crate) words: Words,
+    keys: Vec<Key>,
+}
+
+impl Scratch {
+    /// The distinct symbols of some fields of a record, in ascending order.
+    fn keys<'f>(
+        &mut self,
+        fields: impl Iterator<Item = &'f [u8]>,
+        equivalents: &Equivalents,
+    ) -> &[Key] {
+        self.keys.clear();
+        for field in fields {
+            self.words
+                .read(&String::from_utf8_lossy(field), equivalents);
+            let keys = &mut self.keys;
+            for_each_symbol(&self.words, |key, _| keys.push(key));
+        }
+        self.keys.sort_unstable();
+        self.keys.dedup();
+        &self.keys
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the shift leaves the bits of a shard's number"
+)]
+fn shard_of(key: Key) -> usize {
+    (crate::scheme::fmix64(key) >> 60) as usize % SHARDS
+}
+
+impl Symbols {
+    /// Counts the symbols of all records.
+    pub(crate) fn count(
+        tables: &Tables<'_>,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let rows = tables.rows();
+        progress.begin("count", rows as u64);
+        let mut shards: Vec<Shard> = vec![Shard::default(); SHARDS];
+        for block in (0..rows).step_by(BLOCK) {
+            let end = (block + BLOCK).min(rows);
+            let chunks: Vec<usize> = (block..end).step_by(CHUNK).collect();
+            let lists: Vec<Vec<Vec<(Key, u8)>>> = chunks
+                .into_par_iter()
+                .map_init(Scratch::default, |scratch, start| {
+                    let mut lists = vec![Vec::new(); SHARDS];
+                    for row in start..(start + CHUNK).min(end) {
+                        let side = u8::from(tables.is_second(row));
+                        for key in scratch.keys(tables.fields(row), equivalents) {
+                            lists[shard_of(*key)].push((*key, side));
+                        }
+                    }
+                    lists
+                })
+                .collect();
+            shards.par_iter_mut().enumerate().for_each(|(i, shard)| {
+                for (key, side) in lists.iter().flat_map(|of_shards| &of_shards[i]) {
+                    shard.entry(*key).or_default().of_file[usize::from(*side)] += 1;
+                }
+            });
+            advance(progress, end as u64, end as u64, 0)?;
+        }
+        Ok(Symbols::numbered(shards, tables))
+    }
+
+    /// Numbers the symbols that two records can share.
+    fn numbered(mut shards: Vec<Shard>, tables: &Tables<'_>) -> Self {
+        let is_shared = |count: &Count| match tables.second {
+            Some(_) => count.of_file.iter().all(|records| *records > 0),
+            None => count.of_file[0] > 1,
+        };
+        let mut shared: Vec<(u32, Key)> = shards
+            .par_iter()
+            .flat_map_iter(|shard| {
+                let counts = shard.iter().filter(|(_, count)| is_shared(count));
+                counts.map(|(key, count)| (count.of_file[0] + count.of_file[1], *key))
+            })
+            .collect();
+        shared.par_sort_unstable();
+        for (number, (_, key)) in (0..).zip(&shared) {
+            if let Some(count) = shards[shard_of(*key)].get_mut(key) {
+                count.number = Some(number);
+            }
+        }
+        Symbols {
+            shards,
+            records: u32::try_from(tables.rows()).unwrap_or(u32::MAX),
+            documents: shared.into_iter().map(|(documents, _)| documents).collect(),
+        }
+    }
+
+    /// How many symbols two records can share.
+    pub(crate) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// The weight of a symbol that this number of records have.
+    fn weight_of(&self, documents: u32) -> f64 {
+        ((f64::from(self.records) + 1.0) / f64::from(documents.max(1))).ln()
+    }
+
+    /// The square of the weight of each numbered symbol.
+    pub(crate) fn squares(&self) -> Vec<f64> {
+        let weights = self.documents.iter().map(|d| self.weight_of(*d));
+        weights.map(|weight| weight * weight).collect()
+    }
+
+    /// The number and the square of the weight of a symbol.
+    pub(crate) fn find(&self, key: Key) -> (Option<u32>, f64) {
+        let count = self.shards[shard_of(key)].get(&key).copied();
+        let count = count.unwrap_or_default();
+        let weight = self.weight_of(count.of_file[0] + count.of_file[1]);
+        (count.number, weight * weight)
+    }
+
+    /// How many records have a symbol.
+    pub(crate) fn records_with(&self, key: Key) -> u32 {
+        let count = self.shards[shard_of(key)].get(&key).copied();
+        count.map_or(0, |count| count.of_file[0] + count.of_file[1])
+    }
+
+    /// The symbols of some fields of a record.
+    pub(crate) fn list<'f>(
+        &self,
+        fields: impl Iterator<Item = &'f [u8]>,
+        equivalents: &Equivalents,
+        scratch: &mut Scratch,
+    ) -> List {
+        let mut list = List::default();
+        for key in scratch.keys(fields, equivalents) {
+            let (number, square) = self.find(*key);
+            list.norm += square;
+            list.numbers.extend(number);
+        }
+        list.norm = list.norm.sqrt();
+        list.numbers.sort_unstable();
+        list
+    }
+}
+
+/// The symbols of a record, or of one of its fields.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct List {
+    /// The numbered ones, in ascending order: rare symbols come first.
+    pub(crate) numbers: Vec<u32>,
+    /// The length of the vector of the weights of all symbols.
+    pub(crate) norm: f64,
+}
+
+impl List {
+    /// The cosine of the angle between the vectors of the weights of two lists; 0 if either is empty.
+    pub(crate) fn cosine(&self, other: &List, squares: &[f64]) -> f64 {
+        cosine(
+            (&self.numbers, self.norm),
+            (&other.numbers, other.norm),
+            squares,
+        )
+    }
+}
+
+/// The cosine of two lists of symbols, each with its length. Sums from the rarest symbol on.
+pub(crate) fn cosine(a: (&[u32], f64), b: (&[u32], f64), squares: &[f64]) -> f64 {
+    let mut dot = 0.0;
+    for_each_shared(a.0, b.0, |number| dot += squares[number as usize]);
+    quotient(dot, a.1, b.1)
+}
+
+/// The cosine for a sum of squares of shared weights. Rounding takes no value above 1.
+pub(crate) fn quotient(dot: f64, a: f64, b: f64) -> f64 {
+    if dot > 0.0 {
+        (dot / (a * b)).min(1.0)
+    } else {
+        0.0
+    }
+}
+
+/// Calls `each` with the symbols in both lists, in ascending order.
+pub(crate) fn for_each_shared(a: &[u32], b: &[u32], mut each: impl FnMut(u32)) {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
+        if x == y {
+            each(*x);
+        }
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+}
+
+/// The symbols of many records, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    numbers: Vec<u32>,
+    ends: Vec<usize>,
+    norms: Vec<f64>,
+}
+
+impl Lists {
+    /// The symbols of all records.
+    pub(crate) fn of_records(
+        tables: &Tables<'_>,
+        symbols: &Symbols,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let rows = tables.rows();
+        progress.begin("weigh", rows as u64);
+        let mut lists = Lists::default();
+        for block in (0..rows).step_by(BLOCK) {
+            let end = (block + BLOCK).min(rows);
+            let of_block: Vec<List> = (block..end)
+                .into_par_iter()
+                .with_min_len(CHUNK)
+                .map_init(Scratch::default, |scratch, row| {
+                    symbols.list(tables.fields(row), equivalents, scratch)
+                })
+                .collect();
+            of_block.iter().for_each(|list| lists.push(list));
+            advance(progress, end as u64, end as u64, 0)?;
+        }
+        Ok(lists)
+    }
+
+    pub(crate) fn push(&mut self, list: &List) {
+        self.numbers.extend_from_slice(&list.numbers);
+        self.ends.push(self.numbers.len());
+        self.norms.push(list.norm);
+    }
+
+    /// The numbered symbols of a record.
+    pub(crate) fn numbers(&self, row: usize) -> &[u32] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.numbers[start..self.ends[row]]
+    }
+
+    /// The length of the vector of a record's weights.
+    pub(crate) fn norm(&self, row: usize) -> f64 {
+        self.norms[row]
+    }
+
+    /// The cosine of two records.
+    pub(crate) fn cosine(&self, a: usize, b: usize, squares: &[f64]) -> f64 {
+        cosine(
+            (self.numbers(a), self.norm(a)),
+            (self.numbers(b), self.norm(b)),
+            squares,
+        )
+    }
+}

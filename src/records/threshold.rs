@@ -1,0 +1,372 @@
+//! The threshold that runners-up suggest, without any labelled pair.
+//!
+//! # Two files
+//! What a record's best score is without a partner, its runner-up shows: the pairs that are accepted once every accepted
+//! pair is struck out (the second round). Let g(t) be the share of records whose best wrong pair scores below t, and h(t)
+//! the share whose second wrong pair does. If a share e of the records has no partner, then far below the scores of
+//! partners
+//!
+//! ```text
+//! first round    b1(t) = e g(t)                only records without a partner score so low
+//! second round   b2(t) = (1 - e) g(t) + e h(t)
+//! ```
+//!
+//! The third round lies below the second one as second wrong pairs lie below best ones. So let u be the score with
+//! b2(u) = b3(t): then h(t) = g(u), and
+//!
+//! ```text
+//! b2(t) = (1 - e) b1(t) / e + b1(u)      e = b1(t) / (b1(t) + b2(t) - b1(u))
+//! ```
+//!
+//! Pairs of partners below t or u only make e larger, so the least e over all t is taken, with two standard errors of b1
+//! added. Above t, n1, n2 and n3 pairs of the rounds are left. With a wrong pairs of records without a partner among them,
+//! n2 = (1 - e) a / e + a n3 / n2, since wrong pairs become fewer from round to round by the same factor. The threshold has
+//! the greatest expected F1.
+//!
+//! # One file
+//! Records have any number of partners, so runners-up say nothing. The numbers of pairs fall from the low scores of
+//! records that have nothing to do with each other, and rise again to those of the same entity: the threshold is the lowest
+//! point between.
+
+/// A threshold, and what it is expected to yield.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "io", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The least score of an accepted pair.
+    pub threshold: f64,
+    /// The estimated share of the records, of the file with fewer, that have a partner; `None` with one file.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub share: Option<f64>,
+    /// The expected share of correct pairs among the accepted ones; `None` if it cannot be told.
+    pub expected_precision: Option<f64>,
+    /// Why the precision cannot be told.
+    #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
+    pub unknown_because: Option<String>,
+}
+
+/// The scores of three rounds, each in descending order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RoundScores<'a> {
+    pub(crate) of_round: [&'a [f64]; 3],
+    /// The records that may have a partner.
+    pub(crate) records: usize,
+}
+
+/// Thresholds tried, at most.
+const TRIED: usize = 1000;
+
+/// The least share of records whose runners-up lie below a score that says something.
+const LEAST_BELOW: f64 = 0.05;
+
+/// A lower expected precision is a guess: with few partners, how far wrong pairs lie apart decides it, which the third
+/// round tells only roughly.
+const LEAST_KNOWN: f64 = 0.9;
+
+/// If more runners-up than this share of the accepted pairs reach the median of those, runners-up compete with partners.
+const MOST_COMPETING: f64 = 0.25;
+
+impl RoundScores<'_> {
+    fn reaching(&self, round: usize, score: f64) -> usize {
+        self.of_round[round].partition_point(|known| *known >= score)
+    }
+
+    /// The records below a score in a round.
+    fn below(&self, round: usize, score: f64) -> f64 {
+        self.records.saturating_sub(self.reaching(round, score)) as f64
+    }
+
+    /// Some scores of the first two rounds, in descending order.
+    fn tried(&self) -> Vec<f64> {
+        let mut scores = Vec::new();
+        for round in &self.of_round[..2] {
+            let step = round.len().div_ceil(TRIED / 2).max(1);
+            scores.extend(round.iter().copied().step_by(step));
+            scores.extend(round.last());
+        }
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores.dedup();
+        scores
+    }
+
+    /// The score that as many records of the second round lie below as of the third round below `score`.
+    fn as_far_up(&self, score: f64) -> Option<f64> {
+        let second = self.of_round[1];
+        let reaching = self.reaching(2, score);
+        match reaching {
+            0 => None,
+            _ => second.get(reaching - 1).copied(),
+        }
+    }
+
+    /// The estimated share of records without a partner.
+    fn without_partner(&self) -> f64 {
+        let records = self.records as f64;
+        let share = |score: f64| {
+            let [first, second] = [0, 1].map(|round| self.below(round, score));
+            let further = self.below(0, self.as_far_up(score)?);
+            let first = first + 2.0 * (first + 1.0).sqrt() + 1.0;
+            let all = first + second - further;
+            (second >= LEAST_BELOW * records && all > first).then(|| first / all)
+        };
+        self.tried()
+            .into_iter()
+            .filter_map(share)
+            .fold(1.0, f64::min)
+    }
+
+    /// The expected number of correct pairs above a score.
+    fn correct_above(&self, score: f64, without_partner: f64) -> f64 {
+        let [first, second, third] = [0, 1, 2].map(|round| self.reaching(round, score) as f64);
+        let fewer = if second > 0.0 { third / second } else { 1.0 };
+        let all = 1.0 - without_partner + without_partner * fewer;
+        let most = without_partner * self.records as f64;
+        let wrong = if all > 0.0 {
+            without_partner * second / all
+        } else {
+            most
+        };
+        (first - wrong.min(most)).max(0.0)
+    }
+}
+
+/// Chooses the threshold for accepted pairs. `share` is the known share of records that have a partner, and `threshold` a
+/// given threshold.
+pub(crate) fn of_rounds(
+    scores: &RoundScores<'_>,
+    share: Option<f64>,
+    threshold: Option<f64>,
+) -> Estimate {
+    let estimated = scores.without_partner();
+    let without_partner = share.map_or(estimated, |share| 1.0 - share);
+    let threshold = threshold.unwrap_or_else(|| best_threshold(scores, without_partner));
+    let accepted = scores.reaching(0, threshold);
+    // A share that was said too high would hide wrong pairs.
+    let careful = without_partner.max(estimated);
+    let precision = scores.correct_above(threshold, careful) / accepted.max(1) as f64;
+    let median = scores.of_round[0].get(accepted / 2).copied();
+    let competing = median.map_or(0, |median| scores.reaching(1, median));
+    let unknown_because = if accepted == 0 {
+        Some("no pair was accepted".to_owned())
+    } else if competing as f64 > MOST_COMPETING * (accepted / 2) as f64 {
+        Some(format!(
+            "{competing} runners-up score as high as the better half of the {accepted} accepted pairs: the fields do not tell some records apart"
+        ))
+    } else if precision < LEAST_KNOWN {
+        Some(format!(
+            "some {:.0} % of the links seem to be correct, and below {:.0} % the estimate is rough: state `share` or `threshold`",
+            100.0 * precision,
+            100.0 * LEAST_KNOWN
+        ))
+    } else {
+        None
+    };
+    Estimate {
+        threshold,
+        share: Some(1.0 - estimated),
+        expected_precision: unknown_because.is_none().then_some(precision),
+        unknown_because,
+    }
+}
+
+/// The score with the greatest expected F1; the highest one, if several have it.
+fn best_threshold(scores: &RoundScores<'_>, without_partner: f64) -> f64 {
+    let tried: Vec<(f64, f64)> = scores
+        .tried()
+        .into_iter()
+        .map(|score| (score, scores.correct_above(score, without_partner)))
+        .collect();
+    let all = tried
+        .iter()
+        .map(|(_, correct)| *correct)
+        .fold(0.0, f64::max);
+    let mut best = (0.0, f64::INFINITY);
+    for (score, correct) in tried {
+        let f1 = 2.0 * correct / (scores.reaching(0, score) as f64 + all).max(1.0);
+        if f1 > best.0 {
+            best = (f1, score);
+        }
+    }
+    best.1.min(1.0)
+}
+
+/// Bins of the histogram of scores.
+const BINS: usize = 200;
+
+/// The spread of the smoothing of the histogram, in bins.
+const SPREAD: usize = 4;
+
+/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1.
+pub(crate) fn of_entities(scores: &[f64], floor: f64, threshold: Option<f64>) -> Estimate {
+    let bin_of = |score: f64| bin((score - floor) / (1.0 - floor).max(f64::MIN_POSITIVE));
+    let density = smoothed(scores.iter().map(|score| bin_of(*score)));
+    let valley = valley(&density);
+    let middle = |bin: usize| floor + (1.0 - floor) * (bin as f64 + 0.5) / BINS as f64;
+    let chosen = threshold.or(valley.map(middle));
+    let threshold = chosen.unwrap_or(1.0);
+    let accepted = scores.partition_point(|score| *score >= threshold) as f64;
+    let unknown_because = match valley {
+        None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
+        Some(_) if accepted == 0.0 => Some("no pair was accepted".to_owned()),
+        Some(_) => None,
+    };
+    // At the valley, between half of the pairs and all of them are wrong.
+    let wrong = valley.map(|valley| 0.75 * wrong_above(&density, valley, bin_of(threshold)));
+    let precision = wrong.map(|wrong| (1.0 - wrong / accepted.max(1.0)).clamp(0.0, 1.0));
+    Estimate {
+        threshold,
+        share: None,
+        expected_precision: precision.filter(|_| unknown_because.is_none()),
+        unknown_because,
+    }
+}
+
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturates, and shares are between 0 and 1"
+)]
+fn bin(share: f64) -> usize {
+    ((share * BINS as f64) as usize).min(BINS)
+}
+
+/// The numbers of pairs by bin, each averaged with its neighbours by a bell curve.
+fn smoothed(bins: impl Iterator<Item = usize>) -> Vec<f64> {
+    let mut counts = vec![0.0; BINS + 1];
+    bins.for_each(|bin| counts[bin] += 1.0);
+    let bell = |distance: f64| (-0.5 * (distance / SPREAD as f64).powi(2)).exp();
+    let average = |bin: usize| {
+        let (mut weights, mut sum) = (0.0, 0.0);
+        for (other, count) in counts.iter().enumerate() {
+            let weight = bell(other as f64 - bin as f64);
+            weights += weight;
+            sum += weight * count;
+        }
+        sum / weights
+    };
+    (0..=BINS).map(average).collect()
+}
+
+/// The lowest point before the numbers of pairs rise: by a quarter, and by more than three standard errors.
+fn valley(density: &[f64]) -> Option<usize> {
+    // Bins that a smoothed number averages.
+    let averaged = 2.5 * SPREAD as f64;
+    // Next to the floor, smoothing lacks the pairs below it.
+    let start = 2 * SPREAD;
+    let mut lowest = start;
+    for bin in start..density.len() {
+        let rise = density[bin] - density[lowest];
+        let error = (density[bin] * averaged + 1.0).sqrt();
+        if rise <= 0.0 {
+            lowest = bin;
+        } else if rise > 0.25 * density[lowest] && rise * averaged > 3.0 * error {
+            return Some(lowest);
+        }
+    }
+    None
+}
+
+/// The number of pairs above a bin if all pairs at the valley are wrong, and their number falls on as it did before.
+fn wrong_above(density: &[f64], valley: usize, bin: usize) -> f64 {
+    const BEFORE: usize = 20;
+    let before = density[valley.saturating_sub(BEFORE)];
+    let fall = ((before + 0.5) / (density[valley] + 0.5)).ln() / BEFORE as f64;
+    let fall = fall.max(1e-3);
+    density[valley] * (-fall * (bin as f64 - valley as f64)).exp() / fall
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheme::fmix64;
+
+    /// A number from 0 to 1.
+    fn random(seed: u64, i: u64) -> f64 {
+        (fmix64(seed << 40 | i) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn descending(mut scores: Vec<f64>) -> Vec<f64> {
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        scores
+    }
+
+    /// The scores of rounds, and whether each pair of the first is correct. A share of the records have a partner, which
+    /// scores from 0.5 to 1. The wrong pairs of a record have an exponential tail and fall by the same factor, as the estimate
+    /// assumes.
+    fn made_up(seed: u64, share: f64) -> ([Vec<f64>; 3], Vec<(f64, bool)>) {
+        let mut rounds = [const { Vec::new() }; 3];
+        let mut first = Vec::new();
+        for record in 0..RECORDS as u64 {
+            let wrong = (0.1 - 0.08 * random(seed, record).ln()).min(0.9);
+            let mut scores = vec![(wrong, false), (0.9 * wrong, false), (0.81 * wrong, false)];
+            if random(seed + 1, record) < share {
+                scores.push((0.5 + 0.5 * random(seed + 2, record), true));
+                scores.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+            }
+            first.push(scores[0]);
+            for (round, (score, _)) in rounds.iter_mut().zip(scores) {
+                round.push(score);
+            }
+        }
+        (rounds.map(descending), first)
+    }
+
+    const RECORDS: usize = 5000;
+
+    #[test]
+    fn runners_up_tell_share_and_precision() {
+        for (seed, share) in [(1, 0.3), (20, 0.6), (40, 0.95)] {
+            let (rounds, first) = made_up(seed, share);
+            let scores = RoundScores {
+                of_round: [&rounds[0], &rounds[1], &rounds[2]],
+                records: RECORDS,
+            };
+            for threshold in [None, Some(0.45)] {
+                let estimate = of_rounds(&scores, None, threshold);
+                let found = estimate.share.unwrap();
+                assert!((found - share).abs() < 0.1, "{share}: {estimate:?}");
+                let accepted = first.iter().filter(|pair| pair.0 >= estimate.threshold);
+                let accepted: Vec<bool> = accepted.map(|pair| pair.1).collect();
+                let correct = accepted.iter().filter(|is_correct| **is_correct).count();
+                let precision = correct as f64 / accepted.len() as f64;
+                let expected = estimate.expected_precision.unwrap();
+                assert!(
+                    (expected - precision).abs() < 0.05,
+                    "{precision}: {estimate:?}"
+                );
+                assert_eq!(threshold.unwrap_or(estimate.threshold), estimate.threshold);
+            }
+        }
+    }
+
+    #[test]
+    fn competing_runners_up_leave_precision_unknown() {
+        let round: Vec<f64> = descending((0..100).map(|i| random(3, i)).collect());
+        let scores = RoundScores {
+            of_round: [&round, &round, &round],
+            records: 100,
+        };
+        let estimate = of_rounds(&scores, None, None);
+        assert!(estimate.expected_precision.is_none(), "{estimate:?}");
+        assert!(estimate.unknown_because.is_some());
+        let none = RoundScores {
+            of_round: [&[], &[], &[]],
+            records: 0,
+        };
+        let estimate = of_rounds(&none, None, None);
+        assert_eq!(estimate.unknown_because.unwrap(), "no pair was accepted");
+    }
+
+    #[test]
+    fn entities_begin_where_pairs_stand_out() {
+        let far = (0..5000).map(|i| 0.1 + 0.3 * random(1, i).powi(3));
+        let near = (0..600).map(|i| 0.7 + 0.3 * random(2, i));
+        let scores = descending(far.clone().chain(near).collect());
+        let estimate = of_entities(&scores, 0.1, None);
+        assert!((0.3..0.72).contains(&estimate.threshold), "{estimate:?}");
+        assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
+        let none = of_entities(&descending(far.collect()), 0.1, None);
+        assert!(none.unknown_because.is_some(), "{none:?}");
+        assert!(of_entities(&[], 1.0, None).expected_precision.is_none());
+    }
+}
