@@ -148,8 +148,9 @@ impl<'a> RatingsRun<'a> {
     /// first rating in the inputs, and ids are integers if all are.
     ///
     /// # Errors
-    /// Any error of reading the inputs or writing the output, of the task ([`neighbours`], [`recommend`],
-    /// [`hold_out`]), and [`Error::Stopped`] if the progress stops the run. After an error there is no new output file.
+    /// Any error of reading the inputs or writing the output, of the task ([`neighbours`](crate::ratings::neighbours),
+    /// [`recommend`](crate::ratings::recommend), [`hold_out`](crate::ratings::hold_out)), and [`Error::Stopped`] if the
+    /// progress stops the run. After an error there is no new output file.
     pub fn run(self, task: &RatingsTask, mut output: PairsOutput<'_>) -> Result<RatingsOutcome> {
         let outputs = output.names();
         self.inputs.check_not_overwritten_by(&outputs)?;

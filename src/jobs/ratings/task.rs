@@ -10,7 +10,7 @@ pub enum RatingsTask {
     Neighbours(NeighbourTask),
     /// Recommendations.
     Recommend(RecommendTask, Recommendees),
-    /// How often recommendations find the item that a user liked last ([`hold_out`]).
+    /// How often recommendations find the item that a user liked last ([`hold_out`](crate::ratings::hold_out)).
     HoldOut(RecommendTask),
 }
 
