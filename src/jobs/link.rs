@@ -1,19 +1,44 @@
 //! Links the records of one or two files that describe the same thing (MMDS 3.8.1).
 
-use std::collections::BTreeMap;
+use rayon::prelude::*;
 
-use super::linked::{Accepted, BINS_PER_UNIT, LinkCounts, Linked, ScoreBin};
+use super::linked::{Accepted, Bins, LinkCounts, Linked, Scorer};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Timings};
 use crate::records::{
-    Equivalents, Lists, Matching, Pair, RoundScores, Symbols, Tables, entities, find, of_entities,
-    of_rounds, rounds,
+    Candidates, Entities, Equivalents, Estimate, FieldTexts, Levels, Lists, Matching, Pair, Points,
+    RoundScores, Start, Symbols, Tables, find, of_entities, of_rounds, rounds,
 };
+
+/// How pairs of records are scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkScore {
+    /// The cosine of the words and windows of all fields together, each weighted by its rarity; 0 to 1.
+    #[default]
+    Text,
+    /// The sum of the points of all fields, log2(m / u) by level of similarity, learned from the candidate pairs.
+    Points,
+    /// 100 points per field, less the square of the edit distance by insertions and deletions, but at least 0 (MMDS 3.8.1).
+    Textbook,
+}
+
+impl LinkScore {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkScore::Text => "text",
+            LinkScore::Points => "points",
+            LinkScore::Textbook => "textbook",
+        }
+    }
+}
 
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
+    /// How pairs are scored; default [`LinkScore::Text`].
+    pub score: LinkScore,
     /// How many partners a record of two files may have; default [`Matching::OneToOne`].
     pub matching: Matching,
     /// The least score of a link; `None` lets the runners-up decide.
@@ -82,7 +107,8 @@ impl Link {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for parameters out of range, and [`Error::Stopped`] if the progress stops the search.
+/// [`Error::Parameter`] for parameters out of range, [`Error::CannotLearn`] if the records do not show what their fields
+/// are worth, and [`Error::Stopped`] if the progress stops the search.
 pub fn link<'a>(
     a: &'a TokenBatch,
     b: Option<&'a TokenBatch>,
@@ -103,14 +129,16 @@ pub fn link<'a>(
         Symbols::count(&tables, equivalents, progress)
     })?;
     let lists = timings.time("weigh", 0, || {
-        Lists::of_records(&tables, &symbols, equivalents, progress)
+        Lists::of_records(&tables, None, &symbols, equivalents, progress)
     })?;
     let squares = symbols.squares();
-    let candidates = timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
-    let floor = candidates.floor;
+    let mut candidates = timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
+    let scorer = timings.time("score", 0, || {
+        score(&tables, &symbols, &mut candidates, task, progress)
+    })?;
     let accepted = timings.time("match", 0, || match b {
-        Some(_) => match_files(&tables, &candidates.pairs, task),
-        None => form_entities(tables.rows(), &candidates.pairs, (floor, task.threshold)),
+        Some(_) => match_files(&tables, &candidates.pairs, &scorer, task),
+        None => form_entities(tables.rows(), &candidates, &scorer, task.threshold),
     });
     let rows = tables.rows();
     Ok(Linked {
@@ -134,8 +162,62 @@ pub fn link<'a>(
         lists,
         candidates,
         accepted,
+        scorer,
         timings,
     })
+}
+
+/// Scores the candidate pairs, and brings them into the order of acceptance.
+fn score(
+    tables: &Tables<'_>,
+    symbols: &Symbols,
+    candidates: &mut Candidates,
+    task: &Link,
+    progress: &dyn Progress,
+) -> Result<Scorer> {
+    let equivalents = &task.equivalents;
+    let pairs = &mut candidates.pairs;
+    let (scorer, scores) = match task.score {
+        LinkScore::Text => return Ok(Scorer::Text),
+        LinkScore::Points => {
+            let levels = Levels::of_pairs(tables, symbols, equivalents, pairs, progress)?;
+            let start = match tables.second {
+                Some(_) => {
+                    let [accepted, ..] = rounds(pairs, tables.rows(), task.matching);
+                    let both = task.matching == Matching::OneToOne;
+                    Start::OnePartner { accepted, both }
+                }
+                None => {
+                    let by_text = by_similarity(pairs, candidates.floor);
+                    if let Some(because) = by_text.unknown_because {
+                        return Err(Error::CannotLearn(because));
+                    }
+                    let reaching = |pair: &Pair| pair.similarity >= by_text.threshold;
+                    Start::FirstPairs(pairs.partition_point(reaching))
+                }
+            };
+            let points = Points::learn(&levels, pairs, tables.rows(), &start)?;
+            let scores = points.of_pairs(&levels);
+            (Scorer::Points(points), scores)
+        }
+        LinkScore::Textbook => {
+            let texts = FieldTexts::of_records(tables, equivalents);
+            let scores = texts.of_pairs(pairs);
+            (Scorer::Textbook(texts), scores)
+        }
+    };
+    for (pair, score) in pairs.iter_mut().zip(scores) {
+        pair.score = score;
+    }
+    pairs.par_sort_unstable_by(Pair::before);
+    Ok(scorer)
+}
+
+/// What the similarities of the pairs of one file say.
+fn by_similarity(pairs: &[Pair], floor: f64) -> Estimate {
+    let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
+    similarities.sort_unstable_by(|a, b| b.total_cmp(a));
+    of_entities(&similarities, (floor, 1.0), None)
 }
 
 /// For each row, the places of the first two pairs that have it.
@@ -153,7 +235,12 @@ fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<u32>; 2]> {
 }
 
 /// Matches the records of two files.
-fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
+fn match_files(
+    tables: &Tables<'_>,
+    pairs: &[Pair],
+    scorer: &Scorer,
+    task: &Link,
+) -> Accepted {
     let found = rounds(pairs, tables.rows(), task.matching);
     let scores = found.each_ref().map(|places| {
         let scores = places.iter().map(|place| pairs[*place].score);
@@ -174,13 +261,9 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
         Matching::ManyToMany => (0..pairs.len()).take_while(reaches).collect(),
         _ => first_round.into_iter().filter(reaches).collect(),
     };
-    let mut bins: BTreeMap<i64, ScoreBin> = BTreeMap::new();
-    for score in &scores[0] {
-        bins.entry(bin(*score)).or_default().accepted += 1;
-    }
-    for score in &scores[1] {
-        bins.entry(bin(*score)).or_default().runners_up += 1;
-    }
+    let mut bins = Bins::of(scorer);
+    scores[0].iter().for_each(|score| bins.at(*score).accepted += 1);
+    scores[1].iter().for_each(|score| bins.at(*score).runners_up += 1);
     Accepted {
         places,
         entities: None,
@@ -190,25 +273,38 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
 }
 
 /// Forms the entities of one file.
-fn form_entities(rows: usize, pairs: &[Pair], (floor, threshold): (f64, Option<f64>)) -> Accepted {
+fn form_entities(
+    rows: usize,
+    candidates: &Candidates,
+    scorer: &Scorer,
+    threshold: Option<f64>,
+) -> Accepted {
+    let pairs = &candidates.pairs;
     let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
-    let estimate = of_entities(&scores, floor, threshold);
-    let joined = entities(pairs, rows, estimate.threshold);
-    let mut places: Vec<usize> = joined.iter().filter_map(|(_, place)| *place).collect();
-    places.sort_unstable();
-    let first: Vec<u32> = joined.into_iter().map(|(first, _)| first).collect();
-    let mut bins: BTreeMap<i64, ScoreBin> = BTreeMap::new();
+    let estimate = match scorer {
+        Scorer::Text => of_entities(&scores, (candidates.floor, 1.0), threshold),
+        Scorer::Textbook(_) => {
+            let top = scores.first().copied().unwrap_or(0.0);
+            of_entities(&scores, (0.0, top), threshold)
+        }
+        Scorer::Points(points) => Estimate {
+            threshold: threshold.unwrap_or(points.even),
+            ..by_similarity(pairs, candidates.floor)
+        },
+    };
+    let entities = Entities::of_pairs(pairs, rows, estimate.threshold);
+    let mut bins = Bins::of(scorer);
     for pair in pairs {
-        let [a, b] = pair.rows.map(|row| first[row as usize]);
-        let of_score = bins.entry(bin(pair.score)).or_default();
+        let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
+        let of_score = bins.at(pair.score);
         match a == b {
             true => of_score.accepted += 1,
             false => of_score.runners_up += 1,
         }
     }
     Accepted {
-        places,
-        entities: Some(first),
+        places: entities.links,
+        entities: Some(entities.first),
         estimate,
         bins,
     }
@@ -219,13 +315,4 @@ fn large_entities(first: &[u32]) -> u64 {
     let mut sizes = vec![0_u32; first.len()];
     first.iter().for_each(|row| sizes[*row as usize] += 1);
     sizes.iter().filter(|size| **size > 1).count() as u64
-}
-
-/// The number of the bin of a score: bins begin at 0.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "saturates, and scores are small"
-)]
-fn bin(score: f64) -> i64 {
-    (score * BINS_PER_UNIT).floor() as i64
 }

@@ -59,7 +59,7 @@ pub use files::{
     NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run, SignatureFile, SignatureRun,
 };
 #[cfg(feature = "records")]
-pub use link::{Link, link};
+pub use link::{Link, LinkScore, link};
 #[cfg(feature = "records")]
 pub use linked::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};

@@ -6,7 +6,7 @@
 //! words       normalise the fields of a record
 //! symbols     words and windows of three characters, each with a weight by its rarity
 //! candidates  pairs of records that share weight
-//! score       the cosine of the weights of two records
+//! score       the cosine of the weights of two records; or points by field, learned or given
 //! matching    one partner per record, or several; the entities of one file
 //! threshold   what the runners-up say of the accepted pairs
 //! ```
@@ -17,6 +17,10 @@ mod symbols;
 
 mod candidates;
 
+mod points;
+
+mod textbook;
+
 mod matching;
 
 mod threshold;
@@ -25,8 +29,11 @@ use crate::documents::TokenBatch;
 
 pub(crate) use candidates::{Candidates, Pair, find};
 pub use matching::Matching;
-pub(crate) use matching::{entities, rounds};
+pub(crate) use matching::{Entities, rounds};
+pub(crate) use points::{Levels, Points, Start};
+pub use points::{FieldPoints, LevelPoints};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
+pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;
 pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
 pub use words::Equivalents;
@@ -45,6 +52,13 @@ impl<'a> Tables<'a> {
     /// The number of records.
     pub(crate) fn rows(&self) -> usize {
         self.first.len() + self.second.map_or(0, TokenBatch::len)
+    }
+
+    /// The number of fields.
+    pub(crate) fn field_count(&self) -> usize {
+        let rows = [Some(self.first), self.second].into_iter().flatten();
+        let mut counts = rows.filter(|file| !file.is_empty()).map(|file| file.tokens(0).len());
+        counts.next().unwrap_or(0)
     }
 
     /// The records of the first file, or of the second one.
