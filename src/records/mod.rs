@@ -19,6 +19,8 @@ mod candidates;
 
 mod matching;
 
+mod points;
+
 mod threshold;
 
 use crate::documents::TokenBatch;
@@ -26,6 +28,7 @@ use crate::documents::TokenBatch;
 pub(crate) use candidates::{Candidates, Pair, find};
 pub use matching::Matching;
 pub(crate) use matching::{entities, rounds};
+pub use points::{FieldPoints, LevelPoints};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
 pub use threshold::Estimate;
 pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
