@@ -24,6 +24,22 @@ pub(crate) struct Chunk {
     pub(crate) contents: Contents,
 }
 
+/// Rows of a table in memory that a thread parses at a time.
+const ROWS: usize = 1 << 16;
+
+/// The rows of tables in memory, in chunks.
+pub(crate) fn chunks_of_rows(rows: &[RecordBatch]) -> impl Iterator<Item = Chunk> {
+    let starts = |rows: &RecordBatch| (0..rows.num_rows()).step_by(ROWS);
+    let slices = rows.iter().flat_map(move |rows| {
+        starts(rows).map(|start| rows.slice(start, ROWS.min(rows.num_rows() - start)))
+    });
+    (0..).zip(slices).map(|(number, rows)| Chunk {
+        file: 0,
+        number,
+        contents: Contents::Rows { rows, bytes: 0 },
+    })
+}
+
 /// The contents of a chunk.
 #[derive(Debug)]
 pub(crate) enum Contents {

@@ -202,7 +202,7 @@ impl FieldPath {
     }
 
     /// The name of the column in a table without structs.
-    pub(super) fn flat(&self) -> String {
+    pub(crate) fn flat(&self) -> String {
         self.0.join(".")
     }
 }

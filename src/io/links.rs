@@ -78,7 +78,7 @@ struct RunnerUp {
 }
 
 /// Rounds a score for people and files: six digits after the point.
-fn rounded(score: f64) -> f64 {
+pub(super) fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }
 

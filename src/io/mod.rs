@@ -67,11 +67,13 @@ mod records;
 
 mod links;
 
+mod links_table;
+
 mod npy;
 
 mod signatures;
 
-pub(crate) use chunk::{Chunk, Contents, Kept, Record};
+pub(crate) use chunk::{Chunk, Kept, Record, chunks_of_rows};
 pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
@@ -85,6 +87,7 @@ pub(crate) use kept::{EndingFile, KeptFile, unwritable};
 pub(crate) use links::{
     EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities,
 };
+pub(crate) use links_table::{entities_table, links_table};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;

@@ -55,8 +55,9 @@ mod files;
 pub use dedup::{Dedup, Deduplication, dedup};
 #[cfg(feature = "io")]
 pub use files::{
-    DedupOutput, FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun,
-    NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run, SignatureFile, SignatureRun,
+    DedupOutput, FileReport, HistogramBin, LinkFound, LinkInMemory, LinkOutcome, LinkParameters,
+    LinkReport, LinkRun, NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run,
+    SignatureFile, SignatureRun,
 };
 #[cfg(feature = "records")]
 pub use link::{Link, LinkScore, link};

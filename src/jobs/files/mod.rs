@@ -33,7 +33,10 @@ mod signatures;
 mod source;
 
 pub use kept::DedupOutput;
-pub use link::{FileReport, HistogramBin, LinkOutcome, LinkParameters, LinkReport, LinkRun};
+pub use link::{
+    FileReport, HistogramBin, LinkFound, LinkInMemory, LinkOutcome, LinkParameters, LinkReport,
+    LinkRun,
+};
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
 pub use ratings::{NamesFile, RatingsOutcome, RatingsRun};

@@ -10,7 +10,8 @@ use super::report::RatingsReport;
 use super::task::RatingsTask;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Contents, ItemNames, NameFields, OnBadRecord, RatingFields, RatingsOfChunk, RatingsRead,
+    Chunk, ItemNames, NameFields, OnBadRecord, RatingFields, RatingsOfChunk, RatingsRead,
+    chunks_of_rows,
 };
 use crate::progress::{Progress, advance};
 
@@ -48,9 +49,6 @@ pub struct RatingsInMemory<'a> {
 
 /// What errors and reports call the rows.
 const RATINGS: &str = "ratings";
-
-/// Rows that a thread parses at a time.
-const ROWS: usize = 1 << 16;
 
 impl<'a> RatingsInMemory<'a> {
     /// Takes the rows of tables, with default options.
@@ -114,7 +112,7 @@ impl<'a> RatingsInMemory<'a> {
         let rows = self.rows.iter().map(|rows| rows.num_rows() as u64);
         progress.begin("read", rows.sum());
         let mut read = RatingsRead::default();
-        let all: Vec<Chunk> = chunks(self.rows).collect();
+        let all: Vec<Chunk> = chunks_of_rows(self.rows).collect();
         for chunks in all.chunks(2 * rayon::current_num_threads()) {
             let parsed: Vec<RatingsOfChunk> = chunks
                 .par_iter()
@@ -143,7 +141,7 @@ impl<'a> RatingsInMemory<'a> {
         };
         let fields = fields.values();
         let mut names = ItemNames::new(&read.items);
-        for chunk in chunks(rows) {
+        for chunk in chunks_of_rows(rows) {
             let added = names.add(&chunk, &fields, &read.items);
             added.map_err(|(_, problem)| Error::Parameter {
                 name: "`names`",
@@ -153,17 +151,4 @@ impl<'a> RatingsInMemory<'a> {
         }
         Ok(Some(names))
     }
-}
-
-/// Chunks of rows.
-fn chunks(rows: &[RecordBatch]) -> impl Iterator<Item = Chunk> {
-    let starts = |rows: &RecordBatch| (0..rows.num_rows()).step_by(ROWS);
-    let slices = rows.iter().flat_map(move |rows| {
-        starts(rows).map(|start| rows.slice(start, ROWS.min(rows.num_rows() - start)))
-    });
-    (0..).zip(slices).map(|(number, rows)| Chunk {
-        file: 0,
-        number,
-        contents: Contents::Rows { rows, bytes: 0 },
-    })
 }

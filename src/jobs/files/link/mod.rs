@@ -1,9 +1,14 @@
 //! Links records in files.
 
+mod memory;
+
+mod page;
+
 mod read;
 
 mod write;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -15,9 +20,13 @@ use crate::io::{
 };
 use crate::jobs::link::{Link, link};
 use crate::progress::{Progress, Silent, Timings, advance};
+pub use memory::{LinkFound, LinkInMemory};
 use read::RecordsReading;
+use write::Writing;
 pub use write::{FileReport, HistogramBin, LinkParameters, LinkReport};
-use write::{Writing, file_reports};
+
+/// The file of the report for people.
+const PAGE: &str = "report.html";
 
 /// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
 ///
@@ -163,7 +172,7 @@ impl<'a> LinkRun<'a> {
 
     /// Finds the links and writes them into a folder: `links.jsonl` (both ids and places, the score, the similarity of each
     /// field, the rarest shared symbols, and the runner-up), with one collection `entities.jsonl` (the entity of every
-    /// record), `report.json` and `run.json`. Without a folder, writes nothing.
+    /// record), `report.json`, `report.html` (the report for people) and `run.json`. Without a folder, writes nothing.
     ///
     /// # Errors
     /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
@@ -209,13 +218,14 @@ impl<'a> LinkRun<'a> {
                 .map(FieldPath::to_string)
                 .collect(),
         };
-        let report = self.report(task, &written)?;
+        let report = written.report(task, &self.fields)?;
         if let Some(output) = &output {
             timings.time("write", 0, || written.write(output, self.progress))?;
         }
         let elapsed_s = timings.complete(self.start);
         if let Some(output) = output {
             create_json(&output, REPORT, &report)?;
+            create_page(&output, &report)?;
             let facts = Facts {
                 command: &self.command,
                 signer: None,
@@ -243,31 +253,12 @@ impl<'a> LinkRun<'a> {
         }
         OutputFolder::open(folder, self.overwrite)
     }
+}
 
-    fn report(&self, task: &Link, writing: &Writing<'_>) -> Result<LinkReport> {
-        let linked = writing.linked;
-        let sides = [Some(self.first), self.second];
-        let inputs: Vec<&Inputs> = sides.into_iter().flatten().collect();
-        Ok(LinkReport {
-            simgpu_report: crate::io::REPORT_VERSION,
-            command: "link",
-            counts: linked.counts.clone(),
-            parameters: LinkParameters {
-                fields: writing.names.clone(),
-                id_field: self.fields.id.to_string(),
-                matching: (inputs.len() == 2).then(|| task.matching.name()),
-                threshold: task.threshold,
-                share: task.share,
-                equivalents: task.equivalents.len() as u64,
-            },
-            floor: linked.floor(),
-            estimate: linked.estimate().clone(),
-            histogram: linked
-                .histogram()
-                .map(|(score, pairs)| HistogramBin::new(score, pairs))
-                .collect(),
-            examples: writing.examples()?,
-            files: file_reports(writing.files),
-        })
-    }
+/// Writes the report for people.
+fn create_page(output: &OutputFolder, report: &LinkReport) -> Result<()> {
+    let (mut file, path) = output.create(PAGE)?;
+    let page = report.page();
+    file.write_all(page.as_bytes())
+        .map_err(Error::io("write", path))
 }

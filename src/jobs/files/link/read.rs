@@ -78,45 +78,55 @@ impl RecordsReading<'_> {
             }
             advance(progress, reading.consumed(), records.len() as u64, bytes)
         })?;
-        let mut places = noted.places;
-        if let (0, Some(first)) = (records.len(), places.skipped.first()) {
-            return Err(Error::NoGoodRecord(first.record.clone()));
-        }
-        places.fill_first_rows(u32::try_from(records.len()).unwrap_or(u32::MAX));
-        let repeated = places.find_repeated_ids()?;
-        places.count_repeated_ids(repeated, self.unique_ids)?;
-        let file = RecordsFile { records, places };
-        self.warn(&file, inputs);
-        Ok(file)
-    }
-
-    /// Warns of repeated ids, of inputs given twice, and of fields that no record has.
-    fn warn(&self, file: &RecordsFile, inputs: &Inputs) {
-        warn_of_repeated_ids(self.progress, file.places.repeated_ids);
-        for path in &inputs.repeated {
-            let path = path.display();
-            self.progress.warn(&format!(
-                "{path} was given more than once and is read only once"
-            ));
-        }
+        let file = RecordsFile::complete(records, noted.places, self.unique_ids)?;
         let names: Vec<&str> = inputs.names().take(2).collect();
         let name = match names[..] {
             [name] => name,
             _ => "the inputs",
         };
-        if file.records.is_empty() {
-            self.progress.warn(&format!("{name} hold no records"));
+        file.warn(name, self.fields, progress);
+        for path in &inputs.repeated {
+            let path = path.display();
+            progress.warn(&format!(
+                "{path} was given more than once and is read only once"
+            ));
+        }
+        Ok(file)
+    }
+}
+
+impl RecordsFile {
+    /// The records of a collection that was read to its end.
+    pub(super) fn complete(
+        records: TokenBatch,
+        mut places: Places,
+        unique_ids: bool,
+    ) -> Result<Self> {
+        if let (0, Some(first)) = (records.len(), places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
+        places.fill_first_rows(u32::try_from(records.len()).unwrap_or(u32::MAX));
+        let repeated = places.find_repeated_ids()?;
+        places.count_repeated_ids(repeated, unique_ids)?;
+        Ok(RecordsFile { records, places })
+    }
+
+    /// Warns of repeated ids, and of fields that no record has.
+    pub(super) fn warn(&self, name: &str, fields: &RecordFields, progress: &dyn Progress) {
+        warn_of_repeated_ids(progress, self.places.repeated_ids);
+        if self.records.is_empty() {
+            progress.warn(&format!("no records in {name}"));
             return;
         }
-        for (i, field) in self.fields.compared.iter().enumerate() {
+        for (i, field) in fields.compared.iter().enumerate() {
             let has_value = |row| {
-                file.records
+                self.records
                     .tokens(row)
                     .nth(i)
                     .is_some_and(|v| !v.is_empty())
             };
-            if !(0..file.records.len()).any(has_value) {
-                self.progress.warn(&format!(
+            if !(0..self.records.len()).any(has_value) {
+                progress.warn(&format!(
                     "no record of {name} has a value in field \"{field}\"; check `fields`"
                 ));
             }

@@ -2,18 +2,20 @@
 
 use std::io::Write;
 
+use arrow_array::RecordBatch;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::io::{
-    EntityToWrite, FieldToWrite, LinkToWrite, OutputFolder, Placed, Places, SkippedRecord,
-    link_line, write_entities,
+    EntityToWrite, FieldToWrite, LinkToWrite, OutputFolder, Placed, Places, REPORT_VERSION,
+    RecordFields, SkippedRecord, entities_table, link_line, links_table, write_entities,
 };
+use crate::jobs::link::Link;
 use crate::jobs::linked::{LinkCounts, Linked, RecordLink, ScoreBin};
 use crate::progress::{Progress, advance};
-use crate::records::Estimate;
+use crate::records::{Estimate, FieldPoints};
 
 /// The file of the links.
 const LINKS: &str = "links.jsonl";
@@ -50,30 +52,60 @@ impl Writing<'_> {
             done += block.len() as u64;
             advance(progress, done, done, 0)?;
         }
-        if let (Some(entities), [places]) = (self.linked.entities(), self.files) {
-            let mut scores = vec![None; entities.len()];
-            for link in &links {
-                scores[link.b as usize] = Some(link.score);
-            }
-            let records = (0..).zip(entities).zip(&scores);
-            let records = records.map(|((row, first), score)| EntityToWrite {
-                row,
-                first: *first,
-                score: *score,
-            });
+        if let (Some(records), [places]) = (self.entities(), self.files) {
             let (file, path) = output.create(ENTITIES)?;
-            write_entities(records, places, file, &path)?;
+            write_entities(records.into_iter(), places, file, &path)?;
         }
         Ok(())
     }
 
+    /// The links as a table.
+    pub(super) fn links_table(&self, progress: &dyn Progress) -> Result<RecordBatch> {
+        let links: Vec<RecordLink> = self.linked.links().collect();
+        progress.begin("write", links.len() as u64);
+        let mut explained = Vec::with_capacity(links.len());
+        for block in links.chunks(BLOCK) {
+            let of_block: Vec<LinkToWrite<'_>> =
+                block.par_iter().map(|link| self.link(link)).collect();
+            explained.extend(of_block);
+            advance(progress, explained.len() as u64, explained.len() as u64, 0)?;
+        }
+        links_table(&explained, &self.names, self.sides())
+    }
+
+    /// The entities of one collection as a table.
+    pub(super) fn entities_table(&self) -> Result<Option<RecordBatch>> {
+        match (self.entities(), self.files) {
+            (Some(records), [places]) => entities_table(&records, places).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The entity of every record of one collection.
+    fn entities(&self) -> Option<Vec<EntityToWrite>> {
+        let entities = self.linked.entities()?;
+        let mut scores = vec![None; entities.len()];
+        for link in self.linked.links() {
+            scores[link.b as usize] = Some(link.score);
+        }
+        let records = (0..).zip(entities).zip(&scores);
+        let records = records.map(|((row, first), score)| EntityToWrite {
+            row,
+            first: *first,
+            score: *score,
+        });
+        Some(records.collect())
+    }
+
+    /// The collections of both records of a link.
+    fn sides(&self) -> [&Places; 2] {
+        [self.files[0], self.files[self.files.len() - 1]]
+    }
+
     /// Where both records of a pair are.
     fn placed(&self, rows: [u32; 2]) -> [Placed<'_>; 2] {
-        let last = self.files.len() - 1;
-        [(0, rows[0]), (last, rows[1])].map(|(file, row)| Placed {
-            places: self.files[file],
-            row,
-        })
+        let [a, b] = self.sides();
+        [(a, rows[0]), (b, rows[1])].map(|(places, row)| Placed { places, row })
     }
 
     fn link(&self, link: &RecordLink) -> LinkToWrite<'_> {
@@ -93,7 +125,7 @@ impl Writing<'_> {
     }
 
     /// The accepted and rejected pairs next to the threshold.
-    pub(super) fn examples(&self) -> Result<Vec<Value>> {
+    fn examples(&self) -> Result<Vec<Value>> {
         let of_links = self.linked.examples();
         let lines = of_links.iter().map(|(link, is_accepted)| {
             let line = link_line(&self.link(link))?;
@@ -104,6 +136,34 @@ impl Writing<'_> {
             Ok(example)
         });
         lines.collect()
+    }
+
+    /// The report.
+    pub(super) fn report(&self, task: &Link, fields: &RecordFields) -> Result<LinkReport> {
+        let linked = self.linked;
+        Ok(LinkReport {
+            simgpu_report: REPORT_VERSION,
+            command: "link",
+            counts: linked.counts.clone(),
+            parameters: LinkParameters {
+                fields: self.names.clone(),
+                id_field: fields.id.to_string(),
+                matching: (self.files.len() == 2).then(|| task.matching.name()),
+                score: "text",
+                threshold: task.threshold,
+                share: task.share,
+                equivalents: task.equivalents.len() as u64,
+            },
+            floor: linked.floor(),
+            estimate: linked.estimate().clone(),
+            points: None,
+            histogram: linked
+                .histogram()
+                .map(|(score, pairs)| HistogramBin::new(score, pairs))
+                .collect(),
+            examples: self.examples()?,
+            files: file_reports(self.files),
+        })
     }
 }
 
@@ -123,6 +183,9 @@ pub struct LinkReport {
     pub floor: f64,
     /// The threshold, and what is expected of the links.
     pub estimate: Estimate,
+    /// What the levels of each field say, where the score is points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<FieldPoints>>,
     /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
     pub histogram: Vec<HistogramBin>,
     /// Pairs next to the threshold, each as in `links.jsonl`, with the values of both records and whether it was accepted.
@@ -142,6 +205,8 @@ pub struct LinkParameters {
     /// How many partners a record may have; `None` with one collection.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     pub matching: Option<&'static str>,
+    /// What the score of a pair is: `text`, `points` or `textbook`.
+    pub score: &'static str,
     /// The threshold that was given.
     pub threshold: Option<f64>,
     /// The share of records with a partner that was given.
@@ -162,7 +227,7 @@ pub struct HistogramBin {
 }
 
 impl HistogramBin {
-    pub(crate) fn new(score: f64, pairs: ScoreBin) -> Self {
+    fn new(score: f64, pairs: ScoreBin) -> Self {
         HistogramBin { score, pairs }
     }
 }
@@ -185,7 +250,7 @@ pub struct FileReport {
 }
 
 /// What is said of each collection.
-pub(super) fn file_reports(files: &[&Places]) -> Vec<FileReport> {
+fn file_reports(files: &[&Places]) -> Vec<FileReport> {
     let report = |places: &&Places| FileReport {
         names: places
             .files

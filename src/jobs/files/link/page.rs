@@ -1,0 +1,230 @@
+//! The report of links as a page: report.html, which needs neither scripts nor other files.
+//!
+//! ```text
+//! numbers    numbers and names as people read them
+//! scores     the histogram of scores
+//! points     what each field says
+//! examples   pairs next to the threshold
+//! ```
+
+mod numbers;
+
+mod scores;
+
+mod points;
+
+mod examples;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use self::numbers::{counted, grouped, listed, names, percent, scored};
+use super::write::{FileReport, LinkReport};
+
+const STYLE: &str = include_str!("page/style.css");
+
+/// Bad records that are listed, at most.
+const LISTED: usize = 50;
+
+impl LinkReport {
+    /// The report as a page of HTML: the contents of `report.html`. Has no scripts and names no other files.
+    pub fn page(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title()) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    header {
+                        h1 { (self.title()) }
+                        p { "simgpu link compared " strong { (listed(&self.parameters.fields)) } "." }
+                        (self.headlines())
+                    }
+                    main {
+                        (self.scores())
+                        (self.points_of_fields())
+                        (self.pairs_at_threshold())
+                        (self.records())
+                        (self.parameters())
+                        (self.skipped())
+                    }
+                    footer { p.note { "All numbers of this page are in report.json, and all links in links.jsonl." } }
+                }
+            }
+        };
+        page.into_string()
+    }
+
+    /// Whether the records of one collection are linked to those of another.
+    fn has_two(&self) -> bool {
+        self.files.len() > 1
+    }
+
+    fn title(&self) -> String {
+        let names: Vec<String> = self.files.iter().map(|file| names(&file.names)).collect();
+        match &names[..] {
+            [a, b] => format!("Links between {a} and {b}"),
+            _ => format!("Links within {}", names.concat()),
+        }
+    }
+
+    /// The main figures.
+    fn headlines(&self) -> Markup {
+        let (counts, estimate) = (&self.counts, &self.estimate);
+        html! {
+            ul.headlines {
+                li {
+                    strong { (grouped(counts.links)) } " " (if counts.links == 1 { "link" } else { "links" }) br;
+                    @if self.has_two() {
+                        "between " (grouped(counts.records_a)) " and " (grouped(counts.records_b)) " records"
+                    } @else {
+                        "among " (counted(counts.records_a, "record"))
+                    }
+                }
+                li {
+                    @match estimate.expected_precision {
+                        Some(precision) => {
+                            strong { (percent(precision)) } br;
+                            "of the links are expected to be right"
+                        }
+                        None => {
+                            strong { "unknown" } br;
+                            "how many of the links are right"
+                            @if let Some(because) = &estimate.unknown_because { ": " (because) }
+                        }
+                    }
+                }
+                @if self.has_two() {
+                    @if let Some(share) = estimate.share {
+                        li {
+                            strong { (percent(share)) } br;
+                            "of the records of " (self.smaller()) " have a partner, "
+                            (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                        }
+                    }
+                } @else {
+                    li {
+                        strong { (grouped(counts.entities)) } br;
+                        "entities of two or more records"
+                    }
+                }
+                li {
+                    strong { (scored(estimate.threshold)) } br;
+                    "threshold: least score of a link, " (self.choice())
+                }
+            }
+        }
+    }
+
+    /// The collection whose records the share counts.
+    fn smaller(&self) -> &'static str {
+        let is_one_to_one = self.parameters.matching == Some("one-to-one");
+        match is_one_to_one && self.counts.records_b < self.counts.records_a {
+            true => "B",
+            false => "A",
+        }
+    }
+
+    /// How the threshold was chosen.
+    fn choice(&self) -> &'static str {
+        let parameters = &self.parameters;
+        match (parameters.threshold, parameters.share) {
+            (Some(_), _) => "as given",
+            (None, Some(_)) => "chosen by the given share and the runners-up",
+            (None, None) if self.has_two() => "chosen by the runners-up",
+            (None, None) => "chosen as the lowest point between unrelated and related pairs",
+        }
+    }
+
+    /// What was compared with what.
+    fn records(&self) -> Markup {
+        let counts = &self.counts;
+        let number = |of: &dyn Fn(&FileReport) -> u64| html! { @for file in &self.files { td.number { (grouped(of(file))) } } };
+        let skipped = |file: &FileReport| file.skipped.len() as u64;
+        let sides = ["A", "B"].into_iter().zip(&self.files);
+        html! {
+            section {
+                h2 { "Records" }
+                div.scroll { table {
+                    thead { tr { th {} @for (side, file) in sides { th.number { (side) ": " bdi { (names(&file.names)) } } } } }
+                    tbody {
+                        tr { th { "read" } (number(&|file| file.records)) }
+                        tr { th { "bad and skipped" } (number(&skipped)) }
+                        tr { th { "compared" } (number(&|file| file.records - skipped(file))) }
+                        tr { th { "with the id of an earlier one" } (number(&|file| file.repeated_ids)) }
+                    }
+                } }
+                ul.sentences {
+                    li {
+                        (counted(counts.candidate_pairs, "candidate pair")) " scored: all pairs whose weighted words have a cosine of at least "
+                        (scored(self.floor)) "."
+                    }
+                    @if counts.empty > 0 {
+                        li { (counted(counts.empty, "record")) " without a word in these fields: never linked." }
+                    }
+                    @if counts.cut_records > 0 {
+                        li { (counted(counts.cut_records, "record")) " searched by their rarest words only, to bound the time: some of their links may be missing." }
+                    }
+                    @if counts.crowded_records > 0 {
+                        li { (counted(counts.crowded_records, "record")) " with more candidates than are kept: only the best were compared." }
+                    }
+                }
+            }
+        }
+    }
+
+    fn parameters(&self) -> Markup {
+        let parameters = &self.parameters;
+        let given = |number: Option<f64>| {
+            number.map_or("not given".to_owned(), |number| number.to_string())
+        };
+        let equivalents = match parameters.equivalents {
+            0 => "none".to_owned(),
+            names => format!("{} replaced by an equal one", counted(names, "name")),
+        };
+        html! {
+            section {
+                h2 { "Parameters" }
+                div.scroll { table { tbody {
+                    tr { th { "fields" } td.long { (listed(&parameters.fields)) } }
+                    tr { th { "id field" } td.long { (parameters.id_field) } }
+                    @if let Some(matching) = parameters.matching { tr { th { "match" } td { (matching) } } }
+                    tr { th { "score" } td { (parameters.score) } }
+                    tr { th { "threshold" } td { (given(parameters.threshold)) } }
+                    @if self.has_two() { tr { th { "share" } td { (given(parameters.share)) } } }
+                    tr { th { "equivalents" } td { (equivalents) } }
+                } } }
+            }
+        }
+    }
+
+    /// The bad records.
+    fn skipped(&self) -> Markup {
+        let all = || self.files.iter().flat_map(|file| &file.skipped);
+        let more = all().count().saturating_sub(LISTED);
+        html! {
+            @if all().next().is_some() {
+                section {
+                    h2 { "Bad records, skipped" }
+                    div.scroll { table {
+                        thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
+                        tbody {
+                            @for bad in all().take(LISTED) {
+                                tr {
+                                    td { bdi { (bad.file) } }
+                                    td.number { (bad.row) }
+                                    td.long { bdi { (numbers::short(&bad.problem)) } }
+                                }
+                            }
+                        }
+                    } }
+                    @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
+                }
+            }
+        }
+    }
+}

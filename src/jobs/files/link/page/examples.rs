@@ -1,0 +1,108 @@
+//! Pairs next to the threshold, the links on one side and the rejected pairs on the other.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::super::write::LinkReport;
+use super::numbers::{counted, scored, short};
+
+impl LinkReport {
+    /// The accepted and rejected pairs next to the threshold.
+    pub(super) fn pairs_at_threshold(&self) -> Markup {
+        let of = |accepted: bool| {
+            let examples = self.examples.iter();
+            examples.filter(move |example| example["accepted"] == accepted)
+        };
+        // Both lists are by descending score.
+        let mut links: Vec<&Value> = of(true).collect();
+        links.reverse();
+        html! {
+            @if !self.examples.is_empty() {
+                section {
+                    h2 { "Pairs at the threshold" }
+                    p.note {
+                        "Look here first: if rejected pairs describe the same thing, lower the threshold; if links do not, raise it."
+                    }
+                    div.sides {
+                        div {
+                            h3 { "Links with the lowest scores" }
+                            @for example in links { (self.pair(example)) }
+                        }
+                        div {
+                            h3 { "Rejected pairs with the highest scores below the threshold" }
+                            @for example in of(false) { (self.pair(example)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn pair(&self, example: &Value) -> Markup {
+        let sides = if self.has_two() {
+            ["A", "B"]
+        } else {
+            ["first", "other"]
+        };
+        let ids = ["id_a", "id_b"].map(|name| plain(&example[name]));
+        let values = |side: usize, field: usize| {
+            let value = example["values"][side][field].as_str();
+            short(value.unwrap_or_default())
+        };
+        let has_points = example["points"].is_object();
+        html! {
+            article {
+                p.score { "score " strong { (number(&example["score"])) } }
+                div.scroll { table {
+                    thead { tr {
+                        th { "field" }
+                        @for (side, id) in sides.iter().zip(&ids) { th.value { (side) ": " bdi { (short(id)) } } }
+                        th.number { "similarity" }
+                        @if has_points { th.number { "points" } }
+                    } }
+                    tbody {
+                        @for (i, name) in self.parameters.fields.iter().enumerate() {
+                            tr {
+                                th { bdi { (name) } }
+                                td.value { bdi { (values(0, i)) } }
+                                td.value { bdi { (values(1, i)) } }
+                                td.number { (number(&example["similarities"][name])) }
+                                @if has_points { td.number { (number(&example["points"][name])) } }
+                            }
+                        }
+                    }
+                } }
+                p.note {
+                    "Rarest words that both have: "
+                    @for (i, shared) in example["shared"].as_array().into_iter().flatten().enumerate() {
+                        @if i > 0 { ", " }
+                        b { bdi { (plain(&shared["symbol"])) } }
+                        " (" (counted(shared["records"].as_u64().unwrap_or_default(), "record")) ")"
+                    }
+                    "."
+                    br;
+                    @match example["runner_up"].as_object() {
+                        Some(other) => {
+                            "Runner-up: " bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
+                            ", score " (number(&other["score"])) "."
+                        }
+                        None => "Neither record has another candidate.",
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number, or a dash for one that is missing.
+fn number(value: &Value) -> String {
+    value.as_f64().map_or("–".to_owned(), scored)
+}
+
+/// A text or an integer.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

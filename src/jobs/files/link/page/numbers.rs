@@ -1,0 +1,70 @@
+//! Numbers and names as people read them.
+
+/// Names that are listed, at most.
+const LISTED: usize = 4;
+
+/// Letters of a value that are shown, at most.
+const LETTERS: usize = 300;
+
+/// A count in groups of three digits.
+pub(super) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A count and what it counts.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {what}{ending}", grouped(count))
+}
+
+/// A share in per cent.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A score, a similarity or a number of points.
+pub(super) fn scored(score: f64) -> String {
+    match score.abs() {
+        small if small < 10.0 => format!("{score:.3}"),
+        _ => format!("{score:.1}"),
+    }
+}
+
+/// Names with commas between them.
+pub(super) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// The names of the files of a collection.
+pub(super) fn names(files: &[String]) -> String {
+    match files.split_at_checked(LISTED) {
+        Some((first, more)) if !more.is_empty() => {
+            format!(
+                "{} and {} more",
+                first.join(", "),
+                counted(more.len() as u64, "file")
+            )
+        }
+        _ => listed(files),
+    }
+}
+
+/// A value short enough for a table.
+pub(super) fn short(value: &str) -> String {
+    match value.char_indices().nth(LETTERS) {
+        None => value.to_owned(),
+        Some((end, _)) => format!("{}…", value.get(..end).unwrap_or_default()),
+    }
+}
