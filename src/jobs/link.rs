@@ -8,37 +8,14 @@ use crate::error::{Error, Result};
 use crate::progress::{Progress, Timings};
 use crate::records::{
     Candidates, Entities, Equivalents, Estimate, FieldTexts, Levels, Lists, Matching, Pair, Points,
-    RoundScores, Start, Symbols, Tables, find, of_entities, of_rounds, rounds,
+    RoundScores, Score, Start, Symbols, Tables, find, of_entities, of_rounds, rounds,
 };
-
-/// How pairs of records are scored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkScore {
-    /// The cosine of the words and windows of all fields together, each weighted by its rarity; 0 to 1.
-    #[default]
-    Text,
-    /// The sum of the points of all fields, log2(m / u) by level of similarity, learned from the candidate pairs.
-    Points,
-    /// 100 points per field, less the square of the edit distance by insertions and deletions, but at least 0 (MMDS 3.8.1).
-    Textbook,
-}
-
-impl LinkScore {
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            LinkScore::Text => "text",
-            LinkScore::Points => "points",
-            LinkScore::Textbook => "textbook",
-        }
-    }
-}
 
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
-    /// How pairs are scored; default [`LinkScore::Text`].
-    pub score: LinkScore,
+    /// How pairs are scored; default [`Score::Text`].
+    pub score: Score,
     /// How many partners a record of two files may have; default [`Matching::OneToOne`].
     pub matching: Matching,
     /// The least score of a link; `None` lets the runners-up decide.
@@ -132,7 +109,8 @@ pub fn link<'a>(
         Lists::of_records(&tables, None, &symbols, equivalents, progress)
     })?;
     let squares = symbols.squares();
-    let mut candidates = timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
+    let mut candidates =
+        timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
     let scorer = timings.time("score", 0, || {
         score(&tables, &symbols, &mut candidates, task, progress)
     })?;
@@ -178,8 +156,8 @@ fn score(
     let equivalents = &task.equivalents;
     let pairs = &mut candidates.pairs;
     let (scorer, scores) = match task.score {
-        LinkScore::Text => return Ok(Scorer::Text),
-        LinkScore::Points => {
+        Score::Text => return Ok(Scorer::Text),
+        Score::Points => {
             let levels = Levels::of_pairs(tables, symbols, equivalents, pairs, progress)?;
             let start = match tables.second {
                 Some(_) => {
@@ -188,7 +166,8 @@ fn score(
                     Start::OnePartner { accepted, both }
                 }
                 None => {
-                    let by_text = by_similarity(pairs, candidates.floor);
+                    let similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
+                    let by_text = of_entities(&similarities, (candidates.floor, 1.0), None);
                     if let Some(because) = by_text.unknown_because {
                         return Err(Error::CannotLearn(because));
                     }
@@ -200,7 +179,7 @@ fn score(
             let scores = points.of_pairs(&levels);
             (Scorer::Points(points), scores)
         }
-        LinkScore::Textbook => {
+        Score::Textbook => {
             let texts = FieldTexts::of_records(tables, equivalents);
             let scores = texts.of_pairs(pairs);
             (Scorer::Textbook(texts), scores)
@@ -213,11 +192,39 @@ fn score(
     Ok(scorer)
 }
 
-/// What the similarities of the pairs of one file say.
-fn by_similarity(pairs: &[Pair], floor: f64) -> Estimate {
+/// The estimate for pairs of one file that are not scored by their similarity. Nothing but the similarities shows how many
+/// pairs are of the same thing, so a threshold is compared with the similarity that as many pairs reach.
+fn by_number(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -> Estimate {
+    let pairs = &candidates.pairs;
     let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
-    similarities.sort_unstable_by(|a, b| b.total_cmp(a));
-    of_entities(&similarities, (floor, 1.0), None)
+    similarities.par_sort_unstable_by(|a, b| b.total_cmp(a));
+    let estimate = |threshold| of_entities(&similarities, (candidates.floor, 1.0), threshold);
+    let threshold = threshold.unwrap_or_else(|| match scorer {
+        Scorer::Points(points) => points.threshold(),
+        Scorer::Text | Scorer::Textbook(_) => {
+            let by_text = estimate(None).threshold;
+            let reaching = similarities.partition_point(|similarity| *similarity >= by_text);
+            let last = pairs.get(reaching.saturating_sub(1));
+            last.map_or(0.0, |pair| pair.score)
+        }
+    });
+    let reaching = pairs.partition_point(|pair| pair.score >= threshold);
+    let as_similar = similarities.get(reaching.saturating_sub(1)).copied();
+    let of_as_many = estimate(Some(as_similar.unwrap_or(1.0)));
+    let unknown_because = match scorer {
+        Scorer::Textbook(_) => Some(
+            "in one file, nothing shows how often the score of the textbook is wrong".to_owned(),
+        ),
+        Scorer::Text | Scorer::Points(_) => of_as_many.unknown_because,
+    };
+    Estimate {
+        threshold,
+        share: None,
+        expected_precision: of_as_many
+            .expected_precision
+            .filter(|_| unknown_because.is_none()),
+        unknown_because,
+    }
 }
 
 /// For each row, the places of the first two pairs that have it.
@@ -235,12 +242,7 @@ fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<u32>; 2]> {
 }
 
 /// Matches the records of two files.
-fn match_files(
-    tables: &Tables<'_>,
-    pairs: &[Pair],
-    scorer: &Scorer,
-    task: &Link,
-) -> Accepted {
+fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link) -> Accepted {
     let found = rounds(pairs, tables.rows(), task.matching);
     let scores = found.each_ref().map(|places| {
         let scores = places.iter().map(|place| pairs[*place].score);
@@ -262,8 +264,12 @@ fn match_files(
         _ => first_round.into_iter().filter(reaches).collect(),
     };
     let mut bins = Bins::of(scorer);
-    scores[0].iter().for_each(|score| bins.at(*score).accepted += 1);
-    scores[1].iter().for_each(|score| bins.at(*score).runners_up += 1);
+    scores[0]
+        .iter()
+        .for_each(|score| bins.at(*score).accepted += 1);
+    scores[1]
+        .iter()
+        .for_each(|score| bins.at(*score).runners_up += 1);
     Accepted {
         places,
         entities: None,
@@ -283,14 +289,7 @@ fn form_entities(
     let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
     let estimate = match scorer {
         Scorer::Text => of_entities(&scores, (candidates.floor, 1.0), threshold),
-        Scorer::Textbook(_) => {
-            let top = scores.first().copied().unwrap_or(0.0);
-            of_entities(&scores, (0.0, top), threshold)
-        }
-        Scorer::Points(points) => Estimate {
-            threshold: threshold.unwrap_or(points.even),
-            ..by_similarity(pairs, candidates.floor)
-        },
+        Scorer::Points(_) | Scorer::Textbook(_) => by_number(candidates, scorer, threshold),
     };
     let entities = Entities::of_pairs(pairs, rows, estimate.threshold);
     let mut bins = Bins::of(scorer);

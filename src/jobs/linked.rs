@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::progress::Timings;
 use crate::records::{
-    Candidates, Equivalents, Estimate, FieldPoints, FieldTexts, Lists, Pair, Points, Scratch,
-    SymbolText, Symbols, Tables, Words, for_each_shared, for_each_symbol,
+    Candidates, Equivalents, Estimate, FieldPoints, FieldTexts, Lists, Pair, Points, Score,
+    Scratch, SymbolText, Symbols, Tables, Words, for_each_shared, for_each_symbol,
 };
 
 /// Two records that describe the same thing.
@@ -193,6 +193,15 @@ impl Linked<'_> {
     /// The difference between the least scores of two neighbouring bins of the histogram.
     pub fn bin_width(&self) -> f64 {
         self.accepted.bins.width
+    }
+
+    /// How the pairs were scored.
+    pub fn score(&self) -> Score {
+        match &self.scorer {
+            Scorer::Text => Score::Text,
+            Scorer::Points(_) => Score::Points,
+            Scorer::Textbook(_) => Score::Textbook,
+        }
     }
 
     /// What each level of each field is worth; `None` unless the score is learned points.

@@ -60,7 +60,7 @@ pub use files::{
     SignatureFile, SignatureRun,
 };
 #[cfg(feature = "records")]
-pub use link::{Link, LinkScore, link};
+pub use link::{Link, link};
 #[cfg(feature = "records")]
 pub use linked::{Explanation, LinkCounts, Linked, RecordLink, RunnerUp, ScoreBin};
 pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};

@@ -103,7 +103,9 @@ impl Entities {
         let mut first: Vec<u32> = (0..).take(rows).collect();
         for of_entity in &members {
             let least = of_entity.iter().copied().min().unwrap_or(0);
-            of_entity.iter().for_each(|row| first[*row as usize] = least);
+            of_entity
+                .iter()
+                .for_each(|row| first[*row as usize] = least);
         }
         Entities { first, links }
     }
@@ -185,14 +187,20 @@ mod tests {
         let mut entities: Vec<BTreeSet<u32>> = (0..rows).map(|row| BTreeSet::from([row])).collect();
         for pair in pairs.iter().filter(|pair| pair.score >= threshold) {
             let [a, b] = pair.rows.map(|row| {
-                let of_row = entities.iter().position(|of_entity| of_entity.contains(&row));
+                let of_row = entities
+                    .iter()
+                    .position(|of_entity| of_entity.contains(&row));
                 of_row.unwrap()
             });
             if a == b {
                 continue;
             }
-            let all = entities[a].iter().flat_map(|x| entities[b].iter().map(move |y| [*x, *y]));
-            let reach = all.filter(|[x, y]| reaches.contains(&[*x.min(y), *x.max(y)])).count();
+            let all = entities[a]
+                .iter()
+                .flat_map(|x| entities[b].iter().map(move |y| [*x, *y]));
+            let reach = all
+                .filter(|[x, y]| reaches.contains(&[*x.min(y), *x.max(y)]))
+                .count();
             if 2 * reach >= entities[a].len() * entities[b].len() {
                 let joined = entities[b].clone();
                 entities[a].extend(joined);
@@ -223,7 +231,11 @@ mod tests {
                 for (row, first) in (0..).zip(&entities.first) {
                     found.entry(*first).or_default().insert(row);
                 }
-                assert!(found.iter().all(|(first, rows)| rows.first() == Some(first)));
+                assert!(
+                    found
+                        .iter()
+                        .all(|(first, rows)| rows.first() == Some(first))
+                );
                 assert_eq!(entities.links.len(), rows as usize - found.len());
                 large += found.values().filter(|rows| rows.len() > 2).count();
                 let found: BTreeSet<BTreeSet<u32>> = found.into_values().collect();

@@ -30,14 +30,37 @@ use crate::documents::TokenBatch;
 pub(crate) use candidates::{Candidates, Pair, find};
 pub use matching::Matching;
 pub(crate) use matching::{Entities, rounds};
-pub(crate) use points::{Levels, Points, Start};
 pub use points::{FieldPoints, LevelPoints};
+pub(crate) use points::{Levels, Points, Start};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
 pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;
 pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
 pub use words::Equivalents;
 pub(crate) use words::Words;
+
+/// How pairs of records are scored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Score {
+    /// The cosine of the words and windows of all fields together, each weighted by its rarity; 0 to 1.
+    #[default]
+    Text,
+    /// The sum of the points of all fields, log2(m / u) by level of similarity, learned from the candidate pairs.
+    Points,
+    /// 100 points per field, less the square of the edit distance by insertions and deletions, but at least 0 (MMDS 3.8.1).
+    Textbook,
+}
+
+impl Score {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Score::Text => "text",
+            Score::Points => "points",
+            Score::Textbook => "textbook",
+        }
+    }
+}
 
 /// Records of one or two files: lists of as many tokens as there are fields. A missing value is empty.
 ///
@@ -57,7 +80,9 @@ impl<'a> Tables<'a> {
     /// The number of fields.
     pub(crate) fn field_count(&self) -> usize {
         let rows = [Some(self.first), self.second].into_iter().flatten();
-        let mut counts = rows.filter(|file| !file.is_empty()).map(|file| file.tokens(0).len());
+        let mut counts = rows
+            .filter(|file| !file.is_empty())
+            .map(|file| file.tokens(0).len());
         counts.next().unwrap_or(0)
     }
 

@@ -134,10 +134,6 @@ impl Levels {
         }
         Ok(Levels { of_pairs, columns })
     }
-
-    fn rows(&self) -> std::slice::ChunksExact<'_, u8> {
-        self.of_pairs.chunks_exact(self.columns)
-    }
 }
 
 /// What is known of the pairs before points are learned.
@@ -157,9 +153,7 @@ pub(crate) struct Points {
     same: Vec<[f64; LEVELS]>,
     different: Vec<[f64; LEVELS]>,
     /// The score at which a pair is of the same thing as likely as not.
-    pub(crate) even: f64,
-    /// The expected number of pairs of the same thing.
-    pub(crate) expected: f64,
+    even: f64,
 }
 
 impl Points {
@@ -209,8 +203,13 @@ impl Points {
                 "points do not rise with the similarity of the records".to_owned(),
             ));
         }
-        points.expected = left;
         Ok(points)
+    }
+
+    /// The score of a pair that is of the same thing with a probability of 0.99. Fields repeat each other, and then points
+    /// count twice: probabilities are too near to 0 and 1, so that those between say little.
+    pub(crate) fn threshold(&self) -> f64 {
+        self.even + 99_f64.log2()
     }
 
     /// The shares of the levels among the pairs by their probabilities, and the points that follow.
@@ -245,7 +244,9 @@ impl Points {
         let shares = |mut counts: Vec<[f64; LEVELS]>| {
             for of_column in &mut counts {
                 let all: f64 = of_column.iter().sum();
-                of_column.iter_mut().for_each(|count| *count /= all.max(1.0));
+                of_column
+                    .iter_mut()
+                    .for_each(|count| *count /= all.max(1.0));
             }
             counts
         };
@@ -254,7 +255,6 @@ impl Points {
             same: shares(same),
             different: shares(different),
             even: 0.0,
-            expected: 0.0,
         }
     }
 
@@ -299,7 +299,9 @@ impl Points {
             }
         }
         odds_of.par_iter_mut().zip(pairs).for_each(|(odds, pair)| {
-            let of_rivals = sides.iter().map(|side| of_record[pair.rows[*side] as usize] - *odds);
+            let of_rivals = sides
+                .iter()
+                .map(|side| of_record[pair.rows[*side] as usize] - *odds);
             let all = 1.0 + *odds + of_rivals.sum::<f64>();
             *odds /= all;
         });
@@ -326,12 +328,18 @@ impl Points {
             }
         }
         self.even = f64::midpoint(low, high);
-        points.iter().map(|points| probability(*points, self.even)).collect()
+        points
+            .iter()
+            .map(|points| probability(*points, self.even))
+            .collect()
     }
 
     /// The points of a pair of records by its similarities: one per field, and that of the whole record.
     pub(crate) fn of_similarities(&self, similarities: &[Option<f64>]) -> Vec<f64> {
-        let row: Vec<u8> = similarities.iter().map(|similarity| level(*similarity)).collect();
+        let row: Vec<u8> = similarities
+            .iter()
+            .map(|similarity| level(*similarity))
+            .collect();
         self.columns(&row).collect()
     }
 
@@ -364,9 +372,8 @@ fn add(sums: &mut [[f64; LEVELS]], counts: &[[f64; LEVELS]]) {
 /// The points of the levels of a field by the numbers of pairs of the same thing and of others on each. Points never fall
 /// as the similarity grows: where the counts say so, neighbouring levels get their mean (isotonic regression).
 fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
-    let all = |counts: &[f64; LEVELS]| {
-        counts[1..].iter().sum::<f64>() + UNSEEN * (LEVELS - 1) as f64
-    };
+    let all =
+        |counts: &[f64; LEVELS]| counts[1..].iter().sum::<f64>() + UNSEEN * (LEVELS - 1) as f64;
     let (all_same, all_different) = (all(same), all(different));
     // Means of neighbouring levels: points, weight, number of levels.
     let mut means: Vec<(f64, f64, usize)> = Vec::with_capacity(LEVELS);
@@ -385,7 +392,12 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
         }
     }
     let mut points = [0.0; LEVELS];
-    let of_levels = means.iter().flat_map(|mean| std::iter::repeat_n(mean.0, mean.2));
-    points[1..].iter_mut().zip(of_levels).for_each(|(points, mean)| *points = mean);
+    let of_levels = means
+        .iter()
+        .flat_map(|mean| std::iter::repeat_n(mean.0, mean.2));
+    points[1..]
+        .iter_mut()
+        .zip(of_levels)
+        .for_each(|(points, mean)| *points = mean);
     points
 }

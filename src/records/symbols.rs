@@ -318,7 +318,9 @@ impl Lists {
                     let fields = tables.fields(row);
                     match field {
                         None => symbols.list(fields, equivalents, scratch),
-                        Some(field) => symbols.list(fields.skip(field).take(1), equivalents, scratch),
+                        Some(field) => {
+                            symbols.list(fields.skip(field).take(1), equivalents, scratch)
+                        }
                     }
                 })
                 .collect();

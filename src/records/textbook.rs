@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::Tables;
 use super::candidates::Pair;
 use super::words::{Equivalents, Words};
-use crate::pipeline::distance::edit_distance;
+use crate::pipeline::edit_distance;
 
 /// The points of two equal fields.
 const MOST: f64 = 100.0;
@@ -75,7 +75,9 @@ mod tests {
     fn table(records: &[&[&str]]) -> TokenBatch {
         let mut table = TokenBatch::default();
         for record in records {
-            record.iter().for_each(|field| table.push_token(field.as_bytes()));
+            record
+                .iter()
+                .for_each(|field| table.push_token(field.as_bytes()));
             table.finish_document();
         }
         table
@@ -83,9 +85,14 @@ mod tests {
 
     fn points_of(records: &[&[&str]], equivalents: &str) -> Vec<f64> {
         let first = table(records);
-        let tables = Tables { first: &first, second: None };
+        let tables = Tables {
+            first: &first,
+            second: None,
+        };
         let equivalents = Equivalents::parse(equivalents).unwrap();
-        FieldTexts::of_records(&tables, &equivalents).points([0, 1]).collect()
+        FieldTexts::of_records(&tables, &equivalents)
+            .points([0, 1])
+            .collect()
     }
 
     #[test]
@@ -128,7 +135,9 @@ mod tests {
     fn points_agree_with_a_slow_distance() {
         let text = |seed: u64| -> Vec<u32> {
             let length = fmix64(seed) % 14;
-            (0..length).map(|i| u32::try_from(fmix64(seed << 8 | i) % 3).unwrap()).collect()
+            (0..length)
+                .map(|i| u32::try_from(fmix64(seed << 8 | i) % 3).unwrap())
+                .collect()
         };
         for seed in 0..2000 {
             let (a, b) = (text(2 * seed), text(2 * seed + 1));

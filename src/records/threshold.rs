@@ -374,6 +374,10 @@ mod tests {
         assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
         let none = of_entities(&descending(far.collect()), (0.1, 1.0), None);
         assert!(none.unknown_because.is_some(), "{none:?}");
-        assert!(of_entities(&[], (1.0, 1.0), None).expected_precision.is_none());
+        assert!(
+            of_entities(&[], (1.0, 1.0), None)
+                .expected_precision
+                .is_none()
+        );
     }
 }

@@ -34,11 +34,10 @@ impl LinkReport {
     }
 
     fn rows_of(&self, field: &FieldPoints) -> Markup {
-        let name = self
-            .parameters
-            .fields
-            .get(field.field)
-            .map_or("", String::as_str);
+        let name = match field.field {
+            Some(field) => self.parameters.fields.get(field).map_or("", String::as_str),
+            None => "the whole record",
+        };
         html! {
             @for (i, level) in field.levels.iter().enumerate() {
                 tr {
