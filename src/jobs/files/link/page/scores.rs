@@ -68,7 +68,7 @@ impl LinkReport {
         match self.parameters.score {
             "points" => "score in points, each of which doubles the odds",
             "textbook" => "score in points, at most 100 for each field",
-            _ => "score: cosine of the weighted words of both records, from 0 to 1",
+            _ => "score: cosine of the weighted words, from 0 to 1",
         }
     }
 }
@@ -139,7 +139,7 @@ impl<'a> Chart<'a> {
             x if x > WIDTH - 50.0 => "end",
             _ => "middle",
         };
-        let per_bar = format!("pairs per {} of score", short(self.bin));
+        let per_bar = format!("per {} of score", short(self.bin));
         let bottom = BASES[1];
         html! {
             figure {
@@ -148,7 +148,7 @@ impl<'a> Chart<'a> {
                     desc { (accepted) " above, " (others) " below; the threshold is " (scored(threshold)) "." }
                     (self.bars_of(0, accepted, &per_bar))
                     (self.bars_of(1, others, &per_bar))
-                    text.strong x=(px(x)) y="10" text-anchor=(anchor) { "threshold " (scored(threshold)) }
+                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
                     @for score in self.ticks() {
                         line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
                         text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short(score)) }
@@ -168,7 +168,7 @@ impl<'a> Chart<'a> {
         html! {
             @let threshold = self.x(self.report.estimate.threshold);
             rect.links x=(px(threshold)) y=(px(base - HEIGHT - 4.0)) width=(px(SIDES[1] - threshold)) height=(px(HEIGHT + 4.0)) {}
-            text x=(px(SIDES[0])) y=(px(base - HEIGHT - 10.0)) { tspan.strong { (name) } ", " (per_bar) }
+            text x=(px(SIDES[0])) y=(px(base - HEIGHT - 10.0)) { tspan.strong { (name) } " " (per_bar) }
             @for pairs in ticks_of_counts(most) {
                 @let y = base - height(pairs as f64);
                 line.grid x1=(px(SIDES[0])) x2=(px(SIDES[1])) y1=(px(y)) y2=(px(y)) {}
