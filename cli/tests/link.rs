@@ -273,12 +273,12 @@ fn the_same_bytes_for_any_threads_and_format() {
         files
     };
     let expected = run("a.jsonl b.jsonl", 1);
-    assert_eq!(expected.len(), 2);
+    assert_eq!(expected.len(), 3);
     for threads in [2, 5] {
         assert!(run("a.jsonl b.jsonl", threads) == expected, "{threads}");
     }
     let of_one = run("a.jsonl", 1);
-    assert!(of_one.len() == 3 && run("a.jsonl", 3) == of_one);
+    assert!(of_one.len() == 4 && run("a.jsonl", 3) == of_one);
     let scores = |files: &BTreeMap<String, Vec<u8>>| -> Vec<Value> {
         let links = parse_lines(&files["links.jsonl"]).into_iter();
         links.map(|mut link| link["score"].take()).collect()

@@ -7,9 +7,14 @@ mod made_up;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use made_up::MadeUp;
 use serde_json::Value;
+use simgpu::io::FieldPath;
+use simgpu::jobs::{Link, LinkInMemory};
+use simgpu::progress::Silent;
 use simgpu_cli::bench::ResultsFolder;
 
 /// Measures the page once it is loaded, and posts the results to the page around it.
@@ -34,17 +39,44 @@ fn browser() -> Option<PathBuf> {
     named.or_else(|| known.into_iter().find(|path| path.is_file()))
 }
 
-/// Names and pages: made-up results of a long measurement, and the newest measured results.
-fn pages() -> Vec<(String, String)> {
+/// Names and pages, with the fewest labels of each: made-up results of a long measurement, the newest measured results,
+/// and links.
+fn pages() -> Vec<(String, String, u64)> {
     let place = tempfile::tempdir().unwrap();
     let mut made_up = ResultsFolder::create(place.path(), made_up::environment()).unwrap();
     made_up.tables = MadeUp::realistic().tables();
-    let mut pages = vec![("made up".to_owned(), made_up.page())];
+    let mut pages = vec![("made up".to_owned(), made_up.page(), 100)];
     if let Some(path) = newest() {
         let folder = ResultsFolder::read(&path).unwrap();
-        pages.push((path.display().to_string(), folder.page()));
+        pages.push((path.display().to_string(), folder.page(), 100));
+    }
+    for (name, threshold) in [("links", 0.5), ("few links", 0.02), ("no links", 0.99)] {
+        pages.push((name.to_owned(), links(threshold), 10));
     }
     pages
+}
+
+/// The report of links between records of made-up names.
+fn links(threshold: f64) -> String {
+    let names = |of: fn(u64) -> String| {
+        let names: ArrayRef = Arc::new(StringArray::from_iter_values((0..2000).map(of)));
+        let long: ArrayRef = Arc::new(StringArray::from_iter_values((0..2000).map(|i| {
+            let words: Vec<String> = (0..40)
+                .map(|k| format!("word{}", (i * 31 + k) % 977))
+                .collect();
+            words.join(" ") + &"x".repeat(200)
+        })));
+        [RecordBatch::try_from_iter([("name", names), ("text", long)]).unwrap()]
+    };
+    let a = names(|i| format!("name {} {}", i * i % 1009, i * 7 % 911));
+    let b = names(|i| format!("{} {}", i * i % 1009, i * 11 % 911));
+    let task = Link {
+        threshold: Some(threshold),
+        ..Link::default()
+    };
+    let fields = ["name", "text"].map(FieldPath::new).into();
+    let found = LinkInMemory::new(&a, fields).with(&b).find(&task, &Silent);
+    found.unwrap().report.page()
 }
 
 /// The newest folder of results written by simgpu bench. Folder names begin with dates.
@@ -121,11 +153,11 @@ fn labels_are_readable() {
         eprintln!("skipped: no browser");
         return;
     };
-    for (name, page) in pages() {
+    for (name, page, least) in pages() {
         for width in WIDTHS {
             let found = measured(&browser, &page, width);
             assert_eq!(found["width"], width);
-            assert!(found["labels"].as_u64() > Some(100), "{name}: {found}");
+            assert!(found["labels"].as_u64() > Some(least), "{name}: {found}");
             for problem in ["overlapping", "cut_off", "small", "too_wide"] {
                 assert_eq!(
                     found[problem],

@@ -7,6 +7,7 @@ use arrow_schema::DataType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use simgpu::io::FieldPath;
 
 use crate::arrow::{Chunks, column_of, import_all, of_arrow};
 use crate::errors::parameter_error;
@@ -99,6 +100,11 @@ impl<'py> Frame<'py> {
     }
 }
 
+/// The column of this name, whatever dots are in it.
+pub(crate) fn path(name: &str) -> FieldPath {
+    FieldPath::new(&name.replace('\\', r"\\").replace('.', r"\."))
+}
+
 /// The names of columns.
 fn named(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let names = names.try_iter()?;
@@ -108,8 +114,10 @@ fn named(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 fn no_table(data: &Bound<'_, PyAny>, called: &str) -> PyErr {
     let kind = data.get_type().name();
     let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+    // What is called by one letter is one table.
+    let are = if called.len() == 1 { "is" } else { "are" };
     PyTypeError::new_err(format!(
-        "{called} are of type {kind}; give a data frame, an Arrow table, or a dict of columns"
+        "{called} {are} of type {kind}; give a data frame, an Arrow table, or a dict of columns"
     ))
 }
 

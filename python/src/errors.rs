@@ -65,7 +65,17 @@ pub(crate) fn parameter_error(py: Python<'_>, message: impl Into<String>) -> PyE
 
 /// An `InputError` about the document at `row`.
 pub(crate) fn input_error(py: Python<'_>, row: usize, problem: &str, remedy: &str) -> PyErr {
-    let message = format!("row {row}: {problem}; {remedy}");
+    input_error_at(py, (&format!("row {row}"), row), problem, remedy)
+}
+
+/// An `InputError` about a row, with what messages call it.
+pub(crate) fn input_error_at(
+    py: Python<'_>,
+    (place, row): (&str, usize),
+    problem: &str,
+    remedy: &str,
+) -> PyErr {
+    let message = format!("{place}: {problem}; {remedy}");
     raise(py, "InputError", message, |exception| {
         exception.setattr("row", row)?;
         exception.setattr("problem", problem)

@@ -5,14 +5,14 @@ use std::time::Instant;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::jobs::Outcome;
-use simgpu::progress::StageTime;
+use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;
 use simgpu_cli::commands::pairs::PairsArguments;
-use simgpu_cli::commands::{dedup, pairs, sign};
+use simgpu_cli::commands::{dedup, link, pairs, sign};
 
 use crate::errors::{of_run, parameter_error, warn};
-use crate::options::Options;
+use crate::options::{Options, process};
 use crate::pool;
 use crate::progress::Display;
 
@@ -135,11 +135,50 @@ pub(crate) fn sign_files<'py>(
     report(py, &outcome, &arguments.summary(&outcome))
 }
 
+/// Links the records of files. The options are those of `simgpu.link_files`.
+#[pyfunction]
+pub(crate) fn link_files<'py>(
+    py: Python<'py>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = Options(options);
+    let a = options.path("a")?;
+    let fields = options.fields()?;
+    let arguments = link::Arguments {
+        a: a.ok_or_else(|| parameter_error(py, "a is None; give the path of a file"))?,
+        b: options.path("b")?,
+        fields,
+        output: options.path("output")?,
+        overwrite: options.switch("overwrite")?,
+        dry_run: options.switch("dry_run")?,
+        report: None,
+        format: options.choice("format")?,
+        delimiter: options.delimiter()?,
+        id_field: options.optional("id_field", "the name of a field, as a str")?,
+        unique_ids: options.switch("unique_ids")?,
+        on_bad_record: options.choice("on_bad_record")?,
+        equivalents: options.path("equivalents")?,
+        matching: options.optional_choice("match")?,
+        threshold: options.optional("threshold", "a number")?,
+        share: options.optional("share", "a number above 0 and up to 1")?,
+        process: process(),
+    };
+    if arguments.output.is_none() && !arguments.dry_run {
+        let message = "output is None; give a folder for the results, or dry_run=True";
+        return Err(parameter_error(py, message));
+    }
+    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    let mut json = Vec::new();
+    outcome.report.write_json(&mut json)?;
+    let times = (&outcome.timings, outcome.elapsed_s);
+    report_of(py, json, times, &arguments.summary(&outcome))
+}
+
 /// Runs on the pool, with the progress and the threads that the options name.
-fn run(
+fn run<T: Send>(
     options: &Options<'_>,
-    execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<Outcome> + Send,
-) -> PyResult<Outcome> {
+    execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
+) -> PyResult<T> {
     let py = options.py();
     let start = Instant::now();
     let threads = options.threads()?;
@@ -158,13 +197,22 @@ fn run(
 fn report<'py>(py: Python<'py>, outcome: &Outcome, summary: &Lines) -> PyResult<Bound<'py, PyAny>> {
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
+    report_of(py, json, (&outcome.timings, outcome.elapsed_s), summary)
+}
+
+fn report_of<'py>(
+    py: Python<'py>,
+    json: Vec<u8>,
+    (timings, elapsed_s): (&Timings, f64),
+    summary: &Lines,
+) -> PyResult<Bound<'py, PyAny>> {
     let data = py.import("json")?.call_method1("loads", (json,))?;
-    let timings = outcome.timings.0.iter().map(|time| timing(py, time));
+    let timings = timings.0.iter().map(|time| timing(py, time));
     let timings = timings.collect::<PyResult<Vec<_>>>()?;
     py.import("simgpu._report")?.getattr("Report")?.call1((
         data,
         summary.0.clone(),
-        outcome.elapsed_s,
+        elapsed_s,
         timings,
     ))
 }

@@ -39,6 +39,8 @@ mod columns;
 
 mod ratings;
 
+mod links;
+
 mod files;
 
 mod tools;
@@ -60,6 +62,8 @@ mod _simgpu {
     use super::index::{
         MinHashLsh, MinHashLshForest, optimal_bands, optimal_containment_bands, optimal_partitions,
     };
+    #[pymodule_export]
+    use super::links::link_records;
     #[pymodule_export]
     use super::memory::{dedup_in_memory, pairs_in_memory};
     #[pymodule_export]
@@ -84,7 +88,7 @@ mod _simgpu {
     use super::command::command;
 
     #[pymodule_export]
-    use super::files::{dedup_files, pairs_files, pairs_signatures, sign_files};
+    use super::files::{dedup_files, link_files, pairs_files, pairs_signatures, sign_files};
 
     #[pymodule_export]
     use super::tools::{compare, devices, selftest, tune};

@@ -55,7 +55,7 @@ impl<'py> Options<'py> {
         value.ok_or_else(|| PyTypeError::new_err(format!("{name} is None; give {expected}")))
     }
 
-    fn switch(&self, name: &str) -> PyResult<bool> {
+    pub(crate) fn switch(&self, name: &str) -> PyResult<bool> {
         self.required(name, "True or False")
     }
 
@@ -131,13 +131,6 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn input(&self) -> PyResult<InputArguments> {
-        let delimiter_name: Option<String> = self.optional("delimiter", "one character")?;
-        let delimiter = delimiter_name.map(|name| {
-            delimiter(&name).map_err(|remedy| {
-                let message = format!("delimiter is {name:?}; {remedy}");
-                parameter_error(self.py(), message)
-            })
-        });
         let text_field = self.strings("text_field")?;
         if text_field.is_empty() {
             let message = "text_field names no field; give one, or several";
@@ -146,7 +139,7 @@ impl<'py> Options<'py> {
         Ok(InputArguments {
             inputs: self.paths("inputs")?,
             format: self.choice("format")?,
-            delimiter: delimiter.transpose()?,
+            delimiter: self.delimiter()?,
             hidden: self.switch("hidden")?,
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
@@ -160,6 +153,18 @@ impl<'py> Options<'py> {
             include: self.strings("include")?,
             exclude: self.strings("exclude")?,
         })
+    }
+
+    /// The character between two fields.
+    pub(crate) fn delimiter(&self) -> PyResult<Option<u8>> {
+        let name: Option<String> = self.optional("delimiter", "one character")?;
+        let parsed = name.map(|name| {
+            delimiter(&name).map_err(|remedy| {
+                let message = format!("delimiter is {name:?}; {remedy}");
+                parameter_error(self.py(), message)
+            })
+        });
+        parsed.transpose()
     }
 
     /// Where signatures are computed.
@@ -281,10 +286,7 @@ impl<'py> Options<'py> {
         Ok(RunArguments {
             sign: self.sign()?,
             batch_mib: self.required("batch_mib", MIB)?,
-            process: ProcessArguments {
-                threads: None,
-                quiet: true,
-            },
+            process: process(),
         })
     }
 
@@ -379,6 +381,14 @@ impl<'py> Options<'py> {
     pub(crate) fn threads(&self) -> PyResult<Option<usize>> {
         let threads: Option<NonZeroUsize> = self.optional("threads", "a number, at least 1")?;
         Ok(threads.map(NonZeroUsize::get))
+    }
+}
+
+/// The threads and messages of a command: pools and warnings are those of Python.
+pub(crate) fn process() -> ProcessArguments {
+    ProcessArguments {
+        threads: None,
+        quiet: true,
     }
 }
 

@@ -4,13 +4,13 @@ use arrow_array::RecordBatch;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use simgpu::Error;
-use simgpu::io::{FieldPath, NameFields, RatingFields};
+use simgpu::io::{NameFields, RatingFields};
 use simgpu::jobs::{RatingsInMemory, RatingsTask, Recommendees};
 use simgpu::ratings::RatedAs;
 use simgpu_cli::arguments::OnBadRecordArgument;
 use simgpu_cli::commands::ratings::{HoldOutArgument, NeighbourArguments};
 
-use crate::columns::Frame;
+use crate::columns::{Frame, path};
 use crate::errors::{input_error, of_run, parameter_error, to_python};
 use crate::memory::Ids;
 use crate::options::Options;
@@ -188,11 +188,6 @@ const STARS: &str = "a number of stars";
 
 /// The column of times, if there is one.
 const TIMESTAMP: &str = "timestamp";
-
-/// The column of this name, whatever dots are in it.
-fn path(name: &str) -> FieldPath {
-    FieldPath::new(&name.replace('\\', r"\\").replace('.', r"\."))
-}
 
 /// One id, or several.
 fn ids_of(users: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {

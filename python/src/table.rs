@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
@@ -72,7 +73,7 @@ impl PyTable {
         self.0.num_rows()
     }
 
-    /// A column as a numpy array: int64, float64 with NaN for nulls, or object for strings.
+    /// A column as a numpy array: int64, float64 with NaN for nulls, or object for strings and lists.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.0.column_by_name(name).ok_or_else(|| {
             let names = self.column_names().join(", ");
@@ -93,7 +94,12 @@ impl PyTable {
                 options.set_item("dtype", "object")?;
                 let numpy = py.import("numpy")?;
                 let values = values_of(py, column)?;
-                numpy.call_method("array", (values,), Some(&options))
+                // Not from a list: lists of one length would become a matrix.
+                let array = numpy.call_method("empty", (values.len(),), Some(&options))?;
+                for (row, value) in values.into_iter().enumerate() {
+                    array.set_item(row, value)?;
+                }
+                Ok(array)
             }
         }
     }
@@ -157,6 +163,20 @@ pub(crate) fn table_of(columns: Vec<(String, String, Vec<Bound<'_, PyAny>>)>) ->
         let column: ArrayRef = match kind.as_str() {
             "Int64" => Arc::new(Int64Array::from(extracted::<i64>(values)?)),
             "Float64" => Arc::new(Float64Array::from(extracted::<f64>(values)?)),
+            list if list.starts_with("List") && list.contains("Int64") => {
+                let mut lists = ListBuilder::new(Int64Builder::new());
+                for list in extracted::<Vec<i64>>(values)? {
+                    lists.append_option(list.map(|list| list.into_iter().map(Some)));
+                }
+                Arc::new(lists.finish())
+            }
+            list if list.starts_with("List") => {
+                let mut lists = ListBuilder::new(StringBuilder::new());
+                for list in extracted::<Vec<String>>(values)? {
+                    lists.append_option(list.map(|list| list.into_iter().map(Some)));
+                }
+                Arc::new(lists.finish())
+            }
             _ => Arc::new(StringArray::from(extracted::<String>(values)?)),
         };
         Ok((name.as_str(), column))
@@ -171,12 +191,20 @@ fn extracted<'a, 'py: 'a, T: for<'b> FromPyObject<'b, 'py>>(
     values.collect()
 }
 
-/// The values of a column of integers, numbers, strings or bytes, as Python objects.
+/// The values of a column of integers, numbers, strings, bytes, or lists of these, as Python objects.
 fn values_of<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match column.data_type() {
         DataType::Int64 => objects(py, column.as_primitive::<Int64Type>().iter()),
         DataType::Float64 => objects(py, column.as_primitive::<Float64Type>().iter()),
         DataType::Int32 => objects(py, column.as_primitive::<Int32Type>().iter()),
+        DataType::List(_) => {
+            let lists = column.as_list::<i32>().iter();
+            let lists = lists.map(|list| match list {
+                Some(list) => Ok(PyList::new(py, values_of(py, &list)?)?.into_any()),
+                None => Ok(py.None().into_bound(py)),
+            });
+            lists.collect()
+        }
         DataType::Binary => objects(py, column.as_binary::<i32>().iter()),
         _ => objects(py, column.as_string::<i32>().iter()),
     }

@@ -24,6 +24,10 @@ PROGRAM = """
     keys = index.query(sketch)
     liked: simgpu.RatingsFound = simgpu.neighbours({"user": [1], "item": [2], "rating": [5]}, top=3)
     similar: np.ndarray = liked["similarity"]
+    people = {"name": ["Ann", "Bob"]}
+    linked: simgpu.LinksFound = simgpu.link(people, people, fields="name", threshold=0.5)
+    entities: simgpu.Table | None = linked.entities
+    precision: float | None = linked.expected_precision
     counts: dict[str, int] = simgpu.recommend(([1], [2], [5]), users=1).counts
     try:
         simgpu.dedup_files(["in.jsonl"], "out")

@@ -26,6 +26,8 @@ use crate::{Usage, terminal};
 ///
 /// entities.jsonl: one line per record, with its entity; for one input only.
 ///
+/// report.html: the report for people, with the scores and the pairs next to the threshold.
+///
 /// report.json: counts, parameters, threshold and expected precision; identical in every run with the same input and
 /// options.
 ///
@@ -177,13 +179,7 @@ impl Arguments {
             }
             (output, false) => output.as_deref(),
         };
-        for (i, field) in self.fields.iter().enumerate() {
-            check_field("fields", Some(field))?;
-            if self.fields[..i].contains(field) {
-                let twice = format!("`fields` names {field:?} twice; name each field once");
-                return Err(Usage::error(&twice));
-            }
-        }
+        self.check_fields()?;
         let fields = self.fields.iter().map(|field| FieldPath::new(field));
         let id = FieldPath::new(self.id_field.as_deref().unwrap_or("id"));
         let mut run = LinkRun::new(&inputs[0], fields.collect())
@@ -203,6 +199,21 @@ impl Arguments {
         Ok(run.link(&task, output)?)
     }
 
+    /// Refuses fields without a name, and those named twice.
+    ///
+    /// # Errors
+    /// A usage error that names the field.
+    pub fn check_fields(&self) -> anyhow::Result<()> {
+        for (i, field) in self.fields.iter().enumerate() {
+            check_field("fields", Some(field))?;
+            if self.fields[..i].contains(field) {
+                let twice = format!("`fields` names {field:?} twice; name each field once");
+                return Err(Usage::error(&twice));
+            }
+        }
+        Ok(())
+    }
+
     fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {
         let naming = Naming {
             format: self.format.format(),
@@ -214,7 +225,11 @@ impl Arguments {
         Ok(with_stdin(Inputs::find_with(names, naming)?))
     }
 
-    fn task(&self) -> anyhow::Result<Link> {
+    /// The parameters of the search.
+    ///
+    /// # Errors
+    /// A usage error if they contradict each other, or if the file of equal names cannot be used.
+    pub fn task(&self) -> anyhow::Result<Link> {
         let equivalents = match &self.equivalents {
             None => Equivalents::default(),
             Some(path) => {
@@ -225,7 +240,7 @@ impl Arguments {
         };
         if let (None, Some(_)) = (&self.b, self.matching) {
             return Err(Usage::error(
-                "`match` is for two inputs: the records of one form entities of any size; omit `match`, or name B",
+                "`match` is for two inputs: the records of one form entities of any size; omit `match`, or give a second input",
             ));
         }
         Ok(Link {

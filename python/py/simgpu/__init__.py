@@ -1,9 +1,10 @@
 """Finds near-duplicate documents and similar sets: MinHash signatures, LSH, deduplication."""
 
 from ._dedup import Deduplicated, SimilarPairs, dedup, pairs
+from ._links import LinksFound, link
 from ._ratings import RatingsFound, hold_out, neighbours, recommend
 from ._simgpu import Scheme, Shingling, Signatures, Signer, Table
-from ._files import dedup_files, pairs_files, pairs_signatures, sign_files
+from ._files import dedup_files, link_files, pairs_files, pairs_signatures, sign_files
 from ._report import Comparison, Device, Report, Selftest, Tuning
 from ._simgpu import version as _version
 from ._tools import compare, devices, selftest, tune
@@ -27,6 +28,7 @@ __all__ = [
     "Device",
     "Error",
     "InputError",
+    "LinksFound",
     "OutputError",
     "ParameterError",
     "RatingsFound",
@@ -47,6 +49,8 @@ __all__ = [
     "dedup_files",
     "devices",
     "hold_out",
+    "link",
+    "link_files",
     "neighbours",
     "pairs",
     "pairs_files",

@@ -345,3 +345,54 @@ Args:{_INPUT}
         selects the format: ``.parquet``, a table of ids and signatures; ``.npy``, a matrix of
         shape (documents, num_perm) without ids, with its parameters in
         ``.npy.json``.{_OPTIONS}{_RAISES}"""
+
+
+def link_files(
+    a: Path,
+    b: Path | None = None,
+    output: Path | None = None,
+    *,
+    fields: str | Iterable[str],
+    format: Format = "auto",
+    delimiter: str | None = None,
+    id_field: str | None = None,
+    unique_ids: bool = False,
+    on_bad_record: Literal["fail", "skip"] = "fail",
+    match: Literal["one-to-one", "many-to-one", "many-to-many"] | None = None,
+    threshold: float | None = None,
+    share: float | None = None,
+    equivalents: Path | None = None,
+    threads: int | None = None,
+    overwrite: bool = False,
+    dry_run: bool = False,
+    progress: Progress = None,
+) -> Report:
+    return _simgpu.link_files(locals())
+
+
+link_files.__doc__ = f"""Links the records of two files, or of one, that describe the same thing.
+
+Writes into the folder ``output``: ``links.jsonl``; with one input, ``entities.jsonl``;
+``report.html``, the report for people; ``report.json``; ``run.json``. ``link`` takes data frames.
+
+Args:
+    a: The path of a file of records: JSON Lines, a JSON array, CSV, TSV, Parquet or Arrow, also
+        compressed; or of a folder or a glob of such files.
+    b: The path of records to link those of ``a`` to; without it, records of ``a`` are linked to
+        each other.
+    output: Folder for the results; ``None`` only with ``dry_run``.
+    fields: Fields to compare, one or several. ``a.b`` is the field ``b`` of the object ``a``.
+    format: Format of the inputs; ``"auto"`` decides by the ending of each name.
+    delimiter: Character between two fields of CSV or TSV; by default a comma or a tab.
+    id_field: Field with the id, which every record must have. By default ``id`` where every record
+        has one, else all ids are ``FILE:ROW``.
+    unique_ids: Fail if an id is missing, or occurs twice in one input.
+    on_bad_record: ``"fail"``, or ``"skip"`` to omit, count and list records that cannot be read.
+    match: With two inputs, how many partners a record may have: ``"one-to-one"``, the default;
+        ``"many-to-one"``, one for each record of ``a``; or ``"many-to-many"``, every pair that
+        reaches the threshold.
+    threshold: Least score of a link; by default what the runners-up suggest.
+    share: With two inputs, share of the records of the smaller one that have a partner, above 0
+        and up to 1; by default estimated.
+    equivalents: File of equal names: one set per line, separated by commas.
+    threads, overwrite, dry_run, progress: As for ``dedup_files``.{_RAISES}"""

@@ -99,7 +99,7 @@ impl LinkReport {
                     }
                 }
                 @if self.has_two() {
-                    @if let Some(share) = estimate.share {
+                    @if let Some(share) = self.parameters.share.or(estimate.share) {
                         li {
                             strong { (percent(share)) } br;
                             "of the records of " (self.smaller()) " have a partner, "
@@ -226,5 +226,113 @@ impl LinkReport {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::jobs::files::link::{HistogramBin, LinkParameters};
+    use crate::jobs::linked::{LinkCounts, ScoreBin};
+    use crate::records::{Estimate, FieldPoints, LevelPoints};
+
+    /// A report whose score is points.
+    fn report() -> LinkReport {
+        let level = |least, of_same, of_different, points| LevelPoints {
+            least,
+            of_same,
+            of_different,
+            points,
+        };
+        let levels = vec![
+            level(Some(0.0), 0.05, 0.8, -4.0),
+            level(Some(0.5), 0.2, 0.1, 1.0),
+            level(Some(0.9), 0.75, 0.1, 2.91),
+            level(None, 0.1, 0.1, 0.0),
+        ];
+        let names = ["name <b>", "year"].map(str::to_owned);
+        LinkReport {
+            simgpu_report: 1,
+            command: "link",
+            counts: LinkCounts {
+                records_a: 1_234_567,
+                records_b: 1000,
+                links: 1,
+                cut_records: 2,
+                crowded_records: 3,
+                ..LinkCounts::default()
+            },
+            parameters: LinkParameters {
+                fields: names.to_vec(),
+                id_field: "id".to_owned(),
+                matching: Some("one-to-one"),
+                score: "points",
+                threshold: None,
+                share: Some(0.5),
+                equivalents: 0,
+            },
+            floor: 0.1,
+            estimate: Estimate {
+                threshold: 3.25,
+                share: Some(0.5),
+                expected_precision: None,
+                unknown_because: Some("runners-up score as high".to_owned()),
+            },
+            points: Some(vec![
+                FieldPoints {
+                    field: 0,
+                    levels: levels.clone(),
+                },
+                FieldPoints { field: 1, levels },
+            ]),
+            histogram: (-40..=60)
+                .map(|score: i32| {
+                    let pairs = ScoreBin {
+                        accepted: u64::from(score.unsigned_abs()),
+                        runners_up: u64::from((60 - score).unsigned_abs().pow(2)),
+                    };
+                    HistogramBin::new(f64::from(score) / 2.0, pairs)
+                })
+                .collect(),
+            examples: vec![json!({
+                "id_a": "1", "id_b": 2, "score": 3.5, "similarities": {"name <b>": 0.75, "year": null},
+                "points": {"name <b>": 3.5, "year": 0.0}, "shared": [{"symbol": "bo_", "records": 2}],
+                "runner_up": null, "accepted": true, "values": [["Bob", "1990"], ["Bob J.", ""]],
+            })],
+            files: ["a.csv", "b.csv"]
+                .map(|name| FileReport {
+                    names: vec![name.to_owned()],
+                    records: 1000,
+                    repeated_ids: 0,
+                    empty_files: vec![],
+                    skipped: vec![],
+                })
+                .into(),
+        }
+    }
+
+    #[test]
+    fn points_have_a_table() {
+        let page = report().page();
+        for expected in [
+            "Points of each field",
+            "<td>0.500 to below 0.900</td><td class=\"number\">20.0 %</td><td class=\"number\">10.0 %</td>",
+            "<strong>+2.91</strong>",
+            "<strong>-4.00</strong>",
+            "missing in a record",
+            "name &lt;b&gt;",
+            "per 2 of score",
+            "each of which doubles the odds",
+            "<td class=\"number\">3.500</td>",
+            "1,234,567",
+            "50.0 %</strong><br>of the records of B have a partner, as given",
+            "unknown",
+            "runners-up score as high",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        assert!(!page.contains("<b>\""));
     }
 }

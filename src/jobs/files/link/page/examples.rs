@@ -21,7 +21,7 @@ impl LinkReport {
                 section {
                     h2 { "Pairs at the threshold" }
                     p.note {
-                        "Look here first: if rejected pairs describe the same thing, lower the threshold; if links do not, raise it."
+                        "Look here first: if rejected pairs describe the same thing, lower the threshold of " (format!("{:.4}", self.estimate.threshold)) "; if links do not, raise it."
                     }
                     div.sides {
                         div {
@@ -49,10 +49,12 @@ impl LinkReport {
             let value = example["values"][side][field].as_str();
             short(value.unwrap_or_default())
         };
+        // What the rejected pair lost a record to, mostly.
+        let is_better = example["runner_up"]["score"].as_f64() > example["score"].as_f64();
         let has_points = example["points"].is_object();
         html! {
             article {
-                p.score { "score " strong { (number(&example["score"])) } }
+                p.score { "score " strong { (exact(&example["score"])) } }
                 div.scroll { table {
                     thead { tr {
                         th { "field" }
@@ -82,7 +84,7 @@ impl LinkReport {
                     }
                 } }
                 p.note {
-                    "Rarest words that both have: "
+                    "Rarest words, or parts of words, that both have: "
                     @for (i, shared) in example["shared"].as_array().into_iter().flatten().enumerate() {
                         @if i > 0 { ", " }
                         b { bdi { (plain(&shared["symbol"])) } }
@@ -92,8 +94,8 @@ impl LinkReport {
                     br;
                     @match example["runner_up"].as_object() {
                         Some(other) => {
-                            "Runner-up: " bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
-                            ", score " (number(&other["score"])) "."
+                            (if is_better { "Better pair of one of them: " } else { "Runner-up: " }) bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
+                            ", score " (exact(&other["score"])) "."
                         }
                         None => "Neither record has another candidate.",
                     }
@@ -106,6 +108,13 @@ impl LinkReport {
 /// A number, or a dash for one that is missing.
 fn number(value: &Value) -> String {
     value.as_f64().map_or("–".to_owned(), scored)
+}
+
+/// A score with one more digit, so that it differs from the threshold.
+fn exact(value: &Value) -> String {
+    value
+        .as_f64()
+        .map_or("–".to_owned(), |score| format!("{score:.4}"))
 }
 
 /// A text or an integer.

@@ -26,26 +26,39 @@ impl LinkReport {
     /// The histogram, with the threshold.
     pub(super) fn scores(&self) -> Markup {
         let [accepted, others] = match self.has_two() {
-            true => ["Best pairs, one for each record", "Runners-up of these"],
+            true => ["Best pairs", "Runners-up"],
             false => ["Pairs within an entity", "Pairs of two entities"],
         };
         html! {
             section {
                 h2 { "Scores" }
-                p.note {
-                    @if self.has_two() {
-                        "The upper bars are the pairs that are links if they reach the threshold. The lower ones are runners-up: the pairs "
-                        "that would take their place if all of these were struck out, which shows how high wrong pairs score. "
-                        "The threshold is easy to choose where few bars of either kind are near it."
-                    } @else {
-                        "The upper bars are candidate pairs within an entity, and the lower ones candidate pairs of two entities. "
-                        "The threshold is easy to choose where few bars of either kind are near it."
-                    }
-                }
                 @match Chart::new(self) {
-                    Some(chart) => (chart.draw(accepted, others)),
+                    Some(chart) => {
+                        div.beside {
+                            (chart.draw(accepted, others))
+                            div { (self.how_to_read()) }
+                        }
+                    }
                     None => p { "No two records have a word in common." },
                 }
+            }
+        }
+    }
+
+    /// What the bars mean.
+    fn how_to_read(&self) -> Markup {
+        html! {
+            ul.sentences {
+                @if self.has_two() {
+                    li { b { "Blue: " } "the pairs that are links if they reach the threshold, each record with its best partner." }
+                    li { b { "Orange: " } "runners-up, which would take their place if all of these were struck out. They show how high wrong pairs score." }
+                } @else {
+                    li { b { "Blue: " } "candidate pairs within an entity." }
+                    li { b { "Orange: " } "candidate pairs of two entities." }
+                }
+                li { b { "Shaded: " } "scores from the threshold on." }
+                li { "The fewer pairs are near the threshold, the less depends on it." }
+                li { "Bars grow with the square root of the number of pairs, so that a few can be seen beside many." }
             }
         }
     }
@@ -55,7 +68,7 @@ impl LinkReport {
         match self.parameters.score {
             "points" => "score in points, each of which doubles the odds",
             "textbook" => "score in points, at most 100 for each field",
-            _ => "score: cosine of the weighted words of both records, from 0 to 1",
+            _ => "score: cosine of the weighted words, from 0 to 1",
         }
     }
 }
@@ -81,18 +94,23 @@ impl<'a> Chart<'a> {
         let bins = &report.histogram;
         let (first, last) = (bins.first()?.score, bins.last()?.score);
         let bin = step((last - first) / BARS).max(report.bin_width);
+        let is_cosine = report.parameters.score == "text";
         let mut bars: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
         for of_score in bins {
-            let bar = (of_score.score / bin + 1e-6).floor() as i64;
+            let mut bar = (of_score.score / bin + 1e-6).floor() as i64;
+            if is_cosine {
+                // A cosine of 1 is in the last bar below 1.
+                bar = bar.min((1.0 / bin).round() as i64 - 1);
+            }
             let pairs = bars.entry(bar).or_default();
             pairs[0] += of_score.pairs.accepted;
             pairs[1] += of_score.pairs.runners_up;
         }
         let least = (first / bin + 1e-6).floor() * bin;
         let greatest = (last / bin + 1e-6).floor() * bin + bin;
-        let ends = match report.parameters.score {
-            "text" => [0.0, greatest.max(1.0)],
-            _ => [least, greatest],
+        let ends = match is_cosine {
+            true => [0.0, 1.0],
+            false => [least, greatest],
         };
         Some(Chart {
             report,
@@ -117,18 +135,16 @@ impl<'a> Chart<'a> {
             x if x > WIDTH - 50.0 => "end",
             _ => "middle",
         };
-        let per_bar = format!("pairs per {} of score", short(self.bin));
+        let per_bar = format!("per {} of score", short(self.bin));
         let bottom = BASES[1];
         html! {
             figure {
                 svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 34.0)) } role="img" {
                     title { "Pairs by score" }
                     desc { (accepted) " above, " (others) " below; the threshold is " (scored(threshold)) "." }
-                    rect.links x=(px(x)) y="16" width=(px(SIDES[1] - x)) height=(px(bottom - 16.0)) {}
                     (self.bars_of(0, accepted, &per_bar))
                     (self.bars_of(1, others, &per_bar))
-                    line.threshold x1=(px(x)) x2=(px(x)) y1="14" y2=(px(bottom)) {}
-                    text.strong x=(px(x)) y="10" text-anchor=(anchor) { "threshold " (scored(threshold)) }
+                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
                     @for score in self.ticks() {
                         line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
                         text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short(score)) }
@@ -146,7 +162,9 @@ impl<'a> Chart<'a> {
         let height = |pairs: f64| HEIGHT * (pairs / most as f64).sqrt();
         let width = self.x(self.ends[0] + self.bin) - self.x(self.ends[0]);
         html! {
-            text.strong x=(px(SIDES[0])) y=(px(base - HEIGHT - 10.0)) { (name) ", " (per_bar) }
+            @let threshold = self.x(self.report.estimate.threshold);
+            rect.links x=(px(threshold)) y=(px(base - HEIGHT - 4.0)) width=(px(SIDES[1] - threshold)) height=(px(HEIGHT + 4.0)) {}
+            text x=(px(SIDES[0])) y=(px(base - HEIGHT - 10.0)) { tspan.strong { (name) } " " (per_bar) }
             @for pairs in ticks_of_counts(most) {
                 @let y = base - height(pairs as f64);
                 line.grid x1=(px(SIDES[0])) x2=(px(SIDES[1])) y1=(px(y)) y2=(px(y)) {}
@@ -161,6 +179,7 @@ impl<'a> Chart<'a> {
                     }
                 }
             }
+            line.threshold x1=(px(threshold)) x2=(px(threshold)) y1=(px(base - HEIGHT - 4.0)) y2=(px(base)) {}
             line.axis x1=(px(SIDES[0])) x2=(px(SIDES[1])) y1=(px(base)) y2=(px(base)) {}
         }
     }

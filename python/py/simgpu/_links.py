@@ -1,0 +1,130 @@
+"""Links between records that describe the same thing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _simgpu
+from ._dedup import _Rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._dedup import Progress
+    from ._files import Path
+    from ._simgpu import Table
+
+
+class LinksFound(_Rows):
+    """The links between records: a table with one row per link, by descending score, and what explains each.
+
+    It goes to Arrow as :class:`Table` does; ``found["score"]`` is a numpy array. The columns:
+
+    - ``row_a``, ``row_b``: the rows of both records in their tables, from 0. With one table, the first record of the
+      entity, and the one that joined it.
+    - ``id_a``, ``id_b``: their ids, if every record of the table has one.
+    - ``score``: from 0 to 1, rounded to six digits after the point, as the other scores are.
+    - ``similarity_<field>``: for each field, the cosine of its own words, from 0 to 1; null if either record has none.
+    - ``shared``, ``shared_records``: lists of the rarest words, or parts of words, that both records have, five at
+      most, and of the number of records that have each. ``_`` is the beginning or the end of a word.
+    - ``runner_up_row_a``, ``runner_up_row_b``, with their ids, and ``runner_up_score``: the best other candidate pair of
+      either record; null if there is none. ``distance`` is the score of the link less this one.
+    """
+
+    table: Table
+    """The links."""
+
+    entities: Table | None
+    """The entity of every good record of one table, one row per record; ``None`` with two tables. Columns: ``row``;
+    ``entity``, the row of the first record of the entity; with ids, ``id`` and ``entity_id``; and ``score``, that with
+    the first record, null for this record itself."""
+
+    counts: dict[str, int]
+    """The counts of records, candidates and links, as in the report of the command ``link``."""
+
+    report: dict[str, Any]
+    """Counts, parameters, the threshold and what is expected of it, histogram and examples, as the command reports
+    them."""
+
+    page: str
+    """The report as a page of HTML, for people: what the command writes to ``report.html``."""
+
+    def __init__(
+        self, table: Table, entities: Table | None, report: dict[str, Any], page: str
+    ) -> None:
+        self.table = table
+        self.entities = entities
+        self.counts = report["counts"]
+        self.report = report
+        self.page = page
+
+    @property
+    def links(self) -> Table:
+        """The links: the same as ``table``."""
+        return self.table
+
+    @property
+    def threshold(self) -> float:
+        """The least score of a link."""
+        return self.report["estimate"]["threshold"]
+
+    @property
+    def expected_precision(self) -> float | None:
+        """The expected share of correct links, from 0 to 1; ``None`` if it cannot be told: then
+        ``report["estimate"]["unknown_because"]`` says why."""
+        return self.report["estimate"]["expected_precision"]
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        if self.entities is None:
+            among = f"between {counts['records_a']} and {counts['records_b']} records"
+        else:
+            among = f"among {counts['records_a']} records, {counts['entities']} entities"
+        return f"<LinksFound: {len(self)} links {among}>"
+
+
+def link(
+    a: Any,
+    b: Any = None,
+    *,
+    fields: str | Iterable[str],
+    id: str | None = None,
+    unique_ids: bool = False,
+    on_bad_record: str = "fail",
+    match: str | None = None,
+    threshold: float | None = None,
+    share: float | None = None,
+    equivalents: Path | Iterable[Iterable[str]] | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> LinksFound:
+    """Finds the records of two tables, or of one, that describe the same thing.
+
+    Compares words and windows of three characters of the chosen fields, each weighted by its rarity, and needs no
+    labelled examples. The options are those of the command ``simgpu link``; :func:`link_files` reads files.
+
+    Args:
+        a: The records, one per row: a data frame of pandas or polars, an Arrow table or stream, or a dict of columns.
+        b: The records to link those of ``a`` to; without it, records of ``a`` are linked to each other.
+        fields: The columns to compare, one or several: texts, numbers or dates. A null counts as missing.
+        id: The column of ids, which every record must have, integers or strings. By default ``"id"`` where every record
+            of a table has one; without ids, ``row_a`` and ``row_b`` say which records are linked.
+        unique_ids: Fail if an id is missing, or occurs twice in one table.
+        on_bad_record: ``"fail"``, or ``"skip"`` to leave out, count and report rows that cannot be used.
+        match: With two tables, how many partners a record may have: ``"one-to-one"``, the default; ``"many-to-one"``, one
+            for each record of ``a``; or ``"many-to-many"``, every pair that reaches the threshold.
+        threshold: The least score of a link; by default what the runners-up suggest.
+        share: With two tables, the share of the records of the smaller one that have a partner, above 0 and up to 1; by
+            default estimated.
+        equivalents: Equal names, such as ``[["William", "Bill", "Will"], ["Robert", "Bob"]]``, or the path of a file
+            with one set per line, separated by commas. Each is replaced by the first of its set.
+        threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, or one per core that this process may use.
+        progress: True draws a bar; a function gets (stage, done, total) and stops the work if it returns False.
+
+    Raises:
+        ParameterError: An argument is unknown, out of range or contradicts another one, or names no column.
+        TypeError: The records, or a column, are of another type.
+        InputError: A record cannot be used; ``row`` says which, and ``problem`` why.
+        StoppedError: The progress function stopped the work.
+    """
+    return LinksFound(*_simgpu.link_records(locals()))

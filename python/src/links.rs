@@ -1,0 +1,206 @@
+//! Links between the records of tables. `simgpu/_links.py` gives the result its shape.
+
+use std::path::PathBuf;
+
+use arrow_array::RecordBatch;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use simgpu::Error;
+use simgpu::jobs::LinkInMemory;
+use simgpu::records::Equivalents;
+use simgpu_cli::arguments::{FormatArgument, OnBadRecordArgument};
+use simgpu_cli::commands::link;
+
+use crate::columns::{Frame, path};
+use crate::errors::{OrRaise, input_error_at, of_run, parameter_error, to_python};
+use crate::options::{Options, process};
+use crate::pool;
+use crate::progress::Display;
+use crate::table::PyTable;
+
+/// The links, the entities of one table, the report, and the report as a page.
+type Found<'py> = (PyTable, Option<PyTable>, Bound<'py, PyAny>, String);
+
+/// Links the records of one table or two. The options are those of `simgpu.link`.
+#[pyfunction]
+pub(crate) fn link_records<'py>(
+    py: Python<'py>,
+    options: Bound<'py, PyDict>,
+) -> PyResult<Found<'py>> {
+    let options = Options(options);
+    let has_two = options.value("b")?.is_some();
+    let names = options.equal_names()?;
+    let arguments = options.link_arguments(has_two, &names)?;
+    let mut task = arguments.task().map_err(|error| of_run(py, error))?;
+    if let Names::Sets(equivalents) = names {
+        task.equivalents = equivalents;
+    }
+    let (a, b) = (
+        options.records("a", &arguments)?,
+        has_two
+            .then(|| options.records("b", &arguments))
+            .transpose()?,
+    );
+    let fields = arguments.fields.iter().map(|name| path(name)).collect();
+    let id = path(arguments.id_field.as_deref().unwrap_or("id"));
+    let id_required = arguments.id_field.is_some() || arguments.unique_ids;
+    let mut search = LinkInMemory::new(&a, fields)
+        .id_field(id, id_required)
+        .on_bad_record(arguments.on_bad_record.resolve())
+        .unique_ids(arguments.unique_ids);
+    if let Some(b) = &b {
+        search = search.with(b);
+    }
+    let mut display = Display::new(options.value("progress")?)?;
+    let found = pool::run(py, options.threads()?, &mut display, |progress| {
+        Ok(search.find(&task, progress))
+    })?;
+    let found = found.map_err(|error| raised(py, error, has_two))?;
+    let mut json = Vec::new();
+    found.report.write_json(&mut json)?;
+    let report = py.import("json")?.call_method1("loads", (json,))?;
+    let entities = found.entities.map(|rows| PyTable::of_batches(&[rows]));
+    Ok((
+        PyTable::of_batches(&[found.links])?,
+        entities.transpose()?,
+        report,
+        found.report.page(),
+    ))
+}
+
+/// The exception for an error about records: rows have no file.
+fn raised(py: Python<'_>, error: Error, has_two: bool) -> PyErr {
+    let place = |table: &std::path::Path, row: u64| match has_two {
+        true => format!("row {row} of {}", table.display()),
+        false => format!("row {row}"),
+    };
+    let number = |row| usize::try_from(row).unwrap_or(usize::MAX);
+    match error {
+        Error::BadRecord(bad) => {
+            let remedy = "correct it, or pass on_bad_record=\"skip\" to leave out such rows";
+            let place = place(&bad.file, bad.row);
+            input_error_at(py, (&place, number(bad.row)), &bad.problem, remedy)
+        }
+        Error::NoGoodRecord(bad) => {
+            let problem = format!("{}, and no row can be used", bad.problem);
+            let remedy = "choose other columns by id and fields, or correct the rows";
+            let place = place(&bad.file, bad.row);
+            input_error_at(py, (&place, number(bad.row)), &problem, remedy)
+        }
+        error => to_python(py, error),
+    }
+}
+
+impl<'py> Options<'py> {
+    /// The fields to compare.
+    pub(crate) fn fields(&self) -> PyResult<Vec<String>> {
+        let fields = self.strings("fields")?;
+        if fields.is_empty() {
+            let message = "fields names no field; give one, or several";
+            return Err(parameter_error(self.py(), message));
+        }
+        Ok(fields)
+    }
+
+    /// The arguments of the command for tables in memory, checked.
+    fn link_arguments(&self, has_two: bool, names: &Names) -> PyResult<link::Arguments> {
+        let on_bad_record: OnBadRecordArgument = self.choice("on_bad_record")?;
+        let arguments = link::Arguments {
+            a: PathBuf::from("a"),
+            b: has_two.then(|| PathBuf::from("b")),
+            fields: self.fields()?,
+            output: None,
+            overwrite: false,
+            dry_run: true,
+            report: None,
+            format: FormatArgument::Auto,
+            delimiter: None,
+            id_field: self.optional("id", "the name of a column, as a str")?,
+            unique_ids: self.switch("unique_ids")?,
+            on_bad_record,
+            equivalents: match names {
+                Names::File(path) => Some(path.clone()),
+                Names::Sets(_) => None,
+            },
+            matching: self.optional_choice("match")?,
+            threshold: self.optional("threshold", "a number")?,
+            share: self.optional("share", "a number above 0 and up to 1")?,
+            process: process(),
+        };
+        let checked = arguments.check_fields();
+        checked.map_err(|error| of_run(self.py(), error))?;
+        Ok(arguments)
+    }
+
+    /// Equal names: the path of a file, or sets.
+    fn equal_names(&self) -> PyResult<Names> {
+        let Some(value) = self.value("equivalents")? else {
+            return Ok(Names::Sets(Equivalents::default()));
+        };
+        if let Ok(path) = value.extract::<PathBuf>() {
+            return Ok(Names::File(path));
+        }
+        let wrong = || {
+            PyTypeError::new_err(
+                "equivalents are no sets of equal names; give the path of a file, or a list such as [[\"William\", \"Bill\"]]",
+            )
+        };
+        let mut lines = String::new();
+        for set in value.try_iter().map_err(|_| wrong())? {
+            let set = set?;
+            if set.is_instance_of::<PyString>() {
+                return Err(wrong());
+            }
+            let names = set.try_iter().map_err(|_| wrong())?;
+            let names = names.map(|name| name?.extract::<String>().map_err(|_| wrong()));
+            let names: Vec<String> = names.collect::<PyResult<_>>()?;
+            if let Some(name) = names.iter().find(|name| name.contains([',', '\n', '\r'])) {
+                let message =
+                    format!("equivalents have {name:?}, which is not one word; give single words");
+                return Err(parameter_error(self.py(), message));
+            }
+            // The blank keeps a first name that begins with # from being a comment.
+            lines.push(' ');
+            lines.push_str(&names.join(","));
+            lines.push('\n');
+        }
+        let equivalents = Equivalents::parse(&lines).or_raise(self.py())?;
+        Ok(Names::Sets(equivalents))
+    }
+
+    /// The columns of a table that are needed.
+    fn records(
+        &self,
+        name: &'static str,
+        arguments: &link::Arguments,
+    ) -> PyResult<[RecordBatch; 1]> {
+        let records: Bound<'_, PyAny> = self.required(name, "a data frame")?;
+        if records.extract::<PathBuf>().is_ok() {
+            let message = format!("{name} is a path; for files, call simgpu.link_files");
+            return Err(PyTypeError::new_err(message));
+        }
+        let frame = Frame::new(&records, name)?;
+        let fields = &arguments.fields;
+        let mut columns: Vec<(&str, &str)> = Vec::new();
+        let id = arguments.id_field.as_deref().unwrap_or("id");
+        let is_id = |known: &String| known == id;
+        let is_needed = arguments.id_field.is_some() || arguments.unique_ids;
+        if is_needed || frame.names().iter().any(is_id) {
+            columns.push(("id", id));
+        }
+        let compared = fields.iter().filter(|field| {
+            let is_taken = !columns.is_empty() && is_id(field);
+            !is_taken
+        });
+        let compared: Vec<(&str, &str)> = compared.map(|field| ("fields", &**field)).collect();
+        columns.extend(compared);
+        Ok([frame.columns(&columns)?])
+    }
+}
+
+/// Equal names.
+enum Names {
+    File(PathBuf),
+    Sets(Equivalents),
+}
