@@ -223,6 +223,7 @@ fn by_number(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -
         expected_precision: of_as_many
             .expected_precision
             .filter(|_| unknown_because.is_none()),
+        expected_recall: None,
         unknown_because,
     }
 }
@@ -256,7 +257,11 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link
             Matching::ManyToOne | Matching::ManyToMany => first,
         },
     };
-    let estimate = of_rounds(&of_round, task.share, task.threshold);
+    let partners = match scorer {
+        Scorer::Points(points) => Some(points.expected),
+        Scorer::Text | Scorer::Textbook(_) => None,
+    };
+    let estimate = of_rounds(&of_round, task.share, task.threshold, partners);
     let [first_round, ..] = found;
     let reaches = |place: &usize| pairs[*place].score >= estimate.threshold;
     let places = match task.matching {

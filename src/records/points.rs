@@ -44,6 +44,9 @@ const LEAST_PAIRS: f64 = 10.0;
 /// The least difference, in points, that the similarity of the whole record must make.
 const LEAST_RISE: f64 = 1.0;
 
+/// Odds of one to two to this power are none.
+const LEAST_LIKELY: f64 = 40.0;
+
 /// Pairs that a thread takes at a time. Sums are added up by chunks, so that they do not depend on threads.
 const CHUNK: usize = 1 << 14;
 
@@ -134,6 +137,31 @@ impl Levels {
         }
         Ok(Levels { of_pairs, columns })
     }
+
+    /// The sums of the weights of all pairs by column and level.
+    fn counts(&self, weights: &[f64]) -> Vec<[f64; LEVELS]> {
+        let columns = self.columns;
+        let zero = || vec![[0.0; LEVELS]; columns];
+        let parts: Vec<Vec<[f64; LEVELS]>> = self
+            .of_pairs
+            .par_chunks(CHUNK * columns)
+            .zip(weights.par_chunks(CHUNK))
+            .map(|(rows, weights)| {
+                let mut sums = zero();
+                let rows = rows.chunks_exact(columns).zip(weights);
+                // Most pairs are hardly likely.
+                for (row, weight) in rows.filter(|(_, weight)| **weight > 0.0) {
+                    for (sums, level) in sums.iter_mut().zip(row) {
+                        sums[usize::from(*level)] += weight;
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut sums = zero();
+        parts.iter().for_each(|part| add(&mut sums, part));
+        sums
+    }
 }
 
 /// What is known of the pairs before points are learned.
@@ -154,6 +182,8 @@ pub(crate) struct Points {
     different: Vec<[f64; LEVELS]>,
     /// The score at which a pair is of the same thing as likely as not.
     even: f64,
+    /// The expected number of pairs of the same thing.
+    pub(crate) expected: f64,
 }
 
 impl Points {
@@ -177,7 +207,8 @@ impl Points {
                 "some {begun:.0} candidate pairs look like pairs of the same thing, and {LEAST_PAIRS} are the fewest to learn from"
             )));
         }
-        let mut points = Points::from_counts(levels, &likely);
+        let of_all = levels.counts(&vec![1.0; pairs.len()]);
+        let mut points = Points::from_likely(levels, &likely, &of_all);
         for _ in 0..ROUNDS {
             likely = match start {
                 Start::OnePartner { both, .. } => {
@@ -187,10 +218,10 @@ impl Points {
                 Start::FirstPairs(count) => points.expect_pairs(levels, *count as f64),
             };
             let before = points.even;
-            points = Points::from_counts(levels, &likely);
+            points = Points::from_likely(levels, &likely, &of_all);
             points.even = before;
         }
-        let left: f64 = likely.iter().sum();
+        let left = points.expected;
         if left < LEAST_PAIRS {
             return Err(Error::CannotLearn(format!(
                 "of some {begun:.0} pairs that look alike {left:.0} remained as their fields were compared"
@@ -212,49 +243,23 @@ impl Points {
         self.even + 99_f64.log2()
     }
 
-    /// The shares of the levels among the pairs by their probabilities, and the points that follow.
-    fn from_counts(levels: &Levels, likely: &[f64]) -> Self {
-        let columns = levels.columns;
-        let zero = || vec![[0.0; LEVELS]; columns];
-        let parts: Vec<[Vec<[f64; LEVELS]>; 2]> = levels
-            .of_pairs
-            .par_chunks(CHUNK * columns)
-            .zip(likely.par_chunks(CHUNK))
-            .map(|(rows, likely)| {
-                let [mut same, mut different] = [zero(), zero()];
-                for (row, likely) in rows.chunks_exact(columns).zip(likely) {
-                    for (column, level) in row.iter().enumerate() {
-                        same[column][usize::from(*level)] += likely;
-                        different[column][usize::from(*level)] += 1.0 - likely;
-                    }
-                }
-                [same, different]
-            })
-            .collect();
-        let [mut same, mut different] = [zero(), zero()];
-        for [of_same, of_different] in &parts {
-            add(&mut same, of_same);
-            add(&mut different, of_different);
-        }
-        let of_level = same
+    /// The points that follow from the probabilities of the pairs. `of_all` counts all pairs by column and level.
+    fn from_likely(levels: &Levels, likely: &[f64], of_all: &[[f64; LEVELS]]) -> Self {
+        let same = levels.counts(likely);
+        let different: Vec<[f64; LEVELS]> = of_all
             .iter()
-            .zip(&different)
-            .map(|(same, different)| points_of(same, different))
+            .zip(&same)
+            .map(|(all, same)| std::array::from_fn(|level| (all[level] - same[level]).max(0.0)))
             .collect();
-        let shares = |mut counts: Vec<[f64; LEVELS]>| {
-            for of_column in &mut counts {
-                let all: f64 = of_column.iter().sum();
-                of_column
-                    .iter_mut()
-                    .for_each(|count| *count /= all.max(1.0));
-            }
-            counts
-        };
+        let of_level = same.iter().zip(&different);
         Points {
-            of_level,
+            of_level: of_level
+                .map(|(same, different)| points_of(same, different))
+                .collect(),
             same: shares(same),
             different: shares(different),
             even: 0.0,
+            expected: likely.iter().sum(),
         }
     }
 
@@ -286,24 +291,32 @@ impl Points {
         likely: &[f64],
     ) -> Vec<f64> {
         let prior = likely.iter().sum::<f64>() / likely.len() as f64;
-        let odds = prior / (1.0 - prior).max(f64::MIN_POSITIVE);
-        self.even = -odds.log2();
+        self.even = ((1.0 - prior) / prior).max(f64::MIN_POSITIVE).log2();
         let mut odds_of = self.of_pairs(levels);
-        odds_of
-            .par_iter_mut()
-            .for_each(|points| *points = points.clamp(-80.0, 80.0).exp2() * odds);
+        odds_of.par_iter_mut().for_each(|points| {
+            let log = *points - self.even;
+            *points = if log < -LEAST_LIKELY {
+                0.0
+            } else {
+                log.min(80.0).exp2()
+            };
+        });
         let mut of_record = vec![0.0; records];
         for (odds, pair) in odds_of.iter().zip(pairs) {
-            for side in sides {
-                of_record[pair.rows[*side] as usize] += odds;
+            if *odds > 0.0 {
+                for side in sides {
+                    of_record[pair.rows[*side] as usize] += odds;
+                }
             }
         }
         odds_of.par_iter_mut().zip(pairs).for_each(|(odds, pair)| {
-            let of_rivals = sides
-                .iter()
-                .map(|side| of_record[pair.rows[*side] as usize] - *odds);
-            let all = 1.0 + *odds + of_rivals.sum::<f64>();
-            *odds /= all;
+            if *odds > 0.0 {
+                let rivals = sides
+                    .iter()
+                    .map(|side| of_record[pair.rows[*side] as usize] - *odds);
+                let all = 1.0 + *odds + rivals.sum::<f64>();
+                *odds /= all;
+            }
         });
         odds_of
     }
@@ -311,7 +324,10 @@ impl Points {
     /// The probability of every pair, if so many of them are of the same thing.
     fn expect_pairs(&mut self, levels: &Levels, count: f64) -> Vec<f64> {
         let points = self.of_pairs(levels);
-        let probability = |points: f64, even: f64| 1.0 / (1.0 + (even - points).exp2());
+        let probability = |points: f64, even: f64| match points - even {
+            log if log < -LEAST_LIKELY => 0.0,
+            log => 1.0 / (1.0 + (-log).exp2()),
+        };
         let expected = |even: f64| -> f64 {
             let parts = points.par_chunks(CHUNK).map(|points| {
                 let sum = points.iter().map(|points| probability(*points, even));
@@ -359,6 +375,17 @@ impl Points {
         };
         (0..columns).map(of_column).collect()
     }
+}
+
+/// The shares of each column's levels.
+fn shares(mut counts: Vec<[f64; LEVELS]>) -> Vec<[f64; LEVELS]> {
+    for of_column in &mut counts {
+        let all: f64 = of_column.iter().sum();
+        of_column
+            .iter_mut()
+            .for_each(|count| *count /= all.max(1.0));
+    }
+    counts
 }
 
 fn add(sums: &mut [[f64; LEVELS]], counts: &[[f64; LEVELS]]) {

@@ -40,6 +40,8 @@ pub struct Estimate {
     pub share: Option<f64>,
     /// The expected share of correct pairs among the accepted ones; `None` if it cannot be told.
     pub expected_precision: Option<f64>,
+    /// The expected share of the pairs of the same thing that are accepted; `None` if it cannot be told.
+    pub expected_recall: Option<f64>,
     /// Why the precision cannot be told.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
     pub unknown_because: Option<String>,
@@ -132,10 +134,12 @@ impl RoundScores<'_> {
 
 /// Chooses the threshold for accepted pairs. `share` is the known share of records that have a partner, and `threshold` a
 /// given threshold.
+/// `partners` is the number of records with a partner by another estimate: the greater one counts.
 pub(crate) fn of_rounds(
     scores: &RoundScores<'_>,
     share: Option<f64>,
     threshold: Option<f64>,
+    partners: Option<f64>,
 ) -> Estimate {
     let estimated = scores.without_partner();
     let without_partner = share.map_or(estimated, |share| 1.0 - share);
@@ -143,7 +147,11 @@ pub(crate) fn of_rounds(
     let accepted = scores.reaching(0, threshold);
     // A share that was said too high would hide wrong pairs.
     let careful = without_partner.max(estimated);
-    let precision = scores.correct_above(threshold, careful) / accepted.max(1) as f64;
+    let correct = scores.correct_above(threshold, careful);
+    let precision = correct / accepted.max(1) as f64;
+    let by_share = share.unwrap_or(1.0 - estimated) * scores.records as f64;
+    let partners = partners.map_or(by_share, |partners| partners.max(by_share));
+    let recall = (correct / partners.max(1.0)).min(1.0);
     let median = scores.of_round[0].get(accepted / 2).copied();
     let competing = median.map_or(0, |median| scores.reaching(1, median));
     let unknown_because = if accepted == 0 {
@@ -165,6 +173,7 @@ pub(crate) fn of_rounds(
         threshold,
         share: Some(1.0 - estimated),
         expected_precision: unknown_because.is_none().then_some(precision),
+        expected_recall: unknown_because.is_none().then_some(recall),
         unknown_because,
     }
 }
@@ -224,6 +233,7 @@ pub(crate) fn of_entities(
         threshold,
         share: None,
         expected_precision: precision.filter(|_| unknown_because.is_none()),
+        expected_recall: None,
         unknown_because,
     }
 }
@@ -329,7 +339,7 @@ mod tests {
                 records: RECORDS,
             };
             for threshold in [None, Some(0.45)] {
-                let estimate = of_rounds(&scores, None, threshold);
+                let estimate = of_rounds(&scores, None, threshold, None);
                 let found = estimate.share.unwrap();
                 assert!((found - share).abs() < 0.1, "{share}: {estimate:?}");
                 let accepted = first.iter().filter(|pair| pair.0 >= estimate.threshold);
@@ -353,14 +363,14 @@ mod tests {
             of_round: [&round, &round, &round],
             records: 100,
         };
-        let estimate = of_rounds(&scores, None, None);
+        let estimate = of_rounds(&scores, None, None, None);
         assert!(estimate.expected_precision.is_none(), "{estimate:?}");
         assert!(estimate.unknown_because.is_some());
         let none = RoundScores {
             of_round: [&[], &[], &[]],
             records: 0,
         };
-        let estimate = of_rounds(&none, None, None);
+        let estimate = of_rounds(&none, None, None, None);
         assert_eq!(estimate.unknown_because.unwrap(), "no pair was accepted");
     }
 
