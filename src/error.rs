@@ -121,6 +121,9 @@ pub enum Error {
     /// A file shipped with simgpu is invalid.
     #[error("{0}; this is a bug in simgpu, please report it")]
     Defect(String),
+    /// Records do not show what their fields are worth.
+    #[error("cannot learn points: {0}; score by `score=text`")]
+    CannotLearn(String),
     /// The input holds more documents than there are row numbers.
     #[error("more than {limit} documents; split the input", limit = u32::MAX - 1)]
     TooManyDocuments,

@@ -73,8 +73,11 @@ def check(found, output, fields=FIELDS):
             assert row[name] == line[name]
         for name in ("id_a", "id_b"):
             assert row.get(name, line[name]) == line[name]
+        assert row["similarity"] == line["similarity"]
+        assert row.get("whole_points") == line.get("whole_points")
         for field in fields:
             assert row[f"similarity_{field}"] == line["similarities"][field]
+            assert row.get(f"points_{field}") == line.get("points", {}).get(field)
         shared = zip(row["shared"], row["shared_records"], strict=True)
         assert [{"symbol": text, "records": count} for text, count in shared] == line["shared"]
         other = line["runner_up"] or dict.fromkeys(("id_a", "id_b", "score", "distance"))
@@ -103,7 +106,7 @@ def check(found, output, fields=FIELDS):
     first_rows = [line["row"] for line in entities]
     assert len(found.entities) == len(entities)
     for row, line in zip(found.entities.to_pylist(), entities, strict=True):
-        assert (row["row"], row["score"]) == (line["row"], line["score"])
+        assert row["row"] == line["row"]
         assert row["entity"] == first_rows[line["entity"]]
         for name in ("id", "entity_id"):
             assert row.get(name, line[name]) == line[name]
@@ -116,6 +119,8 @@ def check(found, output, fields=FIELDS):
         ({"match": "many-to-one", "threads": 2}, ["--match", "many-to-one"]),
         ({"match": "many-to-many", "threshold": 0.3}, ["--match", "many-to-many", "-t", "0.3"]),
         ({"share": 0.75}, ["--share", "0.75"]),
+        ({"score": "points"}, ["--score", "points"]),
+        ({"score": "textbook"}, ["--score", "textbook"]),
         ({"threshold": 0.2, "id": "id", "unique_ids": True}, ["-t", "0.2", "--unique-ids"]),
     ],
 )
@@ -130,7 +135,12 @@ def test_entities_of_one_table_are_those_of_the_command(tmp_path):
     tables = people()
     tables[1]["id"] = list(range(1000, 1150))
     both = {name: column + tables[1][name] for name, column in tables[0].items()}
-    for arguments, options in [({}, []), ({"threshold": 0.6}, ["-t", "0.6"])]:
+    for arguments, options in [
+        ({}, []),
+        ({"threshold": 0.6}, ["-t", "0.6"]),
+        ({"score": "points"}, ["--score", "points"]),
+        ({"score": "textbook"}, ["--score", "textbook"]),
+    ]:
         found = link(both, fields=FIELDS[:2], **arguments)
         assert found.counts["entities"] > 80
         check(found, by_command(tmp_path, [both], *options, fields=FIELDS[:2]), FIELDS[:2])
@@ -415,6 +425,7 @@ def test_bad_arguments_are_refused():
         ({"share": nan}, "share is NaN; .*a number above 0 and up to 1"),
         ({"share": 0}, "share is 0"),
         ({"share": 1.5}, "share is 1.5"),
+        ({"score": "best"}, "text, points, textbook"),
         ({"match": "best"}, "one-to-one, many-to-one, many-to-many"),
         ({"on_bad_record": "ignore"}, "fail, skip"),
         ({"threads": 0}, "threads"),

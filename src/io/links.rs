@@ -33,7 +33,9 @@ impl<'a> Placed<'a> {
 pub(crate) struct LinkToWrite<'a> {
     pub(crate) records: [Placed<'a>; 2],
     pub(crate) score: f64,
-    /// By field: its name, similarity.
+    /// The similarity of the whole records, and its points.
+    pub(crate) similarity: f64,
+    pub(crate) whole_points: Option<f64>,
     pub(crate) fields: Vec<FieldToWrite<'a>>,
     pub(crate) shared: Vec<(String, u32)>,
     /// The records of the runner-up, and its score.
@@ -45,6 +47,8 @@ pub(crate) struct LinkToWrite<'a> {
 pub(crate) struct FieldToWrite<'a> {
     pub(crate) name: &'a str,
     pub(crate) similarity: Option<f64>,
+    /// `None` for the score of texts.
+    pub(crate) points: Option<f64>,
 }
 
 /// A line of `links.jsonl`.
@@ -53,7 +57,12 @@ struct LinkLine<'a> {
     id_a: &'a RawValue,
     id_b: &'a RawValue,
     score: f64,
+    similarity: f64,
     similarities: BTreeMap<&'a str, Option<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<BTreeMap<&'a str, f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    whole_points: Option<f64>,
     shared: Vec<Shared<'a>>,
     runner_up: Option<RunnerUp>,
     file_a: &'a str,
@@ -96,10 +105,16 @@ pub(crate) fn link_line(link: &LinkToWrite<'_>) -> Result<Vec<u8>> {
         })
     });
     let fields = link.fields.iter();
+    let points = fields
+        .clone()
+        .map(|field| Some((field.name, rounded(field.points?))));
     let line = LinkLine {
         id_a: &id_a,
         id_b: &id_b,
         score: rounded(link.score),
+        similarity: rounded(link.similarity),
+        points: points.collect(),
+        whole_points: link.whole_points.map(rounded),
         similarities: fields
             .map(|field| (field.name, field.similarity.map(rounded)))
             .collect(),
@@ -128,8 +143,6 @@ pub(crate) struct EntityToWrite {
     pub(crate) row: u32,
     /// The first record of its entity.
     pub(crate) first: u32,
-    /// The score with this one.
-    pub(crate) score: Option<f64>,
 }
 
 /// A line of `entities.jsonl`.
@@ -140,11 +153,10 @@ struct EntityLine<'a> {
     row: u64,
     entity: u32,
     entity_id: &'a RawValue,
-    score: Option<f64>,
 }
 
 /// Writes one line per record, in order: `id`, `file`, `row`, `entity` (the number of its first record among all
-/// records), `entity_id` and `score` (with that record).
+/// records) and `entity_id`.
 pub(crate) fn write_entities(
     records: impl Iterator<Item = EntityToWrite>,
     places: &Places,
@@ -164,7 +176,6 @@ pub(crate) fn write_entities(
             row,
             entity: record.first,
             entity_id: &id(record.first)?,
-            score: record.score.map(rounded),
         })?;
     }
     lines.finish()

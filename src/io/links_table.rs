@@ -9,6 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use super::links::{EntityToWrite, LinkToWrite, Placed, rounded};
 use super::places::Places;
 use crate::error::{Error, Result};
+use crate::records::Score;
 
 /// The columns of a table.
 #[derive(Default)]
@@ -58,13 +59,14 @@ impl Columns {
     }
 }
 
-/// One row per link: `row_a`, `row_b`, `id_a` and `id_b` (where the records have ids), `score`, `similarity_<field>` of
-/// each field, `shared` and `shared_records` (lists: the rarest shared symbols, and the number of records that have each),
+/// One row per link: `row_a`, `row_b`, `id_a` and `id_b` (where the records have ids), `score`, `similarity` (of
+/// the whole records), `similarity_<field>` of each field, `points_<field>` and `whole_points` (where the score has points), `shared` and `shared_records` (lists: the rarest shared symbols, and the number of records that have each),
 /// `runner_up_row_a`, `runner_up_row_b` and their ids, `runner_up_score`, and `distance`, by which it is lower.
 pub(crate) fn links_table(
     links: &[LinkToWrite<'_>],
     fields: &[String],
     [a, b]: [&Places; 2],
+    score: Score,
 ) -> Result<RecordBatch> {
     let mut columns = Columns::default();
     let side = |side: usize| links.iter().map(move |link| Some(link.records[side]));
@@ -73,9 +75,21 @@ pub(crate) fn links_table(
     let scores = links.iter().map(|link| rounded(link.score));
     let scores = Float64Array::from_iter_values(scores);
     columns.push("score", false, Arc::new(scores));
+    let similarities = links.iter().map(|link| rounded(link.similarity));
+    let similarities = Float64Array::from_iter_values(similarities);
+    columns.push("similarity", false, Arc::new(similarities));
     for (i, field) in fields.iter().enumerate() {
         let similarities = links.iter().map(|link| link.fields[i].similarity);
         columns.scores(format!("similarity_{field}"), similarities);
+    }
+    if score != Score::Text {
+        for (i, field) in fields.iter().enumerate() {
+            let points = links.iter().map(|link| link.fields[i].points);
+            columns.scores(format!("points_{field}"), points);
+        }
+    }
+    if score == Score::Points {
+        columns.scores("whole_points", links.iter().map(|link| link.whole_points));
     }
     let item = |data_type| Arc::new(Field::new("item", data_type, false));
     let mut symbols = ListBuilder::new(StringBuilder::new()).with_field(item(DataType::Utf8));
@@ -106,7 +120,7 @@ pub(crate) fn links_table(
 }
 
 /// One row per record: `row` and `id` (where records have ids), `entity` (the row of the first record of its entity) and
-/// `entity_id`, and `score` (with that record; null for the record itself).
+/// `entity_id`.
 pub(crate) fn entities_table(records: &[EntityToWrite], places: &Places) -> Result<RecordBatch> {
     let mut columns = Columns::default();
     let placed = |row| Some(Placed { places, row });
@@ -118,6 +132,5 @@ pub(crate) fn entities_table(records: &[EntityToWrite], places: &Places) -> Resu
         of(|record| record.first),
         false,
     )?;
-    columns.scores("score", records.iter().map(|record| record.score));
     columns.table()
 }

@@ -1,19 +1,21 @@
 //! Links the records of one or two files that describe the same thing (MMDS 3.8.1).
 
-use std::collections::BTreeMap;
+use rayon::prelude::*;
 
-use super::linked::{Accepted, BINS_PER_UNIT, LinkCounts, Linked, ScoreBin};
+use super::linked::{Accepted, Bins, LinkCounts, Linked, Scorer};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Timings};
 use crate::records::{
-    Equivalents, Lists, Matching, Pair, RoundScores, Symbols, Tables, entities, find, of_entities,
-    of_rounds, rounds,
+    Candidates, Entities, Equivalents, Estimate, FieldTexts, Levels, Lists, Matching, Pair, Points,
+    RoundScores, Score, Start, Symbols, Tables, find, of_entities, of_rounds, rounds,
 };
 
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
+    /// How pairs are scored; default [`Score::Text`].
+    pub score: Score,
     /// How many partners a record of two files may have; default [`Matching::OneToOne`].
     pub matching: Matching,
     /// The least score of a link; `None` lets the runners-up decide.
@@ -82,7 +84,8 @@ impl Link {
 /// ```
 ///
 /// # Errors
-/// [`Error::Parameter`] for parameters out of range, and [`Error::Stopped`] if the progress stops the search.
+/// [`Error::Parameter`] for parameters out of range, [`Error::CannotLearn`] if the records do not show what their fields
+/// are worth, and [`Error::Stopped`] if the progress stops the search.
 pub fn link<'a>(
     a: &'a TokenBatch,
     b: Option<&'a TokenBatch>,
@@ -103,14 +106,17 @@ pub fn link<'a>(
         Symbols::count(&tables, equivalents, progress)
     })?;
     let lists = timings.time("weigh", 0, || {
-        Lists::of_records(&tables, &symbols, equivalents, progress)
+        Lists::of_records(&tables, None, &symbols, equivalents, progress)
     })?;
     let squares = symbols.squares();
-    let candidates = timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
-    let floor = candidates.floor;
+    let mut candidates =
+        timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
+    let scorer = timings.time("score", 0, || {
+        score(&tables, &symbols, &mut candidates, task, progress)
+    })?;
     let accepted = timings.time("match", 0, || match b {
-        Some(_) => match_files(&tables, &candidates.pairs, task),
-        None => form_entities(tables.rows(), &candidates.pairs, (floor, task.threshold)),
+        Some(_) => match_files(&tables, &candidates.pairs, &scorer, task),
+        None => form_entities(tables.rows(), &candidates, &scorer, task.threshold),
     });
     let rows = tables.rows();
     Ok(Linked {
@@ -134,8 +140,91 @@ pub fn link<'a>(
         lists,
         candidates,
         accepted,
+        scorer,
         timings,
     })
+}
+
+/// Scores the candidate pairs, and brings them into the order of acceptance.
+fn score(
+    tables: &Tables<'_>,
+    symbols: &Symbols,
+    candidates: &mut Candidates,
+    task: &Link,
+    progress: &dyn Progress,
+) -> Result<Scorer> {
+    let equivalents = &task.equivalents;
+    let pairs = &mut candidates.pairs;
+    let (scorer, scores) = match task.score {
+        Score::Text => return Ok(Scorer::Text),
+        Score::Points => {
+            let levels = Levels::of_pairs(tables, symbols, equivalents, pairs, progress)?;
+            let start = match tables.second {
+                Some(_) => {
+                    let [accepted, ..] = rounds(pairs, tables.rows(), task.matching);
+                    let both = task.matching == Matching::OneToOne;
+                    Start::OnePartner { accepted, both }
+                }
+                None => {
+                    let similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
+                    let by_text = of_entities(&similarities, (candidates.floor, 1.0), None);
+                    if let Some(because) = by_text.unknown_because {
+                        return Err(Error::CannotLearn(because));
+                    }
+                    let reaching = |pair: &Pair| pair.similarity >= by_text.threshold;
+                    Start::FirstPairs(pairs.partition_point(reaching))
+                }
+            };
+            let points = Points::learn(&levels, pairs, tables.rows(), &start)?;
+            let scores = points.of_pairs(&levels);
+            (Scorer::Points(points), scores)
+        }
+        Score::Textbook => {
+            let texts = FieldTexts::of_records(tables, equivalents);
+            let scores = texts.of_pairs(pairs);
+            (Scorer::Textbook(texts), scores)
+        }
+    };
+    for (pair, score) in pairs.iter_mut().zip(scores) {
+        pair.score = score;
+    }
+    pairs.par_sort_unstable_by(Pair::before);
+    Ok(scorer)
+}
+
+/// The estimate for pairs of one file that are not scored by their similarity. Nothing but the similarities shows how many
+/// pairs are of the same thing, so a threshold is compared with the similarity that as many pairs reach.
+fn by_number(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -> Estimate {
+    let pairs = &candidates.pairs;
+    let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
+    similarities.par_sort_unstable_by(|a, b| b.total_cmp(a));
+    let estimate = |threshold| of_entities(&similarities, (candidates.floor, 1.0), threshold);
+    let threshold = threshold.unwrap_or_else(|| match scorer {
+        Scorer::Points(points) => points.threshold(),
+        Scorer::Text | Scorer::Textbook(_) => {
+            let by_text = estimate(None).threshold;
+            let reaching = similarities.partition_point(|similarity| *similarity >= by_text);
+            let last = pairs.get(reaching.saturating_sub(1));
+            last.map_or(0.0, |pair| pair.score)
+        }
+    });
+    let reaching = pairs.partition_point(|pair| pair.score >= threshold);
+    let as_similar = similarities.get(reaching.saturating_sub(1)).copied();
+    let of_as_many = estimate(Some(as_similar.unwrap_or(1.0)));
+    let unknown_because = match scorer {
+        Scorer::Textbook(_) => Some(
+            "in one file, nothing shows how often the score of the textbook is wrong".to_owned(),
+        ),
+        Scorer::Text | Scorer::Points(_) => of_as_many.unknown_because,
+    };
+    Estimate {
+        threshold,
+        share: None,
+        expected_precision: of_as_many
+            .expected_precision
+            .filter(|_| unknown_because.is_none()),
+        unknown_because,
+    }
 }
 
 /// For each row, the places of the first two pairs that have it.
@@ -153,7 +242,7 @@ fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<u32>; 2]> {
 }
 
 /// Matches the records of two files.
-fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
+fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link) -> Accepted {
     let found = rounds(pairs, tables.rows(), task.matching);
     let scores = found.each_ref().map(|places| {
         let scores = places.iter().map(|place| pairs[*place].score);
@@ -174,13 +263,13 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
         Matching::ManyToMany => (0..pairs.len()).take_while(reaches).collect(),
         _ => first_round.into_iter().filter(reaches).collect(),
     };
-    let mut bins: BTreeMap<i64, ScoreBin> = BTreeMap::new();
-    for score in &scores[0] {
-        bins.entry(bin(*score)).or_default().accepted += 1;
-    }
-    for score in &scores[1] {
-        bins.entry(bin(*score)).or_default().runners_up += 1;
-    }
+    let mut bins = Bins::of(scorer);
+    scores[0]
+        .iter()
+        .for_each(|score| bins.at(*score).accepted += 1);
+    scores[1]
+        .iter()
+        .for_each(|score| bins.at(*score).runners_up += 1);
     Accepted {
         places,
         entities: None,
@@ -190,25 +279,31 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], task: &Link) -> Accepted {
 }
 
 /// Forms the entities of one file.
-fn form_entities(rows: usize, pairs: &[Pair], (floor, threshold): (f64, Option<f64>)) -> Accepted {
+fn form_entities(
+    rows: usize,
+    candidates: &Candidates,
+    scorer: &Scorer,
+    threshold: Option<f64>,
+) -> Accepted {
+    let pairs = &candidates.pairs;
     let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
-    let estimate = of_entities(&scores, floor, threshold);
-    let joined = entities(pairs, rows, estimate.threshold);
-    let mut places: Vec<usize> = joined.iter().filter_map(|(_, place)| *place).collect();
-    places.sort_unstable();
-    let first: Vec<u32> = joined.into_iter().map(|(first, _)| first).collect();
-    let mut bins: BTreeMap<i64, ScoreBin> = BTreeMap::new();
+    let estimate = match scorer {
+        Scorer::Text => of_entities(&scores, (candidates.floor, 1.0), threshold),
+        Scorer::Points(_) | Scorer::Textbook(_) => by_number(candidates, scorer, threshold),
+    };
+    let entities = Entities::of_pairs(pairs, rows, estimate.threshold);
+    let mut bins = Bins::of(scorer);
     for pair in pairs {
-        let [a, b] = pair.rows.map(|row| first[row as usize]);
-        let of_score = bins.entry(bin(pair.score)).or_default();
+        let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
+        let of_score = bins.at(pair.score);
         match a == b {
             true => of_score.accepted += 1,
             false => of_score.runners_up += 1,
         }
     }
     Accepted {
-        places,
-        entities: Some(first),
+        places: entities.links,
+        entities: Some(entities.first),
         estimate,
         bins,
     }
@@ -219,13 +314,4 @@ fn large_entities(first: &[u32]) -> u64 {
     let mut sizes = vec![0_u32; first.len()];
     first.iter().for_each(|row| sizes[*row as usize] += 1);
     sizes.iter().filter(|size| **size > 1).count() as u64
-}
-
-/// The number of the bin of a score: bins begin at 0.
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "saturates, and scores are small"
-)]
-fn bin(score: f64) -> i64 {
-    (score * BINS_PER_UNIT).floor() as i64
 }

@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 
 use crate::progress::Timings;
 use crate::records::{
-    Candidates, Equivalents, Estimate, Lists, Pair, Scratch, SymbolText, Symbols, Tables, Words,
-    for_each_shared, for_each_symbol,
+    Candidates, Equivalents, Estimate, FieldPoints, FieldTexts, Lists, Pair, Points, Score,
+    Scratch, SymbolText, Symbols, Tables, Words, for_each_shared, for_each_symbol,
 };
-
-/// The bins of the histogram of scores per unit of the score.
-pub(super) const BINS_PER_UNIT: f64 = 50.0;
 
 /// Two records that describe the same thing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RecordLink {
-    /// The row of the record of the first file. In one file, the first record of the entity.
+    /// The row of the record of the first file. In one file, the earlier record.
     pub a: u32,
-    /// The row of the record of the second file, from 0. In one file, the record that joined the entity.
+    /// The row of the record of the second file, from 0. In one file, the later record.
     pub b: u32,
     /// Their score.
     pub score: f64,
+    /// The cosine of the weights of the symbols of both, from 0 to 1: the score of texts.
+    pub similarity: f64,
     /// The best other candidate of either record, if there is one.
     pub runner_up: Option<RunnerUp>,
 }
@@ -40,6 +39,11 @@ pub struct RunnerUp {
 pub struct Explanation {
     /// For each field, the cosine of its symbols in both records; `None` if either lacks the field.
     pub similarities: Vec<Option<f64>>,
+    /// For each field, its points; empty for the score of texts.
+    pub points: Vec<f64>,
+    /// The points of the similarity of the whole records, for learned points. With those of the fields, they add up to the
+    /// score.
+    pub whole_points: Option<f64>,
     /// The rarest symbols that both records have, and the number of records that have each of them. `_` marks the
     /// beginning or the end of a word.
     pub shared: Vec<(String, u32)>,
@@ -82,6 +86,47 @@ pub struct ScoreBin {
     pub runners_up: u64,
 }
 
+/// How the pairs were scored, and what explains a score.
+#[derive(Debug)]
+pub(super) enum Scorer {
+    /// By their similarity.
+    Text,
+    /// By learned points.
+    Points(Points),
+    /// By the rule of the textbook.
+    Textbook(FieldTexts),
+}
+
+/// The numbers of pairs by score.
+#[derive(Debug)]
+pub(super) struct Bins {
+    of_bin: BTreeMap<i64, ScoreBin>,
+    /// The scores of a bin, a multiple of which it begins at.
+    width: f64,
+}
+
+impl Bins {
+    pub(super) fn of(scorer: &Scorer) -> Self {
+        let width = match scorer {
+            Scorer::Text => 0.02,
+            Scorer::Points(_) => 1.0,
+            Scorer::Textbook(_) => 10.0,
+        };
+        let of_bin = BTreeMap::new();
+        Bins { of_bin, width }
+    }
+
+    /// The bin of a score.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "saturates, and scores are small"
+    )]
+    pub(super) fn at(&mut self, score: f64) -> &mut ScoreBin {
+        let bin = (score / self.width).floor() as i64;
+        self.of_bin.entry(bin).or_default()
+    }
+}
+
 /// Which candidate pairs are links.
 #[derive(Debug)]
 pub(super) struct Accepted {
@@ -91,7 +136,7 @@ pub(super) struct Accepted {
     pub(super) entities: Option<Vec<u32>>,
     pub(super) estimate: Estimate,
     /// The numbers of pairs by score.
-    pub(super) bins: BTreeMap<i64, ScoreBin>,
+    pub(super) bins: Bins,
 }
 
 /// The links among the records of one or two files, and what explains them.
@@ -106,6 +151,7 @@ pub struct Linked<'a> {
     /// For each row, the places of its best two candidates.
     pub(super) best: Vec<[Option<u32>; 2]>,
     pub(super) accepted: Accepted,
+    pub(super) scorer: Scorer,
     /// The numbers.
     pub counts: LinkCounts,
     /// The elapsed times of the stages.
@@ -139,8 +185,31 @@ impl Linked<'_> {
 
     /// The numbers of pairs by score, with the least score of each bin, as if there were no threshold.
     pub fn histogram(&self) -> impl Iterator<Item = (f64, ScoreBin)> {
-        let bins = self.accepted.bins.iter();
-        bins.map(|(bin, pairs)| (*bin as f64 / BINS_PER_UNIT, *pairs))
+        let bins = &self.accepted.bins;
+        let of_bin = bins.of_bin.iter();
+        of_bin.map(|(bin, pairs)| (*bin as f64 * bins.width, *pairs))
+    }
+
+    /// The difference between the least scores of two neighbouring bins of the histogram.
+    pub fn bin_width(&self) -> f64 {
+        self.accepted.bins.width
+    }
+
+    /// How the pairs were scored.
+    pub fn score(&self) -> Score {
+        match &self.scorer {
+            Scorer::Text => Score::Text,
+            Scorer::Points(_) => Score::Points,
+            Scorer::Textbook(_) => Score::Textbook,
+        }
+    }
+
+    /// What each level of each field is worth; `None` unless the score is learned points.
+    pub fn points(&self) -> Option<Vec<FieldPoints>> {
+        match &self.scorer {
+            Scorer::Points(points) => Some(points.table()),
+            Scorer::Text | Scorer::Textbook(_) => None,
+        }
     }
 
     /// The pairs next to the threshold, and whether each is accepted.
@@ -195,6 +264,7 @@ impl Linked<'_> {
             a,
             b,
             score: pair.score,
+            similarity: pair.similarity,
             runner_up: runner_up.map(|place| {
                 let [a, b] = self.rows_of(&pairs[place]);
                 let score = pairs[place].score;
@@ -208,7 +278,7 @@ impl Linked<'_> {
         let rows = self.global_rows(link);
         let mut scratch = Scratch::default();
         let fields = self.tables.fields(rows[0]).zip(self.tables.fields(rows[1]));
-        let similarities = fields
+        let similarities: Vec<Option<f64>> = fields
             .map(|(a, b)| {
                 let lists = [a, b].map(|field| {
                     let field = std::iter::once(field);
@@ -218,8 +288,21 @@ impl Linked<'_> {
                 has_words.then(|| lists[0].cosine(&lists[1], &self.squares))
             })
             .collect();
+        let (points, whole_points) = match &self.scorer {
+            Scorer::Text => (Vec::new(), None),
+            Scorer::Points(points) => {
+                let mut all = similarities.clone();
+                all.push(Some(link.similarity));
+                let mut of_columns = points.of_similarities(&all);
+                let whole = of_columns.pop();
+                (of_columns, whole)
+            }
+            Scorer::Textbook(texts) => (texts.points(rows).collect(), None),
+        };
         Explanation {
             similarities,
+            points,
+            whole_points,
             shared: self.rarest_shared(rows),
         }
     }

@@ -12,19 +12,22 @@ use super::symbols::{Lists, quotient};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
 
-/// A pair of records, the lower row first, with its score.
+/// A pair of records, the lower row first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) rows: [u32; 2],
     pub(crate) score: f64,
+    /// The cosine of the weights of both records: the score of texts, which decides between equal scores of other kinds.
+    pub(crate) similarity: f64,
 }
 
 impl Pair {
-    /// The order of acceptance: by descending score, then by rows.
+    /// The order of acceptance: by descending score, then by descending similarity, then by rows.
     pub(crate) fn before(&self, other: &Pair) -> std::cmp::Ordering {
         other
             .score
             .total_cmp(&self.score)
+            .then_with(|| other.similarity.total_cmp(&self.similarity))
             .then_with(|| self.rows.cmp(&other.rows))
     }
 }
@@ -300,10 +303,11 @@ impl Search<'_> {
     clippy::cast_possible_truncation,
     reason = "rows are numbered by 32 bits"
 )]
-fn pair(row: usize, other: usize, score: f64) -> Pair {
+fn pair(row: usize, other: usize, similarity: f64) -> Pair {
     Pair {
         rows: [row.min(other) as u32, row.max(other) as u32],
-        score,
+        score: similarity,
+        similarity,
     }
 }
 
@@ -412,7 +416,7 @@ mod tests {
         };
         let equal = Equivalents::default();
         let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
-        let lists = Lists::of_records(&tables, &symbols, &equal, &Silent).unwrap();
+        let lists = Lists::of_records(&tables, None, &symbols, &equal, &Silent).unwrap();
         find_within(&tables, &lists, &symbols.squares(), limits, &Silent).unwrap()
     }
 

@@ -1,5 +1,7 @@
 //! Matching: which candidate pairs are accepted.
 
+use std::collections::HashMap;
+
 use super::candidates::Pair;
 
 /// How many partners a record may have.
@@ -47,38 +49,66 @@ pub(crate) fn rounds(pairs: &[Pair], rows: usize, matching: Matching) -> [Vec<us
     })
 }
 
-/// The entities of one file, by greedy clusters: each record joins the first record of the entity that is most similar,
-/// if their score reaches the threshold, or else begins an entity. Returns for each record the first one of its entity,
-/// and the place of the pair that says so.
-pub(crate) fn entities(pairs: &[Pair], rows: usize, threshold: f64) -> Vec<(u32, Option<usize>)> {
-    // The earlier records that each record may join, in the order of acceptance.
-    let reaching = pairs.partition_point(|pair| pair.score >= threshold);
-    let mut ends = vec![0; rows + 1];
-    for pair in &pairs[..reaching] {
-        ends[pair.rows[1] as usize + 1] += 1;
+/// The entities of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entities {
+    /// For each record, the first one of its entity.
+    pub(crate) first: Vec<u32>,
+    /// The places of the pairs that joined two entities, in the order of acceptance: one less than an entity has records.
+    pub(crate) links: Vec<usize>,
+}
+
+impl Entities {
+    /// Joins records, the pairs with the highest scores first: the entities of both records become one if at least half of
+    /// the pairs of a record of each reach the threshold. So a chain of records, each similar to the next, does not grow
+    /// from one thing to another; and no order of the records matters.
+    pub(crate) fn of_pairs(pairs: &[Pair], rows: usize, threshold: f64) -> Self {
+        let reaching = &pairs[..pairs.partition_point(|pair| pair.score >= threshold)];
+        // For each entity, the numbers of pairs that it has with others.
+        let mut shared: Vec<HashMap<u32, u64>> = vec![HashMap::new(); rows];
+        for pair in reaching {
+            let [a, b] = pair.rows;
+            *shared[a as usize].entry(b).or_default() += 1;
+            *shared[b as usize].entry(a).or_default() += 1;
+        }
+        let mut entity: Vec<u32> = (0..).take(rows).collect();
+        let mut members: Vec<Vec<u32>> = entity.iter().map(|row| vec![*row]).collect();
+        let mut links = Vec::new();
+        for (place, pair) in reaching.iter().enumerate() {
+            let [mut into, mut from] = pair.rows.map(|row| entity[row as usize]);
+            if into == from {
+                continue;
+            }
+            let sizes = [into, from].map(|entity| members[entity as usize].len() as u64);
+            let reach = shared[into as usize].get(&from).copied().unwrap_or(0);
+            if 2 * reach < sizes[0] * sizes[1] {
+                continue;
+            }
+            if sizes[0] < sizes[1] {
+                (into, from) = (from, into);
+            }
+            for (other, pairs) in std::mem::take(&mut shared[from as usize]) {
+                let of_other = &mut shared[other as usize];
+                of_other.remove(&from);
+                if other != into {
+                    *of_other.entry(into).or_default() += pairs;
+                    *shared[into as usize].entry(other).or_default() += pairs;
+                }
+            }
+            let moved = std::mem::take(&mut members[from as usize]);
+            moved.iter().for_each(|row| entity[*row as usize] = into);
+            members[into as usize].extend(moved);
+            links.push(place);
+        }
+        let mut first: Vec<u32> = (0..).take(rows).collect();
+        for of_entity in &members {
+            let least = of_entity.iter().copied().min().unwrap_or(0);
+            of_entity
+                .iter()
+                .for_each(|row| first[*row as usize] = least);
+        }
+        Entities { first, links }
     }
-    for row in 0..rows {
-        ends[row + 1] += ends[row];
-    }
-    let mut earlier = vec![0; reaching];
-    let mut next = ends.clone();
-    for (place, pair) in pairs[..reaching].iter().enumerate() {
-        let slot = &mut next[pair.rows[1] as usize];
-        earlier[*slot] = place;
-        *slot += 1;
-    }
-    let mut entities: Vec<(u32, Option<usize>)> = Vec::with_capacity(rows);
-    for row in 0..rows {
-        let joined = earlier[ends[row]..ends[row + 1]].iter().find(|place| {
-            let first = pairs[**place].rows[0];
-            entities[first as usize].1.is_none()
-        });
-        entities.push(match joined {
-            Some(place) => (pairs[*place].rows[0], Some(*place)),
-            None => (u32::try_from(row).unwrap_or(u32::MAX), None),
-        });
-    }
-    entities
 }
 
 #[cfg(test)]
@@ -88,6 +118,14 @@ mod tests {
     use super::*;
     use crate::scheme::fmix64;
 
+    fn pair(a: u32, b: u32, score: f64) -> Pair {
+        Pair {
+            rows: [a, b],
+            score,
+            similarity: score,
+        }
+    }
+
     /// Pairs of `a` first and `b` second records, with few distinct scores, in the order of acceptance.
     fn pairs(seed: u64, a: u32, b: u32) -> Vec<Pair> {
         let mut pairs = Vec::new();
@@ -95,10 +133,7 @@ mod tests {
             for (j, other) in (a..a + b).enumerate() {
                 let random = fmix64(seed << 32 | (i * 1000 + j) as u64);
                 if random.is_multiple_of(3) {
-                    pairs.push(Pair {
-                        rows: [row, other],
-                        score: (random >> 20 & 7) as f64 / 8.0,
-                    });
+                    pairs.push(pair(row, other, (random >> 20 & 7) as f64 / 8.0));
                 }
             }
         }
@@ -142,27 +177,71 @@ mod tests {
         }
     }
 
+    /// Entities by their definition: all pairs of two entities are counted at each step.
+    fn slow_entities(pairs: &[Pair], rows: u32, threshold: f64) -> BTreeSet<BTreeSet<u32>> {
+        let reaches: BTreeSet<[u32; 2]> = pairs
+            .iter()
+            .filter(|pair| pair.score >= threshold)
+            .map(|pair| pair.rows)
+            .collect();
+        let mut entities: Vec<BTreeSet<u32>> = (0..rows).map(|row| BTreeSet::from([row])).collect();
+        for pair in pairs.iter().filter(|pair| pair.score >= threshold) {
+            let [a, b] = pair.rows.map(|row| {
+                let of_row = entities
+                    .iter()
+                    .position(|of_entity| of_entity.contains(&row));
+                of_row.unwrap()
+            });
+            if a == b {
+                continue;
+            }
+            let all = entities[a]
+                .iter()
+                .flat_map(|x| entities[b].iter().map(move |y| [*x, *y]));
+            let reach = all
+                .filter(|[x, y]| reaches.contains(&[*x.min(y), *x.max(y)]))
+                .count();
+            if 2 * reach >= entities[a].len() * entities[b].len() {
+                let joined = entities[b].clone();
+                entities[a].extend(joined);
+                entities.remove(b);
+            }
+        }
+        entities.into_iter().collect()
+    }
+
     #[test]
-    fn records_join_the_most_similar_first_record() {
-        let pair = |a, b, score| Pair {
-            rows: [a, b],
-            score,
-        };
-        let mut pairs = vec![
-            pair(0, 1, 0.9),
-            pair(1, 2, 0.95),
-            pair(0, 3, 0.5),
-            pair(2, 3, 0.6),
-            pair(0, 4, 0.4),
-        ];
-        pairs.sort_unstable_by(Pair::before);
-        let first = |threshold| -> Vec<u32> {
-            let joined = entities(&pairs, 5, threshold);
-            joined.into_iter().map(|(first, _)| first).collect()
-        };
-        // Record 1 has joined 0, so record 2 cannot join it and is a first record itself.
-        assert_eq!(first(0.5), [0, 0, 2, 2, 4]);
-        assert_eq!(first(0.4), [0, 0, 2, 2, 0]);
-        assert_eq!(first(1.1), [0, 1, 2, 3, 4]);
+    fn entities_are_those_of_the_definition() {
+        let mut large = 0;
+        for seed in 0..60 {
+            let rows = 14;
+            let all = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
+            let mut pairs: Vec<Pair> = all
+                .filter_map(|(a, b)| {
+                    let random = fmix64(seed << 32 | u64::from(a * 100 + b));
+                    let is_near = a % 4 == b % 4;
+                    (is_near || random.is_multiple_of(4))
+                        .then(|| pair(a, b, (random >> 20 & 7) as f64 / 8.0))
+                })
+                .collect();
+            pairs.sort_unstable_by(Pair::before);
+            for threshold in [0.25, 0.5] {
+                let entities = Entities::of_pairs(&pairs, rows as usize, threshold);
+                let mut found = std::collections::BTreeMap::<u32, BTreeSet<u32>>::new();
+                for (row, first) in (0..).zip(&entities.first) {
+                    found.entry(*first).or_default().insert(row);
+                }
+                assert!(
+                    found
+                        .iter()
+                        .all(|(first, rows)| rows.first() == Some(first))
+                );
+                assert_eq!(entities.links.len(), rows as usize - found.len());
+                large += found.values().filter(|rows| rows.len() > 2).count();
+                let found: BTreeSet<BTreeSet<u32>> = found.into_values().collect();
+                assert_eq!(found, slow_entities(&pairs, rows, threshold), "{seed}");
+            }
+        }
+        assert!(large > 100, "{large}");
     }
 }

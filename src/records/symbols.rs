@@ -298,9 +298,10 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// The symbols of all records.
+    /// The symbols of all records: of one field, or of the whole record.
     pub(crate) fn of_records(
         tables: &Tables<'_>,
+        field: Option<usize>,
         symbols: &Symbols,
         equivalents: &Equivalents,
         progress: &dyn Progress,
@@ -314,7 +315,13 @@ impl Lists {
                 .into_par_iter()
                 .with_min_len(CHUNK)
                 .map_init(Scratch::default, |scratch, row| {
-                    symbols.list(tables.fields(row), equivalents, scratch)
+                    let fields = tables.fields(row);
+                    match field {
+                        None => symbols.list(fields, equivalents, scratch),
+                        Some(field) => {
+                            symbols.list(fields.skip(field).take(1), equivalents, scratch)
+                        }
+                    }
                 })
                 .collect();
             of_block.iter().for_each(|list| lists.push(list));

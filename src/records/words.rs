@@ -19,8 +19,8 @@ use crate::error::{Error, Result};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Equivalents {
-    /// The name that replaces each word.
-    replaced_by: HashMap<String, String>,
+    /// The name that replaces each word, and the number of the replaced one.
+    replaced_by: HashMap<String, (String, u32)>,
 }
 
 impl Equivalents {
@@ -54,7 +54,9 @@ impl Equivalents {
                 match &first {
                     None => first = Some(word.to_owned()),
                     Some(first) => {
-                        replaced_by.insert(word.to_owned(), first.clone());
+                        let number = replaced_by.len() + 1;
+                        let number = u32::try_from(number).unwrap_or(u32::MAX);
+                        replaced_by.insert(word.to_owned(), (first.clone(), number));
                     }
                 }
             }
@@ -89,6 +91,8 @@ pub(crate) struct Words {
     text: String,
     /// Where each word ends.
     ends: Vec<usize>,
+    /// For each word, the number of the equivalent that it replaces, or 0.
+    replaced: Vec<u32>,
 }
 
 impl Words {
@@ -97,6 +101,7 @@ impl Words {
     pub(crate) fn read(&mut self, text: &str, equivalents: &Equivalents) {
         self.text.clear();
         self.ends.clear();
+        self.replaced.clear();
         if text.is_ascii() {
             let letters = text.chars().map(|letter| letter.to_ascii_lowercase());
             self.read_letters(letters, equivalents);
@@ -115,10 +120,13 @@ impl Words {
             if letter.is_alphanumeric() || !letter.is_ascii() && is_combining_mark(letter) {
                 self.text.push(letter);
             } else if self.text.len() > start {
-                if let Some(name) = equivalents.replaced_by.get(&self.text[start..]) {
+                let mut replaced = 0;
+                if let Some((name, number)) = equivalents.replaced_by.get(&self.text[start..]) {
                     self.text.truncate(start);
                     self.text.push_str(name);
+                    replaced = *number;
                 }
+                self.replaced.push(replaced);
                 start = self.text.len();
                 self.ends.push(start);
             }
@@ -130,6 +138,19 @@ impl Words {
         (0..self.ends.len()).map(|i| {
             let start = if i == 0 { 0 } else { self.ends[i - 1] };
             &self.text[start..self.ends[i]]
+        })
+    }
+
+    /// The letters of all words, with a blank between two words. A word that replaces an equivalent ends with one symbol
+    /// more, that of the replaced word: so a name and its equivalent are one symbol apart.
+    pub(crate) fn letters(&self) -> impl Iterator<Item = u32> {
+        const AFTER_ALL_LETTERS: u32 = char::MAX as u32;
+        let words = self.iter().zip(&self.replaced).enumerate();
+        words.flat_map(|(i, (word, replaced))| {
+            let blank = (i > 0).then_some(u32::from(' '));
+            let mark = (*replaced > 0).then(|| AFTER_ALL_LETTERS.saturating_add(*replaced));
+            let letters = word.chars().map(u32::from);
+            blank.into_iter().chain(letters).chain(mark)
         })
     }
 }

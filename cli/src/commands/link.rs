@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
-use simgpu::records::{Equivalents, Matching};
+use simgpu::records::{Equivalents, Matching, Score};
 
 use super::execute;
 use crate::arguments::{
@@ -99,6 +99,16 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Links")]
     pub equivalents: Option<PathBuf>,
 
+    /// How pairs of records are scored
+    #[arg(
+        long,
+        value_enum,
+        value_name = "KIND",
+        default_value = "text",
+        help_heading = "Links"
+    )]
+    pub score: ScoreArgument,
+
     /// How many partners a record may have; for two inputs only [default: one-to-one]
     #[arg(
         long = "match",
@@ -119,6 +129,18 @@ pub struct Arguments {
     /// Threads and messages.
     #[command(flatten)]
     pub process: ProcessArguments,
+}
+
+/// The value of `--score`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ScoreArgument {
+    /// Cosine of the words and windows of three characters of all fields together, weighted by rarity; 0 to 1
+    #[default]
+    Text,
+    /// Sum over the fields of log2(m / u), learned from the records; 1 point more doubles the odds
+    Points,
+    /// 100 points per field, less the square of the number of letters to insert and to delete (MMDS 3.8.1)
+    Textbook,
 }
 
 /// The value of `--match`.
@@ -226,6 +248,11 @@ impl Arguments {
                 None | Some(MatchArgument::OneToOne) => Matching::OneToOne,
                 Some(MatchArgument::ManyToOne) => Matching::ManyToOne,
                 Some(MatchArgument::ManyToMany) => Matching::ManyToMany,
+            },
+            score: match self.score {
+                ScoreArgument::Text => Score::Text,
+                ScoreArgument::Points => Score::Points,
+                ScoreArgument::Textbook => Score::Textbook,
             },
             threshold: self.threshold,
             share: self.share,

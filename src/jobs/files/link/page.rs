@@ -282,11 +282,15 @@ mod tests {
             },
             points: Some(vec![
                 FieldPoints {
-                    field: 0,
+                    field: Some(0),
                     levels: levels.clone(),
                 },
-                FieldPoints { field: 1, levels },
+                FieldPoints {
+                    field: None,
+                    levels,
+                },
             ]),
+            bin_width: 0.5,
             histogram: (-40..=60)
                 .map(|score: i32| {
                     let pairs = ScoreBin {
@@ -318,10 +322,11 @@ mod tests {
         let page = report().page();
         for expected in [
             "Points of each field",
-            "<td>0.500 to below 0.900</td><td class=\"number\">20.0 %</td><td class=\"number\">10.0 %</td>",
+            "<td>0.5 to below 0.9</td><td class=\"number\">20.0 %</td><td class=\"number\">10.0 %</td>",
             "<strong>+2.91</strong>",
             "<strong>-4.00</strong>",
             "missing in a record",
+            "the whole record",
             "name &lt;b&gt;",
             "per 2 of score",
             "each of which doubles the odds",

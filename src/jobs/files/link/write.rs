@@ -70,7 +70,7 @@ impl Writing<'_> {
             explained.extend(of_block);
             advance(progress, explained.len() as u64, explained.len() as u64, 0)?;
         }
-        links_table(&explained, &self.names, self.sides())
+        links_table(&explained, &self.names, self.sides(), self.linked.score())
     }
 
     /// The entities of one collection as a table.
@@ -84,16 +84,8 @@ impl Writing<'_> {
     /// The entity of every record of one collection.
     fn entities(&self) -> Option<Vec<EntityToWrite>> {
         let entities = self.linked.entities()?;
-        let mut scores = vec![None; entities.len()];
-        for link in self.linked.links() {
-            scores[link.b as usize] = Some(link.score);
-        }
-        let records = (0..).zip(entities).zip(&scores);
-        let records = records.map(|((row, first), score)| EntityToWrite {
-            row,
-            first: *first,
-            score: *score,
-        });
+        let records = (0..).zip(entities);
+        let records = records.map(|(row, first)| EntityToWrite { row, first: *first });
         Some(records.collect())
     }
 
@@ -111,11 +103,18 @@ impl Writing<'_> {
     fn link(&self, link: &RecordLink) -> LinkToWrite<'_> {
         let explanation = self.linked.explain(link);
         let fields = self.names.iter().zip(explanation.similarities);
+        let mut points = explanation.points.into_iter();
         LinkToWrite {
             records: self.placed([link.a, link.b]),
             score: link.score,
+            similarity: link.similarity,
+            whole_points: explanation.whole_points,
             fields: fields
-                .map(|(name, similarity)| FieldToWrite { name, similarity })
+                .map(|(name, similarity)| FieldToWrite {
+                    name,
+                    similarity,
+                    points: points.next(),
+                })
                 .collect(),
             shared: explanation.shared,
             runner_up: link
@@ -149,14 +148,15 @@ impl Writing<'_> {
                 fields: self.names.clone(),
                 id_field: fields.id.to_string(),
                 matching: (self.files.len() == 2).then(|| task.matching.name()),
-                score: "text",
+                score: task.score.name(),
                 threshold: task.threshold,
                 share: task.share,
                 equivalents: task.equivalents.len() as u64,
             },
             floor: linked.floor(),
             estimate: linked.estimate().clone(),
-            points: None,
+            points: linked.points(),
+            bin_width: linked.bin_width(),
             histogram: linked
                 .histogram()
                 .map(|(score, pairs)| HistogramBin::new(score, pairs))
@@ -186,6 +186,8 @@ pub struct LinkReport {
     /// What the levels of each field say, where the score is points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<FieldPoints>>,
+    /// The difference between the least scores of two neighbouring bins of the histogram.
+    pub bin_width: f64,
     /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
     pub histogram: Vec<HistogramBin>,
     /// Pairs next to the threshold, each as in `links.jsonl`, with the values of both records and whether it was accepted.

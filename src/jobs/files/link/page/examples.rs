@@ -72,6 +72,15 @@ impl LinkReport {
                                 @if has_points { td.number { (number(&example["points"][name])) } }
                             }
                         }
+                        @if example["whole_points"].is_number() {
+                            tr {
+                                th { "the whole record" }
+                                td.value {}
+                                td.value {}
+                                td.number { (number(&example["similarity"])) }
+                                td.number { (number(&example["whole_points"])) }
+                            }
+                        }
                     }
                 } }
                 p.note {

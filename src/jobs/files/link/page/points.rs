@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::write::LinkReport;
-use super::numbers::{percent, scored};
+use super::numbers::percent;
 use crate::records::{FieldPoints, LevelPoints};
 
 impl LinkReport {
@@ -34,16 +34,16 @@ impl LinkReport {
     }
 
     fn rows_of(&self, field: &FieldPoints) -> Markup {
-        let name = self
-            .parameters
-            .fields
-            .get(field.field)
-            .map_or("", String::as_str);
+        let name = match field.field {
+            Some(field) => self.parameters.fields.get(field).map_or("", String::as_str),
+            None => "the whole record",
+        };
+        let rows = merged(&field.levels);
         html! {
-            @for (i, level) in field.levels.iter().enumerate() {
+            @for (i, level) in rows.iter().enumerate() {
                 tr {
                     th { @if i == 0 { bdi { (name) } } }
-                    td { (range(level, field.levels.get(i + 1))) }
+                    td { (range(level, rows.get(i + 1))) }
                     td.number { (percent(level.of_same)) }
                     td.number { (percent(level.of_different)) }
                     td.number { strong { (format!("{:+.2}", level.points)) } }
@@ -53,13 +53,30 @@ impl LinkReport {
     }
 }
 
+/// The levels, with neighbours of equal points as one.
+fn merged(levels: &[LevelPoints]) -> Vec<LevelPoints> {
+    let mut rows: Vec<LevelPoints> = Vec::new();
+    for level in levels {
+        match rows.last_mut() {
+            Some(last)
+                if last.least.is_some() && level.least.is_some() && last.points == level.points =>
+            {
+                last.of_same += level.of_same;
+                last.of_different += level.of_different;
+            }
+            _ => rows.push(level.clone()),
+        }
+    }
+    rows
+}
+
 /// The similarities of a level.
 fn range(level: &LevelPoints, next: Option<&LevelPoints>) -> String {
     let next = next.and_then(|next| next.least);
     match (level.least, next) {
         (None, _) => "missing in a record".to_owned(),
-        (Some(least), Some(next)) => format!("{} to below {}", scored(least), scored(next)),
-        (Some(least), None) if least >= 1.0 => scored(least),
-        (Some(least), None) => format!("{} and more", scored(least)),
+        (Some(least), Some(next)) => format!("{least} to below {next}"),
+        (Some(least), None) if least >= 1.0 => "equal".to_owned(),
+        (Some(least), None) => format!("{least} and more"),
     }
 }

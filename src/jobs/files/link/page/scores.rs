@@ -93,11 +93,7 @@ impl<'a> Chart<'a> {
     fn new(report: &'a LinkReport) -> Option<Self> {
         let bins = &report.histogram;
         let (first, last) = (bins.first()?.score, bins.last()?.score);
-        let gaps = bins.windows(2).map(|pair| pair[1].score - pair[0].score);
-        let least = gaps.fold(f64::INFINITY, f64::min).min(1.0);
-        // Bins of the report are 0.02 wide, or a multiple.
-        let least = (least * 50.0).round().max(1.0) / 50.0;
-        let bin = step((last - first) / BARS).max(least);
+        let bin = step((last - first) / BARS).max(report.bin_width);
         let is_cosine = report.parameters.score == "text";
         let mut bars: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
         for of_score in bins {

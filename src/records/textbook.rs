@@ -1,0 +1,152 @@
+//! The score of the textbook (MMDS 3.8.1): 100 points per field, less the square of the edit distance.
+
+use rayon::prelude::*;
+
+use super::Tables;
+use super::candidates::Pair;
+use super::words::{Equivalents, Words};
+use crate::pipeline::edit_distance;
+
+/// The points of two equal fields.
+const MOST: f64 = 100.0;
+
+/// The normalised letters of all fields of all records.
+#[derive(Debug)]
+pub(crate) struct FieldTexts {
+    letters: Vec<u32>,
+    /// Where each field of each record ends.
+    ends: Vec<usize>,
+    fields: usize,
+}
+
+impl FieldTexts {
+    /// Reads the fields of all records.
+    pub(crate) fn of_records(tables: &Tables<'_>, equivalents: &Equivalents) -> Self {
+        let mut texts = FieldTexts {
+            letters: Vec::new(),
+            ends: Vec::new(),
+            fields: tables.field_count(),
+        };
+        let mut words = Words::default();
+        for row in 0..tables.rows() {
+            for field in tables.fields(row) {
+                words.read(&String::from_utf8_lossy(field), equivalents);
+                texts.letters.extend(words.letters());
+                texts.ends.push(texts.letters.len());
+            }
+        }
+        texts
+    }
+
+    fn field(&self, row: usize, field: usize) -> &[u32] {
+        let place = row * self.fields + field;
+        let start = if place == 0 { 0 } else { self.ends[place - 1] };
+        &self.letters[start..self.ends[place]]
+    }
+
+    /// The points of a pair of records, one number per field. A field that a record lacks has none.
+    pub(crate) fn points(&self, [a, b]: [usize; 2]) -> impl Iterator<Item = f64> {
+        (0..self.fields).map(move |field| points(self.field(a, field), self.field(b, field)))
+    }
+
+    /// The points of every pair.
+    pub(crate) fn of_pairs(&self, pairs: &[Pair]) -> Vec<f64> {
+        let points = |pair: &Pair| self.points(pair.rows.map(|row| row as usize)).sum();
+        pairs.par_iter().map(points).collect()
+    }
+}
+
+/// 100 less the square of the number of letters to insert and to delete, but at least 0.
+fn points(a: &[u32], b: &[u32]) -> f64 {
+    // A difference of ten in length alone leaves no points.
+    if a.is_empty() || b.is_empty() || a.len().abs_diff(b.len()) >= 10 {
+        return 0.0;
+    }
+    let distance = if a == b { 0 } else { edit_distance(a, b) };
+    (MOST - (distance * distance) as f64).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::TokenBatch;
+    use crate::scheme::fmix64;
+
+    fn table(records: &[&[&str]]) -> TokenBatch {
+        let mut table = TokenBatch::default();
+        for record in records {
+            record
+                .iter()
+                .for_each(|field| table.push_token(field.as_bytes()));
+            table.finish_document();
+        }
+        table
+    }
+
+    fn points_of(records: &[&[&str]], equivalents: &str) -> Vec<f64> {
+        let first = table(records);
+        let tables = Tables {
+            first: &first,
+            second: None,
+        };
+        let equivalents = Equivalents::parse(equivalents).unwrap();
+        FieldTexts::of_records(&tables, &equivalents)
+            .points([0, 1])
+            .collect()
+    }
+
+    #[test]
+    fn equivalents_are_one_letter_apart() {
+        let people: [&[&str]; 2] = [&["Bill Clark", "9 Elm"], &["William Clark", "9 ELM"]];
+        // "bill" and "william" differ by 5 letters.
+        assert_eq!(points_of(&people, ""), [75.0, 100.0]);
+        assert_eq!(points_of(&people, "William, Bill, Will"), [99.0, 100.0]);
+        let people: [&[&str]; 2] = [&["Bill"], &["Will"]];
+        assert_eq!(points_of(&people, "William, Bill, Will"), [96.0]);
+        let misspelt: [&[&str]; 2] = [&["Bill"], &["Willam"]];
+        assert_eq!(points_of(&misspelt, "William, Bill, Will"), [96.0]);
+    }
+
+    #[test]
+    fn records_of_the_textbook_have_known_points() {
+        let people: [&[&str]; 2] = [
+            &["Bob S. Jomes", "123 Oak St", "650-555-1234"],
+            &["Robert Jones Jr.", "123 Oak Street", ""],
+        ];
+        // b s jomes / robert jones jr, by a table of all prefixes: 12; 4 letters of "street"; no second number.
+        assert_eq!(points_of(&people, ""), [0.0, 84.0, 0.0]);
+    }
+
+    /// Insertions and deletions by the table of all prefixes.
+    fn slow_distance(a: &[u32], b: &[u32]) -> usize {
+        let mut last: Vec<usize> = (0..=b.len()).collect();
+        for (i, x) in a.iter().enumerate() {
+            let mut next = vec![i + 1];
+            for (j, y) in b.iter().enumerate() {
+                let kept = if x == y { last[j] } else { usize::MAX };
+                next.push(kept.min(last[j + 1] + 1).min(next[j] + 1));
+            }
+            last = next;
+        }
+        last[b.len()]
+    }
+
+    #[test]
+    fn points_agree_with_a_slow_distance() {
+        let text = |seed: u64| -> Vec<u32> {
+            let length = fmix64(seed) % 14;
+            (0..length)
+                .map(|i| u32::try_from(fmix64(seed << 8 | i) % 3).unwrap())
+                .collect()
+        };
+        for seed in 0..2000 {
+            let (a, b) = (text(2 * seed), text(2 * seed + 1));
+            let distance = slow_distance(&a, &b);
+            let expected = match a.is_empty() || b.is_empty() {
+                true => 0.0,
+                false => (100.0 - (distance * distance) as f64).max(0.0),
+            };
+            assert_eq!(points(&a, &b), expected, "{a:?} {b:?}");
+        }
+    }
+}
