@@ -481,7 +481,7 @@ def test_what_is_no_table_is_refused(tmp_path):
 
 def test_a_function_stops_the_search():
     with pytest.raises(simgpu.StoppedError):
-        link(*people(2000), fields=FIELDS, progress=lambda stage, done, total: False)
+        link(*people(20_000), fields=FIELDS, progress=lambda stage, done, total: False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
