@@ -354,6 +354,21 @@ def test_columns_have_any_name():
     assert found.to_pylist()[0]["id_a"] in ("Ann", "Bob")
 
 
+def test_points_add_up_to_the_score():
+    found = link(*people(400), fields=FIELDS, score="points")
+    assert len(found) > 200
+    for row in found.to_pylist():
+        points = [row[f"points_{field}"] for field in FIELDS]
+        assert sum(points) + row["whole_points"] == pytest.approx(row["score"], abs=1e-5)
+    assert "Points of each field" in found.page
+    found = link(*people(400), fields=FIELDS, score="textbook")
+    assert "whole_points" not in found.column_names
+    assert found["points_place"].max() == 100
+    one = {"name": ["Ann Howard"]}
+    with pytest.raises(simgpu.ParameterError, match='cannot learn points: .*score="text"'):
+        link(one, one, fields="name", score="points")
+
+
 def test_equal_names_replace_each_other(tmp_path):
     a, b = {"name": ["Bill Clark", "Bob Ray"]}, {"name": ["William Clark", "Robert Ray"]}
     sets = [["William", "Bill", "Will"], ("Robert", "Bob")]
