@@ -128,6 +128,31 @@ fn page_has_the_numbers_of_the_report() {
 }
 
 #[test]
+fn points_are_those_of_the_report() {
+    let place = Place::new();
+    let (a, b) = books(1500);
+    place.write("a.jsonl", lines_of(a));
+    place.write("b.jsonl", lines_of(b));
+    let options = "--fields title,year --score points";
+    run(&place, "a.jsonl b.jsonl", options);
+    let (report, text) = (report(&place), text(&page(&place)));
+    assert!(text.contains("score points"), "{text}");
+    let fields = report["points"].as_array().unwrap();
+    assert_eq!(fields.len(), 3);
+    for field in fields {
+        let levels = field["levels"].as_array().unwrap();
+        let points = levels.last().unwrap()["points"].as_f64().unwrap();
+        let points = format!("% {points:+.2}");
+        assert!(text.contains(&points), "{points}: {text}");
+    }
+    for example in report["examples"].as_array().unwrap() {
+        let points = example["whole_points"].as_f64().unwrap();
+        let points = format!(" {points:+.2}");
+        assert!(text.contains(&points), "{points}: {text}");
+    }
+}
+
+#[test]
 fn given_parameters_are_stated() {
     let place = Place::new();
     let (a, b) = books(90);

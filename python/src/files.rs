@@ -158,6 +158,7 @@ pub(crate) fn link_files<'py>(
         unique_ids: options.switch("unique_ids")?,
         on_bad_record: options.choice("on_bad_record")?,
         equivalents: options.path("equivalents")?,
+        score: options.choice("score")?,
         matching: options.optional_choice("match")?,
         threshold: options.optional("threshold", "a number")?,
         share: options.optional("share", "a number above 0 and up to 1")?,

@@ -123,6 +123,7 @@ impl<'py> Options<'py> {
                 Names::File(path) => Some(path.clone()),
                 Names::Sets(_) => None,
             },
+            score: self.choice("score")?,
             matching: self.optional_choice("match")?,
             threshold: self.optional("threshold", "a number")?,
             share: self.optional("share", "a number above 0 and up to 1")?,

@@ -73,8 +73,11 @@ def check(found, output, fields=FIELDS):
             assert row[name] == line[name]
         for name in ("id_a", "id_b"):
             assert row.get(name, line[name]) == line[name]
+        assert row["similarity"] == line["similarity"]
+        assert row.get("whole_points") == line.get("whole_points")
         for field in fields:
             assert row[f"similarity_{field}"] == line["similarities"][field]
+            assert row.get(f"points_{field}") == line.get("points", {}).get(field)
         shared = zip(row["shared"], row["shared_records"], strict=True)
         assert [{"symbol": text, "records": count} for text, count in shared] == line["shared"]
         other = line["runner_up"] or dict.fromkeys(("id_a", "id_b", "score", "distance"))
@@ -103,7 +106,7 @@ def check(found, output, fields=FIELDS):
     first_rows = [line["row"] for line in entities]
     assert len(found.entities) == len(entities)
     for row, line in zip(found.entities.to_pylist(), entities, strict=True):
-        assert (row["row"], row["score"]) == (line["row"], line["score"])
+        assert row["row"] == line["row"]
         assert row["entity"] == first_rows[line["entity"]]
         for name in ("id", "entity_id"):
             assert row.get(name, line[name]) == line[name]
@@ -116,6 +119,8 @@ def check(found, output, fields=FIELDS):
         ({"match": "many-to-one", "threads": 2}, ["--match", "many-to-one"]),
         ({"match": "many-to-many", "threshold": 0.3}, ["--match", "many-to-many", "-t", "0.3"]),
         ({"share": 0.75}, ["--share", "0.75"]),
+        ({"score": "points"}, ["--score", "points"]),
+        ({"score": "textbook"}, ["--score", "textbook"]),
         ({"threshold": 0.2, "id": "id", "unique_ids": True}, ["-t", "0.2", "--unique-ids"]),
     ],
 )
@@ -130,7 +135,12 @@ def test_entities_of_one_table_are_those_of_the_command(tmp_path):
     tables = people()
     tables[1]["id"] = list(range(1000, 1150))
     both = {name: column + tables[1][name] for name, column in tables[0].items()}
-    for arguments, options in [({}, []), ({"threshold": 0.6}, ["-t", "0.6"])]:
+    for arguments, options in [
+        ({}, []),
+        ({"threshold": 0.6}, ["-t", "0.6"]),
+        ({"score": "points"}, ["--score", "points"]),
+        ({"score": "textbook"}, ["--score", "textbook"]),
+    ]:
         found = link(both, fields=FIELDS[:2], **arguments)
         assert found.counts["entities"] > 80
         check(found, by_command(tmp_path, [both], *options, fields=FIELDS[:2]), FIELDS[:2])
@@ -318,7 +328,7 @@ def test_results_do_not_depend_on_threads():
 def test_tables_without_ids_have_rows():
     names = {"name": ["Bob Jones", "Ann Howard", "Zoe Young"]}
     found = link(names, {"name": ["Ann Howard", "Bob Jones"]}, fields="name", threshold=0.5)
-    assert [(row["row_a"], row["row_b"]) for row in found.to_pylist()] == [(1, 0), (0, 1)]
+    assert [(row["row_a"], row["row_b"]) for row in found.to_pylist()] == [(0, 1), (1, 0)]
     assert not [name for name in found.column_names if "id" in name.split("_")]
     some = {**names, "id": [1, None, 3]}
     found = link(some, some, fields="name", threshold=0.5)
@@ -342,6 +352,21 @@ def test_columns_have_any_name():
     assert found.to_pylist()[0][f"similarity_{name}"] == 1.0
     assert found.to_pylist()[0]["similarity_id"] == 1.0
     assert found.to_pylist()[0]["id_a"] in ("Ann", "Bob")
+
+
+def test_points_add_up_to_the_score():
+    found = link(*people(400), fields=FIELDS, score="points")
+    assert len(found) > 200
+    for row in found.to_pylist():
+        points = [row[f"points_{field}"] for field in FIELDS]
+        assert sum(points) + row["whole_points"] == pytest.approx(row["score"], abs=1e-5)
+    assert "Points of each field" in found.page
+    found = link(*people(400), fields=FIELDS, score="textbook")
+    assert "whole_points" not in found.column_names
+    assert found["points_place"].max() == 100
+    one = {"name": ["Ann Howard"]}
+    with pytest.raises(simgpu.ParameterError, match='cannot learn points: .*score="text"'):
+        link(one, one, fields="name", score="points")
 
 
 def test_equal_names_replace_each_other(tmp_path):
@@ -415,6 +440,7 @@ def test_bad_arguments_are_refused():
         ({"share": nan}, "share is NaN; .*a number above 0 and up to 1"),
         ({"share": 0}, "share is 0"),
         ({"share": 1.5}, "share is 1.5"),
+        ({"score": "best"}, "text, points, textbook"),
         ({"match": "best"}, "one-to-one, many-to-one, many-to-many"),
         ({"on_bad_record": "ignore"}, "fail, skip"),
         ({"threads": 0}, "threads"),
@@ -443,7 +469,7 @@ def test_bad_arguments_are_refused():
         link(a, b, fields="name")
     with pytest.raises(simgpu.InputError, match="a, row 0"):
         link(a, b, fields="name", unique_ids=True)
-    with pytest.raises(simgpu.ParameterError, match='"name" has 20 rows and column "place" 1'):
+    with pytest.raises(simgpu.ParameterError, match='has 20 rows and column "place" 1; give col'):
         link({**a, "place": ["x"]}, b, fields=["name", "place"])
 
 
@@ -464,13 +490,13 @@ def test_what_is_no_table_is_refused(tmp_path):
             link({"name": column}, good, fields="name")
     pa = pytest.importorskip("pyarrow")
     for column in (pa.array([["x"]]), pa.array([{"x": 1}])):
-        with pytest.raises(simgpu.InputError, match='row 0 of b: field "name" is'):
+        with pytest.raises(simgpu.InputError, match='row 0 of b: column "name" holds'):
             link(good, pa.table({"name": column}), fields="name")
 
 
 def test_a_function_stops_the_search():
     with pytest.raises(simgpu.StoppedError):
-        link(*people(2000), fields=FIELDS, progress=lambda stage, done, total: False)
+        link(*people(20_000), fields=FIELDS, progress=lambda stage, done, total: False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")

@@ -59,9 +59,10 @@ impl Columns {
     }
 }
 
-/// One row per link: `row_a`, `row_b`, `id_a` and `id_b` (where the records have ids), `score`, `similarity` (of
-/// the whole records), `similarity_<field>` of each field, `points_<field>` and `whole_points` (where the score has points), `shared` and `shared_records` (lists: the rarest shared symbols, and the number of records that have each),
-/// `runner_up_row_a`, `runner_up_row_b` and their ids, `runner_up_score`, and `distance`, by which it is lower.
+/// One row per link: `row_a`, `row_b`, `id_a` and `id_b` (where the records have ids), `score`, `similarity` (of the whole
+/// records), `similarity_<field>` of each field, `points_<field>` and `whole_points` (where the score has points), `shared`
+/// and `shared_records` (lists: the rarest shared symbols, and the number of records that have each), `runner_up_row_a`,
+/// `runner_up_row_b` and their ids, `runner_up_score`, and `distance`, by which it is lower.
 pub(crate) fn links_table(
     links: &[LinkToWrite<'_>],
     fields: &[String],

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::Tables;
 use super::symbols::{Lists, quotient};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
 
 /// A pair of records, the lower row first.
@@ -112,9 +112,16 @@ fn find_within(
             .with_min_len(8)
             .map_init(
                 || Sums::new(index.rows),
-                |sums, row| search.of_record(row, sums),
+                // A block of long lists takes seconds.
+                |sums, row| match progress.is_stopped() {
+                    true => Neighbours::default(),
+                    false => search.of_record(row, sums),
+                },
             )
             .collect();
+        if progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
         for neighbours in of_block {
             found.cut += u64::from(neighbours.is_cut);
             found.crowded += u64::from(neighbours.is_crowded);
@@ -214,6 +221,7 @@ impl Sums {
 }
 
 /// The candidates of a record.
+#[derive(Default)]
 struct Neighbours {
     pairs: Vec<Pair>,
     is_cut: bool,

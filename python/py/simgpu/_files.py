@@ -358,6 +358,7 @@ def link_files(
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
+    score: Literal["text", "points", "textbook"] = "text",
     match: Literal["one-to-one", "many-to-one", "many-to-many"] | None = None,
     threshold: float | None = None,
     share: float | None = None,
@@ -388,6 +389,9 @@ Args:
         has one, else all ids are ``FILE:ROW``.
     unique_ids: Fail if an id is missing, or occurs twice in one input.
     on_bad_record: ``"fail"``, or ``"skip"`` to omit, count and list records that cannot be read.
+    score: How a pair is scored: ``"text"``, the cosine of the words of all fields, from 0 to 1;
+        ``"points"``, learned for each field: one more doubles the odds; or ``"textbook"``, 100
+        points per field, less the square of the number of letters to insert and to delete.
     match: With two inputs, how many partners a record may have: ``"one-to-one"``, the default;
         ``"many-to-one"``, one for each record of ``a``; or ``"many-to-many"``, every pair that
         reaches the threshold.

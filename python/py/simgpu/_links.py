@@ -20,11 +20,14 @@ class LinksFound(_Rows):
 
     It goes to Arrow as :class:`Table` does; ``found["score"]`` is a numpy array. The columns:
 
-    - ``row_a``, ``row_b``: the rows of both records in their tables, from 0. With one table, the first record of the
-      entity, and the one that joined it.
+    - ``row_a``, ``row_b``: the rows of both records in their tables, from 0. With one table, the earlier record and the
+      later one.
     - ``id_a``, ``id_b``: their ids, if every record of the table has one.
-    - ``score``: from 0 to 1, rounded to six digits after the point, as the other scores are.
+    - ``score``: of ``score="text"`` from 0 to 1, else in points. All scores are rounded to six digits after the point.
+    - ``similarity``: the cosine of the words of all fields together, from 0 to 1: the score of texts.
     - ``similarity_<field>``: for each field, the cosine of its own words, from 0 to 1; null if either record has none.
+    - ``points_<field>``: the points of each field, unless the score is that of texts; and with ``score="points"``
+      ``whole_points``, those of ``similarity``. They add up to the score.
     - ``shared``, ``shared_records``: lists of the rarest words, or parts of words, that both records have, five at
       most, and of the number of records that have each. ``_`` is the beginning or the end of a word.
     - ``runner_up_row_a``, ``runner_up_row_b``, with their ids, and ``runner_up_score``: the best other candidate pair of
@@ -36,8 +39,7 @@ class LinksFound(_Rows):
 
     entities: Table | None
     """The entity of every good record of one table, one row per record; ``None`` with two tables. Columns: ``row``;
-    ``entity``, the row of the first record of the entity; with ids, ``id`` and ``entity_id``; and ``score``, that with
-    the first record, null for this record itself."""
+    ``entity``, the row of the first record of the entity; with ids, ``id`` and ``entity_id``."""
 
     counts: dict[str, int]
     """The counts of records, candidates and links, as in the report of the command ``link``."""
@@ -91,6 +93,7 @@ def link(
     id: str | None = None,
     unique_ids: bool = False,
     on_bad_record: str = "fail",
+    score: str = "text",
     match: str | None = None,
     threshold: float | None = None,
     share: float | None = None,
@@ -111,6 +114,9 @@ def link(
             of a table has one; without ids, ``row_a`` and ``row_b`` say which records are linked.
         unique_ids: Fail if an id is missing, or occurs twice in one table.
         on_bad_record: ``"fail"``, or ``"skip"`` to leave out, count and report rows that cannot be used.
+        score: How a pair is scored. ``"text"``: the cosine of the words of all fields together, from 0 to 1.
+            ``"points"``: the sum over the fields of log2(m / u), learned from the records: one point more doubles the
+            odds. ``"textbook"``: 100 points per field, less the square of the number of letters to insert and to delete.
         match: With two tables, how many partners a record may have: ``"one-to-one"``, the default; ``"many-to-one"``, one
             for each record of ``a``; or ``"many-to-many"``, every pair that reaches the threshold.
         threshold: The least score of a link; by default what the runners-up suggest.

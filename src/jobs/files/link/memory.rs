@@ -51,11 +51,12 @@ pub struct LinkInMemory<'a> {
 #[non_exhaustive]
 pub struct LinkFound {
     /// One row per link, by descending score: `row_a`, `row_b` (from 0, in their tables), `id_a` and `id_b` (where all
-    /// records have ids), `score`, `similarity`, `similarity_<field>` of each field, `points_<field>` and `whole_points` (where the score has points), `shared` and `shared_records` (lists: the rarest
+    /// records have ids), `score`, `similarity` (of the whole records), `similarity_<field>` of each field,
+    /// `points_<field>` and `whole_points` (where the score has points), `shared` and `shared_records` (lists: the rarest
     /// shared symbols, and how many records have each), `runner_up_row_a`, `runner_up_row_b` and their ids,
     /// `runner_up_score`, and `distance`, the score of the link less that one.
     pub links: RecordBatch,
-    /// With one table, one row per good record: `row`, `id`, `entity` (the row of the first record of its entity),
+    /// With one table, one row per good record: `row`, `id`, `entity` (the row of the first record of its entity) and
     /// `entity_id`.
     pub entities: Option<RecordBatch>,
     /// The report. Its files are `a` and `b`.

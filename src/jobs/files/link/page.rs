@@ -136,7 +136,11 @@ impl LinkReport {
             (Some(_), _) => "as given",
             (None, Some(_)) => "chosen by the given share and the runners-up",
             (None, None) if self.has_two() => "chosen by the runners-up",
-            (None, None) => "chosen as the lowest point between unrelated and related pairs",
+            (None, None) => match parameters.score {
+                "points" => "chosen so that such a pair is right with a probability of 99 %",
+                "textbook" => "chosen so that as many pairs reach it as with the score of texts",
+                _ => "chosen as the lowest point between unrelated and related pairs",
+            },
         }
     }
 
@@ -282,11 +286,15 @@ mod tests {
             },
             points: Some(vec![
                 FieldPoints {
-                    field: 0,
+                    field: Some(0),
                     levels: levels.clone(),
                 },
-                FieldPoints { field: 1, levels },
+                FieldPoints {
+                    field: None,
+                    levels,
+                },
             ]),
+            bin_width: 0.5,
             histogram: (-40..=60)
                 .map(|score: i32| {
                     let pairs = ScoreBin {
@@ -318,14 +326,15 @@ mod tests {
         let page = report().page();
         for expected in [
             "Points of each field",
-            "<td>0.500 to below 0.900</td><td class=\"number\">20.0 %</td><td class=\"number\">10.0 %</td>",
+            "<td>0.5 to below 0.9</td><td class=\"number\">20.00 %</td><td class=\"number\">10.00 %</td>",
             "<strong>+2.91</strong>",
             "<strong>-4.00</strong>",
             "missing in a record",
+            "whole record",
             "name &lt;b&gt;",
-            "per 2 of score",
+            "per 2 points",
             "each of which doubles the odds",
-            "<td class=\"number\">3.500</td>",
+            "<td class=\"number\">+3.50</td>",
             "1,234,567",
             "50.0 %</strong><br>of the records of B have a partner, as given",
             "unknown",

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::super::write::LinkReport;
 use super::numbers::{counted, scored, short};
+use super::points::{WHOLE, points};
 
 impl LinkReport {
     /// The accepted and rejected pairs next to the threshold.
@@ -21,7 +22,7 @@ impl LinkReport {
                 section {
                     h2 { "Pairs at the threshold" }
                     p.note {
-                        "Look here first: if rejected pairs describe the same thing, lower the threshold of " (format!("{:.4}", self.estimate.threshold)) "; if links do not, raise it."
+                        "Look here first: if rejected pairs describe the same thing, lower the threshold of " (precise(self.estimate.threshold)) "; if links do not, raise it."
                     }
                     div.sides {
                         div {
@@ -69,16 +70,16 @@ impl LinkReport {
                                 td.value { bdi { (values(0, i)) } }
                                 td.value { bdi { (values(1, i)) } }
                                 td.number { (number(&example["similarities"][name])) }
-                                @if has_points { td.number { (number(&example["points"][name])) } }
+                                @if has_points { td.number { (signed(&example["points"][name])) } }
                             }
                         }
                         @if example["whole_points"].is_number() {
                             tr {
-                                th { "the whole record" }
+                                th { (WHOLE) }
                                 td.value {}
                                 td.value {}
                                 td.number { (number(&example["similarity"])) }
-                                td.number { (number(&example["whole_points"])) }
+                                td.number { (signed(&example["whole_points"])) }
                             }
                         }
                     }
@@ -110,11 +111,22 @@ fn number(value: &Value) -> String {
     value.as_f64().map_or("–".to_owned(), scored)
 }
 
-/// A score with one more digit, so that it differs from the threshold.
+/// Points, or a dash.
+fn signed(value: &Value) -> String {
+    value.as_f64().map_or("–".to_owned(), points)
+}
+
+/// A score with one more digit than elsewhere, so that it differs from the threshold.
+fn precise(score: f64) -> String {
+    match score.abs() {
+        small if small < 10.0 => format!("{score:.4}"),
+        _ => format!("{score:.2}"),
+    }
+}
+
+/// The same, or a dash for one that is missing.
 fn exact(value: &Value) -> String {
-    value
-        .as_f64()
-        .map_or("–".to_owned(), |score| format!("{score:.4}"))
+    value.as_f64().map_or("–".to_owned(), precise)
 }
 
 /// A text or an integer.

@@ -135,7 +135,11 @@ impl<'a> Chart<'a> {
             x if x > WIDTH - 50.0 => "end",
             _ => "middle",
         };
-        let per_bar = format!("per {} of score", short(self.bin));
+        let per_bar = match self.report.parameters.score {
+            "text" => format!("per {} of score", short(self.bin)),
+            _ if self.bin == 1.0 => "per point".to_owned(),
+            _ => format!("per {} points", short(self.bin)),
+        };
         let bottom = BASES[1];
         html! {
             figure {
