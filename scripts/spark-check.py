@@ -390,6 +390,9 @@ class CpuSeconds:
         self._checkpoints = checkpoints
         self._of_process: dict[tuple[int, str], tuple[float, bool]] = {}
         self._stop = threading.Event()
+        self._sample()
+        #: CPU seconds before the first stage.
+        self.before = self._total()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
@@ -434,8 +437,8 @@ def scale(arguments: argparse.Namespace) -> int:
         write_corpus(many_texts(arguments.documents), corpus, files=8)
     sample = pq.read_table(corpus / "part-0.parquet", columns=["id", "text"]).combine_chunks()
     sample = sample.to_batches(max_chunksize=10_000)
-    settings = _divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), "scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"})
-    plan = _divided.Plan(settings)
+    own = {"scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"}
+    plan = _divided.Plan(_divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), **own}))
     for name, stage in {
         "Signer.sign": lambda batch: simgpu.Signer(threads=1).sign(batch.column("text")),
         "the stage `signed`": lambda batch: list(_divided.Sign(plan)([batch.rename_columns(["place", "text"])])),
@@ -459,7 +462,7 @@ def scale(arguments: argparse.Namespace) -> int:
         documents = report["counts"]["documents"]
         print(f"{search}: {documents:,} documents in {elapsed:.0f} s, {len(kept):,} kept")
         print("| stage | elapsed s | CPU s, Java | CPU s, Python |\n|---|---|---|---|")
-        earlier = (0.0, 0.0)
+        earlier = cpu.before
         for name, total in sorted(cpu.up_to.items(), key=lambda row: sum(row[1])):
             java, python = (now - then for now, then in zip(total, earlier, strict=True))
             seconds = f"{report['stages'][name]:.1f}" if name in report["stages"] else ""
@@ -471,7 +474,8 @@ def scale(arguments: argparse.Namespace) -> int:
             if shuffled >= 1:
                 print(f"  job stage {stage['stageId']}: {shuffled:.1f} bytes shuffled per document")
         expected = run_command(arguments, corpus, search)
-        print(f"  {difference(expected, (removed, kept, report)) or 'equal'}; command {expected[1]['elapsed_s']:.1f} s", flush=True)
+        wrong = difference(expected, (removed, kept, report))
+        print(f"  {wrong or 'equal'}; command {expected[1]['elapsed_s']:.1f} s", flush=True)
     session.stop()
     return 0
 
