@@ -239,7 +239,7 @@ def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch,
     # The input has become another, but nothing is computed or replaced.
     (tmp_path / "in.jsonl").write_text(lines[0], encoding="utf-8")
     assert main([str(tmp_path / "in.jsonl"), "-o", str(output)]) == 1
-    assert "kept exists; pass --overwrite" in capsys.readouterr().err
+    assert "holds results; pass --overwrite" in capsys.readouterr().err
     other = [str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "other")]
     assert main([*other, "--threshold", "2"]) == 1
     assert main([str(tmp_path / "none.jsonl"), "-o", str(tmp_path / "other")]) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -17,6 +18,16 @@ import simgpu
 from simgpu.errors import Error, ParameterError
 from simgpu.spark import dedup
 from simgpu.spark._checkpoints import is_missing
+
+#: Options for the parameters that errors name.
+_OPTIONS = {
+    'on_bad_record="skip"': "--on-bad-record skip",
+    "column as order": "column as --order-field",
+    "checkpoint_dir": "--checkpoint-dir",
+    "component_mib": "--component-mib",
+    "links_in_one_task": "--links-in-one-task",
+    "bands_per_pass": "--bands-per-pass",
+}
 
 #: Options that make a Shingling, beside the unit.
 _OF_SHINGLING = ("size", "lowercase", "strip_punctuation", "keep_whitespace", "count", "hash")
@@ -71,12 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = options.pop("output").rstrip("/")
     columns = {name: options.pop(f"{name}_field") for name in ("id", "text", "order")}
     checkpoint_dir = options.pop("checkpoint_dir") or f"{output}/.checkpoint"
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        # Without spark-submit, Spark takes the first python3 on PATH, which need not have simgpu.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.appName("simgpu dedup").getOrCreate()
     try:
         shingling = _shingling(options)
-        for name in () if overwrite else ("kept", "removed", "clusters", "report.json"):
-            if _exists(session, f"{output}/{name}"):
-                raise ParameterError(f"{output}/{name} exists; pass --overwrite to replace it, or give another --output")
+        if not overwrite and _has_results(session, output):
+            raise ParameterError(f"{output} holds results; pass --overwrite to replace them, or give another --output")
         df = _read(session, inputs, kind)
         found = dedup(df, **columns, **options, shingling=shingling, checkpoint_dir=checkpoint_dir)
         tables = {"kept": found.kept, "removed": found.removed, "clusters": found.clusters}
@@ -85,7 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = session.range(1).select(F.lit(json.dumps(found.report)).alias("value"))
         report.coalesce(1).write.mode("overwrite").text(f"{output}/report.json")
     except Error as error:
-        print(f"error: {error}", file=sys.stderr)
+        message = str(error)
+        for parameter, option in _OPTIONS.items():
+            message = message.replace(parameter, option)
+        print(f"error: {message}", file=sys.stderr)
         return 1
     except AnalysisException as error:
         print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
@@ -114,12 +130,19 @@ def _read(session: SparkSession, inputs: list[str], kind: str) -> DataFrame:
         if any(is_lines) and not all(is_lines):
             raise ParameterError("inputs are of two formats; give Parquet or JSON Lines, or pass --format")
         kind = "jsonl" if all(is_lines) else "parquet"
-    return session.read.json(inputs) if kind == "jsonl" else session.read.parquet(*inputs)
-
-
-def _exists(session: SparkSession, path: str) -> bool:
     try:
-        return bool(session.read.text(path).schema)
+        return session.read.json(inputs) if kind == "jsonl" else session.read.parquet(*inputs)
+    except Exception as error:
+        if "CANNOT_READ_FILE_FOOTER" not in str(error):
+            raise
+        raise ParameterError("inputs are not Parquet; pass --format jsonl if they are JSON Lines") from error
+
+
+def _has_results(session: SparkSession, output: str) -> bool:
+    results = f"{output}/{{kept,removed,clusters,report.json}}"
+    try:
+        # Of a single path that is missing, Spark logs a stack trace.
+        return bool(session.read.text([results, results]).schema)
     except Exception as error:
         if is_missing(error):
             return False

@@ -20,7 +20,7 @@ class Checkpoints:
 
     They are in a folder of their own below it, ``simgpu-tables``, so that no table replaces a folder of somebody else. A
     table is complete once its mark is there, a table of one row in ``done/``: its name, and JSON. The mark of the run,
-    ``done/run``, says what the run is: parameters and input. Another run in the same folder is refused.
+    ``done/run``, says what the run is: parameters and input. Another run is refused where a stage is complete.
     """
 
     def __init__(self, session: Any, folder: str, run: dict[str, Any]) -> None:
@@ -30,7 +30,8 @@ class Checkpoints:
         self._inner = 0.0
         self._marks = self._read_marks()
         before = self._marks.get("run")
-        if before is None:
+        if before is None or len(self._marks) == 1:
+            # No stage is complete that would be lost.
             self._set_mark("run", run)
             return
         for name in run:
@@ -63,7 +64,8 @@ class Checkpoints:
         try:
             marks = self._session.read.schema("name string, mark string")
             marks = marks.option("recursiveFileLookup", "true")
-            rows = marks.parquet(f"{self._folder}/done").collect()
+            # Of a single path that is missing, Spark logs a stack trace.
+            rows = marks.parquet(*[f"{self._folder}/done"] * 2).collect()
         except Exception as error:
             if is_missing(error):
                 return {}

@@ -382,7 +382,8 @@ def checked_columns(df: DataFrame, columns: Columns) -> None:
         raise ParameterError(f"df is a {kind}; give a DataFrame of Spark, as spark.createDataFrame makes")
     for name in filter(None, (columns.id, columns.text, columns.order)):
         if name not in df.columns:
-            raise ParameterError(f"no column {name!r}; give one of {', '.join(df.columns)}")
+            remedy = f"give one of {', '.join(df.columns)}" if df.columns else "df has no columns, so look at its files"
+            raise ParameterError(f"no column {name!r}; {remedy}")
         if df.columns.count(name) > 1:
             raise ParameterError(f"several columns are named {name!r}; rename all but one")
     kind = df.schema[columns.text].dataType.simpleString()
