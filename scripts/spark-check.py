@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Compares simgpu on Spark with the command, kills parts of the cluster meanwhile, and measures.
+"""Compares simgpu on Spark, Sail and Ray with the command, kills parts of the cluster meanwhile, and measures.
 
 The cluster has two executor processes on this machine (`local-cluster[2,1,1024]`). Needs pyspark, pandas < 3, pyarrow,
 Java, the wheel, and the command (`--command`). What the subcommands print goes to results/ by hand.
 
-    spark-check.py equal --work DIR [--corpora DIR] [--sail]   keep-list, removed pairs and counts of 20,000 documents
+    spark-check.py equal --work DIR [--corpora DIR]            keep-list, removed pairs and counts of 20,000 documents
+    spark-check.py equal --work DIR --engine sail              the same on Sail, or on Ray
     spark-check.py kill --work DIR                             one executor killed in the middle of each stage
     spark-check.py resume --work DIR                           the driver killed in each stage, and started again
-    spark-check.py scale --work DIR --documents-file FILE     CPU seconds per stage, shuffled bytes per document
+    spark-check.py scale --work DIR --documents 1000000        CPU seconds per stage, shuffled bytes per document
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.json
 import pyarrow.parquet as pq
 
 FLAGS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
@@ -41,13 +42,22 @@ SEARCHES = [
 ]
 
 
+#: Where marks of complete stages are, below a folder of checkpoints.
+MARKS = "simgpu-tables/done"
+
 #: Servers of Sail, which run as long as they are held.
 SERVERS = []
 
 
 def open_session(arguments: argparse.Namespace, **options: str):
-    """A session on two executor processes, or on Sail."""
-    if getattr(arguments, "sail", False):
+    """A session on two executor processes, or on Sail; of Ray, its module."""
+    if arguments.engine == "ray":
+        import ray
+
+        os.environ["RAY_AUTH_MODE"] = "disabled"
+        ray.init(num_cpus=2, include_dashboard=False, object_store_memory=500 << 20, log_to_driver=False)
+        return ray
+    if arguments.engine == "sail":
         from pysail.spark import SparkConnectServer
         from pyspark.sql import SparkSession
 
@@ -123,15 +133,33 @@ def real_corpus(folder: Path) -> list[str]:
     return texts
 
 
-def write_corpus(texts: list[str], folder: Path) -> Path:
-    """Four Parquet files whose ids ascend in the order of the files."""
+def many_texts(documents: int) -> list[str]:
+    """Texts of 30 to 180 words, a third of them in groups of up to five edited copies, in random order."""
+    rng = np.random.default_rng(1)
+    letters = rng.integers(97, 123, (50_000, 9), np.uint8)
+    words = [bytes(row[: 3 + number % 7]).decode() for number, row in enumerate(letters)]
+    texts: list[str] = []
+    while len(texts) < documents:
+        base = rng.integers(0, len(words), rng.integers(30, 181))
+        copies = rng.integers(1, 5) if rng.random() < 0.13 else 0
+        texts.append(" ".join(words[word] for word in base))
+        for edits in rng.integers(0, 6, copies):
+            copy = base.copy()
+            copy[rng.integers(0, len(copy), edits)] = rng.integers(0, len(words), edits)
+            texts.append(" ".join(words[word] for word in copy))
+    order = rng.permutation(documents)
+    return [texts[row] for row in order]
+
+
+def write_corpus(texts: list[str], folder: Path, files: int = 4) -> Path:
+    """Parquet files whose ids ascend in the order of the files."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    size = -(-len(texts) // 4)
+    size = -(-len(texts) // files)
     for part, start in enumerate(range(0, len(texts), size)):
         rows = texts[start : start + size]
         table = pa.table({"id": pa.array([3 * row for row in range(start, start + len(rows))]), "text": rows})
-        pq.write_table(table, folder / f"part-{part}.parquet", row_group_size=1000)
+        pq.write_table(table, folder / f"part-{part}.parquet", row_group_size=20_000)
     return folder
 
 
@@ -162,6 +190,25 @@ def run_spark(session, corpus: Path, checkpoints: Path, search: dict):
     found = dedup(df, id="id", text="text", checkpoint_dir=str(checkpoints), **search)
     removed = {row[0]: tuple(row)[1:] for row in found.removed.collect()}
     kept = {row[0] for row in found.kept.select("id").collect()}
+    return removed, kept, found.report
+
+
+def run_ray(ray, corpus: Path, search: dict):
+    """The removed documents by id, the kept ids, and the report; signatures are compared with those of one machine."""
+    import simgpu
+    from simgpu.ray import dedup, sign
+
+    dataset = ray.data.read_parquet(str(corpus))
+    signed = {row["id"]: row["signature"] for row in sign(dataset, id="id", text="text").take_all()}
+    table = pq.read_table(corpus)
+    slots = simgpu.Signer().sign(table["text"]).slots.astype("<u4")
+    expected = {id: row.tobytes() for id, row in zip(table["id"].to_pylist(), slots, strict=True)}
+    if signed != expected:
+        sys.exit("signatures differ")
+    found = dedup(dataset, id="id", text="text", partitions=4, **search)
+    names = ("kept_id", "similarity", "found_by", "via_id", "via_similarity")
+    removed = {row["id"]: tuple(row[name] for name in names) for row in found.removed.take_all()}
+    kept = {row["id"] for row in found.kept.select_columns(["id"]).take_all()}
     return removed, kept, found.report
 
 
@@ -200,7 +247,11 @@ def equal(arguments: argparse.Namespace) -> int:
             checkpoints = arguments.work / f"checkpoints-{name}-{number}"
             shutil.rmtree(checkpoints, ignore_errors=True)
             start = time.monotonic()
-            wrong = difference(expected, run_spark(session, corpus, checkpoints, search))
+            if arguments.engine == "ray":
+                found = run_ray(session, corpus, search)
+            else:
+                found = run_spark(session, corpus, checkpoints, search)
+            wrong = difference(expected, found)
             failed += bool(wrong)
             counts = expected[1]["counts"]
             print(
@@ -209,24 +260,24 @@ def equal(arguments: argparse.Namespace) -> int:
                 f"{time.monotonic() - start:.1f} s, command {expected[1]['elapsed_s']:.1f} s",
                 flush=True,
             )
-    session.stop()
+    session.shutdown() if arguments.engine == "ray" else session.stop()
     return failed
 
 
 STAGES = ["signed", "documents", "links", "components", "removals", "removed"]
 
 
-def executors() -> list[int]:
-    """The process ids of the executors of this process's cluster."""
-    found = []
+def executors() -> dict[str, int]:
+    """The process ids of the executors of this process's cluster, by the names that Spark gives them."""
+    found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
+            words = (process / "cmdline").read_bytes().decode().split("\0")
         except OSError:
             continue
-        if b"org.apache.spark.executor.CoarseGrainedExecutorBackend" in words and _is_ours(int(process.name)):
-            found.append(int(process.name))
-    return sorted(found)
+        if "org.apache.spark.executor.CoarseGrainedExecutorBackend" in words and _is_ours(int(process.name)):
+            found[words[words.index("--executor-id") + 1]] = int(process.name)
+    return found
 
 
 def _is_ours(process: int) -> bool:
@@ -241,39 +292,54 @@ def _is_ours(process: int) -> bool:
     return False
 
 
+def status_of(session, what: str) -> list[dict]:
+    """What the status interface of the driver says of the application."""
+    context = session.sparkContext
+    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/{what}"
+    with urllib.request.urlopen(address) as reply:
+        return json.load(reply)
+
+
 def kill(arguments: argparse.Namespace) -> int:
     """Kills one executor while each stage runs."""
     corpus = write_corpus(made_corpus(arguments.documents), arguments.work / "made")
     search = {"cluster": "greedy", "verify": "exact"}
     expected = run_command(arguments, corpus, search)
     session = open_session(arguments)
-    failed = 0
     checkpoints = arguments.work / "checkpoints-kill"
     shutil.rmtree(checkpoints, ignore_errors=True)
     killed: dict[str, int] = {}
 
+    def is_complete(stage: str) -> bool:
+        return (checkpoints / MARKS / stage / "_SUCCESS").exists()
+
+    def busy() -> list[int]:
+        """The executors that run a task."""
+        known = executors()
+        tasks = {executor["id"]: executor["activeTasks"] for executor in status_of(session, "executors")}
+        return [known[name] for name in known if tasks.get(name, 0) > 0] if len(known) == 2 else []
+
     def watch() -> None:
-        """Kills an executor shortly after a stage has begun to run tasks."""
-        for stage in STAGES:
-            before = STAGES[: STAGES.index(stage)]
-            while not all((checkpoints / "done" / name / "_SUCCESS").exists() for name in before):
+        """Kills an executor that has run a task of the stage for some time."""
+        for stage, before in zip(STAGES, ["run", *STAGES], strict=False):
+            while not is_complete(before):
                 time.sleep(0.02)
-            while len(executors()) < 2 or not session.sparkContext.statusTracker().getActiveStageIds():
-                time.sleep(0.02)
-            time.sleep(arguments.after)
-            if (checkpoints / "done" / stage).exists():
-                continue
-            victim = executors()[0]
-            os.kill(victim, signal.SIGKILL)
-            killed[stage] = victim
+            while not is_complete(stage):
+                victims = busy()
+                time.sleep(arguments.after if victims else 0.02)
+                victims = [process for process in busy() if process in victims]
+                if victims and not is_complete(stage):
+                    os.kill(victims[0], signal.SIGKILL)
+                    killed[stage] = victims[0]
+                    break
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     wrong = difference(expected, run_spark(session, corpus, checkpoints, search))
-    print(f"killed executors: {killed}; {wrong or 'equal'}")
-    failed += bool(wrong) + (set(killed) != set(STAGES))
+    lost = sum(stage["numFailedTasks"] for stage in status_of(session, "stages"))
+    print(f"killed executors: {killed}; {lost} tasks lost; {wrong or 'equal'}")
     session.stop()
-    return failed
+    return bool(wrong) + (set(killed) != set(STAGES))
 
 
 def resume(arguments: argparse.Namespace) -> int:
@@ -283,19 +349,23 @@ def resume(arguments: argparse.Namespace) -> int:
     expected = run_command(arguments, corpus, search)
     checkpoints = arguments.work / "checkpoints-resume"
     shutil.rmtree(checkpoints, ignore_errors=True)
+
+    def complete() -> dict[str, float]:
+        return {mark.parent.name: mark.stat().st_mtime for mark in (checkpoints / MARKS).glob("*/_SUCCESS")}
+
     for stage in STAGES:
         command = [sys.executable, __file__, "once", "--work", arguments.work, "--command", arguments.command]
         driver = subprocess.Popen([*map(str, command)], start_new_session=True)
-        while driver.poll() is None and not (checkpoints / stage).exists():
-            time.sleep(0.05)
-        done = sorted(path.name for path in (checkpoints / "done").glob("*"))
+        while driver.poll() is None and not (checkpoints / MARKS).parent.joinpath(stage).exists():
+            time.sleep(0.02)
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait()
-        print(f"killed the driver while {stage} was written; complete: {', '.join(done)}", flush=True)
+        before = complete()
+        print(f"killed the driver while {stage} was written; complete: {', '.join(before)}", flush=True)
     session = open_session(arguments)
-    found = run_spark(session, corpus, checkpoints, search)
-    wrong = difference(expected, found)
-    print(f"after {len(STAGES)} kills: {wrong or 'equal'}")
+    wrong = difference(expected, run_spark(session, corpus, checkpoints, search))
+    anew = [name for name, time_s in complete().items() if before.get(name) != time_s]
+    print(f"after {len(STAGES)} kills: written by the last run: {', '.join(anew)}; {wrong or 'equal'}")
     session.stop()
     return bool(wrong)
 
@@ -320,6 +390,9 @@ class CpuSeconds:
         self._checkpoints = checkpoints
         self._of_process: dict[tuple[int, str], tuple[float, bool]] = {}
         self._stop = threading.Event()
+        self._sample()
+        #: CPU seconds before the first stage.
+        self.before = self._total()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
@@ -331,7 +404,7 @@ class CpuSeconds:
     def _watch(self) -> None:
         while not self._stop.wait(0.1):
             self._sample()
-            for mark in self._checkpoints.glob("done/*/_SUCCESS"):
+            for mark in self._checkpoints.glob(f"{MARKS}/*/_SUCCESS"):
                 self.up_to.setdefault(mark.parent.name, self._total())
 
     def _sample(self) -> None:
@@ -361,18 +434,11 @@ def scale(arguments: argparse.Namespace) -> int:
 
     corpus = arguments.work / "large"
     if not corpus.exists():
-        corpus.mkdir(parents=True)
-        options = pyarrow.json.ReadOptions(block_size=16 << 20)
-        table = pyarrow.json.read_json(arguments.documents_file, read_options=options)
-        table = table.append_column("name", table["id"]).set_column(0, "id", pa.array(range(len(table))))
-        size = -(-len(table) // 8)
-        for part in range(8):
-            rows = table.slice(part * size, size)
-            pq.write_table(rows, corpus / f"part-{part}.parquet", row_group_size=20_000)
+        write_corpus(many_texts(arguments.documents), corpus, files=8)
     sample = pq.read_table(corpus / "part-0.parquet", columns=["id", "text"]).combine_chunks()
     sample = sample.to_batches(max_chunksize=10_000)
-    settings = _divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), "scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"})
-    plan = _divided.Plan(settings)
+    own = {"scheme": "affine32", "threshold": 0.8, "verify": "signature", "backend": "auto"}
+    plan = _divided.Plan(_divided.settings_of({**dict.fromkeys(_dedup._SETTINGS), **own}))
     for name, stage in {
         "Signer.sign": lambda batch: simgpu.Signer(threads=1).sign(batch.column("text")),
         "the stage `signed`": lambda batch: list(_divided.Sign(plan)([batch.rename_columns(["place", "text"])])),
@@ -396,7 +462,7 @@ def scale(arguments: argparse.Namespace) -> int:
         documents = report["counts"]["documents"]
         print(f"{search}: {documents:,} documents in {elapsed:.0f} s, {len(kept):,} kept")
         print("| stage | elapsed s | CPU s, Java | CPU s, Python |\n|---|---|---|---|")
-        earlier = (0.0, 0.0)
+        earlier = cpu.before
         for name, total in sorted(cpu.up_to.items(), key=lambda row: sum(row[1])):
             java, python = (now - then for now, then in zip(total, earlier, strict=True))
             seconds = f"{report['stages'][name]:.1f}" if name in report["stages"] else ""
@@ -408,17 +474,15 @@ def scale(arguments: argparse.Namespace) -> int:
             if shuffled >= 1:
                 print(f"  job stage {stage['stageId']}: {shuffled:.1f} bytes shuffled per document")
         expected = run_command(arguments, corpus, search)
-        print(f"  {difference(expected, (removed, kept, report)) or 'equal'}; command {expected[1]['elapsed_s']:.1f} s", flush=True)
+        wrong = difference(expected, (removed, kept, report))
+        print(f"  {wrong or 'equal'}; command {expected[1]['elapsed_s']:.1f} s", flush=True)
     session.stop()
     return 0
 
 
 def stages_of(session) -> list[dict]:
-    """The stages of all jobs so far, from the status interface of the driver."""
-    context = session.sparkContext
-    address = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages?status=complete"
-    with urllib.request.urlopen(address) as reply:
-        return sorted(json.load(reply), key=lambda stage: stage["stageId"])
+    """The complete stages of all jobs so far."""
+    return sorted(status_of(session, "stages?status=complete"), key=lambda stage: stage["stageId"])
 
 
 def main() -> int:
@@ -428,9 +492,8 @@ def main() -> int:
     parser.add_argument("--command", default="simgpu")
     parser.add_argument("--corpora", type=Path)
     parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--documents-file", type=Path)
     parser.add_argument("--after", type=float, default=0.3, help="seconds into a stage at which an executor is killed")
-    parser.add_argument("--sail", action="store_true")
+    parser.add_argument("--engine", default="spark", choices=["spark", "sail", "ray"])
     arguments = parser.parse_args()
     arguments.work = arguments.work.resolve()
     arguments.work.mkdir(parents=True, exist_ok=True)

@@ -116,10 +116,12 @@ def test_names_passes_and_rounds_change_no_result(session, tmp_path):
     texts = many(1_000)
     ids = [f"name {number:05}" for number in range(1_000)]
     expected, rows = in_memory(texts, ids, keep="longest")
+    df = frame(session, texts, ids)
+    df = df.selectExpr("doc", "body as `the.body`", "1 as place", "2 as keeper")
     found = dedup(
-        frame(session, texts, ids),
+        df,
         id="doc",
-        text="body",
+        text="the.body",
         keep="longest",
         checkpoint_dir=str(tmp_path / "rounds"),
         bands_per_pass=7,
@@ -164,7 +166,7 @@ def test_a_run_resumes_and_refuses_another(session, tmp_path):
     folder = str(tmp_path / "run")
     arguments = {"id": "doc", "text": "body", "checkpoint_dir": folder}
     first = dedup(df, **arguments)
-    shutil.rmtree(tmp_path / "run" / "done" / "removals")
+    shutil.rmtree(tmp_path / "run" / "simgpu-tables" / "done" / "removals")
     second = dedup(df, **arguments)
     assert second.report["counts"] == first.report["counts"]
     stages = first.report["stages"], second.report["stages"]
@@ -192,21 +194,53 @@ def test_bad_records_fail_or_are_counted(session, tmp_path):
         df = session.createDataFrame([(repeated, "a"), (repeated, "b")], f"doc {name}, body string")
         with pytest.raises(InputError, match="records have doc '?(7|x)"):
             dedup(df, **arguments, checkpoint_dir=str(tmp_path / name))
-    with pytest.raises(ParameterError, match="no column 'text'"):
-        dedup(df, id="doc", text="text", checkpoint_dir=str(tmp_path / "none"))
 
 
-def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch):
+def test_bad_arguments_are_refused(session, tmp_path):
+    df = session.createDataFrame([(1, "a", 1.5)], "doc int, body string, number double")
+    arguments = {"id": "doc", "text": "body", "checkpoint_dir": str(tmp_path / "none")}
+    for wrong, message in [
+        ({"text": "text"}, "no column 'text'; give one of doc, body, number"),
+        ({"text": "number"}, "'number' has the type double; give a column of strings"),
+        ({"order": "number"}, "'number' has the type double; give whole numbers, strings or dates"),
+        ({"shingling": "tokens"}, "texts are strings, so choose another unit"),
+        ({"partitions": 0}, "partitions is 0; give a whole number from 1 on"),
+        ({"checkpoint_dir": ""}, "checkpoint_dir is empty"),
+        ({"on_bad_record": "list"}, "choose one of fail, skip"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            dedup(df, **{**arguments, **wrong})
+    with pytest.raises(ParameterError, match="several columns are named 'body'"):
+        dedup(df.selectExpr("*", "body"), **arguments)
+    with pytest.raises(ParameterError, match="give a DataFrame of Spark"):
+        dedup(df.toPandas(), **arguments)
+
+
+def test_nothing_remains_of_nothing(session, tmp_path):
+    df = session.createDataFrame([], "doc string, body string")
+    found = dedup(df, id="doc", text="body", checkpoint_dir=str(tmp_path / "empty"))
+    assert found.report["counts"]["documents"] == 0
+    assert found.kept.count() == found.removed.count() == found.clusters.count() == 0
+
+
+def test_the_command_for_spark_writes_all_tables(session, tmp_path, monkeypatch, capsys):
     # The session of the other tests goes on.
     monkeypatch.setattr(type(session), "stop", lambda _: None)
     texts = many(500)
     lines = [json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(texts)]
     (tmp_path / "in.jsonl").write_text("".join(lines), encoding="utf-8")
     output = tmp_path / "out"
-    assert main([str(tmp_path / "in.jsonl"), "-o", str(output), "-t", "0.7"]) == 0
-    expected = simgpu.dedup(texts, threshold=0.7)
+    assert main([str(tmp_path / "in.jsonl"), "-o", str(output), "-t", "0.7", "--size", "3"]) == 0
+    expected = simgpu.dedup(texts, threshold=0.7, shingling=simgpu.Shingling(size=3))
     kept = {row["id"] for row in session.read.parquet(str(output / "kept")).collect()}
     assert kept == set(np.flatnonzero(expected.keep).tolist())
     report = json.loads(session.read.text(str(output / "report.json")).collect()[0][0])
     assert report["counts"]["removed"] == len(expected.removed)
-    assert main([str(tmp_path / "in.jsonl"), "-o", str(output), "-t", "2"]) == 1
+    # The input has become another, but nothing is computed or replaced.
+    (tmp_path / "in.jsonl").write_text(lines[0], encoding="utf-8")
+    assert main([str(tmp_path / "in.jsonl"), "-o", str(output)]) == 1
+    assert "holds results; pass --overwrite" in capsys.readouterr().err
+    other = [str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "other")]
+    assert main([*other, "--threshold", "2"]) == 1
+    assert main([str(tmp_path / "none.jsonl"), "-o", str(tmp_path / "other")]) == 1
+    assert "error: [PATH_NOT_FOUND]" in capsys.readouterr().err

@@ -7,7 +7,7 @@ A stage takes an iterator of Arrow batches and returns another: what ``mapInArro
 from .identical import Identical
 from .links import Contract, Members, gather, link
 from .ordered import Order, Ordered, ascending
-from .plan import Plan, settings_of
+from .plan import Plan, check_numbers, settings_of
 from .raised import raised
 from .report import add_clusters, added_counts, report_of
 from .search import Search
@@ -51,6 +51,7 @@ __all__ = [
     "added_counts",
     "ascending",
     "batch_of",
+    "check_numbers",
     "gather",
     "link",
     "raised",

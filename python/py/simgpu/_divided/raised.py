@@ -17,6 +17,11 @@ def raised() -> Iterator[None]:
     except errors.Error:
         raise
     except Exception as error:
+        if "No module named 'simgpu'" in str(error):
+            raise errors.UnsupportedError(
+                "unsupported: the Python of the executors has no simgpu; install it on all machines of the cluster, or "
+                "let the variable PYSPARK_PYTHON name a Python that has it"
+            ) from error
         found = re.search(r"simgpu\.errors\.(\w+): ([^\n]*)", str(error))
         kind = getattr(errors, found[1], None) if found else None
         if kind is None:

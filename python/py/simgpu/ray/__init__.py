@@ -96,6 +96,8 @@ def dedup(
     """
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
+    least = {"partitions": 1, "component_mib": 0, "links_in_one_task": 0}
+    _divided.check_numbers(locals(), least)
     plan = _divided.Plan(
         _divided.settings_of(locals()),
         cluster=cluster,

@@ -15,7 +15,7 @@ from .. import __version__, _divided
 from .._divided import raised
 from ..errors import ParameterError
 from ._checkpoints import Checkpoints
-from ._stages import Columns, Layout, Stages, checked_columns, mapped
+from ._stages import Columns, Layout, Stages, checked_columns, checked_key, column, mapped
 
 if TYPE_CHECKING:
     from .._simgpu import Scheme, Shingling
@@ -125,7 +125,7 @@ def dedup(
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
         max_bucket: The most documents of one bucket that a further document is compared with.
         on_bad_record: A record without text or without its place in the order: ``"fail"`` or ``"skip"``.
-        backend: Where signatures are computed; never changes a result.
+        backend: Where signatures are computed; never changes a result. It must open on the driver, too.
         partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``.
         bands_per_pass: Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.
         component_mib: Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of
@@ -220,7 +220,7 @@ def sign(
     options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
     stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
     kind = df.schema[id].dataType.simpleString()
-    table = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+    table = df.select(column(id).alias("id"), column(text).alias("text"))
     return mapped(table, stage, f"id {kind}, signature binary")
 
 
@@ -247,8 +247,9 @@ def band_keys(
     """
     checked_columns(df, Columns(id, text))
     plan = _divided.Plan({**_divided.settings_of(locals()), "verify": "none"})
+    plan.search()
     kind = df.schema[id].dataType.simpleString()
-    table = df.select(F.col(id).alias("id"), F.col(text).alias("text"))
+    table = df.select(column(id).alias("id"), column(text).alias("text"))
     return mapped(table, _divided.Band(plan), f"id {kind}, band int, key bigint")
 
 
@@ -258,6 +259,11 @@ def _stages(
     """The stages of a search, and the tables that they have written before."""
     columns = Columns(arguments["id"], arguments["text"], arguments["order"])
     checked_columns(df, columns)
+    checked_key(df, columns)
+    if not arguments["checkpoint_dir"]:
+        raise ParameterError("checkpoint_dir is empty; give a folder that all machines of the cluster share")
+    least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "links_in_one_task": 0}
+    _divided.check_numbers(arguments, least)
     on_bad_record = arguments["on_bad_record"]
     if on_bad_record not in ("fail", "skip"):
         raise ParameterError(f"unknown on_bad_record {on_bad_record!r}; choose one of fail, skip")
@@ -274,7 +280,7 @@ def _stages(
     layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
     with raised():
         documents, keys = df.agg(
-            F.count(F.lit(1)), F.sum(F.xxhash64(columns.key).cast("decimal(38,0)"))
+            F.count(F.lit(1)), F.sum(F.xxhash64(column(columns.key)).cast("decimal(38,0)"))
         ).collect()[0]
     run = {
         "simgpu": __version__,

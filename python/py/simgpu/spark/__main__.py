@@ -4,64 +4,93 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import simgpu
-from simgpu.errors import Error
+from simgpu.errors import Error, ParameterError
 from simgpu.spark import dedup
+from simgpu.spark._checkpoints import is_missing
+
+#: Options for the parameters that errors name.
+_OPTIONS = {
+    'on_bad_record="skip"': "--on-bad-record skip",
+    "column as order": "column as --order-field",
+    "checkpoint_dir": "--checkpoint-dir",
+    "component_mib": "--component-mib",
+    "links_in_one_task": "--links-in-one-task",
+    "bands_per_pass": "--bands-per-pass",
+}
+
+#: Options that make a Shingling, beside the unit.
+_OF_SHINGLING = ("size", "lowercase", "strip_punctuation", "keep_whitespace", "count", "hash")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="simgpu.spark",
-        description="Deduplicate Parquet or JSON Lines on Spark; options are those of `simgpu dedup`.",
+        prog="python -m simgpu.spark",
+        description="Deduplicate Parquet or JSON Lines on Spark. Options are those of `simgpu dedup`, and of Spark.",
     )
-    parser.add_argument("input", nargs="+", help="files or folders: Parquet, or JSON Lines if named .json or .jsonl")
-    parser.add_argument("-o", "--output", required=True, help="folder for kept, removed, clusters and report.json")
-    parser.add_argument("--checkpoint-dir", help="folder for tables between stages [default: OUTPUT/.checkpoint]")
-    parser.add_argument("--id-field", default="id", help="column of ids")
-    parser.add_argument("--text-field", default="text", help="column of texts")
-    parser.add_argument("--order-field", help="column that documents are in the order of [default: the ids]")
-    parser.add_argument("-t", "--threshold", type=float, default=0.8)
-    parser.add_argument("--scheme", default="affine32")
-    parser.add_argument("--num-perm", type=int)
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--unit", help="unit of shingles [default: the scheme's]")
-    parser.add_argument("--size", type=int, help="units per shingle, with --unit")
-    parser.add_argument("--bands", type=int)
-    parser.add_argument("--rows", type=int)
-    parser.add_argument("--verify", default="exact", choices=["exact", "signature", "none"])
-    parser.add_argument("--cluster", default="greedy", choices=["greedy", "connected"])
-    parser.add_argument("--keep", default="first", choices=["first", "longest"])
-    parser.add_argument("--max-bucket", type=int, default=4096)
-    parser.add_argument("--on-bad-record", default="fail", choices=["fail", "skip"])
-    parser.add_argument("--backend", default="auto")
-    parser.add_argument("--partitions", type=int, help="parts of shuffled tables")
-    parser.add_argument("--bands-per-pass", type=int, help="bands whose buckets are shuffled at a time")
-    parser.add_argument("--component-mib", type=int, default=256, help="memory of a task for linked documents")
+    add = parser.add_argument
+    add("input", nargs="+", help="files, folders or globs of one format")
+    add("-o", "--output", required=True, metavar="DIR", help="folder for kept, removed, clusters and report.json")
+    add("--overwrite", action="store_true", help="replace the results of an earlier run")
+    add("--checkpoint-dir", metavar="DIR", help="folder for tables between stages [default: OUTPUT/.checkpoint]")
+    formats = ["auto", "jsonl", "parquet"]
+    add("--format", default="auto", choices=formats, help="auto: JSON Lines if named .json or .jsonl, else Parquet")
+    add("--id-field", default="id", metavar="FIELD", help="column of ids [default: id]")
+    add("--text-field", default="text", metavar="FIELD", help="column of texts [default: text]")
+    add("--order-field", metavar="FIELD", help="column that documents are in the order of [default: the ids]")
+    add("--on-bad-record", default="fail", choices=["fail", "skip"], help="a record without text or order [default: fail]")
+    add("-t", "--threshold", type=float, default=0.8, metavar="S", help="least Jaccard similarity [default: 0.8]")
+    add("--keep", default="first", choices=["first", "longest"], help="which document to keep [default: first]")
+    add("--cluster", default="greedy", choices=["greedy", "connected"], help="how to form clusters [default: greedy]")
+    add("--verify", default="exact", choices=["exact", "signature", "none"], help="of candidate pairs [default: exact]")
+    add("--bands", type=int, metavar="B", help="needs --rows [default: chosen for the threshold]")
+    add("--rows", type=int, metavar="R", help="slots per band; needs --bands")
+    add("--max-bucket", type=int, default=4096, metavar="N", help="most documents of a bucket to compare with [default: 4096]")
+    add("--unit", help="unit of shingles [default: words, or the scheme's]")
+    add("--size", type=int, metavar="N", help="units per shingle [default: words 5, or the scheme's]")
+    add("--lowercase", action="store_true", help="lowercase texts before shingling")
+    add("--strip-punctuation", action="store_true", help="delete punctuation before shingling")
+    add("--keep-whitespace", action="store_true", help="keep runs of whitespace")
+    add("--count", action="store_true", help="compare bags of shingles instead of sets")
+    add("--hash", metavar="NAME", help="base hash of shingles")
+    add("--scheme", default="affine32", metavar="NAME", help="signature scheme [default: affine32]")
+    add("--num-perm", type=int, metavar="K", help="slots per signature [default: 128, or the scheme's]")
+    add("--seed", type=int, metavar="N", help="seed of the permutations [default: 1, or the scheme's]")
+    add("--backend", default="auto", metavar="NAME", help="where to compute signatures; never changes a result")
+    add("--partitions", type=int, metavar="N", help="parts of shuffled tables [default: spark.sql.shuffle.partitions]")
+    add("--bands-per-pass", type=int, metavar="N", help="bands whose buckets are shuffled at a time [default: all]")
+    add("--component-mib", type=int, default=256, metavar="N", help="memory of a task for linked documents [default: 256]")
+    links = "most links that one task joins, 100 bytes each [default: 20000000]"
+    add("--links-in-one-task", type=int, default=20_000_000, metavar="N", help=links)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command, and returns its exit code."""
     options = vars(_parser().parse_args(arguments))
-    inputs, output = options.pop("input"), options.pop("output").rstrip("/")
+    inputs, kind, overwrite = (options.pop(name) for name in ("input", "format", "overwrite"))
+    output = options.pop("output").rstrip("/")
     columns = {name: options.pop(f"{name}_field") for name in ("id", "text", "order")}
     checkpoint_dir = options.pop("checkpoint_dir") or f"{output}/.checkpoint"
-    unit, size = options.pop("unit"), options.pop("size")
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        # Without spark-submit, Spark takes the first python3 on PATH, which need not have simgpu.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = SparkSession.builder.appName("simgpu dedup").getOrCreate()
     try:
-        if size is not None and unit is None:
-            raise simgpu.ParameterError("--size needs --unit; pass both, or omit --size")
-        shingling = simgpu.Shingling(unit, size=size) if size is not None else unit
-        lines = [path.rstrip("/").endswith((".json", ".jsonl")) for path in inputs]
-        if any(lines) and not all(lines):
-            raise simgpu.ParameterError("inputs are of two formats; give Parquet or JSON Lines")
-        df = session.read.json(inputs) if all(lines) else session.read.parquet(*inputs)
+        shingling = _shingling(options)
+        if not overwrite and _has_results(session, output):
+            raise ParameterError(f"{output} holds results; pass --overwrite to replace them, or give another --output")
+        df = _read(session, inputs, kind)
         found = dedup(df, **columns, **options, shingling=shingling, checkpoint_dir=checkpoint_dir)
         tables = {"kept": found.kept, "removed": found.removed, "clusters": found.clusters}
         for name, table in tables.items():
@@ -69,13 +98,55 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = session.range(1).select(F.lit(json.dumps(found.report)).alias("value"))
         report.coalesce(1).write.mode("overwrite").text(f"{output}/report.json")
     except Error as error:
-        print(f"error: {error}", file=sys.stderr)
+        message = str(error)
+        for parameter, option in _OPTIONS.items():
+            message = message.replace(parameter, option)
+        print(f"error: {message}", file=sys.stderr)
+        return 1
+    except AnalysisException as error:
+        print(f"error: {str(error).splitlines()[0]}", file=sys.stderr)
         return 1
     finally:
         session.stop()
     counts = found.report["counts"]
-    print(f"kept {counts['kept']:,} of {counts['documents']:,} documents")
+    print(f"kept {counts['kept']:,} of {counts['documents']:,} documents; {checkpoint_dir} may be removed")
     return 0
+
+
+def _shingling(options: dict[str, Any]) -> simgpu.Shingling | None:
+    """The shingling that options describe; ``None`` for the scheme's."""
+    unit = options.pop("unit")
+    values = {name: options.pop(name) for name in _OF_SHINGLING}
+    given = {name: value for name, value in values.items() if value not in (None, False)}
+    if unit is None and not given:
+        return None
+    return simgpu.Shingling(unit or simgpu.Signer(scheme=options["scheme"]).shingling.unit, **given)
+
+
+def _read(session: SparkSession, inputs: list[str], kind: str) -> DataFrame:
+    if kind == "auto":
+        endings = (re.sub(r"/$|\.(gz|bz2|zst)$", "", path).rpartition(".")[2] for path in inputs)
+        is_lines = [ending in ("json", "jsonl", "jsonlines", "ndjson") for ending in endings]
+        if any(is_lines) and not all(is_lines):
+            raise ParameterError("inputs are of two formats; give Parquet or JSON Lines, or pass --format")
+        kind = "jsonl" if all(is_lines) else "parquet"
+    try:
+        return session.read.json(inputs) if kind == "jsonl" else session.read.parquet(*inputs)
+    except Exception as error:
+        if "CANNOT_READ_FILE_FOOTER" not in str(error):
+            raise
+        raise ParameterError("inputs are not Parquet; pass --format jsonl if they are JSON Lines") from error
+
+
+def _has_results(session: SparkSession, output: str) -> bool:
+    results = f"{output}/{{kept,removed,clusters,report.json}}"
+    try:
+        # Of a single path that is missing, Spark logs a stack trace.
+        return bool(session.read.text([results, results]).schema)
+    except Exception as error:
+        if is_missing(error):
+            return False
+        raise
 
 
 if __name__ == "__main__":

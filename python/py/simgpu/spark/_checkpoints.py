@@ -18,21 +18,20 @@ DataFrame = Any
 class Checkpoints:
     """The tables of one run, as Parquet in a folder that all machines of the cluster share.
 
-    A table is complete once its mark is there, a table of one row in ``done/``. The mark of the run, ``done/run``, says
-    what the run is: parameters and input. Another run in the same folder is refused.
+    They are in a folder of their own below it, ``simgpu-tables``, so that no table replaces a folder of somebody else. A
+    table is complete once its mark is there, a table of one row in ``done/``: its name, and JSON. The mark of the run,
+    ``done/run``, says what the run is: parameters and input. Another run is refused where a stage is complete.
     """
 
     def __init__(self, session: Any, folder: str, run: dict[str, Any]) -> None:
         self._session = session
-        self._folder = folder.rstrip("/")
-        #: Seconds of each stage, also of those that an earlier attempt has completed.
-        self.seconds: dict[str, float] = {}
-        #: The stages that an earlier attempt has completed.
-        self.resumed: list[str] = []
+        self._folder = f"{folder.rstrip('/')}/simgpu-tables"
         # Seconds of the stages that the open one has waited for.
         self._inner = 0.0
-        before = self._mark("run")
-        if before is None:
+        self._marks = self._read_marks()
+        before = self._marks.get("run")
+        if before is None or len(self._marks) == 1:
+            # No stage is complete that would be lost.
             self._set_mark("run", run)
             return
         for name in run:
@@ -42,40 +41,45 @@ class Checkpoints:
                     f"{run[name]!r} here; give another folder, or remove it"
                 )
 
-    def table(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
-        """The table that ``make`` plans: computed and written now, unless it is there already."""
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each complete stage, also of those that an earlier attempt has completed."""
+        return {name: mark["elapsed_s"] for name, mark in self._marks.items() if name != "run"}
+
+    def table(self, name: str, schema: str, make: Callable[[], DataFrame]) -> DataFrame:
+        """The table that ``make`` plans, with these columns: computed and written now, unless it is there already."""
         path = f"{self._folder}/{name}"
-        mark = self._mark(name)
-        if mark is None:
+        if name not in self._marks:
             outer, self._inner = self._inner, 0.0
             start = time.monotonic()
             with raised():
                 make().write.mode("overwrite").parquet(path)
             elapsed = time.monotonic() - start
-            mark = {"elapsed_s": elapsed - self._inner}
+            self._set_mark(name, {"elapsed_s": elapsed - self._inner})
             self._inner = outer + elapsed
-            self._set_mark(name, mark)
-        else:
-            self.resumed.append(name)
-        self.seconds[name] = mark["elapsed_s"]
-        return self._session.read.parquet(path)
+        # Sail writes no file for a table without rows, so that none says what its columns are.
+        return self._session.read.schema(schema).parquet(path)
 
-    def _mark(self, name: str) -> dict[str, Any] | None:
+    def _read_marks(self) -> dict[str, dict[str, Any]]:
         try:
-            rows = self._session.read.parquet(f"{self._folder}/done/{name}").collect()
+            marks = self._session.read.schema("name string, mark string")
+            marks = marks.option("recursiveFileLookup", "true")
+            # Of a single path that is missing, Spark logs a stack trace.
+            rows = marks.parquet(*[f"{self._folder}/done"] * 2).collect()
         except Exception as error:
-            if _is_missing(error):
-                return None
+            if is_missing(error):
+                return {}
             raise
-        return json.loads(rows[0][0]) if rows else None
+        return {row["name"]: json.loads(row["mark"]) for row in rows}
 
     def _set_mark(self, name: str, mark: dict[str, Any]) -> None:
-        row = self._session.range(1).select(F.lit(json.dumps(mark)).alias("mark"))
+        columns = [F.lit(name).alias("name"), F.lit(json.dumps(mark)).alias("mark")]
+        self._marks[name] = mark
+        row = self._session.range(1).select(*columns)
         row.coalesce(1).write.mode("overwrite").parquet(f"{self._folder}/done/{name}")
 
 
-def _is_missing(error: Exception) -> bool:
-    """Whether a table could not be read because it is not there, or not yet complete."""
-    text = str(error).lower()
+def is_missing(error: Exception) -> bool:
+    """Whether a path could not be read because nothing is there."""
     missing = ("path_not_found", "does not exist", "no such file", "not found", "no files found")
-    return any(words in text for words in (*missing, "unable_to_infer_schema", "infer schema"))
+    return any(words in str(error).lower() for words in missing)

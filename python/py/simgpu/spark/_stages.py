@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from .. import _divided
@@ -18,6 +19,17 @@ DataFrame = Any
 
 #: Types of a column whose values are places.
 _INTEGRAL = ("byte", "short", "integer", "long")
+
+#: Types of a column whose values are numbered in their order.
+_SORTABLE = ("string", "varchar", "char", "binary", "date", "timestamp", "timestamp_ntz", "decimal")
+
+_REMOVED = (
+    "place bigint, kept bigint, similarity double, via bigint, via_similarity double, found_by string"
+)
+_SIMILAR = "left bigint, right bigint, similarity double"
+
+#: Columns beside those of the input.
+_PLACE, _KEY = "_simgpu_place", "_simgpu_key"
 
 #: A path of n links is joined in about log2(n) rounds.
 _MOST_ROUNDS = 64
@@ -76,42 +88,39 @@ class Stages:
     @cached_property
     def _places(self) -> DataFrame:
         """The place of each key, where keys are not numbers: (key, place)."""
-        key = F.col(self._columns.key)
         kind = self._df.schema[self._columns.key].dataType.simpleString()
+        numbered = f"head {kind}, key {kind}, row bigint"
 
-        def numbered() -> DataFrame:
-            keys = self._df.select(key.alias("key")).where(F.col("key").isNotNull()).sort("key")
+        def make() -> DataFrame:
+            keys = self._df.select(column(self._columns.key).alias("key")).where("key is not null")
+            keys = keys.sort("key") if self._keeps_order else keys.repartition(1)
             number = _divided.Number(self._columns.key)
-            return mapped(keys, number, f"head {kind}, key {kind}, row bigint")
+            return mapped(keys, self._ordered(number, ascending("key")), numbered)
 
-        table = self._checkpoints.table("numbered", numbered)
+        table = self._checkpoints.table("numbered", numbered, make)
 
         def placed() -> DataFrame:
-            parts = table.groupBy("head").count().orderBy("head").collect()
-            heads, place = [], 0
-            for head, rows in parts:
-                heads.append((head, place))
-                place += rows
-            session = self._df.sparkSession
-            offsets = session.createDataFrame(heads, f"head {kind}, offset bigint")
+            rows_up_to = F.sum("count").over(Window.orderBy("head"))
+            parts = table.groupBy("head").count()
+            offsets = parts.select("head", (rows_up_to - F.col("count")).alias("offset"))
             place_of_row = (F.col("row") + F.col("offset")).alias("place")
             return table.join(F.broadcast(offsets), "head").select("key", place_of_row)
 
-        return self._checkpoints.table("places", placed)
+        return self._checkpoints.table("places", f"key {kind}, place bigint", placed)
 
     @property
     def _placed(self) -> DataFrame:
-        """The input with the column ``place``; it is null where the key is."""
+        """The input with a column ``_PLACE``; it is null where the key is."""
         if self._has_places:
-            return self._df.withColumn("_place", F.col(self._columns.key).cast("bigint"))
-        places = self._places.select(F.col("key").alias("_key"), F.col("place").alias("_place"))
-        return self._df.join(places, F.col(self._columns.key) == F.col("_key"), "left")
+            return self._df.withColumn(_PLACE, column(self._columns.key).cast("bigint"))
+        places = self._places.select(F.col("key").alias(_KEY), F.col("place").alias(_PLACE))
+        return self._df.join(places, column(self._columns.key) == F.col(_KEY), "left")
 
     @property
     def records(self) -> DataFrame:
         """(place, text)"""
         return self._placed.select(
-            F.col("_place").alias("place"), F.col(self._columns.text).alias("text")
+            F.col(_PLACE).alias("place"), column(self._columns.text).alias("text")
         )
 
     def with_ids(self, table: DataFrame, names: dict[str, str]) -> DataFrame:
@@ -121,22 +130,22 @@ class Stages:
             for place, name in names.items():
                 table = table.withColumn(name, F.col(place).cast(kind))
             return table
-        ids = self._placed.select(F.col("_place"), F.col(self._columns.id).alias("_id"))
+        ids = self._placed.select(F.col(_PLACE), column(self._columns.id).alias("_id"))
         for place, name in names.items():
-            of_place = ids.select(F.col("_place").alias("_of"), F.col("_id").alias(name))
+            of_place = ids.select(F.col(_PLACE).alias("_of"), F.col("_id").alias(name))
             table = table.join(of_place, F.col(place) == F.col("_of"), "left").drop("_of")
         return table
 
     def kept(self, removed: DataFrame) -> DataFrame:
         """The good records that are not removed, as they came."""
-        key, text = F.col(self._columns.key), F.col(self._columns.text)
+        key, text = column(self._columns.key), column(self._columns.text)
         good = self._df.where(key.isNotNull() & text.isNotNull())
         if self._has_places:
-            of_place = removed.select(F.col("place").alias("_place"))
-            return good.join(of_place, key.cast("bigint") == F.col("_place"), "left_anti")
+            of_place = removed.select(F.col("place").alias(_PLACE))
+            return good.join(of_place, key.cast("bigint") == F.col(_PLACE), "left_anti")
         of_key = self._places.join(removed.select("place"), "place")
-        of_key = of_key.select(F.col("key").alias("_key"))
-        return good.join(of_key, key == F.col("_key"), "left_anti")
+        of_key = of_key.select(F.col("key").alias(_KEY))
+        return good.join(of_key, key == F.col(_KEY), "left_anti")
 
     # Parts
 
@@ -154,7 +163,10 @@ class Stages:
         """Brings rows with equal values of ``by`` together, sorts each part, and applies a stage to it."""
         columns = [F.col(name).asc() if way == "ascending" else F.col(name).desc() for name, way in order]
         table = table.repartition(self._layout.partitions, *by).sortWithinPartitions(*columns)
-        return mapped(table, Ordered(stage, order, sorts=not self._keeps_order), schema)
+        return mapped(table, self._ordered(stage, order), schema)
+
+    def _ordered(self, stage: Callable[..., Any], order: Order) -> Ordered:
+        return Ordered(stage, order, sorts=not self._keeps_order)
 
     # Documents
 
@@ -163,7 +175,7 @@ class Stages:
         """``SIGNED``, all records."""
         sign = _divided.Sign(self.plan)
         table = self._checkpoints.table(
-            "signed", lambda: mapped(self.records, sign, _divided.SIGNED)
+            "signed", _divided.SIGNED, lambda: mapped(self.records, sign, _divided.SIGNED)
         )
         if self._has_places:
             by_place = table.where(F.col("place").isNotNull()).groupBy("place").count()
@@ -184,7 +196,7 @@ class Stages:
             identical = _divided.Identical(self.plan)
             return self._grouped(with_digest, ["digest"], order, identical, _divided.DOCUMENTS)
 
-        return self._checkpoints.table("documents", make)
+        return self._checkpoints.table("documents", _divided.DOCUMENTS, make)
 
     @property
     def distinct(self) -> DataFrame:
@@ -213,7 +225,7 @@ class Stages:
                 return self._grouped(table, ["band", "key"], order, _divided.link, _divided.LINKS)
 
             name = "links" if of_pass >= bands else f"links-{first}"
-            tables.append(self._checkpoints.table(name, make))
+            tables.append(self._checkpoints.table(name, _divided.LINKS, make))
         links = tables[0]
         for table in tables[1:]:
             links = links.unionByName(table)
@@ -226,13 +238,14 @@ class Stages:
         if links.count() <= self._layout.links_in_one_task:
             return self._checkpoints.table(
                 "components",
+                _divided.LEAST,
                 lambda: mapped(links.repartition(1), _divided.Contract(None), _divided.LEAST),
             )
         stars = links
         for number in range(_MOST_ROUNDS):
             before = stars
             stars = self._checkpoints.table(
-                f"stars-{number}", lambda before=before: self._round(before)
+                f"stars-{number}", _divided.LEAST, lambda before=before: self._round(before)
             )
             if _are_stars(stars):
                 return stars
@@ -284,12 +297,13 @@ class Stages:
     def searched(self, *, pairs: bool) -> DataFrame:
         """``REMOVALS`` or ``PAIRS``, with the counts of tasks."""
 
+        schema = _divided.PAIRS if pairs else _divided.REMOVALS
+
         def make() -> DataFrame:
             search = _divided.Search(self.plan, pairs)
-            schema = _divided.PAIRS if pairs else _divided.REMOVALS
             return self._grouped(self.linked, ["component"], search.order, search, schema)
 
-        return self._checkpoints.table("pairs" if pairs else "removals", make)
+        return self._checkpoints.table("pairs" if pairs else "removals", schema, make)
 
     def removed(self, removals: DataFrame) -> DataFrame:
         """All documents to remove: place, kept, similarity, found_by, via and via_similarity."""
@@ -315,7 +329,7 @@ class Stages:
             )
             return searched.unionByName(identical)
 
-        return self._checkpoints.table("removed", make)
+        return self._checkpoints.table("removed", _REMOVED, make)
 
     def similar(self, pairs: DataFrame, *, star: bool) -> DataFrame:
         """All similar pairs of documents: left, right (places) and similarity."""
@@ -339,7 +353,7 @@ class Stages:
                 F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"), "similarity"
             )
 
-        return self._checkpoints.table("similar", make)
+        return self._checkpoints.table("similar", _SIMILAR, make)
 
 
 def _first_row(batches: Any) -> Any:
@@ -356,12 +370,32 @@ def _are_stars(links: DataFrame) -> bool:
         return not several.limit(1).collect() and not chained.limit(1).collect()
 
 
+def column(name: str) -> Any:
+    """The column of this name, which may hold dots."""
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
 def checked_columns(df: DataFrame, columns: Columns) -> None:
-    """Refuses columns that are missing or of another type."""
+    """Refuses what is no DataFrame, and columns that are missing or of another type."""
+    if not hasattr(df, "mapInArrow"):
+        kind = f"{type(df).__module__}.{type(df).__qualname__}"
+        raise ParameterError(f"df is a {kind}; give a DataFrame of Spark, as spark.createDataFrame makes")
     for name in filter(None, (columns.id, columns.text, columns.order)):
         if name not in df.columns:
-            known = ", ".join(df.columns)
-            raise ParameterError(f"no column {name!r}; give one of {known}")
+            remedy = f"give one of {', '.join(df.columns)}" if df.columns else "df has no columns, so look at its files"
+            raise ParameterError(f"no column {name!r}; {remedy}")
+        if df.columns.count(name) > 1:
+            raise ParameterError(f"several columns are named {name!r}; rename all but one")
     kind = df.schema[columns.text].dataType.simpleString()
     if kind != "string":
         raise ParameterError(f"the column {columns.text!r} has the type {kind}; give a column of strings")
+
+
+def checked_key(df: DataFrame, columns: Columns) -> None:
+    """Refuses a key of a type whose order is not that of the documents."""
+    kind = df.schema[columns.key].dataType
+    if kind.typeName() not in (*_INTEGRAL, *_SORTABLE):
+        raise ParameterError(
+            f"the column {columns.key!r} has the type {kind.simpleString()}; give whole numbers, strings or dates, or "
+            "pass the name of such a column as order"
+        )
