@@ -1,12 +1,13 @@
-"""Links records with splink and recordlinkage, on sets whose truth is known, and prints a table.
+"""Links records with simgpu, splink and recordlinkage, on sets whose truth is known, and prints a
+table.
 
-    python record_peers.py DATA_FOLDER [--sets D4,cora] [--tools splink,recordlinkage]
+    python record_peers.py DATA_FOLDER [--sets D4,cora] [--tools simgpu,splink,recordlinkage]
 
 DATA_FOLDER has a folder per set, each with the files that SETS names; `.zst` is optional. Needs
 
     pip install splink==5.0.0 recordlinkage==0.16 "pandas<3" zstandard
 
-Neither tool sees the truth: models are estimated from the records (EM). Both get the same fields,
+No tool sees the truth: models are estimated from the records (EM). All get the same fields,
 in lower case. A row is one rule of accepting pairs:
 
     p >= .5, p >= .95   the tool's own probability of a match
@@ -23,26 +24,36 @@ in its demo of company names; recordlinkage by the cosine of their 2-grams. Its 
 only whether a similarity reaches a threshold. The tools' default models of such texts do not exist:
 this is one reasonable use, not the best possible.
 
-CPU and wall seconds include blocking, comparison, training and prediction, not reading the files.
-A tool's first rule has them; the other rules are of the same run.
+simgpu is the command (cargo build --release). Each of its rules is a run: text is its default,
+--share 1 says that every record of the smaller file has a partner. The pairs of one file are all
+those within entities. "expected" is the precision that its report states.
+
+CPU and wall seconds of splink and recordlinkage include blocking, comparison, training and
+prediction, not reading the files; a tool's first rule has them, and the other rules are of the same
+run. Those of simgpu are of the whole process, with reading and writing.
 """
 
 import argparse
 import collections
+import csv
 import dataclasses
 import importlib
 import importlib.metadata
 import io
 import itertools
+import json
 import logging
 import pathlib
-import sys
+import resource
+import subprocess
+import tempfile
 import time
 import warnings
 
 import numpy as np
 import pandas as pd
 
+COMMAND = pathlib.Path(__file__).parents[2] / "target/release/simgpu"
 RARE_WORDS = 3
 PROBABILITIES = (0.5, 0.95)
 # Fields of which one is the same in both records of a pair that is compared.
@@ -434,7 +445,61 @@ def with_recordlinkage(records):
     return Found.of(list(probabilities.index), probabilities.to_numpy(), records.is_one_file)
 
 
+# simgpu
+
+
+def read_lines(path):
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def simgpu_rows(records, command):
+    """Rules of simgpu: name, pairs, expected precision, CPU and wall seconds."""
+    kinds = [["text"], ["points"], ["textbook"]]
+    if not records.is_one_file:
+        kinds.insert(1, ["text", "--share", "1"])
+    layout = records.layout
+    fields = layout.texts + layout.names or list(records.frames[0].columns[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        inputs = []
+        for i, data in enumerate(records.frames):
+            inputs.append(folder / f"{i}.csv")
+            data.to_csv(inputs[-1], index=False, quoting=csv.QUOTE_ALL)
+        for kind in kinds:
+            output = folder / "-".join(kind)
+            call = [command, "link", *inputs, "--fields", ",".join(fields), "--score", *kind]
+            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            subprocess.run([*map(str, call), "--output", str(output), "--quiet"], check=True)
+            wall = time.perf_counter() - start
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            if records.is_one_file:
+                entities = collections.defaultdict(list)
+                for record in read_lines(output / "entities.jsonl"):
+                    entities[record["entity"]].append(str(record["id"]))
+                groups = [sorted(group) for group in entities.values()]
+                pairs = [pair for group in groups for pair in itertools.combinations(group, 2)]
+            else:
+                links = read_lines(output / "links.jsonl")
+                pairs = [(str(link["id_a"]), str(link["id_b"])) for link in links]
+            estimate = json.loads((output / "report.json").read_text())["estimate"]
+            expected = estimate["expected_precision"]
+            expected = "unknown" if expected is None else f"{expected:.3f}"
+            yield " ".join(kind), pairs, expected, f"{cpu:.2f} | {wall:.2f}"
+
+
 TOOLS = {"splink": with_splink, "recordlinkage": with_recordlinkage}
+
+
+def peer_rows(records, tool):
+    """Rules of another tool, as those of simgpu; nothing is expected."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = TOOLS[tool](records)
+    times = f"{time.process_time() - cpu:.1f} | {time.perf_counter() - wall:.1f}"
+    for rule, pairs in rules(found, records):
+        yield rule, pairs, "", times
+        times = " | "
 
 
 def main():
@@ -443,29 +508,30 @@ def main():
     )
     parser.add_argument("data", type=pathlib.Path, metavar="DATA_FOLDER")
     parser.add_argument("--sets", default=",".join(SETS), help="default: %(default)s")
-    parser.add_argument("--tools", default=",".join(TOOLS), help="default: %(default)s")
+    tools = ["simgpu", *TOOLS]
+    parser.add_argument("--tools", default=",".join(tools), help="default: %(default)s")
+    parser.add_argument(
+        "--simgpu", type=pathlib.Path, default=COMMAND, help="the command; default: %(default)s"
+    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
 
-    print("| set | tool | rule | pairs | precision | recall | F1 | CPU s | wall s |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    header = "set | tool | rule | pairs | precision | expected | recall | F1 | CPU s | wall s"
+    print(f"| {header} |")
+    print("|---" * 10 + "|")
     for name in options.sets.split(","):
         records = load(options.data, name)
         for tool in options.tools.split(","):
-            importlib.import_module(tool)
-            cpu, wall = time.process_time(), time.perf_counter()
-            found = TOOLS[tool](records)
-            times = f"{time.process_time() - cpu:.1f} | {time.perf_counter() - wall:.1f}"
-            version = importlib.metadata.version(tool)
-            for rule, pairs in rules(found, records):
-                precision, recall, f1 = quality(pairs, records.truth)
-                shares = " | ".join(f"{value:.3f}" for value in (precision, recall, f1))
-                print(
-                    f"| {name} | {tool} {version} | {rule} | {len(pairs):,} | {shares} | {times} |"
-                )
-                times = " | "
-            sys.stdout.flush()
+            if tool == "simgpu":
+                version, rows = "", simgpu_rows(records, options.simgpu)
+            else:
+                importlib.import_module(tool)
+                version, rows = f" {importlib.metadata.version(tool)}", peer_rows(records, tool)
+            for rule, pairs, expected, times in rows:
+                precision, recall, f1 = (f"{q:.3f}" for q in quality(pairs, records.truth))
+                quantities = f"{len(pairs):,} | {precision} | {expected} | {recall} | {f1}"
+                print(f"| {name} | {tool}{version} | {rule} | {quantities} | {times} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -38,9 +38,11 @@ pub struct Estimate {
     /// The estimated share of the records, of the file with fewer, that have a partner; `None` with one file.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
     pub share: Option<f64>,
-    /// The expected share of correct pairs among the accepted ones; `None` if it cannot be told.
+    /// The expected share of correct pairs among the accepted ones, with one file among all pairs within entities; `None` if
+    /// it cannot be told.
     pub expected_precision: Option<f64>,
-    /// The expected share of the pairs of the same thing that are accepted; `None` if it cannot be told.
+    /// The expected share of the pairs of the same thing that are accepted, roughly; `None` if it cannot be told, and with
+    /// one file.
     pub expected_recall: Option<f64>,
     /// Why the precision cannot be told.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]

@@ -310,11 +310,20 @@ impl Arguments {
             }
         }
         let precision = match (&estimate.expected_precision, &estimate.unknown_because) {
-            (Some(precision), _) => format!("{:.1} % expected of the links", 100.0 * precision),
+            (Some(precision), _) => {
+                let pairs = match self.b {
+                    Some(_) => "links",
+                    None => "pairs within entities",
+                };
+                format!("{:.1} % expected of the {pairs}", 100.0 * precision)
+            }
             (None, Some(because)) => format!("unknown: {because}"),
             (None, None) => "unknown".to_owned(),
         };
         lines.row("precision", precision);
+        if let Some(recall) = estimate.expected_recall {
+            lines.row("recall", format!("some {:.0} % expected", 100.0 * recall));
+        }
         terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
         match (&self.output, self.dry_run) {
             (Some(path), false) => lines.row("written to", path.display().to_string()),

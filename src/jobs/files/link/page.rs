@@ -282,6 +282,7 @@ mod tests {
                 threshold: 3.25,
                 share: Some(0.5),
                 expected_precision: None,
+                expected_recall: None,
                 unknown_because: Some("runners-up score as high".to_owned()),
             },
             points: Some(vec![

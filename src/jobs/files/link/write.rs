@@ -229,7 +229,7 @@ pub struct HistogramBin {
 }
 
 impl HistogramBin {
-    fn new(score: f64, pairs: ScoreBin) -> Self {
+    pub(super) fn new(score: f64, pairs: ScoreBin) -> Self {
         HistogramBin { score, pairs }
     }
 }
