@@ -35,7 +35,7 @@ const NEARLY_ONE: f64 = 0.9999;
 /// Rounds of expectation-maximisation: it moves little after ten.
 const ROUNDS: usize = 20;
 
-/// Added to each count, so that no level is impossible.
+/// Pairs of either kind added to each level, so that none is impossible.
 const UNSEEN: f64 = 0.5;
 
 /// The fewest pairs to learn from.
@@ -397,16 +397,25 @@ fn add(sums: &mut [[f64; LEVELS]], counts: &[[f64; LEVELS]]) {
 }
 
 /// The points of the levels of a field by the numbers of pairs of the same thing and of others on each. Points never fall
-/// as the similarity grows: where the counts say so, neighbouring levels get their mean (isotonic regression).
+/// as the similarity grows: where the counts say so, neighbouring levels get their mean (isotonic regression). A level
+/// without pairs is worth as much as the next lower one that has some.
 fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
-    let all =
-        |counts: &[f64; LEVELS]| counts[1..].iter().sum::<f64>() + UNSEEN * (LEVELS - 1) as f64;
-    let (all_same, all_different) = (all(same), all(different));
-    // Means of neighbouring levels: points, weight, number of levels.
+    let [all_same, all_different] = [same, different].map(|counts| {
+        let added = UNSEEN * (LEVELS - 1) as f64;
+        counts[1..].iter().sum::<f64>() + added
+    });
+    // Means of neighbouring levels: points, weight, the first level.
     let mut means: Vec<(f64, f64, usize)> = Vec::with_capacity(LEVELS);
-    for (same, different) in same[1..].iter().zip(&different[1..]) {
-        let ratio = (same + UNSEEN) / all_same / ((different + UNSEEN) / all_different);
-        means.push((ratio.log2(), same + different + 1.0, 1));
+    for level in 1..LEVELS {
+        let pairs = same[level] + different[level];
+        if pairs == 0.0 {
+            continue;
+        }
+        let [of_same, of_different] = [
+            (same[level] + UNSEEN) / all_same,
+            (different[level] + UNSEEN) / all_different,
+        ];
+        means.push(((of_same / of_different).log2(), pairs + 1.0, level));
         while let [.., before, last] = means[..] {
             if before.0 <= last.0 {
                 break;
@@ -415,18 +424,20 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
             let mean = (before.0 * before.1 + last.0 * last.1) / weight;
             means.pop();
             let place = means.len() - 1;
-            means[place] = (mean, weight, before.2 + last.2);
+            means[place] = (mean, weight, before.2);
         }
     }
-    let mut points = [0.0; LEVELS];
-    let of_levels = means
-        .iter()
-        .flat_map(|mean| std::iter::repeat_n(mean.0, mean.2));
-    points[1..]
-        .iter_mut()
-        .zip(of_levels)
-        .for_each(|(points, mean)| *points = mean);
-    points
+    let of_level = |level: usize| {
+        let lower = means.iter().rfind(|mean| mean.2 <= level);
+        lower.or(means.first()).map_or(0.0, |mean| mean.0)
+    };
+    std::array::from_fn(|level| {
+        if level == MISSING {
+            0.0
+        } else {
+            of_level(level)
+        }
+    })
 }
 
 #[cfg(test)]
@@ -501,22 +512,31 @@ mod tests {
                     let on_level = rows.filter(|(row, _)| usize::from(row[column]) == level);
                     on_level.map(|(_, likely)| weight(*likely)).sum()
                 };
-                let all: [f64; 2] = [
-                    (1..LEVELS).map(|level| count(level, &|p| p) + UNSEEN).sum(),
+                let added = UNSEEN * (LEVELS - 1) as f64;
+                let sums = [
+                    (1..LEVELS).map(|level| count(level, &|p| p)).sum::<f64>() + added,
                     (1..LEVELS)
-                        .map(|level| count(level, &|p| 1.0 - p) + UNSEEN)
-                        .sum(),
+                        .map(|level| count(level, &|p| 1.0 - p))
+                        .sum::<f64>()
+                        + added,
                 ];
-                let raw: Vec<(f64, f64)> = (1..LEVELS)
+                let seen: Vec<usize> = (1..LEVELS)
+                    .filter(|level| count(*level, &|_| 1.0) > 0.0)
+                    .collect();
+                let raw: Vec<(f64, f64)> = seen
+                    .iter()
                     .map(|level| {
-                        let (m, u) = (count(level, &|p| p), count(level, &|p| 1.0 - p));
-                        let ratio = ((m + UNSEEN) / all[0]) / ((u + UNSEEN) / all[1]);
+                        let (m, u) = (count(*level, &|p| p), count(*level, &|p| 1.0 - p));
+                        let ratio = ((m + UNSEEN) / sums[0]) / ((u + UNSEEN) / sums[1]);
                         (ratio.log2(), m + u + 1.0)
                     })
                     .collect();
-                let mut points = [0.0; LEVELS];
-                points[1..].copy_from_slice(&slow_isotonic(&raw));
-                points
+                let of_seen = slow_isotonic(&raw);
+                let of_level = |level: usize| {
+                    let place = seen.iter().rposition(|seen| *seen <= level).unwrap_or(0);
+                    of_seen[place]
+                };
+                std::array::from_fn(|level| if level == 0 { 0.0 } else { of_level(level) })
             })
             .collect()
     }
