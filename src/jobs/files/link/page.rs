@@ -89,7 +89,11 @@ impl LinkReport {
                     @match estimate.expected_precision {
                         Some(precision) => {
                             strong { (percent(precision)) } br;
-                            "of the links are expected to be right"
+                            @if self.has_two() {
+                                "of the links are expected to be right"
+                            } @else {
+                                "of the pairs within entities are expected to be right"
+                            }
                         }
                         None => {
                             strong { "unknown" } br;
@@ -104,6 +108,12 @@ impl LinkReport {
                             strong { (percent(share)) } br;
                             "of the records of " (self.smaller()) " have a partner, "
                             (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                        }
+                    }
+                    @if let Some(recall) = estimate.expected_recall {
+                        li {
+                            strong { "some " (percent(recall)) } br;
+                            "of the pairs of the same thing are expected to be links"
                         }
                     }
                 } @else {
