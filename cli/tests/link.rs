@@ -330,9 +330,9 @@ fn points_are_refused_where_nothing_can_be_learned() {
     place
         .run(&format!("link a.csv b.csv {FIELDS} --score points"))
         .refused(1, &["cannot learn points", "10", "--score text"]);
-    // Records of one file of which no two are alike.
-    let records =
-        (0..400_u64).map(|id| json!({"id": id, "name": format!("common {}", id * 7919 % 100_003)}));
+    // Records of one file that share a common word alone.
+    let stranger = |id| char::from_u32(0x4E00 + id).unwrap();
+    let records = (0..400).map(|id| json!({"id": id, "name": format!("common {}", stranger(id))}));
     place.write("strangers.jsonl", lines_of(records.collect::<Vec<_>>()));
     place
         .run("link strangers.jsonl --fields name --score points -o none")

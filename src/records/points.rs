@@ -463,7 +463,8 @@ mod tests {
                 for (column, level) in row.iter_mut().enumerate() {
                     let random = random(1 + column as u64);
                     let up_to = if is_same { 12 } else { 7 };
-                    *level = (random % up_to).max(if is_same { random >> 20 & 7 } else { 0 }) as u8;
+                    let least = if is_same { random >> 20 & 7 } else { 0 };
+                    *level = u8::try_from((random % up_to).max(least)).unwrap();
                 }
                 row[COLUMNS - 1] = row[COLUMNS - 1].max(1);
                 let similarity = f64::from(row[COLUMNS - 1]) / 12.0 + f64::from(a + b) * 1e-9;
