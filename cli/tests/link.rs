@@ -331,8 +331,9 @@ fn points_are_refused_where_nothing_can_be_learned() {
         .run(&format!("link a.csv b.csv {FIELDS} --score points"))
         .refused(1, &["cannot learn points", "10", "--score text"]);
     // Records of one file that share a common word alone.
-    let stranger = |id| char::from_u32(0x4E00 + id).unwrap();
-    let records = (0..400).map(|id| json!({"id": id, "name": format!("common {}", stranger(id))}));
+    let stranger = |id: u32| char::from_u32(0x4E00 + id).unwrap();
+    let records =
+        (0..400_u32).map(|id| json!({"id": id, "name": format!("common {}", stranger(id))}));
     place.write("strangers.jsonl", lines_of(records.collect::<Vec<_>>()));
     place
         .run("link strangers.jsonl --fields name --score points -o none")
