@@ -459,8 +459,8 @@ fn the_same_bytes_for_any_threads_and_format() {
         place.write(&format!("table/{file}.parquet"), parquet(columns));
         place.write(&format!("{file}.jsonl"), lines_of(records.clone()));
     }
-    let run = |inputs: &str, threads: u32| {
-        let options = "--fields name,place,born -o out --overwrite -q";
+    let scored = |inputs: &str, threads: u32, score: &str| {
+        let options = format!("--fields name,place,born --score {score} -o out --overwrite -q");
         place
             .run(&format!("link {inputs} {options} --threads {threads}"))
             .succeeded();
@@ -468,6 +468,7 @@ fn the_same_bytes_for_any_threads_and_format() {
         files.remove("run.json").unwrap();
         files
     };
+    let run = |inputs: &str, threads: u32| scored(inputs, threads, "text");
     let expected = run("a.jsonl b.jsonl", 1);
     assert_eq!(expected.len(), 3);
     for threads in [2, 5] {
@@ -475,6 +476,12 @@ fn the_same_bytes_for_any_threads_and_format() {
     }
     let of_one = run("a.jsonl", 1);
     assert!(of_one.len() == 4 && run("a.jsonl", 3) == of_one);
+    for score in ["points", "textbook"] {
+        for inputs in ["a.jsonl b.jsonl", "a.jsonl"] {
+            let of = |threads| scored(inputs, threads, score);
+            assert!(of(1) == of(5), "{score} {inputs}");
+        }
+    }
     let scores = |files: &BTreeMap<String, Vec<u8>>| -> Vec<Value> {
         let links = parse_lines(&files["links.jsonl"]).into_iter();
         links.map(|mut link| link["score"].take()).collect()
