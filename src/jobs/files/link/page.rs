@@ -343,7 +343,7 @@ mod tests {
             "missing in a record",
             "whole record",
             "name &lt;b&gt;",
-            "per 2 points",
+            "per point",
             "each of which doubles the odds",
             "<td class=\"number\">+3.50</td>",
             "1,234,567",
