@@ -476,8 +476,9 @@ fn the_same_bytes_for_any_threads_and_format() {
     }
     let of_one = run("a.jsonl", 1);
     assert!(of_one.len() == 4 && run("a.jsonl", 3) == of_one);
+    place.write("all.jsonl", lines_of(a.into_iter().chain(b)));
     for score in ["points", "textbook"] {
-        for inputs in ["a.jsonl b.jsonl", "a.jsonl"] {
+        for inputs in ["a.jsonl b.jsonl", "all.jsonl"] {
             let of = |threads| scored(inputs, threads, score);
             assert!(of(1) == of(5), "{score} {inputs}");
         }
