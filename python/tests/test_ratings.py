@@ -387,7 +387,7 @@ def test_neighbours_are_those_of_a_slow_reference():
 
 def test_a_function_stops_the_search():
     with pytest.raises(simgpu.StoppedError):
-        neighbours(rated(users=3000, items=500), progress=lambda stage, done, total: False)
+        neighbours(rated(users=40_000, items=5000), progress=lambda stage, done, total: False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
