@@ -212,7 +212,7 @@ impl Linked<'_> {
         }
     }
 
-    /// The pairs next to the threshold, and whether each is accepted.
+    /// The pairs next to the threshold, and whether each is accepted. With one file, those below it are of two entities.
     pub fn examples(&self) -> Vec<(RecordLink, bool)> {
         const EACH: usize = 5;
         let pairs = &self.candidates.pairs;
@@ -220,7 +220,13 @@ impl Linked<'_> {
         let accepted = places[places.len().saturating_sub(EACH)..].iter().copied();
         let threshold = self.estimate().threshold;
         let reaching = pairs.partition_point(|pair| pair.score >= threshold);
-        let rejected = (reaching..pairs.len()).take(EACH);
+        let is_within = |place: &usize| {
+            let [a, b] = pairs[*place].rows.map(|row| row as usize);
+            let entities = self.accepted.entities.as_ref();
+            entities.is_some_and(|first| first[a] == first[b])
+        };
+        let rejected = (reaching..pairs.len()).filter(|place| !is_within(place));
+        let rejected = rejected.take(EACH);
         let accepted = accepted.map(|place| (self.link_at(place), true));
         let rejected = rejected.map(|place| (self.link_at(place), false));
         accepted.chain(rejected).collect()
