@@ -17,8 +17,9 @@ mod examples;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use self::numbers::{counted, grouped, listed, names, percent, scored};
+use self::numbers::{listed, names, percent, scored};
 use super::write::{FileReport, LinkReport};
+use crate::progress::{counted, grouped};
 
 const STYLE: &str = include_str!("page/style.css");
 

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::super::write::LinkReport;
-use super::numbers::{counted, scored, short};
+use super::numbers::{scored, short};
 use super::points::{WHOLE, points};
+use crate::progress::counted;
 
 impl LinkReport {
     /// The accepted and rejected pairs next to the threshold.

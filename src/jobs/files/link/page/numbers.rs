@@ -1,29 +1,12 @@
 //! Numbers and names as people read them.
 
+use crate::progress::counted;
+
 /// Names that are listed, at most.
 const LISTED: usize = 4;
 
 /// Letters of a value that are shown, at most.
 const LETTERS: usize = 300;
-
-/// A count in groups of three digits.
-pub(super) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut grouped = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// A count and what it counts.
-pub(super) fn counted(count: u64, what: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {what}{ending}", grouped(count))
-}
 
 /// A share in per cent.
 pub(super) fn percent(share: f64) -> String {

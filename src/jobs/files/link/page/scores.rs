@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::super::write::LinkReport;
-use super::numbers::{grouped, scored};
+use super::numbers::scored;
+use crate::progress::grouped;
 
 /// The width of the drawing. A unit is a CSS pixel on the narrowest screen.
 const WIDTH: f64 = 360.0;
