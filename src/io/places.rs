@@ -1,12 +1,14 @@
 //! The file, record number and id of each document.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::chunk::Chunk;
+use super::chunk::{Chunk, Record};
+use super::fields::OnBadRecord;
 use super::ids::{DocumentIds, Repeated};
 use super::jsonl::json_string;
 use super::read::{Fingerprint, Position};
@@ -61,6 +63,51 @@ pub(crate) struct WithoutId {
 }
 
 impl Places {
+    /// Notes the next record of a file, whose name in errors is `named`: its id, or that it has none, or what is wrong with it.
+    /// A good record gets this row. Returns what is noted of a bad one.
+    ///
+    /// # Errors
+    /// [`Error::BadRecord`] for a bad record, unless those are skipped.
+    pub(crate) fn note(
+        &mut self,
+        (file, named): (usize, &Path),
+        record: Record,
+        row: u32,
+        on_bad_record: OnBadRecord,
+    ) -> Result<Option<&Skipped>> {
+        let of_file = &mut self.files[file];
+        let number = of_file.records;
+        of_file.records += 1;
+        match record {
+            Record::Document(Some(id)) => {
+                if let Some(ids) = &mut self.ids {
+                    ids.push(&id)?;
+                }
+            }
+            Record::Document(None) => {
+                self.ids = None;
+                let without = self
+                    .without_id
+                    .get_or_insert(WithoutId { documents: 0, row });
+                without.documents += 1;
+            }
+            Record::Bad { line, problem } => {
+                let record = BadRecord {
+                    file: named.to_owned(),
+                    row: number,
+                    line,
+                    problem,
+                };
+                if on_bad_record == OnBadRecord::Fail {
+                    return Err(Error::BadRecord(record));
+                }
+                self.skipped.push(Skipped { file, record });
+                return Ok(self.skipped.last());
+            }
+        }
+        Ok(None)
+    }
+
     /// The number of records, including bad ones.
     pub(crate) fn records(&self) -> u64 {
         self.files.iter().map(|file| file.records).sum()

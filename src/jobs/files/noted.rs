@@ -275,42 +275,14 @@ impl Notes<ChunkRecords> for Noted<'_> {
         if of_file.records == 0 {
             of_file.first_row = first_row;
         }
-        for (record, row) in records.into_iter().zip(of_file.records..) {
-            of_file.records += 1;
-            match record {
-                Record::Document(Some(id)) => {
-                    if let Some(ids) = &mut places.ids {
-                        ids.push(&id)?;
-                    }
-                    next_row += 1;
-                }
-                Record::Document(None) => {
-                    places.ids = None;
-                    let first = places.without_id.map_or(next_row, |first| first.row);
-                    let before = places.without_id.map_or(0, |without| without.documents);
-                    places.without_id = Some(WithoutId {
-                        documents: before + 1,
-                        row: first,
-                    });
-                    next_row += 1;
-                }
-                Record::Bad { line, problem } => {
-                    let record = BadRecord {
-                        file: self.files[file].named.clone(),
-                        row,
-                        line,
-                        problem,
-                    };
-                    if self.on_bad_record == OnBadRecord::Fail {
-                        return Err(Error::BadRecord(record));
-                    }
-                    let skipped = Skipped { file, record };
-                    if let Some(log) = &mut self.log {
-                        log.push(&Entry::of(&skipped))?;
-                    }
-                    places.skipped.push(skipped);
-                }
+        let named = &self.files[file].named;
+        for record in records {
+            let is_good = matches!(record, Record::Document(_));
+            let bad = places.note((file, named), record, next_row, self.on_bad_record)?;
+            if let (Some(log), Some(skipped)) = (&mut self.log, bad) {
+                log.push(&Entry::of(skipped))?;
             }
+            next_row += u32::from(is_good);
         }
         let values = values.map_err(|unordered| {
             let line = unordered.line.map(|line| format!("line {line}: "));

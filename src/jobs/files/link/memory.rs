@@ -1,6 +1,6 @@
 //! Links records in memory, as rows of tables.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use arrow_array::RecordBatch;
 use rayon::prelude::*;
@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use super::read::RecordsFile;
 use super::write::{LinkReport, Writing};
 use crate::documents::TokenBatch;
-use crate::error::{BadRecord, Error, Result};
+use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, DocumentIds, FieldPath, OnBadRecord, Places, Record, RecordFields, Skipped, SourceFile,
+    Chunk, DocumentIds, FieldPath, OnBadRecord, Places, Record, RecordFields, SourceFile,
     chunks_of_rows,
 };
 use crate::jobs::link::{Link, link};
@@ -145,83 +145,38 @@ impl<'a> LinkInMemory<'a> {
     ) -> Result<RecordsFile> {
         let fields = self.fields.values();
         progress.begin("read", rows.iter().map(|rows| rows.num_rows() as u64).sum());
-        let mut reading = Reading::new(name, self.on_bad_record);
-        let all: Vec<Chunk> = chunks_of_rows(rows).collect();
-        for chunks in all.chunks(2 * rayon::current_num_threads()) {
-            let parsed: Vec<(Vec<Record>, TokenBatch)> = chunks
-                .par_iter()
-                .map(|chunk| self.fields.parse(chunk, &fields))
-                .collect();
-            for (records, batch) in parsed {
-                reading.note(records)?;
-                reading.records.append(&batch);
-            }
-            let read = reading.places.records();
-            advance(progress, read, read, 0)?;
-        }
-        let Reading {
-            records, places, ..
-        } = reading;
-        let file = RecordsFile::complete(records, places, self.unique_ids)?;
-        file.warn(name, &self.fields, progress);
-        Ok(file)
-    }
-}
-
-/// The rows of a table that were read so far.
-struct Reading {
-    on_bad_record: OnBadRecord,
-    records: TokenBatch,
-    places: Places,
-}
-
-impl Reading {
-    fn new(name: &str, on_bad_record: OnBadRecord) -> Self {
         let file = SourceFile {
             relative: name.to_owned(),
             first_row: 0,
             records: 0,
             fingerprint: None,
         };
-        Reading {
-            on_bad_record,
-            records: TokenBatch::default(),
-            places: Places {
-                files: vec![file],
-                ids: Some(DocumentIds::default()),
-                ..Places::default()
-            },
-        }
-    }
-
-    /// Notes the ids of good rows, and what is wrong with bad ones.
-    fn note(&mut self, records: Vec<Record>) -> Result<()> {
-        let places = &mut self.places;
-        for record in records {
-            let file = &mut places.files[0];
-            let row = file.records;
-            file.records += 1;
-            match record {
-                Record::Document(Some(id)) => {
-                    if let Some(ids) = &mut places.ids {
-                        ids.push(&id)?;
-                    }
+        let mut places = Places {
+            files: vec![file],
+            ids: Some(DocumentIds::default()),
+            ..Places::default()
+        };
+        let mut records = TokenBatch::default();
+        let all: Vec<Chunk> = chunks_of_rows(rows).collect();
+        for chunks in all.chunks(2 * rayon::current_num_threads()) {
+            let parsed: Vec<(Vec<Record>, TokenBatch)> = chunks
+                .par_iter()
+                .map(|chunk| self.fields.parse(chunk, &fields))
+                .collect();
+            for (noted, batch) in parsed {
+                let mut row = u32::try_from(records.len()).map_err(|_| Error::TooManyDocuments)?;
+                for record in noted {
+                    let is_good = matches!(record, Record::Document(_));
+                    places.note((0, Path::new(name)), record, row, self.on_bad_record)?;
+                    row += u32::from(is_good);
                 }
-                Record::Document(None) => places.ids = None,
-                Record::Bad { line, problem } => {
-                    let record = BadRecord {
-                        file: PathBuf::from(&file.relative),
-                        row,
-                        line,
-                        problem,
-                    };
-                    if self.on_bad_record == OnBadRecord::Fail {
-                        return Err(Error::BadRecord(record));
-                    }
-                    places.skipped.push(Skipped { file: 0, record });
-                }
+                records.append(&batch);
             }
+            let read = places.records();
+            advance(progress, read, read, 0)?;
         }
-        Ok(())
+        let file = RecordsFile::complete(records, places, self.unique_ids)?;
+        file.warn(name, &self.fields, progress);
+        Ok(file)
     }
 }
