@@ -166,13 +166,12 @@ fn score(
                     Start::OnePartner { accepted, both }
                 }
                 None => {
-                    let similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
-                    let by_text = of_entities(&similarities, (candidates.floor, 1.0), None);
-                    if let Some(because) = by_text.unknown_because {
+                    let by_text = BySimilarity::of(pairs, candidates.floor);
+                    let estimate = by_text.estimate(None);
+                    if let Some(because) = estimate.unknown_because {
                         return Err(Error::CannotLearn(because));
                     }
-                    let reaching = |pair: &Pair| pair.similarity >= by_text.threshold;
-                    Start::FirstPairs(pairs.partition_point(reaching))
+                    Start::FirstPairs(by_text.reaching(estimate.threshold))
                 }
             };
             let points = Points::learn(&levels, pairs, tables.rows(), &start)?;
@@ -192,39 +191,69 @@ fn score(
     Ok(scorer)
 }
 
-/// The estimate for pairs of one file that are not scored by their similarity. Nothing but the similarities shows how many
-/// pairs are of the same thing, so a threshold is compared with the similarity that as many pairs reach.
-fn by_number(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -> Estimate {
-    let pairs = &candidates.pairs;
-    let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
-    similarities.par_sort_unstable_by(|a, b| b.total_cmp(a));
-    let estimate = |threshold| of_entities(&similarities, (candidates.floor, 1.0), threshold);
-    let threshold = threshold.unwrap_or_else(|| match scorer {
-        Scorer::Points(points) => points.threshold(),
-        Scorer::Text | Scorer::Textbook(_) => {
-            let by_text = estimate(None).threshold;
-            let reaching = similarities.partition_point(|similarity| *similarity >= by_text);
-            let last = pairs.get(reaching.saturating_sub(1));
-            last.map_or(0.0, |pair| pair.score)
+/// The similarities of the candidate pairs of one file, in descending order. Nothing else shows how many pairs are of the
+/// same thing, whatever their score.
+struct BySimilarity {
+    similarities: Vec<f64>,
+    floor: f64,
+}
+
+impl BySimilarity {
+    fn of(pairs: &[Pair], floor: f64) -> Self {
+        let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
+        similarities.par_sort_unstable_by(|a, b| b.total_cmp(a));
+        BySimilarity {
+            similarities,
+            floor,
         }
-    });
-    let reaching = pairs.partition_point(|pair| pair.score >= threshold);
-    let as_similar = similarities.get(reaching.saturating_sub(1)).copied();
-    let of_as_many = estimate(Some(as_similar.unwrap_or(1.0)));
-    let unknown_because = match scorer {
-        Scorer::Textbook(_) => Some(
-            "in one file, nothing shows how often the score of the textbook is wrong".to_owned(),
-        ),
-        Scorer::Text | Scorer::Points(_) => of_as_many.unknown_because,
-    };
-    Estimate {
-        threshold,
-        share: None,
-        expected_precision: of_as_many
-            .expected_precision
-            .filter(|_| unknown_because.is_none()),
-        expected_recall: None,
-        unknown_because,
+    }
+
+    fn estimate(&self, threshold: Option<f64>) -> Estimate {
+        of_entities(&self.similarities, self.floor, threshold)
+    }
+
+    /// The number of pairs that reach a similarity.
+    fn reaching(&self, similarity: f64) -> usize {
+        self.similarities
+            .partition_point(|known| *known >= similarity)
+    }
+
+    /// The estimate for a threshold that so many pairs reach: that of the similarity that as many pairs reach.
+    fn of_number(&self, threshold: f64, pairs: usize) -> Estimate {
+        let as_similar = self.similarities.get(pairs.saturating_sub(1)).copied();
+        Estimate {
+            threshold,
+            ..self.estimate(Some(as_similar.unwrap_or(1.0)))
+        }
+    }
+}
+
+/// Chooses the threshold for the entities of one file.
+fn estimate_entities(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -> Estimate {
+    let pairs = &candidates.pairs;
+    let by_similarity = BySimilarity::of(pairs, candidates.floor);
+    let number = |threshold: f64| pairs.partition_point(|pair| pair.score >= threshold);
+    match scorer {
+        Scorer::Text => by_similarity.estimate(threshold),
+        Scorer::Points(points) => {
+            let threshold = threshold.unwrap_or_else(|| points.threshold());
+            by_similarity.of_number(threshold, number(threshold))
+        }
+        Scorer::Textbook(_) => {
+            let threshold = threshold.unwrap_or_else(|| {
+                let as_many = by_similarity.reaching(by_similarity.estimate(None).threshold);
+                let last = pairs.get(as_many.saturating_sub(1));
+                last.map_or(0.0, |pair| pair.score)
+            });
+            Estimate {
+                expected_precision: None,
+                unknown_because: Some(
+                    "in one file, nothing shows how often the score of the textbook is wrong"
+                        .to_owned(),
+                ),
+                ..by_similarity.of_number(threshold, number(threshold))
+            }
+        }
     }
 }
 
@@ -291,11 +320,7 @@ fn form_entities(
     threshold: Option<f64>,
 ) -> Accepted {
     let pairs = &candidates.pairs;
-    let scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
-    let estimate = match scorer {
-        Scorer::Text => of_entities(&scores, (candidates.floor, 1.0), threshold),
-        Scorer::Points(_) | Scorer::Textbook(_) => by_number(candidates, scorer, threshold),
-    };
+    let estimate = estimate_entities(candidates, scorer, threshold);
     let entities = Entities::of_pairs(pairs, rows, estimate.threshold);
     let mut bins = Bins::of(scorer);
     for pair in pairs {

@@ -9,7 +9,7 @@
 //! Expectation-maximisation finds m and u. It begins with what the score of texts says. With two files, a record has one
 //! partner or none, so the odds of its candidates share one probability. In one file a record may have any number of
 //! partners: there the number of pairs stays that of the score of texts, since else "similar" drifts until it means "of the
-//! same kind": with a free number, 6,000 of 380,000 pairs of records of 9,763 CDs became the 300 pairs that there are.
+//! same kind": with a free number, some 5,000 of 380,000 candidate pairs of CDs were as good as certain, and 300 are right.
 
 use rayon::prelude::*;
 
@@ -208,18 +208,16 @@ impl Points {
             )));
         }
         let of_all = levels.counts(&vec![1.0; pairs.len()]);
-        let mut points = Points::from_likely(levels, &likely, &of_all);
+        let mut points = Points::from_likely(levels, &likely, &of_all, 0.0);
         for _ in 0..ROUNDS {
-            likely = match start {
+            let (likely, even) = match start {
                 Start::OnePartner { both, .. } => {
                     let sides = if *both { &[0, 1][..] } else { &[0] };
-                    points.expect_one_partner(levels, pairs, (records, sides), &likely)
+                    points.expect_one_partner(levels, pairs, records, sides)
                 }
                 Start::FirstPairs(count) => points.expect_pairs(levels, *count as f64),
             };
-            let before = points.even;
-            points = Points::from_likely(levels, &likely, &of_all);
-            points.even = before;
+            points = Points::from_likely(levels, &likely, &of_all, even);
         }
         let left = points.expected;
         if left < LEAST_PAIRS {
@@ -243,8 +241,9 @@ impl Points {
         self.even + 99_f64.log2()
     }
 
-    /// The points that follow from the probabilities of the pairs. `of_all` counts all pairs by column and level.
-    fn from_likely(levels: &Levels, likely: &[f64], of_all: &[[f64; LEVELS]]) -> Self {
+    /// The points that follow from the probabilities of the pairs. `of_all` counts all pairs by column and level, and `even` is
+    /// the score at which a pair had the probability 1/2.
+    fn from_likely(levels: &Levels, likely: &[f64], of_all: &[[f64; LEVELS]], even: f64) -> Self {
         let same = levels.counts(likely);
         let different: Vec<[f64; LEVELS]> = of_all
             .iter()
@@ -258,7 +257,7 @@ impl Points {
                 .collect(),
             same: shares(same),
             different: shares(different),
-            even: 0.0,
+            even,
             expected: likely.iter().sum(),
         }
     }
@@ -282,19 +281,19 @@ impl Points {
         sums
     }
 
-    /// The probability of every pair, if records on these sides have at most one partner.
+    /// The probability of every pair, if records on these sides have at most one partner, and the score that has even odds.
     fn expect_one_partner(
-        &mut self,
+        &self,
         levels: &Levels,
         pairs: &[Pair],
-        (records, sides): (usize, &[usize]),
-        likely: &[f64],
-    ) -> Vec<f64> {
-        let prior = likely.iter().sum::<f64>() / likely.len() as f64;
-        self.even = ((1.0 - prior) / prior).max(f64::MIN_POSITIVE).log2();
+        records: usize,
+        sides: &[usize],
+    ) -> (Vec<f64>, f64) {
+        let prior = self.expected / pairs.len() as f64;
+        let even = ((1.0 - prior) / prior).max(f64::MIN_POSITIVE).log2();
         let mut odds_of = self.of_pairs(levels);
         odds_of.par_iter_mut().for_each(|points| {
-            let log = *points - self.even;
+            let log = *points - even;
             *points = if log < -LEAST_LIKELY {
                 0.0
             } else {
@@ -318,11 +317,11 @@ impl Points {
                 *odds /= all;
             }
         });
-        odds_of
+        (odds_of, even)
     }
 
-    /// The probability of every pair, if so many of them are of the same thing.
-    fn expect_pairs(&mut self, levels: &Levels, count: f64) -> Vec<f64> {
+    /// The probability of every pair, if so many of them are of the same thing, and the score that has even odds.
+    fn expect_pairs(&self, levels: &Levels, count: f64) -> (Vec<f64>, f64) {
         let points = self.of_pairs(levels);
         let probability = |points: f64, even: f64| match points - even {
             log if log < -LEAST_LIKELY => 0.0,
@@ -343,11 +342,9 @@ impl Points {
                 false => high = middle,
             }
         }
-        self.even = f64::midpoint(low, high);
-        points
-            .iter()
-            .map(|points| probability(*points, self.even))
-            .collect()
+        let even = f64::midpoint(low, high);
+        let likely = points.iter().map(|points| probability(*points, even));
+        (likely.collect(), even)
     }
 
     /// The points of a pair of records by its similarities: one per field, and that of the whole record.

@@ -210,18 +210,14 @@ const BINS: usize = 200;
 /// The spread of the smoothing of the histogram, in bins.
 const SPREAD: usize = 4;
 
-/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, within a range.
-pub(crate) fn of_entities(
-    scores: &[f64],
-    (floor, top): (f64, f64),
-    threshold: Option<f64>,
-) -> Estimate {
-    let bin_of = |score: f64| bin((score - floor) / (top - floor).max(f64::MIN_POSITIVE));
+/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1.
+pub(crate) fn of_entities(scores: &[f64], floor: f64, threshold: Option<f64>) -> Estimate {
+    let bin_of = |score: f64| bin((score - floor) / (1.0 - floor).max(f64::MIN_POSITIVE));
     let density = smoothed(scores.iter().map(|score| bin_of(*score)));
     let valley = valley(&density);
-    let middle = |bin: usize| floor + (top - floor) * (bin as f64 + 0.5) / BINS as f64;
+    let middle = |bin: usize| floor + (1.0 - floor) * (bin as f64 + 0.5) / BINS as f64;
     let chosen = threshold.or(valley.map(middle));
-    let threshold = chosen.unwrap_or(top);
+    let threshold = chosen.unwrap_or(1.0);
     let accepted = scores.partition_point(|score| *score >= threshold) as f64;
     let unknown_because = match valley {
         None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
@@ -381,15 +377,11 @@ mod tests {
         let far = (0..5000).map(|i| 0.1 + 0.3 * random(1, i).powi(3));
         let near = (0..600).map(|i| 0.7 + 0.3 * random(2, i));
         let scores = descending(far.clone().chain(near).collect());
-        let estimate = of_entities(&scores, (0.1, 1.0), None);
+        let estimate = of_entities(&scores, 0.1, None);
         assert!((0.3..0.72).contains(&estimate.threshold), "{estimate:?}");
         assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
-        let none = of_entities(&descending(far.collect()), (0.1, 1.0), None);
+        let none = of_entities(&descending(far.collect()), 0.1, None);
         assert!(none.unknown_because.is_some(), "{none:?}");
-        assert!(
-            of_entities(&[], (1.0, 1.0), None)
-                .expected_precision
-                .is_none()
-        );
+        assert!(of_entities(&[], 1.0, None).expected_precision.is_none());
     }
 }
