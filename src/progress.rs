@@ -33,7 +33,8 @@ pub trait Progress: Sync {
     /// to `total`. Its unit depends on the stage. In `copy`, `read`, `read again` and `write`: bytes of the files; for
     /// input in memory or in a signature file, documents. In `bucket`: bands. In `compare`: documents; with connected
     /// components, bands. In `sign`: documents. A run on disk has two more stages, `identical` and `distribute`; there,
-    /// `identical`, `bucket` and `compare` count parts, and `distribute` documents.
+    /// `identical`, `bucket` and `compare` count parts, and `distribute` documents. A search for links has the stages `count`
+    /// and `weigh`, which count records, `score`, which counts pairs, and `learn`, which counts rounds.
     fn begin(&self, stage: &'static str, total: u64) {
         let _ = (stage, total);
     }

@@ -174,13 +174,13 @@ fn score(
                     Start::FirstPairs(by_text.reaching(estimate.threshold))
                 }
             };
-            let points = Points::learn(&levels, pairs, tables.rows(), &start)?;
+            let points = Points::learn(&levels, pairs, tables.rows(), &start, progress)?;
             let scores = points.of_pairs(&levels);
             (Scorer::Points(points), scores)
         }
         Score::Textbook => {
-            let texts = FieldTexts::of_records(tables, equivalents);
-            let scores = texts.of_pairs(pairs);
+            let texts = FieldTexts::of_records(tables, equivalents, progress)?;
+            let scores = texts.of_pairs(pairs, progress)?;
             (Scorer::Textbook(texts), scores)
         }
     };
@@ -344,4 +344,60 @@ fn large_entities(first: &[u32]) -> u64 {
     let mut sizes = vec![0_u32; first.len()];
     first.iter().for_each(|row| sizes[*row as usize] += 1);
     sizes.iter().filter(|size| **size > 1).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Stops the search at the first advance in a stage.
+    struct StopIn {
+        stage: &'static str,
+        now: Mutex<&'static str>,
+    }
+
+    impl Progress for StopIn {
+        fn begin(&self, stage: &'static str, _: u64) {
+            *self.now.lock().unwrap() = stage;
+        }
+
+        fn advance(&self, _: u64, _: u64, _: u64) -> ControlFlow<()> {
+            match *self.now.lock().unwrap() == self.stage {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    #[test]
+    fn every_stage_can_be_stopped() {
+        let mut table = TokenBatch::default();
+        for number in 0..400_u32 {
+            table.push_token(
+                format!("name{} street{}", number % 200, number % 200 * 7919).as_bytes(),
+            );
+            table.finish_document();
+        }
+        for (score, stages) in [
+            (Score::Text, &["count", "weigh", "compare"][..]),
+            (
+                Score::Points,
+                &["count", "weigh", "compare", "score", "learn"],
+            ),
+            (Score::Textbook, &["count", "weigh", "compare", "score"]),
+        ] {
+            let task = Link {
+                score,
+                ..Link::default()
+            };
+            for stage in stages {
+                let now = Mutex::new("");
+                let outcome = link(&table, Some(&table), &task, &StopIn { stage, now });
+                assert!(matches!(outcome, Err(Error::Stopped)), "{score:?} {stage}");
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@ use super::candidates::Pair;
 use super::symbols::{Lists, Symbols};
 use super::words::Equivalents;
 use crate::error::{Error, Result};
-use crate::progress::Progress;
+use crate::progress::{Progress, advance};
 
 /// The levels of a field: missing, ten tenths of its similarity, equal.
 pub(crate) const LEVELS: usize = 12;
@@ -33,7 +33,7 @@ const EQUAL: usize = LEVELS - 1;
 const NEARLY_ONE: f64 = 0.9999;
 
 /// Rounds of expectation-maximisation: it moves little after ten.
-const ROUNDS: usize = 20;
+const ROUNDS: u64 = 20;
 
 /// Pairs of either kind added to each level, so that none is impossible.
 const UNSEEN: f64 = 0.5;
@@ -49,6 +49,9 @@ const LEAST_LIKELY: f64 = 40.0;
 
 /// Pairs that a thread takes at a time. Sums are added up by chunks, so that they do not depend on threads.
 const CHUNK: usize = 1 << 14;
+
+/// Pairs between two calls of [`Progress::advance`].
+const BLOCK: usize = 1 << 18;
 
 /// What the levels of a field say for a pair of records.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,15 +125,21 @@ impl Levels {
         // One field at a time, since its lists take as much memory as the records.
         for field in 0..fields {
             let lists = Lists::of_records(tables, Some(field), symbols, equivalents, progress)?;
-            of_pairs
-                .par_chunks_mut(columns)
-                .zip(pairs)
-                .with_min_len(CHUNK)
-                .for_each(|(row, pair)| {
-                    let [a, b] = pair.rows.map(|row| row as usize);
-                    let has_words = lists.norm(a) > 0.0 && lists.norm(b) > 0.0;
-                    row[field] = level(has_words.then(|| lists.cosine(a, b, &squares)));
-                });
+            progress.begin("score", pairs.len() as u64);
+            let mut done = 0;
+            let blocks = of_pairs.chunks_mut(BLOCK * columns);
+            for (rows, pairs) in blocks.zip(pairs.chunks(BLOCK)) {
+                rows.par_chunks_mut(columns)
+                    .zip(pairs)
+                    .with_min_len(CHUNK)
+                    .for_each(|(row, pair)| {
+                        let [a, b] = pair.rows.map(|row| row as usize);
+                        let has_words = lists.norm(a) > 0.0 && lists.norm(b) > 0.0;
+                        row[field] = level(has_words.then(|| lists.cosine(a, b, &squares)));
+                    });
+                done += pairs.len() as u64;
+                advance(progress, done, 0, 0)?;
+            }
         }
         for (row, pair) in of_pairs.chunks_mut(columns).zip(pairs) {
             row[fields] = level(Some(pair.similarity));
@@ -193,6 +202,7 @@ impl Points {
         pairs: &[Pair],
         records: usize,
         start: &Start,
+        progress: &dyn Progress,
     ) -> Result<Self> {
         let mut likely = vec![0.0; pairs.len()];
         match start {
@@ -209,7 +219,8 @@ impl Points {
         }
         let of_all = levels.counts(&vec![1.0; pairs.len()]);
         let mut points = Points::from_likely(levels, &likely, &of_all, 0.0);
-        for _ in 0..ROUNDS {
+        progress.begin("learn", ROUNDS);
+        for round in 0..ROUNDS {
             let (likely, even) = match start {
                 Start::OnePartner { both, .. } => {
                     let sides = if *both { &[0, 1][..] } else { &[0] };
@@ -218,6 +229,7 @@ impl Points {
                 Start::FirstPairs(count) => points.expect_pairs(levels, *count as f64),
             };
             points = Points::from_likely(levels, &likely, &of_all, even);
+            advance(progress, round + 1, 0, 0)?;
         }
         let left = points.expected;
         if left < LEAST_PAIRS {
@@ -440,6 +452,7 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Silent;
     use crate::scheme::fmix64;
 
     const COLUMNS: usize = 3;
@@ -562,7 +575,7 @@ mod tests {
                     },
                     None => Start::FirstPairs(count),
                 };
-                let learned = Points::learn(&levels, &pairs, 120, &start).unwrap();
+                let learned = Points::learn(&levels, &pairs, 120, &start, &Silent).unwrap();
                 let mut likely = vec![0.0; pairs.len()];
                 match both {
                     Some(_) => accepted.iter().for_each(|place| {
@@ -628,7 +641,7 @@ mod tests {
     fn what_cannot_be_learned_is_refused() {
         let (levels, pairs) = made_up(9);
         let few = Start::FirstPairs(3);
-        let error = Points::learn(&levels, &pairs, 120, &few)
+        let error = Points::learn(&levels, &pairs, 120, &few, &Silent)
             .unwrap_err()
             .to_string();
         assert!(
@@ -639,7 +652,8 @@ mod tests {
             of_pairs: vec![5; levels.of_pairs.len()],
             columns: COLUMNS,
         };
-        let error = Points::learn(&equal, &pairs, 120, &Start::FirstPairs(50)).unwrap_err();
+        let error =
+            Points::learn(&equal, &pairs, 120, &Start::FirstPairs(50), &Silent).unwrap_err();
         assert!(error.to_string().contains("do not rise"), "{error}");
     }
 }

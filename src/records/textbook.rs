@@ -5,7 +5,12 @@ use rayon::prelude::*;
 use super::Tables;
 use super::candidates::Pair;
 use super::words::{Equivalents, Words};
+use crate::error::Result;
 use crate::pipeline::edit_distance;
+use crate::progress::{Progress, advance};
+
+/// Records or pairs between two calls of [`Progress::advance`].
+const BLOCK: usize = 1 << 15;
 
 /// The points of two equal fields.
 const MOST: f64 = 100.0;
@@ -21,7 +26,12 @@ pub(crate) struct FieldTexts {
 
 impl FieldTexts {
     /// Reads the fields of all records.
-    pub(crate) fn of_records(tables: &Tables<'_>, equivalents: &Equivalents) -> Self {
+    pub(crate) fn of_records(
+        tables: &Tables<'_>,
+        equivalents: &Equivalents,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("weigh", tables.rows() as u64);
         let mut texts = FieldTexts {
             letters: Vec::new(),
             ends: Vec::new(),
@@ -34,8 +44,11 @@ impl FieldTexts {
                 texts.letters.extend(words.letters());
                 texts.ends.push(texts.letters.len());
             }
+            if row % BLOCK == BLOCK - 1 {
+                advance(progress, row as u64 + 1, row as u64 + 1, 0)?;
+            }
         }
-        texts
+        Ok(texts)
     }
 
     fn field(&self, row: usize, field: usize) -> &[u32] {
@@ -50,9 +63,15 @@ impl FieldTexts {
     }
 
     /// The points of every pair.
-    pub(crate) fn of_pairs(&self, pairs: &[Pair]) -> Vec<f64> {
-        let points = |pair: &Pair| self.points(pair.rows.map(|row| row as usize)).sum();
-        pairs.par_iter().map(points).collect()
+    pub(crate) fn of_pairs(&self, pairs: &[Pair], progress: &dyn Progress) -> Result<Vec<f64>> {
+        progress.begin("score", pairs.len() as u64);
+        let points = |pair: &Pair| self.points(pair.rows.map(|row| row as usize)).sum::<f64>();
+        let mut of_pairs: Vec<f64> = Vec::with_capacity(pairs.len());
+        for block in pairs.chunks(BLOCK) {
+            of_pairs.par_extend(block.par_iter().map(points));
+            advance(progress, of_pairs.len() as u64, 0, 0)?;
+        }
+        Ok(of_pairs)
     }
 }
 
@@ -70,6 +89,7 @@ fn points(a: &[u32], b: &[u32]) -> f64 {
 mod tests {
     use super::*;
     use crate::documents::TokenBatch;
+    use crate::progress::Silent;
     use crate::scheme::fmix64;
 
     fn table(records: &[&[&str]]) -> TokenBatch {
@@ -90,9 +110,8 @@ mod tests {
             second: None,
         };
         let equivalents = Equivalents::parse(equivalents).unwrap();
-        FieldTexts::of_records(&tables, &equivalents)
-            .points([0, 1])
-            .collect()
+        let texts = FieldTexts::of_records(&tables, &equivalents, &Silent);
+        texts.unwrap().points([0, 1]).collect()
     }
 
     #[test]
