@@ -1,4 +1,4 @@
-//! Matches fingerprints by functions of three grid squares (MMDS 3.8.3 and 3.8.4), and compares with the book's figures.
+//! Matches fingerprints by functions of three grid squares (MMDS 3.8.4), and compares with the book's figures.
 //!
 //! A print is the set of the squares of a grid that hold a minutia, a place where ridges end or merge. A function names
 //! three squares, and prints that have minutiae in all three are candidates.

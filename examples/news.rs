@@ -1,5 +1,5 @@
 //! Finds the same article on the pages of different papers, by shingles that begin with a stop word, and by shingles of
-//! words (MMDS 3.8.5 and 3.8.6).
+//! words (MMDS 3.8.6).
 //!
 //! Half of each page is an article, and the other half front matter and advertisements. Prose has many stop words, and
 //! advertisements have few: so three quarters of the stop-word shingles of a page are from its article.

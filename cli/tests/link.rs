@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use support::{Numbers, Place, files_in, lines_of, parquet, parse_lines, strings};
 
-/// The people of MMDS 3.8.1, twice, with what two clerks make of a name, an address and a telephone number.
+/// The people of MMDS 3.8.2, twice, with what two clerks make of a name, an address and a telephone number.
 const BOOK_A: &str = "id,name,address,phone
 1,Bob S. Jomes,123 Oak St,650-555-1234
 2,Bill Clark,9 Elm Road,415-555-9876

@@ -15,7 +15,7 @@ pub(super) enum Threads {
     Caller,
 }
 
-/// Shingles that are signed at a time. The minimum over pieces is the minimum over the set (MMDS 3.3.6),
+/// Shingles that are signed at a time. The minimum over pieces is the minimum over the set (MMDS, exercise 3.3.7),
 /// so pieces do not show in the values.
 const SHINGLES_AT_A_TIME: usize = 1 << 16;
 

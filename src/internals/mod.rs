@@ -1,8 +1,10 @@
 //! Items for this project's own benchmarks, tests and Python package. They may change at any time.
 
+mod join_bounds;
 mod permutations;
 
-pub use self::permutations::RandomPermutations;
+pub use self::join_bounds::{allows_places, allows_sizes, prefix_len};
+pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs, has_searched};
 #[cfg(feature = "io")]

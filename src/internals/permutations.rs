@@ -1,4 +1,5 @@
-//! Minhashing by true permutations (MMDS 3.3.2): the ideal that hash families approximate.
+//! Minhashing by true permutations (MMDS 3.3.2): the ideal that hash families approximate. They are drawn at random, or
+//! given: the permutations and hash functions of the book's examples.
 
 use std::collections::BTreeSet;
 
@@ -40,14 +41,7 @@ impl Signer for RandomPermutations {
 
     fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
         let num_perm = self.num_perm();
-        let slots = signatures.slots_for(sets, num_perm)?;
-        let (Hashes::U64(hashes), SlotsMut::U32(slots)) = (sets.hashes(), slots) else {
-            return Err(Conflict::SchemeWidths {
-                hash_bits: 64,
-                slot_bits: 32,
-            }
-            .into());
-        };
+        let (hashes, slots) = rows_and_slots(sets, signatures, num_perm)?;
         let universe: BTreeSet<u64> = hashes.iter().copied().collect();
         let universe: Vec<u64> = universe.into_iter().collect();
         let row_of = |hash: &u64| universe.partition_point(|element| element < hash);
@@ -58,12 +52,79 @@ impl Signer for RandomPermutations {
             .fold(self.seed.into(), |mixed, element| fmix64(mixed ^ element));
         for slot in 0..num_perm {
             shuffle(&mut places, &mut draws);
-            for set in 0..sets.len() {
-                let of_set = rows[sets.range(set)].iter().map(|row| places[*row]);
-                slots[set * num_perm + slot] = of_set.min().unwrap_or(u32::MAX);
-            }
+            sign_slot(sets, &rows, slots, (slot, num_perm), |row| places[*row]);
         }
         Ok(())
+    }
+}
+
+/// Signs sets of rows, as 64-bit hashes: slot k of a set is the least `value(k, row)`, the place of the row in the k-th
+/// permuted order, or its value by the k-th hash function, such as `(a * row + b) mod n`. The slots of an empty set are
+/// `u32::MAX`.
+#[derive(Clone, Copy, Debug)]
+pub struct GivenPermutations<F> {
+    num_perm: usize,
+    value: F,
+}
+
+impl<F: Fn(usize, u64) -> u32 + Send + Sync> GivenPermutations<F> {
+    /// This number of permutations.
+    pub fn new(num_perm: usize, value: F) -> Self {
+        GivenPermutations { num_perm, value }
+    }
+}
+
+impl<F: Fn(usize, u64) -> u32 + Send + Sync> Signer for GivenPermutations<F> {
+    fn describe(&self) -> String {
+        "given permutations".to_owned()
+    }
+
+    fn num_perm(&self) -> usize {
+        self.num_perm
+    }
+
+    fn slot_width(&self) -> Width {
+        Width::U32
+    }
+
+    fn sign_sets(&self, sets: &ShingleSets<'_>, signatures: SignaturesMut<'_>) -> Result<()> {
+        let (rows, slots) = rows_and_slots(sets, signatures, self.num_perm)?;
+        for slot in 0..self.num_perm {
+            let value = |row: &u64| (self.value)(slot, *row);
+            sign_slot(sets, rows, slots, (slot, self.num_perm), value);
+        }
+        Ok(())
+    }
+}
+
+/// The hashes of all sets, and the slots of all signatures.
+fn rows_and_slots<'a>(
+    sets: &ShingleSets<'a>,
+    signatures: SignaturesMut<'a>,
+    num_perm: usize,
+) -> Result<(&'a [u64], &'a mut [u32])> {
+    let slots = signatures.slots_for(sets, num_perm)?;
+    match (sets.hashes(), slots) {
+        (Hashes::U64(hashes), SlotsMut::U32(slots)) => Ok((hashes, slots)),
+        _ => Err(Conflict::SchemeWidths {
+            hash_bits: 64,
+            slot_bits: 32,
+        }
+        .into()),
+    }
+}
+
+/// Writes one slot of each signature: the least value of the set's rows.
+fn sign_slot<Row>(
+    sets: &ShingleSets<'_>,
+    rows: &[Row],
+    slots: &mut [u32],
+    (slot, num_perm): (usize, usize),
+    value: impl Fn(&Row) -> u32,
+) {
+    for set in 0..sets.len() {
+        let least = rows[sets.range(set)].iter().map(&value).min();
+        slots[set * num_perm + slot] = least.unwrap_or(u32::MAX);
     }
 }
 

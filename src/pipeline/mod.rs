@@ -82,7 +82,7 @@ pub(crate) use keep::KeepOrder;
 pub use keep::KeepPolicy;
 pub use packed::PackedSignatures;
 pub(crate) use prefix_filter::WEIGHT_ROUNDING;
-#[cfg(feature = "io")]
+#[cfg(any(feature = "io", feature = "internals"))]
 pub(crate) use prefix_filter::{PairFilter, SetSummary};
 #[cfg(feature = "io")]
 pub(crate) use prefixes::{Element, Prefix, PrefixFinder, PrefixScratch, SmallSizes, pairs_among};

@@ -14,7 +14,7 @@ use super::criterion::{Criterion, Distance, Within};
 
 impl Criterion {
     /// Whether sets of these sizes, in elements or in sums of weights, may be similar.
-    pub(super) fn allows_sizes(self, a: u64, b: u64) -> bool {
+    pub(crate) fn allows_sizes(self, a: u64, b: u64) -> bool {
         match self {
             Criterion::Jaccard(threshold) => a.min(b) as f64 / a.max(b) as f64 >= threshold,
             Criterion::Within(within) => within.allows_sizes(a, b),
@@ -31,14 +31,14 @@ impl Criterion {
     }
 
     /// The number of first elements of a set of `len`, in any fixed order of all elements, of which every similar set
-    /// that must share an element has at least one (the prefix of MMDS 3.9.3).
+    /// that must share an element has at least one (the prefix of MMDS 3.9.4).
     ///
     /// Sets that share x elements have one in common among the first a - x + 1 of the one and the first b - x + 1 of
     /// the other. So the prefix follows from the least x above 0 that a similar set may ask for. Within a distance of
     /// D, this is a - D, or 1 if that is less. A list of a tokens shares a - D of them with every near one. A bag of a
     /// elements must share (a + b - D) / 2 with a bag of b, which is least for the smallest near bag: one of a - D
     /// elements, all of which it shares.
-    pub(super) fn prefix_len(self, len: usize) -> usize {
+    pub(crate) fn prefix_len(self, len: usize) -> usize {
         match self {
             _ if len == 0 => 0,
             Criterion::Jaccard(threshold) => len - least_subset(len, threshold) + 1,

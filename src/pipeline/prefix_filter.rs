@@ -32,6 +32,17 @@ pub(crate) struct SetSummary {
     pub(super) parity: Parity,
 }
 
+#[cfg(feature = "internals")]
+impl SetSummary {
+    /// A set of which nothing is known but its size.
+    pub(crate) fn of_len(len: u64) -> Self {
+        SetSummary {
+            len,
+            parity: Parity::default(),
+        }
+    }
+}
+
 #[cfg(feature = "io")]
 impl SetSummary {
     /// As words.

@@ -304,7 +304,7 @@ fn count_matches<S: PartialEq>(slots: &[S], other: &[S]) -> Result<usize> {
 impl SlotsMut<'_> {
     /// Replaces each slot by the smaller of itself and the same slot of `other`. The result is the signature
     /// of the union of
-    /// both sets (MMDS 3.3.6). Both signatures must have the same scheme.
+    /// both sets (MMDS, exercise 3.3.7). Both signatures must have the same scheme.
     ///
     /// Do not merge signatures of empty sets of the presets `nemo` and `nemo64`: their slots are 0 and would
     /// replace all slots of the other signature.

@@ -47,7 +47,7 @@ pub enum Score {
     Text,
     /// The sum of the points of all fields, log2(m / u) by level of similarity, learned from the candidate pairs.
     Points,
-    /// 100 points per field, less the square of the edit distance by insertions and deletions, but at least 0 (MMDS 3.8.1).
+    /// 100 points per field, less the square of the edit distance by insertions and deletions, but at least 0 (MMDS 3.8.2).
     Textbook,
 }
 

@@ -1,6 +1,6 @@
 //! Points: how much each field says for a pair, learned without labelled pairs (Fellegi and Sunter, 1969).
 //!
-//! The book gives each field 100 points (MMDS 3.8.1). Here the pairs themselves say what a field is worth. The similarity
+//! The book gives each field 100 points (MMDS 3.8.2). Here the pairs themselves say what a field is worth. The similarity
 //! of a field falls into levels, and level l of a field is worth log2(m / u): m is the share of the pairs of the same thing
 //! that are on the level, u that of the other candidates. A record that lacks the field says nothing: 0 points. The points
 //! of a pair are the sum over its fields, and over one field more: the whole record, whose similarity knows how rare the

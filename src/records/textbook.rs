@@ -1,4 +1,4 @@
-//! The score of the textbook (MMDS 3.8.1): 100 points per field, less the square of the edit distance.
+//! The score of the textbook (MMDS 3.8.2): 100 points per field, less the square of the edit distance.
 
 use rayon::prelude::*;
 

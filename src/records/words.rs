@@ -7,7 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::error::{Error, Result};
 
-/// Names that count as equal, such as `William` and `Bill` (MMDS 3.8.1). Each set is replaced by its first name.
+/// Names that count as equal, such as `William` and `Bill` (MMDS 3.8.2). Each set is replaced by its first name.
 ///
 /// ```
 /// use simgpu::records::Equivalents;

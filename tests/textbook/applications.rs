@@ -7,7 +7,7 @@ use super::support::shingles_of;
 /// The news application: stop-word shingles make the same article with different adverts more similar than
 /// ordinary shingles do.
 #[test]
-fn section_3_8_3_stop_words_find_the_articles() {
+fn section_3_8_6_stop_words_find_the_articles() {
     let article = "the minister said that it is for the people of the country to decide what they want \
                    and how they are to have it";
     let [advert, another] = [

@@ -18,4 +18,5 @@ mod distances;
 
 mod applications;
 
+#[cfg(feature = "internals")]
 mod high_similarity;

@@ -139,7 +139,7 @@ pub enum ScoreArgument {
     Text,
     /// Sum over the fields of log2(m / u), learned from the records; 1 point more doubles the odds
     Points,
-    /// 100 points per field, less the square of the number of letters to insert and to delete (MMDS 3.8.1)
+    /// 100 points per field, less the square of the number of letters to insert and to delete (MMDS 3.8.2)
     Textbook,
 }
 

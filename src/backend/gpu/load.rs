@@ -2,7 +2,7 @@
 //!
 //! A document becomes one part, or several if it is long. An item is one part, or a run of short ones that share a
 //! tile. A load is a list of items within all bounds of a device. Long documents continue in the next load: the
-//! minimum over pieces is the minimum over the set (MMDS 3.3.6), whichever loads the pieces travel in.
+//! minimum over pieces is the minimum over the set (MMDS, exercise 3.3.7), whichever loads the pieces travel in.
 
 use std::ops::Range;
 
