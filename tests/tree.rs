@@ -1,0 +1,154 @@
+//! What belongs into the repository: source files in known folders, no outputs of runs, nothing that names a machine.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// The files and folders at the top.
+const TOP: [&str; 24] = [
+    ".ci",
+    ".gitattributes",
+    ".github",
+    ".gitignore",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "Cargo.lock",
+    "Cargo.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "benches",
+    "cli",
+    "docs",
+    "examples",
+    "fuzz",
+    "python",
+    "results",
+    "scripts",
+    "shaders",
+    "src",
+    "tests",
+    "vectors",
+];
+
+/// What a run writes into its output folder. No source file has such a name.
+const OUTPUTS: [&str; 6] = [
+    "run.json",
+    "report.json",
+    "report.html",
+    "removed.jsonl",
+    "entities.jsonl",
+    "links.jsonl",
+];
+
+const MOST_BYTES: u64 = 2_000_000;
+
+/// What is wrong with a committed file, if anything is.
+fn problem(path: &str, bytes: u64, content: &[u8]) -> Option<String> {
+    let top = path.split('/').next().unwrap_or(path);
+    if !TOP.contains(&top) {
+        return Some(format!("{path}: outside of the known folders"));
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    if OUTPUTS.contains(&name) {
+        return Some(format!("{path}: the output of a run"));
+    }
+    if bytes > MOST_BYTES {
+        return Some(format!("{path}: {bytes} bytes, more than {MOST_BYTES}"));
+    }
+    let text = str::from_utf8(content).ok()?;
+    let named = machine_path(text)?;
+    Some(format!("{path}: names {named}, a path of one machine"))
+}
+
+/// The first path of somebody's home or temporary files in a text.
+fn machine_path(text: &str) -> Option<String> {
+    // In parts, so that this file does not find itself.
+    let homes = [
+        ["/ho", "me/"],
+        ["/ro", "ot/"],
+        ["/Us", "ers/"],
+        ["\\Us", "ers\\"],
+    ];
+    let folders = [
+        ["/tm", "p/"],
+        ["/wo", "rk/"],
+        ["/var/fol", "ders/"],
+        ["/mn", "t/"],
+    ];
+    let starts = homes.iter().chain(&folders).map(|parts| parts.concat());
+    starts
+        .filter_map(|start| {
+            text.match_indices(&start).find_map(|(at, _)| {
+                // A path from the root: no letter before, as in `docs/home/`, and a name behind.
+                let before = text[..at].chars().next_back();
+                let is_within =
+                    before.is_some_and(|it| it.is_alphanumeric() || "._-/$}".contains(it));
+                let rest = &text[at + start.len()..];
+                let name: String = rest
+                    .chars()
+                    .take_while(|it| it.is_alphanumeric() || "._-".contains(*it))
+                    .collect();
+                (!is_within && !name.is_empty()).then(|| start.clone() + &name)
+            })
+        })
+        .next()
+}
+
+/// The committed files; `None` outside of a checkout.
+fn committed(root: &Path) -> Option<Vec<String>> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z"])
+        .current_dir(root)
+        .output();
+    let listed = listed.ok().filter(|it| it.status.success())?;
+    let paths = String::from_utf8(listed.stdout).unwrap();
+    let paths = paths.split('\0').filter(|path| !path.is_empty());
+    Some(paths.map(str::to_owned).collect())
+}
+
+#[test]
+fn committed_files_belong_here() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Some(paths) = committed(root) else {
+        eprintln!("skipped: no checkout of git");
+        return;
+    };
+    let mut problems = Vec::new();
+    for path in &paths {
+        // A file that the working tree lacks is about to go.
+        let Ok(content) = fs::read(root.join(path)) else {
+            continue;
+        };
+        problems.extend(problem(path, content.len() as u64, &content));
+    }
+    assert!(paths.len() > 500, "{}", paths.len());
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn misplaced_files_are_told_apart() {
+    let is_refused = |path, bytes, text: &str| problem(path, bytes, text.as_bytes()).is_some();
+    assert!(!is_refused(
+        "src/lib.rs",
+        100,
+        "let folder = \"docs/home/page\";"
+    ));
+    assert!(!is_refused(
+        "scripts/a.sh",
+        100,
+        "cat $work/tmp/x; ls /usr/share/vulkan"
+    ));
+    assert!(is_refused("c1/links.txt", 1, ""));
+    assert!(is_refused("results/a/report.json", 1, "{}"));
+    assert!(is_refused("results/a.csv", 2_000_001, ""));
+    for path in [
+        ["\"/ho", "me/ann/x\""],
+        ["(/tm", "p/er/simgpu1)"],
+        ["\n/wo", "rk/main"],
+        ["C:\\Us", "ers\\bob"],
+    ] {
+        assert!(is_refused("docs/a.md", 100, &path.concat()), "{path:?}");
+    }
+}
