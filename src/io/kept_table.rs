@@ -21,6 +21,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
+use super::table::Groups;
 use crate::store::unnamed_file;
 
 /// Bytes of compressed pages of a row group that are held in memory. Further ones wait on disk.
@@ -30,23 +31,22 @@ const HELD: usize = 64 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct ParquetForm {
     /// The columns by their physical types.
-    pub(super) rows: SchemaRef,
-    /// The metadata of the file.
-    pub(super) metadata: Arc<ParquetMetaData>,
+    rows: SchemaRef,
+    schema: TypePtr,
+    /// The metadata of the file, but for its schema.
+    metadata: Arc<ParquetMetaData>,
     /// The form of its data pages, which is not that of the file: most files of version 2 have pages of version 1.
     pages: WriterVersion,
 }
 
 impl ParquetForm {
-    /// The form of a file, of which `metadata` was read.
-    pub(super) fn of(
-        file: &File,
-        rows: SchemaRef,
-        metadata: Arc<ParquetMetaData>,
-    ) -> Result<Self, ParquetError> {
+    /// The form of a file with this schema, of which `groups` are read by their physical types.
+    pub(super) fn of(file: &File, schema: TypePtr, groups: &Groups) -> Result<Self, ParquetError> {
+        let metadata = Arc::clone(groups.metadata());
         let pages = version_of_pages(file, &metadata)?;
         Ok(ParquetForm {
-            rows,
+            rows: Arc::clone(groups.schema()),
+            schema,
             metadata,
             pages,
         })
@@ -214,8 +214,7 @@ pub(crate) struct KeptTable<W: Write + Send> {
 impl<W: Write + Send> KeptTable<W> {
     /// Begins the file. `folder` is for temporary files.
     pub(crate) fn new(target: W, form: ParquetForm, folder: &Path) -> Result<Self, ParquetError> {
-        let schema = form.metadata.file_metadata().schema_descr();
-        let schema = schema_to_write(&schema.root_schema_ptr())?;
+        let schema = schema_to_write(&form.schema)?;
         let properties = Arc::new(form.properties());
         Ok(KeptTable {
             file: SerializedFileWriter::new(target, schema, properties)?,

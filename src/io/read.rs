@@ -8,7 +8,6 @@ use std::io::{self, Chain, Cursor, Read, Seek};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
@@ -357,8 +356,8 @@ impl Reader<'_> {
         let limit = &self.of_all.limit;
         if matches!(self.state, State::Unopened) && !limit.is_reached() {
             let table = self.open()?;
-            if table.is_some() {
-                return Ok(table.map(Event::Table));
+            if let Some(form) = table {
+                return Ok(Some(Event::Table(form)));
             }
         }
         let contents = match &mut self.state {
@@ -404,7 +403,7 @@ impl Reader<'_> {
             let opened = self.open_table(file)?;
             let consumed = &self.of_all.consumed;
             consumed.fetch_add(metadata.len(), Ordering::Relaxed);
-            (opened.0, Some(opened.1))
+            opened
         } else {
             let file = Counted {
                 file,
@@ -463,7 +462,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn open_table(&self, file: File) -> Result<(Parts<'a>, TableForm)> {
+    /// Opens a table; returns its form, too, if its rows are to be copied.
+    fn open_table(&self, file: File) -> Result<(Parts<'a>, Option<TableForm>)> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
@@ -483,26 +483,31 @@ impl<'a> Reader<'a> {
                 .map_err(|error| unreadable(input, &error.to_string()))?;
             check(form.schema())?;
             let parts = Parts::Arrow(batches, BatchParts::default());
-            return Ok((parts, TableForm::Arrow(form)));
+            return Ok((parts, Some(TableForm::Arrow(form))));
         }
         let damaged = |error: ParquetError| unreadable(input, &error.to_string());
         let source = file.try_clone().map_err(Error::io("open", &input.named))?;
-        let groups = match needed {
+        let (groups, schema) = match needed {
             Some(needed) => {
-                let (groups, schema) = table::open(file, needed).map_err(damaged)?;
-                check(&schema)?;
-                groups
+                let (groups, columns) = table::open(file, needed).map_err(damaged)?;
+                check(&columns)?;
+                (groups, None)
             }
-            None => table::open_to_copy(file).map_err(damaged)?,
+            None => {
+                let (groups, schema) = table::open_to_copy(file).map_err(damaged)?;
+                (groups, Some(schema))
+            }
         };
-        let metadata = Arc::clone(groups.metadata());
-        if !table::is_sound(&metadata) {
+        if !table::is_sound(groups.metadata()) {
             let problem = "the file is damaged: a column lacks an offset or a size";
             return Err(unreadable(input, problem));
         }
-        let rows = Arc::clone(groups.schema());
-        let form = ParquetForm::of(&source, rows, metadata).map_err(damaged)?;
-        Ok((Parts::Parquet(Box::new(groups)), TableForm::Parquet(form)))
+        let form = schema.map(|schema| ParquetForm::of(&source, schema, &groups));
+        let form = form.transpose().map_err(damaged)?;
+        Ok((
+            Parts::Parquet(Box::new(groups)),
+            form.map(TableForm::Parquet),
+        ))
     }
 
     /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.

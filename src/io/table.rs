@@ -18,7 +18,7 @@ use parquet::basic::{Compression as Codec, LogicalType, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
-use parquet::schema::types::{SchemaDescriptor, Type};
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use super::columns::{EXTENSION, Needed, wanted_roots};
 use crate::error::Error;
@@ -105,7 +105,7 @@ impl Iterator for Groups {
     }
 }
 
-/// Opens a Parquet file to read the columns of `needed`; returns its whole schema, too.
+/// Opens a Parquet file to read the columns of `needed`; returns all of its columns, too.
 pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef), ParquetError> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
     let schema = Arc::clone(metadata.schema());
@@ -123,15 +123,17 @@ pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef)
     Ok((groups, schema))
 }
 
-/// Opens a Parquet file to copy rows of it. All columns have their physical type, so that no value changes on its way.
-pub(super) fn open_to_copy(file: File) -> Result<Groups, ParquetError> {
+/// Opens a Parquet file to copy rows of it; returns its schema, too. All columns are read by their physical type, so that no
+/// value changes on its way.
+pub(super) fn open_to_copy(file: File) -> Result<(Groups, TypePtr), ParquetError> {
     let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
-    let bare = bare(metadata.parquet_schema().root_schema())?;
+    let schema = metadata.parquet_schema().root_schema_ptr();
+    let bare = bare(&schema)?;
     let options = ArrowReaderOptions::new()
         .with_skip_arrow_metadata(true)
         .with_parquet_schema(Arc::new(SchemaDescriptor::new(Arc::new(bare))));
     let metadata = ArrowReaderMetadata::load(&file, options)?;
-    Ok(groups(file, metadata, ProjectionMask::all()))
+    Ok((groups(file, metadata, ProjectionMask::all()), schema))
 }
 
 fn groups(file: File, metadata: ArrowReaderMetadata, projection: ProjectionMask) -> Groups {

@@ -224,7 +224,7 @@ fn table_with_ids(ids: &ArrayRef) -> Vec<u8> {
     let name = ("ARROW:extension:name".to_owned(), "arrow.uuid".to_owned());
     let id = Field::new("id", ids.data_type().clone(), true);
     let id = match is_uuid {
-        true => id.with_metadata([name].into()),
+        true => id.with_metadata([name]),
         false => id,
     };
     let schema = Schema::new(vec![id, Field::new("text", DataType::Utf8, true)]);
