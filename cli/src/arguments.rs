@@ -14,7 +14,7 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
 use simgpu::io::{
-    FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, WeightsField,
+    FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
 use simgpu::jobs::{CandidateMethod, Run, Search, Verification};
 use simgpu::pipeline::{
@@ -24,7 +24,7 @@ use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
 use simgpu::simd::Isa;
 
-use crate::streams::with_stdin;
+use crate::streams::{read_file, with_stdin};
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
@@ -49,6 +49,16 @@ pub struct InputArguments {
         help_heading = "Input"
     )]
     pub delimiter: Option<u8>,
+
+    /// Character around fields of CSV or TSV that hold a delimiter or a line break, or none [default: " for CSV, none for TSV]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = quote,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub quote: Option<Quote>,
 
     /// Include files and folders whose names start with a dot
     #[arg(long, help_heading = "Input")]
@@ -207,6 +217,18 @@ pub fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
+/// What `--quote` names.
+///
+/// # Errors
+/// The remedy, if the text is neither one character of ASCII nor `none`.
+pub fn quote(text: &str) -> Result<Quote, String> {
+    match text.as_bytes() {
+        b"none" => Ok(Quote::None),
+        [byte] if byte.is_ascii() => Ok(Quote::Character(*byte)),
+        _ => Err("give one character of ASCII, or none".to_owned()),
+    }
+}
+
 /// The value of `--on-bad-record`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum OnBadRecordArgument {
@@ -257,6 +279,7 @@ impl InputArguments {
         let naming = Naming {
             format: self.format.format(),
             delimiter: self.delimiter,
+            quote: self.quote,
             hidden: self.hidden,
             filter: FileFilter {
                 include: globs("include", &self.include)?,
@@ -896,7 +919,7 @@ fn open(builder: EngineBuilder) -> anyhow::Result<Engine> {
 }
 
 fn read_stop_words(path: &Path) -> anyhow::Result<StopWords> {
-    let text = std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
+    let text = read_file(path)?;
     let stop_words: StopWords = text.split_whitespace().collect();
     if stop_words.is_empty() {
         let problem = "contains no stop words".to_owned();

@@ -42,6 +42,11 @@ pub(crate) fn read_text_of(name: &Path) -> simgpu::Result<String> {
     if is_stream(name) {
         return read_text(io::stdin().lock(), Path::new("stdin"));
     }
+    read_file(name)
+}
+
+/// Reads the text of a file that an option names: UTF-8, with or without a byte order mark, also compressed.
+pub(crate) fn read_file(name: &Path) -> simgpu::Result<String> {
     let file = File::open(name).map_err(simgpu::Error::io("read", name))?;
     read_text(file, name)
 }

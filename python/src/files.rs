@@ -154,6 +154,7 @@ pub(crate) fn link_files<'py>(
         report: None,
         format: options.choice("format")?,
         delimiter: options.delimiter()?,
+        quote: options.quote()?,
         id_field: options.optional("id_field", "the name of a field, as a str")?,
         unique_ids: options.switch("unique_ids")?,
         on_bad_record: options.choice("on_bad_record")?,

@@ -116,6 +116,7 @@ impl<'py> Options<'py> {
             report: None,
             format: FormatArgument::Auto,
             delimiter: None,
+            quote: None,
             id_field: self.optional("id", "the name of a column, as a str")?,
             unique_ids: self.switch("unique_ids")?,
             on_bad_record,

@@ -8,9 +8,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
+use simgpu::io::Quote;
 use simgpu_cli::arguments::{
     BackendArguments, BandingArguments, HoldArguments, InputArguments, ProcessArguments,
-    RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter,
+    RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::outputs::OutputArguments;
@@ -140,6 +141,7 @@ impl<'py> Options<'py> {
             inputs: self.paths("inputs")?,
             format: self.choice("format")?,
             delimiter: self.delimiter()?,
+            quote: self.quote()?,
             hidden: self.switch("hidden")?,
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
@@ -161,6 +163,18 @@ impl<'py> Options<'py> {
         let parsed = name.map(|name| {
             delimiter(&name).map_err(|remedy| {
                 let message = format!("delimiter is {name:?}; {remedy}");
+                parameter_error(self.py(), message)
+            })
+        });
+        parsed.transpose()
+    }
+
+    /// The character around fields.
+    pub(crate) fn quote(&self) -> PyResult<Option<Quote>> {
+        let name: Option<String> = self.optional("quote", "one character, or \"none\"")?;
+        let parsed = name.map(|name| {
+            quote(&name).map_err(|remedy| {
+                let message = format!("quote is {name:?}; {remedy}");
                 parameter_error(self.py(), message)
             })
         });

@@ -10,6 +10,7 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, SchemaRef};
+use arrow_select::concat::concat_batches;
 
 use super::arrow_messages::codec;
 use super::columns::{Needed, wanted_roots};
@@ -124,8 +125,16 @@ fn bytes_of(column: &ArrayRef) -> usize {
     }
 }
 
-/// Writes kept rows in the form of their input.
-pub(crate) enum KeptArrow<W: Write> {
+/// Writes kept rows in the form of their input. A batch holds the kept rows of a batch of the input; one of which no row is
+/// kept is left out.
+pub(crate) struct KeptArrow<W: Write> {
+    target: Target<W>,
+    schema: SchemaRef,
+    /// The number of the current batch in the input, and its kept rows so far.
+    batch: (usize, Vec<RecordBatch>),
+}
+
+enum Target<W: Write> {
     File(FileWriter<W>),
     Stream(StreamWriter<W>),
 }
@@ -133,7 +142,7 @@ pub(crate) enum KeptArrow<W: Write> {
 impl<W: Write> KeptArrow<W> {
     pub(super) fn new(target: W, form: ArrowForm) -> Result<Self, ArrowError> {
         let options = IpcWriteOptions::default().try_with_compression(form.codec)?;
-        if form.is_file {
+        let target = if form.is_file {
             let mut writer = FileWriter::try_new_with_options(target, &form.schema, options)?;
             // In order, so that equal inputs make equal files.
             let mut metadata: Vec<_> = form.metadata.into_iter().collect();
@@ -141,27 +150,51 @@ impl<W: Write> KeptArrow<W> {
             for (key, value) in metadata {
                 writer.write_metadata(key, value);
             }
-            Ok(KeptArrow::File(writer))
+            Target::File(writer)
         } else {
-            StreamWriter::try_new_with_options(target, &form.schema, options).map(KeptArrow::Stream)
+            Target::Stream(StreamWriter::try_new_with_options(
+                target,
+                &form.schema,
+                options,
+            )?)
+        };
+        Ok(KeptArrow {
+            target,
+            schema: form.schema,
+            batch: (0, Vec::new()),
+        })
+    }
+
+    /// Writes kept rows of a batch of the input. Batches come in order.
+    pub(super) fn write(&mut self, batch: usize, kept: RecordBatch) -> Result<(), ArrowError> {
+        if self.batch.0 != batch {
+            self.finish_batch()?;
+            self.batch.0 = batch;
+        }
+        self.batch.1.push(kept);
+        Ok(())
+    }
+
+    fn finish_batch(&mut self) -> Result<(), ArrowError> {
+        let parts = std::mem::take(&mut self.batch.1);
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let whole = concat_batches(&self.schema, &parts)?;
+        match &mut self.target {
+            Target::File(writer) => writer.write(&whole),
+            Target::Stream(writer) => writer.write(&whole),
         }
     }
 
-    /// Writes kept rows.
-    pub(super) fn write(&mut self, kept: &RecordBatch) -> Result<(), ArrowError> {
-        match self {
-            KeptArrow::File(writer) => writer.write(kept),
-            KeptArrow::Stream(writer) => writer.write(kept),
-        }
-    }
-
-    pub(super) fn finish(self) -> Result<W, ArrowError> {
-        match self {
-            KeptArrow::File(mut writer) => {
+    pub(super) fn finish(mut self) -> Result<W, ArrowError> {
+        self.finish_batch()?;
+        match self.target {
+            Target::File(mut writer) => {
                 writer.finish()?;
                 writer.into_inner()
             }
-            KeptArrow::Stream(mut writer) => {
+            Target::Stream(mut writer) => {
                 writer.finish()?;
                 writer.into_inner()
             }

@@ -9,7 +9,8 @@ use arrow_select::filter::filter_record_batch;
 
 use super::csv::Header;
 use super::fields::{FieldPath, Fields};
-use super::format::other_encoding;
+use super::format::{BYTE_ORDER_MARK, other_encoding};
+use super::ids::Id;
 use super::jsonl::newlines;
 use super::{columns, jsonl};
 use crate::documents::DocumentBatch;
@@ -36,7 +37,11 @@ pub(crate) fn chunks_of_rows(rows: &[RecordBatch]) -> impl Iterator<Item = Chunk
     (0..).zip(slices).map(|(number, rows)| Chunk {
         file: 0,
         number,
-        contents: Contents::Rows { rows, bytes: 0 },
+        contents: Contents::Rows {
+            rows,
+            bytes: 0,
+            group: 0,
+        },
     })
 }
 
@@ -47,8 +52,12 @@ pub(crate) enum Contents {
     Lines { bytes: Vec<u8>, first_number: u64 },
     /// Whole records of a CSV file or of a JSON array.
     Records(Records),
-    /// Rows of a table, and their bytes of memory.
-    Rows { rows: RecordBatch, bytes: usize },
+    /// Rows of a table, their bytes of memory, and the number of the row group or record batch that they are of.
+    Rows {
+        rows: RecordBatch,
+        bytes: usize,
+        group: usize,
+    },
     /// A text file, which is one document.
     Text(Vec<u8>),
 }
@@ -87,9 +96,10 @@ impl Contents {
                 of_chunk.spans.truncate(records);
                 Contents::Records(of_chunk)
             }
-            Contents::Rows { rows, bytes } => Contents::Rows {
+            Contents::Rows { rows, bytes, group } => Contents::Rows {
                 rows: rows.slice(0, records.min(rows.num_rows())),
                 bytes,
+                group,
             },
             text @ Contents::Text(_) => text,
         }
@@ -111,14 +121,14 @@ pub(crate) struct Records {
 /// A parsed record.
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// A good record, with its id as JSON.
-    Document(Option<String>),
+    /// A good record, with its id.
+    Document(Id),
     /// A bad record, with its line number in formats of lines.
     Bad { line: Option<u64>, problem: String },
 }
 
 impl Record {
-    fn of(parsed: Result<Option<String>, String>, line: Option<u64>) -> Self {
+    fn of(parsed: Result<Id, String>, line: Option<u64>) -> Self {
         match parsed {
             Ok(id) => Record::Document(id),
             Err(problem) => Record::Bad { line, problem },
@@ -206,7 +216,9 @@ impl Chunk {
                     None => Kept::Elements(self.joined(kept, Some(BETWEEN_ELEMENTS))),
                 }
             }
-            Contents::Rows { rows, .. } => Kept::Rows(filter_record_batch(rows, &keeps.into())?),
+            Contents::Rows { rows, group, .. } => {
+                Kept::Rows(filter_record_batch(rows, &keeps.into())?, *group)
+            }
             Contents::Text(bytes) => Kept::Text(match keeps.first() {
                 Some(true) => bytes.clone(),
                 _ => Vec::new(),
@@ -246,7 +258,8 @@ pub(crate) enum Kept {
     /// Elements of a JSON array.
     Elements(Vec<u8>),
     Text(Vec<u8>),
-    Rows(RecordBatch),
+    /// Rows, and the number of their row group or record batch in the input.
+    Rows(RecordBatch, usize),
 }
 
 impl Kept {
@@ -257,14 +270,14 @@ impl Kept {
             | Kept::Csv(bytes, _)
             | Kept::Elements(bytes)
             | Kept::Text(bytes) => Some(bytes),
-            Kept::Rows(_) => None,
+            Kept::Rows(..) => None,
         }
     }
 
     /// Bytes of memory used.
     pub(crate) fn size(&self) -> usize {
         match self {
-            Kept::Rows(rows) => rows.get_array_memory_size(),
+            Kept::Rows(rows, _) => rows.get_array_memory_size(),
             kept => kept.bytes().map_or(0, <[u8]>::len),
         }
     }
@@ -276,7 +289,7 @@ impl Kept {
             | Kept::Csv(bytes, _)
             | Kept::Elements(bytes)
             | Kept::Text(bytes) => bytes,
-            Kept::Rows(_) => Vec::new(),
+            Kept::Rows(..) => Vec::new(),
         }
     }
 
@@ -285,7 +298,7 @@ impl Kept {
         match self {
             Kept::Elements(_) => [b"[\n", BETWEEN_ELEMENTS, b"\n]\n"],
             Kept::Csv(_, header) => [&header.bytes, b"", b""],
-            Kept::Lines(_) | Kept::Text(_) | Kept::Rows(_) => [b"", b"", b""],
+            Kept::Lines(_) | Kept::Text(_) | Kept::Rows(..) => [b"", b"", b""],
         }
     }
 }
@@ -362,11 +375,12 @@ fn parse_rows(
         .collect()
 }
 
-fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Option<String>, String> {
+fn parse_text(bytes: &[u8], documents: &mut DocumentBatch) -> Result<Id, String> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     match (std::str::from_utf8(bytes), documents) {
         (Ok(text), DocumentBatch::Texts(texts)) => {
             texts.push(text);
-            Ok(None)
+            Ok(Id::None)
         }
         (Ok(_), DocumentBatch::Tokens(_) | DocumentBatch::Weighted(_)) => {
             Err("a text file holds no tokens".to_owned())

@@ -4,16 +4,20 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, Time32MillisecondType, Time32SecondType, Time64MicrosecondType,
+    Time64NanosecondType, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch};
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Schema, TimeUnit};
 
-use super::csv::listed;
+use super::csv::is_integer;
 use super::fields::{FieldPath, Fields, ValueField, Wanted, WeightsField, push_joined};
+use super::ids::Id;
 use super::jsonl::json_string;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, listed};
 use crate::documents::{DocumentBatch, TextBatch, TokenBatch};
 
 /// The fields that a run needs of each record.
@@ -65,7 +69,7 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
             )),
             None => {
                 let names = schema.fields().iter().map(|field| field.name().clone());
-                let listed = listed(&names.collect::<Vec<_>>());
+                let listed = listed("column", &names.collect::<Vec<_>>());
                 let problem = format!("there is no {what} \"{path}\"; {listed}");
                 Err(Refusal::new(problem, choose))
             }
@@ -104,7 +108,8 @@ pub(super) fn check_schema(schema: &Schema, wanted: Wanted<'_>) -> Result<(), Re
         })?;
     }
     if fields.id_required {
-        check(&fields.id, "id_field", "strings or integers", is_token)?;
+        let wanted = "strings, numbers, dates or UUIDs";
+        check(&fields.id, "id_field", wanted, may_be_id)?;
     }
     Ok(())
 }
@@ -165,31 +170,47 @@ fn is_token(data_type: &DataType) -> bool {
     is_text(data_type) || values_type(data_type).is_integer() || *data_type == DataType::Null
 }
 
+/// Whether values may be ids. One that is an array of 16 bytes is an id if it is a UUID, which its metadata say.
+fn may_be_id(data_type: &DataType) -> bool {
+    let data_type = values_type(data_type);
+    is_token(data_type)
+        || data_type.is_floating()
+        || data_type.is_decimal()
+        || data_type.is_temporal()
+            && !matches!(data_type, DataType::Duration(_) | DataType::Interval(_))
+        || matches!(data_type, DataType::FixedSizeBinary(UUID_BYTES))
+}
+
+/// Bytes of a UUID.
+const UUID_BYTES: i32 = 16;
+
+/// The metadata of a column that name its type, and the name of the type of UUIDs (Arrow's canonical extension types).
+pub(super) const EXTENSION: (&str, &str) = ("ARROW:extension:name", "arrow.uuid");
+
 /// Appends the documents of the rows that `is_wanted` marks to `documents`. Returns for each of these rows its
-/// id, as JSON, or what is wrong with the row.
+/// id, or what is wrong with the row.
 pub(super) fn parse(
     rows: &RecordBatch,
     fields: &Fields,
     is_wanted: &[bool],
     documents: &mut DocumentBatch,
-) -> Vec<Result<Option<String>, String>> {
+) -> Vec<Result<Id, String>> {
     let content = fields.content.iter();
     let content: Vec<(&FieldPath, Option<Column>)> = content
         .map(|path| (path, column(rows, path).map(Column::of)))
         .collect();
     let weights = fields.weights.as_ref();
     let weights = weights.map(|field| (field, column(rows, &field.path).map(Column::of)));
-    let ids = column(rows, &fields.id).map(Column::of);
+    let ids = id_column(rows, &fields.id);
+    let id_field = format!("id column \"{}\"", fields.id);
     let wanted = (0..rows.num_rows()).filter(|row| is_wanted[*row]);
     wanted
         .map(|row| {
             let id = match &ids {
-                Some(ids) => ids.id(row, &fields.id)?,
-                None => None,
+                Some(ids) => ids.id(row, &id_field)?,
+                None => Id::None,
             };
-            if id.is_none() && fields.id_required {
-                return Err(format!("id column \"{}\" is null", fields.id));
-            }
+            let id = id.checked(fields.id_required, &id_field)?;
             match documents {
                 DocumentBatch::Texts(texts) => push_text(&content, row, texts)?,
                 DocumentBatch::Tokens(tokens) => {
@@ -328,6 +349,8 @@ pub(super) struct Column {
     /// The place in `values` of each row; `None` if they are the rows.
     places: Option<Vec<usize>>,
     pub(super) rows: ArrayRef,
+    /// Whether arrays of 16 bytes are UUIDs.
+    is_uuid: bool,
 }
 
 impl Column {
@@ -348,6 +371,7 @@ impl Column {
             values,
             places,
             rows,
+            is_uuid: false,
         }
     }
 
@@ -402,17 +426,21 @@ impl Column {
         })
     }
 
-    /// The id of a row as JSON; `None` if it is null or of another type.
-    fn id(&self, row: usize, path: &FieldPath) -> Result<Option<String>, String> {
+    /// The id of a row: a number or a string in its usual text. Messages call the column `name`.
+    pub(super) fn id(&self, row: usize, name: &str) -> Result<Id, String> {
+        let Some(place) = self.place(row) else {
+            return Ok(Id::None);
+        };
         if let Some(integer) = self.integer(row) {
-            return Ok(Some(integer));
+            return Ok(Id::Json(integer));
         }
         match self.text(row).transpose() {
-            Ok(text) => Ok(text.map(json_string)),
-            Err(at) => Err(format!(
-                "id column \"{path}\" holds invalid UTF-8 at byte {at}"
-            )),
+            Ok(Some(text)) => return Ok(Id::Json(json_string(text))),
+            Ok(None) => {}
+            Err(at) => return Err(format!("{name} holds invalid UTF-8 at byte {at}")),
         }
+        let unusable = || Id::Unusable(format!("of type {}", self.values.data_type()));
+        Ok(usual_text(&self.values, place, self.is_uuid).unwrap_or_else(unusable))
     }
 
     /// The items of a row of a column of lists.
@@ -425,4 +453,109 @@ impl Column {
             _ => None,
         }
     }
+}
+
+/// The column of ids.
+pub(super) fn id_column(rows: &RecordBatch, path: &FieldPath) -> Option<Column> {
+    let mut column = Column::of(column(rows, path)?);
+    if let [root] = path.segments() {
+        let metadata = rows.schema_ref().field_with_name(root).ok()?.metadata();
+        let (key, uuid) = EXTENSION;
+        column.is_uuid = metadata.get(key).is_some_and(|name| name == uuid);
+    }
+    Some(column)
+}
+
+/// The id that a value is which is neither an integer nor a text; `None` if its type has no usual text.
+fn usual_text(values: &ArrayRef, place: usize, is_uuid: bool) -> Option<Id> {
+    macro_rules! decimal {
+        ($decimal:ty) => {{
+            let text = values.as_primitive::<$decimal>().value_as_string(place);
+            // As a number of JSON, 1.50 would lose its end.
+            Id::Json(if is_integer(&text) {
+                text
+            } else {
+                json_string(&text)
+            })
+        }};
+    }
+    macro_rules! time {
+        ($time:ty) => {
+            Id::Json(json_string(
+                &values
+                    .as_primitive::<$time>()
+                    .value_as_time(place)?
+                    .to_string(),
+            ))
+        };
+    }
+    Some(match values.data_type() {
+        DataType::Float16 => {
+            let value = values.as_primitive::<Float16Type>().value(place).to_f32();
+            id_of_float(value.is_finite(), format!("{value:?}"))
+        }
+        DataType::Float32 => {
+            let value = values.as_primitive::<Float32Type>().value(place);
+            id_of_float(value.is_finite(), format!("{value:?}"))
+        }
+        DataType::Float64 => {
+            let value = values.as_primitive::<Float64Type>().value(place);
+            id_of_float(value.is_finite(), format!("{value:?}"))
+        }
+        DataType::Decimal32(..) => decimal!(Decimal32Type),
+        DataType::Decimal64(..) => decimal!(Decimal64Type),
+        DataType::Decimal128(..) => decimal!(Decimal128Type),
+        DataType::Decimal256(..) => decimal!(Decimal256Type),
+        DataType::Date32 => {
+            let date = values.as_primitive::<Date32Type>().value_as_date(place)?;
+            Id::Json(json_string(&date.to_string()))
+        }
+        DataType::Date64 => {
+            let date = values.as_primitive::<Date64Type>().value_as_date(place)?;
+            Id::Json(json_string(&date.to_string()))
+        }
+        DataType::Time32(TimeUnit::Second) => time!(Time32SecondType),
+        DataType::Time32(_) => time!(Time32MillisecondType),
+        DataType::Time64(TimeUnit::Microsecond) => time!(Time64MicrosecondType),
+        DataType::Time64(_) => time!(Time64NanosecondType),
+        DataType::Timestamp(unit, zone) => {
+            let has_zone = zone.is_some();
+            match unit {
+                TimeUnit::Second => moment::<TimestampSecondType>(values, place, has_zone)?,
+                TimeUnit::Millisecond => {
+                    moment::<TimestampMillisecondType>(values, place, has_zone)?
+                }
+                TimeUnit::Microsecond => {
+                    moment::<TimestampMicrosecondType>(values, place, has_zone)?
+                }
+                TimeUnit::Nanosecond => moment::<TimestampNanosecondType>(values, place, has_zone)?,
+            }
+        }
+        DataType::FixedSizeBinary(UUID_BYTES) if is_uuid => {
+            let bytes = values.as_fixed_size_binary().value(place);
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let parts = [0..8, 8..12, 12..16, 16..20, 20..32].map(|part| &digits[part]);
+            Id::Json(json_string(&parts.join("-")))
+        }
+        _ => return None,
+    })
+}
+
+/// A float as a number of JSON; one that is no number is none, as pandas has it.
+fn id_of_float(is_finite: bool, text: String) -> Id {
+    match is_finite {
+        true => Id::Json(text),
+        false => Id::None,
+    }
+}
+
+/// A date and time as other programs print it.
+fn moment<T: ArrowTemporalType>(values: &ArrayRef, place: usize, has_zone: bool) -> Option<Id>
+where
+    i64: From<T::Native>,
+{
+    let moment = values.as_primitive::<T>().value_as_datetime(place)?;
+    // The values of a column with a time zone are in UTC.
+    let offset = if has_zone { "+00:00" } else { "" };
+    Some(Id::Json(json_string(&format!("{moment}{offset}"))))
 }

@@ -3,12 +3,12 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::sync::{Arc, OnceLock};
 
 use bzip2::bufread::{BzDecoder, MultiBzDecoder};
 use bzip2::write::BzEncoder;
-use flate2::bufread::{GzDecoder, MultiGzDecoder};
+use flate2::bufread::GzDecoder;
 use flate2::write::GzEncoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::write::XzEncoder;
@@ -37,9 +37,6 @@ const XZ_LEVEL: u32 = 6;
 const ZSTD_WINDOW_LOG_MAX: u32 = 31;
 
 impl Compression {
-    /// Bytes that [`Compression::of_start`] needs.
-    pub(crate) const START: usize = 10;
-
     /// The endings of names of compressed files.
     pub(crate) const ENDINGS: [(&str, Compression); 6] = [
         (".gz", Compression::Gzip),
@@ -107,33 +104,22 @@ impl Compression {
             .then(|| format!("the {} stream is cut off: it is empty", compression.name()))
     }
 
-    /// What is wrong with a file that [`Compression::reader`] cannot read.
-    pub(crate) fn problem(self, error: &io::Error, file: impl Read + Seek) -> String {
-        let kind = self.name();
-        if error.kind() == io::ErrorKind::UnexpectedEof {
-            return format!("the {kind} stream is cut off");
-        }
-        match self.is_followed_by_others(file) {
-            Ok(true) => format!("bytes that are not {kind} follow the {kind} stream"),
-            Ok(false) | Err(_) => format!("the {kind} stream is damaged ({error})"),
-        }
-    }
-
-    /// Whether whole streams are followed by bytes that begin no further one.
-    fn is_followed_by_others(self, file: impl Read + Seek) -> io::Result<bool> {
-        let mut file = BufReader::with_capacity(1 << 18, file);
-        loop {
-            let mut start = Vec::new();
-            let read = file
-                .by_ref()
-                .take(Self::START as u64)
-                .read_to_end(&mut start)?;
-            if read == 0 || Compression::of_start(&start) != self {
-                return Ok(read > 0);
-            }
-            file.seek_relative(-i64::try_from(read).unwrap_or(0))?;
-            io::copy(&mut self.one_stream(&mut file)?, &mut io::sink())?;
-        }
+    /// Whether a stream may begin with these few bytes, if more followed.
+    pub(super) fn may_begin(self, start: &[u8]) -> bool {
+        let magic: &[&[u8]] = match self {
+            Compression::None => &[],
+            Compression::Gzip => &[b"\x1F\x8B"],
+            Compression::Zstd => &[b"\x28\xB5\x2F\xFD", b"\x50\x2A\x4D\x18"],
+            Compression::Xz => &[b"\xFD7zXZ\0"],
+            Compression::Bzip2 => &[
+                b"BZh9\x31\x41\x59\x26\x53\x59",
+                b"BZh9\x17\x72\x45\x38\x50\x90",
+            ],
+        };
+        !start.is_empty()
+            && magic
+                .iter()
+                .any(|magic| start.len() < magic.len() && magic.starts_with(start))
     }
 
     /// Decompresses a stream: all members of a gzip file, all frames of a zstd file, all streams of an xz or
@@ -145,7 +131,7 @@ impl Compression {
         let file = BufReader::with_capacity(1 << 18, file);
         Ok(match self {
             Compression::None => Box::new(file),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(file)),
+            Compression::Gzip => Box::new(GzipMembers(Some(GzDecoder::new(file)))),
             Compression::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(file)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX)?;
@@ -157,7 +143,7 @@ impl Compression {
     }
 
     /// Decompresses one member, frame or stream.
-    fn one_stream<'a>(self, file: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    pub(super) fn one_stream<'a>(self, file: impl BufRead + 'a) -> io::Result<Box<dyn Read + 'a>> {
         Ok(match self {
             Compression::None => Box::new(file),
             Compression::Gzip => Box::new(GzDecoder::new(file)),
@@ -223,6 +209,45 @@ impl Compression {
                 encoder.finish()
             }
         }
+    }
+}
+
+/// Reads the zeros that come next. Returns their number.
+pub(super) fn skip_zeros(file: &mut impl BufRead) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let available = file.fill_buf()?;
+        let zeros = available.iter().take_while(|byte| **byte == 0).count();
+        let is_end = available.is_empty() || zeros < available.len();
+        file.consume(zeros);
+        skipped += zeros as u64;
+        if is_end {
+            return Ok(skipped);
+        }
+    }
+}
+
+/// The members of a gzip file. Zeros between and after them are skipped, as `gzip` does: tapes and disk images are padded
+/// with zeros.
+struct GzipMembers<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut file) = self.0.take().map(GzDecoder::into_inner) else {
+                break;
+            };
+            skip_zeros(&mut file)?;
+            self.0 = match file.fill_buf()?.is_empty() {
+                true => None,
+                false => Some(GzDecoder::new(file)),
+            };
+        }
+        Ok(0)
     }
 }
 

@@ -5,9 +5,10 @@ use std::ops::Range;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::fields::{FieldPath, Fields, ValueField, Wanted, push_joined};
-use super::format::BYTE_ORDER_MARK;
+use super::format::{BYTE_ORDER_MARK, INNER_MARK, Separators};
+use super::ids::Id;
 use super::jsonl::{json_string, newlines};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, listed};
 use crate::documents::DocumentBatch;
 use crate::progress::counted;
 
@@ -16,7 +17,7 @@ use crate::progress::counted;
 pub(crate) struct Header {
     /// Its bytes, with all that comes before.
     pub(super) bytes: Vec<u8>,
-    delimiter: u8,
+    separators: Separators,
     /// The names of the columns.
     names: Vec<String>,
     /// The columns of the text and of the id.
@@ -33,12 +34,12 @@ impl Header {
     pub(super) fn read(
         bytes: &[u8],
         span: Range<usize>,
-        delimiter: u8,
+        separators: Separators,
         wanted: Wanted<'_>,
     ) -> Result<Self, Refusal> {
         let record = &bytes[span.clone()];
         let record = record.strip_prefix(BYTE_ORDER_MARK).unwrap_or(record);
-        let mut parser = Parser::new(delimiter);
+        let mut parser = Parser::new(separators);
         parser
             .read(record)
             .map_err(|problem| Refusal::new(format!("in the header, {problem}"), "correct it"))?;
@@ -47,7 +48,7 @@ impl Header {
             .collect();
         let mut header = Header {
             bytes: bytes[..span.end].to_vec(),
-            delimiter,
+            separators,
             names,
             content: Vec::new(),
             id: None,
@@ -81,7 +82,7 @@ impl Header {
         }
         self.id = self.find(&fields.id, "id_field")?;
         if self.id.is_none() && fields.id_required {
-            let (id, listed) = (&fields.id, listed(&self.names));
+            let (id, listed) = (&fields.id, listed("column", &self.names));
             let problem = format!("there is no id column \"{id}\"; {listed}");
             return Err(Refusal::new(problem, "choose the column with `id_field`"));
         }
@@ -91,9 +92,16 @@ impl Header {
     /// The column at a path, which must exist.
     fn required(&self, path: &FieldPath, parameter: &str) -> Result<usize, Refusal> {
         self.find(path, parameter)?.ok_or_else(|| {
-            let problem = format!("there is no column \"{path}\"; {}", listed(&self.names));
+            let problem = format!(
+                "there is no column \"{path}\"; {}",
+                listed("column", &self.names)
+            );
             let choose = format!("choose the column with `{parameter}`");
+            let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
             let remedy = match self.names.len() {
+                _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
+                    format!("{choose}, or if its fields are quoted, name the quote with `quote`")
+                }
                 // Another delimiter leaves the whole line in one column.
                 1 => format!("{choose}, or the character between columns with `delimiter`"),
                 _ => choose,
@@ -143,16 +151,35 @@ impl Header {
 
     /// Splits a record, which must have as many fields as the header.
     fn parse_record(&self, record: &[u8], parser: &mut Parser) -> Result<(), String> {
+        if record.starts_with(BYTE_ORDER_MARK) {
+            return Err(INNER_MARK.to_owned());
+        }
         parser.read(record)?;
         match parser.ends.len() == self.names.len() {
             true => Ok(()),
-            false => Err(wrong_number(parser.ends.len(), self.names.len(), record)),
+            false => Err(self.wrong_number(parser.ends.len(), record)),
+        }
+    }
+
+    /// Says that a record has more or fewer fields than the header.
+    fn wrong_number(&self, fields: usize, record: &[u8]) -> String {
+        let fields = counted(fields as u64, "field");
+        let of_header = self.names.len();
+        let has_quote = memchr::memchr(b'"', record).is_some();
+        match 1 + newlines(record.trim_ascii_end()) {
+            1 if self.separators.quote.is_none() && has_quote => format!(
+                "the record has {fields}, and the header {of_header}: if its fields are quoted, name the quote with `quote`"
+            ),
+            1 => format!("the record has {fields}, and the header {of_header}"),
+            lines => format!(
+                "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"
+            ),
         }
     }
 
     /// A parser of the records of the file.
     pub(super) fn parser(&self) -> Parser {
-        Parser::new(self.delimiter)
+        Parser::new(self.separators)
     }
 
     /// The text of a field; `None` if there is no such column, or it is empty. A text that is not UTF-8 is read with
@@ -176,14 +203,14 @@ impl Header {
         Ok(Some(text).filter(|text| !text.is_empty()))
     }
 
-    /// Appends the document of a record to `documents` and returns its id, as JSON.
+    /// Appends the document of a record to `documents` and returns its id.
     pub(super) fn parse(
         &self,
         record: &[u8],
         fields: &Fields,
         parser: &mut Parser,
         documents: &mut DocumentBatch,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Id, String> {
         self.parse_record(record, parser)?;
         let field = |column: usize, path: &FieldPath| parser.text(column, path);
         let id = match self.id {
@@ -205,18 +232,7 @@ impl Header {
             parts.iter().for_each(|part| push_joined(text, start, part));
             Some(())
         });
-        Ok(id.map(id_json))
-    }
-}
-
-/// Says that a record has more or fewer fields than the header.
-fn wrong_number(fields: usize, of_header: usize, record: &[u8]) -> String {
-    let fields = counted(fields as u64, "field");
-    match 1 + newlines(record.trim_ascii_end()) {
-        1 => format!("the record has {fields}, and the header {of_header}"),
-        lines => format!(
-            "the record has {fields} over {lines} lines, and the header {of_header}: a quote may not be closed"
-        ),
+        Ok(id.map_or(Id::None, |id| Id::Json(id_json(id))))
     }
 }
 
@@ -238,39 +254,25 @@ pub(super) fn is_integer(id: &str) -> bool {
     }
 }
 
-/// The names of columns, for messages.
-pub(super) fn listed(names: &[String]) -> String {
-    const LISTED: usize = 20;
-    let shown: Vec<String> = names
-        .iter()
-        .take(LISTED)
-        .map(|name| format!("{name:?}"))
-        .collect();
-    let more = if names.len() > LISTED {
-        " and others"
-    } else {
-        ""
-    };
-    match names.len() {
-        0 => "it has no columns".to_owned(),
-        1 => format!("its column is {}", shown.join(", ")),
-        _ => format!("its columns are {}{more}", shown.join(", ")),
-    }
-}
-
 /// Splits records into fields.
 pub(super) struct Parser {
     reader: Reader,
-    delimiter: u8,
+    separators: Separators,
     output: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Parser {
-    fn new(delimiter: u8) -> Self {
+    fn new(separators: Separators) -> Self {
+        let mut reader = ReaderBuilder::new();
+        reader.delimiter(separators.delimiter);
+        match separators.quote {
+            Some(quote) => reader.quote(quote),
+            None => reader.quoting(false),
+        };
         Parser {
-            reader: ReaderBuilder::new().delimiter(delimiter).build(),
-            delimiter,
+            reader: reader.build(),
+            separators,
             output: Vec::new(),
             ends: Vec::new(),
         }
@@ -313,24 +315,31 @@ impl Parser {
 
     /// Whether text follows the closing quote of a field. RFC 4180 forbids it; csv-core appends it to the field.
     fn has_text_after_quote(&self, record: &[u8]) -> bool {
+        let Separators {
+            delimiter,
+            quote: Some(quote),
+        } = self.separators
+        else {
+            return false;
+        };
         let mut rest = record;
         loop {
-            if let Some(quoted) = rest.strip_prefix(b"\"") {
+            if let Some(quoted) = rest.strip_prefix(&[quote]) {
                 rest = quoted;
-                while let Some(quote) = memchr::memchr(b'"', rest) {
-                    rest = &rest[quote + 1..];
+                while let Some(end) = memchr::memchr(quote, rest) {
+                    rest = &rest[end + 1..];
                     match rest.first() {
-                        Some(b'"') => rest = &rest[1..],
+                        Some(byte) if *byte == quote => rest = &rest[1..],
                         _ => break,
                     }
                 }
                 match rest.first() {
                     None | Some(b'\r' | b'\n') => return false,
-                    Some(byte) if *byte == self.delimiter => {}
+                    Some(byte) if *byte == delimiter => {}
                     Some(_) => return true,
                 }
             }
-            match memchr::memchr(self.delimiter, rest) {
+            match memchr::memchr(delimiter, rest) {
                 Some(end) => rest = &rest[end + 1..],
                 None => return false,
             }

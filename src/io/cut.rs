@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::chunk::{Contents, Records};
 use super::csv::Header;
 use super::fields::Wanted;
-use super::format::BYTE_ORDER_MARK;
+use super::format::{BYTE_ORDER_MARK, Separators};
 use super::jsonl::newlines;
 use super::refusal::Refusal;
 
@@ -62,7 +62,7 @@ impl Cutter for LineCutter {
 /// line, the record ends with that line, and is bad. If it is not, the lines in it may be records, and the file cannot
 /// be cut.
 pub(super) struct CsvCutter<'a> {
-    delimiter: u8,
+    separators: Separators,
     state: CsvState,
     /// The start of the current record, and the whole ones.
     start: usize,
@@ -90,9 +90,9 @@ enum CsvState {
 
 impl<'a> CsvCutter<'a> {
     /// Looks for the wanted columns in the header.
-    pub(super) fn new(delimiter: u8, wanted: Wanted<'a>) -> Self {
+    pub(super) fn new(separators: Separators, wanted: Wanted<'a>) -> Self {
         CsvCutter {
-            delimiter,
+            separators,
             state: CsvState::Start,
             start: 0,
             spans: Vec::new(),
@@ -108,7 +108,7 @@ impl<'a> CsvCutter<'a> {
         match byte {
             b'\n' => CsvState::Start,
             b'\r' => CsvState::Return,
-            byte if byte == self.delimiter => CsvState::FieldStart,
+            byte if byte == self.separators.delimiter => CsvState::FieldStart,
             _ => other,
         }
     }
@@ -140,6 +140,7 @@ fn misquoted(problem: &str) -> Refusal {
 
 impl Cutter for CsvCutter<'_> {
     fn scan(&mut self, bytes: &[u8], from: usize) -> Result<Option<usize>, Refusal> {
+        let Separators { delimiter, quote } = self.separators;
         let known = self.spans.len();
         let mut at = from;
         if std::mem::take(&mut self.is_at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
@@ -156,10 +157,10 @@ impl Cutter for CsvCutter<'_> {
                     self.state = CsvState::FieldStart;
                     continue;
                 }
-                CsvState::FieldStart if byte == b'"' => CsvState::Quoted,
+                CsvState::FieldStart if Some(byte) == quote => CsvState::Quoted,
                 CsvState::FieldStart => self.after(byte, CsvState::Field),
                 CsvState::Field => {
-                    let end = memchr::memchr3(self.delimiter, b'\n', b'\r', &bytes[at..]);
+                    let end = memchr::memchr3(delimiter, b'\n', b'\r', &bytes[at..]);
                     at += end.unwrap_or(bytes.len() - at);
                     match bytes.get(at) {
                         Some(byte) => self.after(*byte, CsvState::Field),
@@ -167,14 +168,15 @@ impl Cutter for CsvCutter<'_> {
                     }
                 }
                 CsvState::Quoted => {
-                    let quote = memchr::memchr(b'"', &bytes[at..]);
-                    at += quote.unwrap_or(bytes.len() - at);
-                    if quote.is_none() {
+                    // A quoted field began with a quote.
+                    let end = quote.and_then(|quote| memchr::memchr(quote, &bytes[at..]));
+                    at += end.unwrap_or(bytes.len() - at);
+                    if end.is_none() {
                         break;
                     }
                     CsvState::Quote
                 }
-                CsvState::Quote if byte == b'"' => CsvState::Quoted,
+                CsvState::Quote if Some(byte) == quote => CsvState::Quoted,
                 CsvState::Quote => match self.after(byte, CsvState::Misquoted) {
                     CsvState::Misquoted => self.misquoted(bytes, at)?,
                     state => state,
@@ -228,7 +230,7 @@ impl Cutter for CsvCutter<'_> {
             Some(header) => header,
             None if spans.is_empty() => return Ok(None),
             None => {
-                let header = Header::read(&bytes, spans.remove(0), self.delimiter, self.wanted)?;
+                let header = Header::read(&bytes, spans.remove(0), self.separators, self.wanted)?;
                 self.header.insert(Arc::new(header))
             }
         };

@@ -120,6 +120,16 @@ pub(crate) struct ValueField {
     pub(crate) is_required: bool,
 }
 
+impl ValueField {
+    /// The parameter that names the field of the id.
+    pub(super) const ID: &'static str = "id_field";
+
+    /// Whether its values are ids.
+    pub(super) fn is_id(&self) -> bool {
+        self.parameter == ValueField::ID
+    }
+}
+
 /// What to read of each record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wanted<'a> {

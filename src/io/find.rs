@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-use super::format::{is_hidden, is_marker};
+use super::format::{is_hidden, is_marker, is_note_of_dataset};
 use super::globs::FileFilter;
 use crate::error::{Error, Result};
 
@@ -119,7 +119,10 @@ impl Found {
                 remedy: "make it readable, or give its files one by one".to_owned(),
             })?;
             let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-            if entry.file_type().is_file() && self.takes(name, &mut left_out) {
+            if entry.file_type().is_file()
+                && !is_note_of_dataset(entry.path())
+                && self.takes(name, &mut left_out)
+            {
                 self.file(entry.into_path(), absolute_folder.clone())?;
             }
         }
@@ -170,7 +173,11 @@ impl Found {
                 path: error.path().to_owned(),
                 cause: error.into(),
             })?;
-            if path.is_file() && !is_left_out(&path) && self.takes(&path, &mut left_out) {
+            if path.is_file()
+                && !is_left_out(&path)
+                && !is_note_of_dataset(&path)
+                && self.takes(&path, &mut left_out)
+            {
                 any = true;
                 let parent = parent_of(&absolute(&path)?);
                 self.file(path, parent)?;

@@ -1,5 +1,6 @@
 //! The formats of input files: known by the ending of a name, by the first bytes of a stream, or given.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::compression::Compression;
@@ -25,6 +26,24 @@ pub enum Format {
     Text,
 }
 
+/// What separates the fields of a record of CSV or TSV.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Separators {
+    /// The character between two fields.
+    pub(super) delimiter: u8,
+    /// The character around a field that may hold delimiters and line breaks.
+    pub(super) quote: Option<u8>,
+}
+
+/// The character around fields of CSV or TSV that hold a delimiter, a line break or this character, which is doubled there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quote {
+    /// No character: all of a field belongs to it.
+    None,
+    /// This character, of ASCII.
+    Character(u8),
+}
+
 /// The endings of the names of each format. The first is that of a stream's copy.
 const ENDINGS: [(Format, &[&str]); 7] = [
     (Format::JsonLines, &["jsonl", "ndjson", "jsonlines"]),
@@ -36,40 +55,129 @@ const ENDINGS: [(Format, &[&str]); 7] = [
     (Format::Text, &["txt", "md", "html"]),
 ];
 
+/// What a file is that is not read, and what to do instead.
+type Unread = (&'static str, &'static str);
+
+const UNPACK: &str = "unpack it, and give its files";
+const COMPRESS: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
+const WARC: Unread = (
+    "a WARC archive",
+    "extract its texts to JSON Lines, for instance with warcio and trafilatura in Python",
+);
+const SAVE_AS_CSV: &str = "save it as CSV";
+const SAVE_AS_TEXT: &str = "save it as text";
+const AVRO: Unread = (
+    "an Avro file",
+    "convert it in Python: polars.read_avro(\"in.avro\").write_parquet(\"in.parquet\")",
+);
+const PDF: Unread = (
+    "a PDF document",
+    "extract its text, for instance with pdftotext",
+);
+const SQLITE: Unread = (
+    "an SQLite database",
+    "export a table: sqlite3 -csv -header in.db \"select * from documents\" > documents.csv",
+);
+const HDF: Unread = (
+    "an HDF5 file",
+    "convert it in Python: pandas.read_hdf(\"in.h5\").to_parquet(\"in.parquet\")",
+);
+const NUMPY: Unread = (
+    "a file of numpy",
+    "write its texts as JSON Lines, or its signatures with `sign`",
+);
+
 /// Endings that no format has, and what they stand for.
-const UNREAD: [(&str, &str); 17] = [
-    ("7z", "a 7z archive"),
-    ("zip", "a zip archive"),
-    ("rar", "a rar archive"),
-    ("tar", "a tar archive"),
-    ("tgz", "a tar archive"),
-    ("lz4", "compressed with lz4"),
-    ("lzma", "compressed with lzma"),
-    ("br", "compressed with brotli"),
-    ("sz", "compressed with snappy"),
-    ("snappy", "compressed with snappy"),
-    ("z", "compressed with compress"),
-    ("xlsx", "an Excel sheet"),
-    ("pdf", "a PDF document"),
-    ("docx", "a Word document"),
-    ("avro", "an Avro file"),
-    ("orc", "an ORC file"),
-    ("warc", "a WARC archive"),
+const UNREAD: [(&[&str], Unread); 22] = [
+    (&["7z"], ("a 7z archive", UNPACK)),
+    (&["zip"], ("a zip archive", UNPACK)),
+    (&["rar"], ("a rar archive", UNPACK)),
+    (
+        &["tar", "tgz", "tbz2", "txz", "tzst"],
+        ("a tar archive", UNPACK),
+    ),
+    (&["lz4"], ("compressed with lz4", COMPRESS)),
+    (&["lzma"], ("compressed with lzma", COMPRESS)),
+    (&["br"], ("compressed with brotli", COMPRESS)),
+    (&["sz", "snappy"], ("compressed with snappy", COMPRESS)),
+    (&["z"], ("compressed with compress", COMPRESS)),
+    (&["xlsx", "xls", "ods"], ("an Excel sheet", SAVE_AS_CSV)),
+    (&["pdf"], PDF),
+    (
+        &["docx", "doc", "odt", "rtf"],
+        ("a Word document", SAVE_AS_TEXT),
+    ),
+    (&["epub"], ("an e-book", SAVE_AS_TEXT)),
+    (&["avro"], AVRO),
+    (
+        &["orc"],
+        (
+            "an ORC file",
+            "convert it in Python: pandas.read_orc(\"in.orc\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (&["warc", "wet", "wat", "arc"], WARC),
+    (&["sqlite", "sqlite3", "db"], SQLITE),
+    (
+        &["duckdb"],
+        (
+            "a DuckDB database",
+            "export a table: duckdb in.duckdb -c \"copy documents to 'documents.parquet'\"",
+        ),
+    ),
+    (&["h5", "hdf5"], HDF),
+    (
+        &["pkl", "pickle"],
+        (
+            "a pickle of Python",
+            "convert it in Python: pandas.read_pickle(\"in.pkl\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (&["npy", "npz"], NUMPY),
+    (
+        &["xml"],
+        (
+            "an XML file",
+            "extract its texts to JSON Lines, or pass `format=text` to read it as one text",
+        ),
+    ),
 ];
 
 /// The first bytes of files that are neither read nor text.
-const MAGIC: [(&[u8], &str); 8] = [
-    (b"7z\xBC\xAF\x27\x1C", "a 7z archive"),
-    (b"PK\x03\x04", "a zip archive"),
-    (b"PK\x05\x06", "a zip archive"),
-    (b"Rar!\x1A\x07", "a rar archive"),
-    (b"\x04\x22\x4D\x18", "compressed with lz4"),
-    (b"\x1F\x9D", "compressed with compress"),
-    (b"\xFF\x06\x00\x00sNaPpY", "compressed with snappy"),
-    (b"FEA1", "a Feather file of version 1"),
+const MAGIC: [(&[u8], Unread); 17] = [
+    (b"7z\xBC\xAF\x27\x1C", ("a 7z archive", UNPACK)),
+    (b"PK\x03\x04", ("a zip archive", UNPACK)),
+    (b"PK\x05\x06", ("a zip archive", UNPACK)),
+    (b"Rar!\x1A\x07", ("a rar archive", UNPACK)),
+    (b"\x04\x22\x4D\x18", ("compressed with lz4", COMPRESS)),
+    (b"\x1F\x9D", ("compressed with compress", COMPRESS)),
+    (b"LZIP\x01", ("compressed with lzip", COMPRESS)),
+    (
+        b"\xFF\x06\x00\x00sNaPpY",
+        ("compressed with snappy", COMPRESS),
+    ),
+    (
+        b"FEA1",
+        (
+            "a Feather file of version 1",
+            "convert it in Python: pandas.read_feather(\"in.feather\").to_parquet(\"in.parquet\")",
+        ),
+    ),
+    (b"PARE", ("an encrypted Parquet file", "decrypt it")),
+    (b"WARC/", WARC),
+    (b"Obj\x01", AVRO),
+    (b"SQLite format 3\0", SQLITE),
+    (b"%PDF-", PDF),
+    (b"\x89HDF\r\n\x1A\n", HDF),
+    (b"\x93NUMPY", NUMPY),
+    (
+        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
+        ("a document of Office", "save it as CSV or text"),
+    ),
 ];
 
-const UNPACK: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
+/// Bytes at the start of a file that show what it is.
+pub(super) const START: usize = 512;
 
 impl Format {
     /// The format that the ending of a file name stands for.
@@ -106,11 +214,18 @@ impl Format {
         known.map_or_else(String::new, |(_, endings)| format!(".{}", endings[0]))
     }
 
-    /// The character between two fields of a record; `None` if the format has none.
-    pub(super) fn delimiter(self) -> Option<u8> {
+    /// How the fields of a record are separated; `None` if they are not separated by a character.
+    pub(super) fn separators(self) -> Option<Separators> {
         match self {
-            Format::Csv => Some(b','),
-            Format::Tsv => Some(b'\t'),
+            Format::Csv => Some(Separators {
+                delimiter: b',',
+                quote: Some(b'"'),
+            }),
+            // text/tab-separated-values has no quotes: a field holds no tab and no line break, and may begin with any character.
+            Format::Tsv => Some(Separators {
+                delimiter: b'\t',
+                quote: None,
+            }),
             _ => None,
         }
     }
@@ -133,6 +248,10 @@ impl Format {
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
+/// What is wrong with a record within a file that begins with a byte order mark.
+pub(super) const INNER_MARK: &str =
+    "the record begins with a byte order mark, as where files were joined; remove the mark";
+
 /// The ending of a file name in small letters, without that of its compression.
 fn ending(name: &str) -> Option<String> {
     let (name, _) = Compression::of_ending(name);
@@ -141,38 +260,40 @@ fn ending(name: &str) -> Option<String> {
     (!stem.is_empty()).then(|| ending.to_ascii_lowercase())
 }
 
+/// Refuses a file whose ending says that it cannot be read.
+pub(super) fn check_ending(path: &Path, name: &str) -> Result<(), Error> {
+    let ending = ending(name);
+    let ending = ending.as_deref().unwrap_or_default();
+    let unread = UNREAD.iter().find(|(endings, _)| endings.contains(&ending));
+    unread.map_or(Ok(()), |(_, unread)| Err(not_read(path, *unread)))
+}
+
+fn not_read(path: &Path, (what, remedy): Unread) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: format!("this is {what}, which is not read"),
+        remedy: remedy.to_owned(),
+    }
+}
+
 /// The error for a file whose ending is unknown.
 pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
-    let ending = ending(name);
-    let unread = UNREAD
-        .iter()
-        .find(|(known, _)| ending.as_deref() == Some(known));
     let compressed = Compression::ENDINGS.map(|(ending, _)| ending);
     let known: Vec<String> = ENDINGS
         .iter()
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
         .collect();
-    let (problem, remedy) = match (unread, ending) {
-        (Some((_, what)), _) => (
-            format!("this is {what}, which is not read"),
-            UNPACK.to_owned(),
-        ),
-        (None, ending) => (
-            match ending {
-                Some(ending) => format!("files that end in .{ending} are not read"),
-                None => "the name has no ending that says the format".to_owned(),
-            },
-            format!(
-                "pass `format`, or give files that end in {}, also with {}",
-                known.join(", "),
-                compressed.join(", "),
-            ),
-        ),
-    };
     Error::Input {
         path: path.to_owned(),
-        problem,
-        remedy,
+        problem: match ending(name) {
+            Some(ending) => format!("files that end in .{ending} are not read"),
+            None => "the name has no ending that says the format".to_owned(),
+        },
+        remedy: format!(
+            "pass `format`, or give files that end in {}, also with {}",
+            known.join(", "),
+            compressed.join(", "),
+        ),
     }
 }
 
@@ -188,14 +309,15 @@ pub(super) fn unknown_start(path: &Path) -> Error {
 
 /// Refuses a file that is known by its first bytes and cannot be read.
 pub(super) fn check_start(path: &Path, start: &[u8]) -> Result<(), Error> {
-    match MAGIC.iter().find(|(magic, _)| start.starts_with(magic)) {
-        Some((_, what)) => Err(Error::Input {
-            path: path.to_owned(),
-            problem: format!("this is {what}, which is not read"),
-            remedy: UNPACK.to_owned(),
-        }),
-        None => Ok(()),
-    }
+    /// Where the header of the first file in a tar archive says what it is.
+    const TAR: usize = 257;
+    let of_start = MAGIC.iter().find(|(magic, _)| start.starts_with(magic));
+    let of_tar = start
+        .get(TAR..)
+        .filter(|start| start.starts_with(b"ustar"))
+        .map(|_| ("a tar archive", UNPACK));
+    let unread = of_start.map(|(_, unread)| *unread).or(of_tar);
+    unread.map_or(Ok(()), |unread| Err(not_read(path, unread)))
 }
 
 /// The name of a Unicode encoding other than UTF-8, if text starts like one.
@@ -225,6 +347,19 @@ pub(super) fn is_marker(name: &str) -> bool {
         "_delta_log",
     ];
     NAMES.contains(&name) || name.starts_with("_committed_") || name.starts_with("_started_")
+}
+
+/// Whether a file in a folder is one that the Hugging Face `datasets` write beside their tables, in `save_to_disk`.
+pub(super) fn is_note_of_dataset(path: &Path) -> bool {
+    const OF_TABLES: [&str; 2] = ["dataset_info.json", "state.json"];
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else {
+        return false;
+    };
+    name == "dataset_dict.json"
+        || OF_TABLES.contains(&name)
+            && OF_TABLES
+                .iter()
+                .all(|note| path.with_file_name(note).is_file())
 }
 
 #[cfg(test)]

@@ -10,6 +10,34 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 use crate::error::Result;
 use crate::store::spill::{BlockReader, Partitions, Sorted, Spill, StreamFile, Streams};
 
+/// What a record has as its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Id {
+    /// An id, as JSON.
+    Json(String),
+    /// None: the field is missing, null or empty.
+    None,
+    /// A value that identifies nothing, and what it is.
+    Unusable(String),
+}
+
+impl Id {
+    /// An id that must be one if `is_required`. Messages call the field `field`.
+    pub(super) fn checked(
+        self,
+        is_required: bool,
+        field: &str,
+    ) -> std::result::Result<Self, String> {
+        match self {
+            Id::Unusable(what) if is_required => Err(format!(
+                "{field} is {what}, which cannot be an id; give a string or a number"
+            )),
+            Id::None if is_required => Err(format!("{field} is missing, null or empty")),
+            id => Ok(id),
+        }
+    }
+}
+
 /// Texts, concatenated: ids as JSON, or values of a field.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {

@@ -5,9 +5,13 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::broken_stream;
 use super::compression::{Compression, FrameWriter};
 use super::find::{Found, absolute, common_parent, parent_of, with_slashes};
-use super::format::{Format, check_start, other_encoding, unknown_ending, unknown_start};
+use super::format::{
+    BYTE_ORDER_MARK, Format, Quote, START, Separators, check_ending, check_start, other_encoding,
+    unknown_ending, unknown_start,
+};
 use super::globs::FileFilter;
 use crate::error::{Conflict, Error, Result};
 use crate::store::unnamed_file;
@@ -21,8 +25,8 @@ pub(crate) struct InputFile {
     /// The path relative to the common parent of the inputs, with `/`: its name in reports and outputs.
     pub(crate) relative: String,
     pub(crate) format: Format,
-    /// The character between two fields of a record of CSV or TSV.
-    pub(crate) delimiter: Option<u8>,
+    /// What separates the fields of a record of CSV or TSV.
+    pub(crate) separators: Option<Separators>,
     pub(crate) compression: Compression,
     /// The compression of the original, used for kept records. The copy of a stream may be compressed
     /// differently.
@@ -44,15 +48,18 @@ impl InputFile {
         let mut start = Vec::new();
         File::open(&named)
             .map_err(Error::io("open", &named))?
-            .take(Compression::START as u64)
+            .take(START as u64)
             .read_to_end(&mut start)
             .map_err(Error::io("read", &named))?;
+        if format.is_none() {
+            check_ending(&named, &relative)?;
+        }
         check_start(&named, &start)?;
         let format = format.ok_or_else(|| unknown_ending(&named, &relative))?;
         let compression = Compression::of_start(&start);
         Ok(InputFile {
             format,
-            delimiter: delimiter_of(format, naming),
+            separators: separators_of(format, naming),
             compression,
             original_compression: compression,
             relative,
@@ -91,6 +98,9 @@ pub struct Naming {
     /// The character between two fields in CSV and TSV files, of ASCII; `None` is a comma for CSV and a tab for
     /// TSV.
     pub delimiter: Option<u8>,
+    /// The character around fields of CSV and TSV files that hold a delimiter or a line break; `None` is `"` for CSV, and no
+    /// character for TSV.
+    pub quote: Option<Quote>,
     /// Whether folders and globs include files and folders whose names start with a dot; default false.
     pub hidden: bool,
     /// Which of the files in folders and globs to read; default all.
@@ -151,7 +161,7 @@ impl Inputs {
     /// Finds the files for the given names, like [`Inputs::find`], with more options.
     ///
     /// # Errors
-    /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter cannot separate fields, or no input is
+    /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter or quote cannot separate fields, or no input is
     /// CSV or TSV; [`Error::Input`] if the filter accepts no file of a folder or glob.
     pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
         let mut found = Found::new(naming.hidden, naming.filter.clone());
@@ -192,7 +202,7 @@ impl Inputs {
                 error => error,
             })?);
         }
-        check_delimiter(&naming, &files)?;
+        check_separators(&naming, &files)?;
         Ok(Inputs {
             files,
             repeated: found.repeated,
@@ -294,31 +304,62 @@ impl Inputs {
     }
 }
 
-fn delimiter_of(format: Format, naming: &Naming) -> Option<u8> {
-    let usual = format.delimiter()?;
-    Some(naming.delimiter.unwrap_or(usual))
+fn separators_of(format: Format, naming: &Naming) -> Option<Separators> {
+    let usual = format.separators()?;
+    Some(Separators {
+        delimiter: naming.delimiter.unwrap_or(usual.delimiter),
+        quote: match naming.quote {
+            None => usual.quote,
+            Some(Quote::None) => None,
+            Some(Quote::Character(quote)) => Some(quote),
+        },
+    })
 }
 
-/// Refuses a delimiter that cannot separate fields, or that no input needs.
-fn check_delimiter(naming: &Naming, files: &[InputFile]) -> Result<()> {
-    let Some(delimiter) = naming.delimiter else {
-        return Ok(());
-    };
+/// Refuses a delimiter or a quote that cannot separate fields, or that no input needs.
+fn check_separators(naming: &Naming, files: &[InputFile]) -> Result<()> {
+    let quote = naming.quote.map(|quote| match quote {
+        Quote::None => None,
+        Quote::Character(quote) => Some(quote),
+    });
+    let given = [
+        ("`delimiter`", naming.delimiter.map(Some)),
+        ("`quote`", quote),
+    ];
     let is_needed = naming
         .format
-        .is_some_and(|format| format.delimiter().is_some())
-        || files.iter().any(|file| file.delimiter.is_some());
-    let is_possible = delimiter.is_ascii() && !matches!(delimiter, b'"' | b'\r' | b'\n');
-    let expected = match (is_possible, is_needed) {
-        (true, true) => return Ok(()),
-        (false, _) => "one character of ASCII, no quote and no line break",
-        (true, false) => "it with CSV or TSV inputs only, or add `format=csv`",
-    };
-    Err(Error::Parameter {
-        name: "`delimiter`",
-        value: format!("{:?}", char::from(delimiter)),
-        expected: expected.to_owned(),
-    })
+        .is_some_and(|format| format.separators().is_some())
+        || files.iter().any(|file| file.separators.is_some());
+    for (name, character) in given {
+        let Some(character) = character else {
+            continue;
+        };
+        let is_possible = |byte: u8| match name {
+            "`delimiter`" => byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n'),
+            _ => byte.is_ascii() && !matches!(byte, b'\r' | b'\n'),
+        };
+        let is_delimiter = |byte: u8| {
+            let mut separators = files.iter().filter_map(|file| file.separators);
+            name == "`quote`"
+                && (naming.delimiter == Some(byte)
+                    || separators.any(|separators| separators.delimiter == byte))
+        };
+        let expected = match character {
+            Some(byte) if !is_possible(byte) && name == "`delimiter`" => {
+                "one character of ASCII, no quote and no line break"
+            }
+            Some(byte) if !is_possible(byte) => "one character of ASCII, no line break",
+            Some(byte) if is_delimiter(byte) => "another character than the delimiter",
+            _ if !is_needed => "it with CSV or TSV inputs only, or add `format=csv`",
+            _ => continue,
+        };
+        return Err(Error::Parameter {
+            name,
+            value: character.map_or("none".to_owned(), |byte| format!("{:?}", char::from(byte))),
+            expected: expected.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Refuses an output that is an input file, or a folder that contains one.
@@ -353,7 +394,8 @@ fn real_path(path: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Reads one text from a stream, which may be plain, gzip or zstd. Error messages call the stream `name`.
+/// Reads one text from a stream, which may be compressed, without a byte order mark at its start. Error messages call the
+/// stream `name`.
 ///
 /// # Errors
 /// [`Error::Io`] if the stream cannot be read; [`Error::Input`] if it is damaged or not UTF-8.
@@ -370,12 +412,23 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     let compression = Compression::of_start(&stored);
     let stream = compression.reader(&*stored);
     let read = stream.and_then(|mut stream| stream.read_to_end(&mut bytes));
-    let problem = match read {
-        Err(error) => Some(compression.problem(&error, Cursor::new(&stored))),
-        Ok(_) => Compression::problem_of_size(&name.to_string_lossy(), stored.len() as u64),
-    };
-    if let Some(problem) = problem {
-        return Err(broken(problem, "get the file again from its source"));
+    match read {
+        Err(error) if compression == Compression::None => {
+            return Err(Error::io("read", name)(error));
+        }
+        Err(error) => {
+            let refusal = broken_stream::refusal(compression, &error, Cursor::new(&stored));
+            return Err(refusal.of(name));
+        }
+        Ok(_) => {
+            let size = stored.len() as u64;
+            if let Some(problem) = Compression::problem_of_size(&name.to_string_lossy(), size) {
+                return Err(broken(problem, "get the file again from its source"));
+            }
+        }
+    }
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        bytes.drain(..BYTE_ORDER_MARK.len());
     }
     String::from_utf8(bytes).map_err(|error| match other_encoding(error.as_bytes()) {
         Some(encoding) => broken(
@@ -429,7 +482,7 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
     };
     let mut start = Vec::new();
     stream
-        .take(Compression::START as u64)
+        .take(START as u64)
         .read_to_end(&mut start)
         .map_err(failed("read", &named))?;
     check_start(&named, &start)?;
@@ -465,7 +518,7 @@ fn copy_stream(stream: &mut impl Read, naming: &Naming, folder: &Path) -> Result
         named,
         relative: format!("stdin{}{}", format.ending(), original_compression.ending()),
         format,
-        delimiter: delimiter_of(format, naming),
+        separators: separators_of(format, naming),
         compression,
         original_compression,
     })

@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 
 use super::fields::{FieldPath, Fields, WeightsField, push_joined};
 use super::format::BYTE_ORDER_MARK;
+use super::ids::Id;
+use super::refusal::listed;
 use crate::documents::{DocumentBatch, TokenBatch};
 
 /// A line that is not blank.
@@ -50,8 +52,8 @@ pub(super) fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Appends the document of a record to `documents` and returns its id, as JSON. Messages call the record
-/// `place`: a line, or an element.
+/// Appends the document of a record to `documents` and returns its id. Messages call the record `place`: a line, or an
+/// element.
 ///
 /// The last of repeated keys wins. A lone surrogate escape becomes U+FFFD.
 pub(super) fn parse(
@@ -59,7 +61,7 @@ pub(super) fn parse(
     place: &str,
     fields: &Fields,
     documents: &mut DocumentBatch,
-) -> Result<Option<String>, String> {
+) -> Result<Id, String> {
     let record = std::str::from_utf8(record).map_err(|error| {
         let at = error.valid_up_to();
         format!("invalid UTF-8 at byte {at} of the {place}")
@@ -72,7 +74,7 @@ pub(super) fn parse(
             (id.is_some() || !fields.id_required).then_some(id)
         })
     {
-        return Ok(id);
+        return Ok(id.map_or(Id::None, Id::Json));
     }
     parse_any(record, fields, documents)
 }
@@ -108,7 +110,7 @@ fn parse_plain(record: &str, content: &str, id: &str, text: &mut String) -> Opti
                         map.next_value_seed(Append(text))?;
                         has_text = true;
                     }
-                    Named::Id => found_id = Some(map.next_value_seed(Id)?),
+                    Named::Id => found_id = Some(map.next_value_seed(PlainId)?),
                     Named::Other => {
                         map.next_value::<IgnoredAny>()?;
                     }
@@ -187,9 +189,9 @@ impl Visitor<'_> for Append<'_> {
 }
 
 /// Reads an id, a string or an integer, as JSON.
-struct Id;
+struct PlainId;
 
-impl<'de> DeserializeSeed<'de> for Id {
+impl<'de> DeserializeSeed<'de> for PlainId {
     type Value = String;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
@@ -197,7 +199,7 @@ impl<'de> DeserializeSeed<'de> for Id {
     }
 }
 
-impl Visitor<'_> for Id {
+impl Visitor<'_> for PlainId {
     type Value = String;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -223,36 +225,32 @@ pub(crate) fn json_string(text: &str) -> String {
 }
 
 /// Parses any record, or says what is wrong with it.
-fn parse_any(
-    record: &str,
-    fields: &Fields,
-    documents: &mut DocumentBatch,
-) -> Result<Option<String>, String> {
+fn parse_any(record: &str, fields: &Fields, documents: &mut DocumentBatch) -> Result<Id, String> {
     let mut content = Vec::with_capacity(fields.content.len());
     for path in &fields.content {
         let raw = field(record, path)?;
         content.push((path, raw));
     }
     let id = match field(record, &fields.id)? {
-        Some(raw) if raw.starts_with('"') => Some(json_string(&decode(raw)?)),
-        Some(raw) if is_integer(raw) => Some(raw.to_owned()),
-        _ if !fields.id_required => None,
-        Some(raw) => {
-            return Err(format!(
-                "id field \"{}\" is {}, not a string or an integer",
-                fields.id,
-                kind(raw)
-            ));
+        None if fields.id_required => {
+            return Err(not_found(record, "id field", &fields.id, "id_field"));
         }
-        None => return Err(format!("there is no id field \"{}\"", fields.id)),
+        None | Some("null") => Id::None,
+        Some(raw) if raw.starts_with('"') => Id::Json(json_string(&decode(raw)?)),
+        // A number, as written.
+        Some(raw) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+            Id::Json(raw.to_owned())
+        }
+        Some(raw) => Id::Unusable(kind(raw).to_owned()),
     };
+    let id = id.checked(fields.id_required, &format!("id field \"{}\"", fields.id))?;
     match documents {
         DocumentBatch::Texts(texts) => {
-            let text = joined(&content)?;
+            let text = joined(record, &content)?;
             texts.push(&text);
         }
         DocumentBatch::Tokens(tokens) => {
-            let (path, array) = array_of(&content)?;
+            let (path, array) = array_of(record, &content)?;
             push_tokens(path, array, tokens)?;
             tokens.finish_document();
         }
@@ -260,7 +258,7 @@ fn parse_any(
             let Some(weights) = &fields.weights else {
                 return Err("there is no field of weights".to_owned());
             };
-            let (path, array) = array_of(&content)?;
+            let (path, array) = array_of(record, &content)?;
             let numbers = weights_of(record, weights)?;
             tokens.push_with(&numbers, |tokens| push_tokens(path, array, tokens))?;
         }
@@ -270,6 +268,7 @@ fn parse_any(
 
 /// The one field of the content, which is an array.
 fn array_of<'a>(
+    record: &str,
     content: &[(&'a FieldPath, Option<&'a str>)],
 ) -> Result<(&'a FieldPath, &'a str), String> {
     match content.first() {
@@ -278,7 +277,7 @@ fn array_of<'a>(
             "field \"{path}\" is {}, not an array of strings or numbers",
             kind(raw)
         )),
-        _ => Err(missing(content)),
+        _ => Err(missing(record, content, "tokens_field")),
     }
 }
 
@@ -286,7 +285,7 @@ fn array_of<'a>(
 fn weights_of(record: &str, weights: &WeightsField) -> Result<Vec<f64>, String> {
     let path = &weights.path;
     let Some(raw) = field(record, path)? else {
-        return Err(format!("there is no field \"{path}\""));
+        return Err(not_found(record, "field", path, "weights_field"));
     };
     if !raw.starts_with('[') {
         return Err(format!(
@@ -301,7 +300,10 @@ fn weights_of(record: &str, weights: &WeightsField) -> Result<Vec<f64>, String> 
 }
 
 /// The text of the fields, which are JSON; joined, if there are several.
-fn joined<'a>(content: &[(&FieldPath, Option<&'a str>)]) -> Result<Cow<'a, str>, String> {
+fn joined<'a>(
+    record: &str,
+    content: &[(&FieldPath, Option<&'a str>)],
+) -> Result<Cow<'a, str>, String> {
     let decoded = |(path, raw): (&FieldPath, &'a str)| {
         if raw.starts_with('"') {
             decode(raw)
@@ -325,19 +327,19 @@ fn joined<'a>(content: &[(&FieldPath, Option<&'a str>)]) -> Result<Cow<'a, str>,
     if has_text {
         Ok(Cow::Owned(text))
     } else {
-        Err(missing(content))
+        Err(missing(record, content, "text_field"))
     }
 }
 
 /// Says that a record has no text.
-fn missing(content: &[(&FieldPath, Option<&str>)]) -> String {
+fn missing(record: &str, content: &[(&FieldPath, Option<&str>)], parameter: &str) -> String {
     let names: Vec<String> = content
         .iter()
         .map(|(path, _)| format!("\"{path}\""))
         .collect();
     match content {
         [(_, Some(_))] => format!("field {} is null", names.join("")),
-        [_] => format!("there is no field {}", names.join("")),
+        [(path, _)] => not_found(record, "field", path, parameter),
         _ => format!("the fields {} are missing or null", names.join(" and ")),
     }
 }
@@ -368,9 +370,45 @@ fn push_tokens(path: &FieldPath, array: &str, batch: &mut TokenBatch) -> Result<
     Ok(())
 }
 
-fn is_integer(raw: &str) -> bool {
-    let digits = raw.strip_prefix('-').unwrap_or(raw);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+/// Says that a record has no field at a path, and which fields it has. Messages call the field `what`.
+fn not_found(record: &str, what: &str, path: &FieldPath, parameter: &str) -> String {
+    // The object that lacks the field, as deep as the path leads.
+    let (mut object, mut depth) = (record, 0);
+    for segment in path.segments() {
+        match member(object, segment) {
+            Ok(Some(inner)) if inner.get().starts_with('{') => object = inner.get(),
+            _ => break,
+        }
+        depth += 1;
+    }
+    let names = keys(object).unwrap_or_default();
+    let listed = listed("field", &names);
+    let listed = match path.segments()[..depth].join(".") {
+        outer if outer.is_empty() => listed,
+        outer => format!("of {outer:?}, {listed}"),
+    };
+    format!("there is no {what} \"{path}\"; {listed}; choose one with `{parameter}`")
+}
+
+/// The names of the members of an object.
+fn keys(object: &str) -> serde_json::Result<Vec<String>> {
+    struct Keys;
+    impl<'de> Visitor<'de> for Keys {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut keys = Vec::new();
+            while let Some((key, _)) = map.next_entry::<&RawValue, IgnoredAny>()? {
+                keys.extend(decode(key.get()).map(Cow::into_owned));
+            }
+            Ok(keys)
+        }
+    }
+    serde_json::Deserializer::from_str(object).deserialize_map(Keys)
 }
 
 fn kind(raw: &str) -> &'static str {
@@ -390,7 +428,8 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
     for segment in path.segments() {
         if !value.trim_start().starts_with('{') {
             // A record that is not an object must still be valid JSON.
-            let valid = serde_json::from_str::<IgnoredAny>(value).map_err(invalid_json);
+            let valid = serde_json::from_str::<IgnoredAny>(value);
+            let valid = valid.map_err(|error| invalid_json(value, &error));
             if value.len() == record.len() {
                 let hint = match value.trim_start().starts_with('[') {
                     true => "; a file that is one JSON array must end in .json",
@@ -404,7 +443,7 @@ fn field<'a>(record: &'a str, path: &FieldPath) -> Result<Option<&'a str>, Strin
             valid?;
             return Ok(None);
         }
-        match member(value, segment).map_err(invalid_json)? {
+        match member(value, segment).map_err(|error| invalid_json(value, &error))? {
             Some(inner) => value = inner.get(),
             None => return Ok(None),
         }
@@ -437,12 +476,38 @@ pub(super) fn value_of_field<'a>(
     }
 }
 
-fn invalid_json(error: serde_json::Error) -> String {
-    let text = error.to_string();
+fn invalid_json(text: &str, error: &serde_json::Error) -> String {
+    let problem = foreign_value(text, error).unwrap_or_else(|| error.to_string());
     // A record is one line, so the line number says nothing.
-    let text = text.replace(" at line 1 column ", " at column ");
-    format!("invalid JSON: {text}")
+    let problem = problem.replace(" at line 1 column ", " at column ");
+    format!("invalid JSON: {problem}")
 }
+
+/// What other programs write that JSON does not have, where parsing failed.
+fn foreign_value(text: &str, error: &serde_json::Error) -> Option<String> {
+    let before = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1));
+    let line = before.map(str::len).sum::<usize>();
+    let failed = (line + error.column().saturating_sub(1)).min(text.len());
+    let failed = (0..=failed).rev().find(|at| text.is_char_boundary(*at))?;
+    let is_of_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '+' | MARK);
+    let start = text[..failed].trim_end_matches(is_of_word).len();
+    let column = start.saturating_sub(line) + 1;
+    let found = &text[start..];
+    let place = format!(" at line {} column {column}", error.line());
+    let numbers = ["NaN", "Infinity", "-Infinity"];
+    if let Some(number) = numbers.iter().find(|number| found.starts_with(**number)) {
+        return Some(format!(
+            "{number}{place} is no number of JSON; write null in its place"
+        ));
+    }
+    found.starts_with(MARK).then(|| {
+        format!("there is a byte order mark{place}, as where files were joined; remove the mark")
+    })
+}
+
+const MARK: char = '\u{FEFF}';
 
 /// The last member called `name` in an object.
 fn member<'a>(object: &'a str, name: &str) -> serde_json::Result<Option<&'a RawValue>> {
@@ -492,7 +557,7 @@ fn decode(literal: &str) -> Result<Cow<'_, str>, String> {
     }
     serde_json::Deserializer::from_str(literal)
         .deserialize_bytes(Bytes)
-        .map_err(invalid_json)
+        .map_err(|error| invalid_json(literal, &error))
 }
 
 /// Replaces each lone surrogate, which serde_json decodes to three bytes of invalid UTF-8, by U+FFFD.
@@ -523,7 +588,11 @@ mod tests {
 
     fn parsed(record: &str, fields: &Fields) -> Result<(String, Option<String>), String> {
         let mut documents = fields.empty_batch();
-        let id = parse(record.as_bytes(), "line", fields, &mut documents)?;
+        let id = match parse(record.as_bytes(), "line", fields, &mut documents)? {
+            Id::Json(id) => Some(id),
+            Id::None => None,
+            Id::Unusable(what) => Some(format!("unusable: {what}")),
+        };
         let text = match documents {
             DocumentBatch::Texts(texts) => texts.get(0).to_owned(),
             DocumentBatch::Tokens(tokens) => {
@@ -559,9 +628,15 @@ mod tests {
             good(&format!(r#"{{"text":"x","id":{huge}}}"#)),
             pair("x", huge)
         );
-        for id in ["1.5", "null", "true", "{}"] {
+        for (id, found) in [
+            ("1.50", Some("1.50")),
+            ("-2e3", Some("-2e3")),
+            ("null", None),
+            ("true", Some("unusable: a boolean")),
+            ("{}", Some("unusable: an object")),
+        ] {
             let record = format!(r#"{{"text":"x","id":{id}}}"#);
-            assert_eq!(good(&record), ("x".to_owned(), None));
+            assert_eq!(good(&record), ("x".to_owned(), found.map(str::to_owned)));
         }
     }
 

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::arrow::KeptArrow;
 use super::chunk::Kept;
 use super::compression::FrameWriter;
+use super::kept_table::KeptTable;
 use super::read::TableForm;
-use super::table::KeptTable;
 use crate::error::{Error, Result};
 
 /// The file of the kept records of one input. Copies records and texts byte for byte.
@@ -42,9 +42,11 @@ impl KeptFile {
                 frames,
                 ending: None,
             },
-            Some(TableForm::Parquet(schema, metadata)) => KeptForm::Parquet(Box::new(
-                KeptTable::new(frames, schema, &metadata).map_err(unwritable(&path))?,
-            )),
+            Some(TableForm::Parquet(form)) => {
+                let folder = path.parent().unwrap_or(&path);
+                let table = KeptTable::new(frames, form, folder).map_err(unwritable(&path))?;
+                KeptForm::Parquet(Box::new(table))
+            }
             Some(TableForm::Arrow(form)) => {
                 let arrow = KeptArrow::new(frames, form).map_err(unwritable(&path))?;
                 KeptForm::Arrow(Box::new(arrow))
@@ -56,11 +58,11 @@ impl KeptFile {
     /// Writes the kept records of a chunk, of which there are some.
     pub(crate) fn write(&mut self, kept: Kept) -> Result<()> {
         match (&mut self.form, kept) {
-            (KeptForm::Parquet(table), Kept::Rows(rows)) => {
-                table.write(&rows).map_err(unwritable(&self.path))
+            (KeptForm::Parquet(table), Kept::Rows(rows, group)) => {
+                table.write(group, &rows).map_err(unwritable(&self.path))
             }
-            (KeptForm::Arrow(table), Kept::Rows(rows)) => {
-                table.write(&rows).map_err(unwritable(&self.path))
+            (KeptForm::Arrow(table), Kept::Rows(rows, group)) => {
+                table.write(group, rows).map_err(unwritable(&self.path))
             }
             (KeptForm::Bytes { frames, ending }, kept) => {
                 let [first, between, last] = kept.around();

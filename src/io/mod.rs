@@ -15,6 +15,8 @@ mod globs;
 
 mod refusal;
 
+mod broken_stream;
+
 mod input;
 
 mod jsonl;
@@ -24,6 +26,8 @@ mod csv;
 mod columns;
 
 mod table;
+
+mod kept_table;
 
 mod arrow_messages;
 
@@ -78,7 +82,7 @@ pub(crate) use clusters::write_clusters;
 pub(crate) use compression::{Compression, FRAME, FrameWriter, frames_in_flight};
 pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
-pub use format::Format;
+pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
 pub(crate) use ids::{DocumentIds, Ids, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};

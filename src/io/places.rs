@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::chunk::{Chunk, Record};
-use super::fields::OnBadRecord;
-use super::ids::{DocumentIds, Repeated};
+use super::fields::{FieldPath, OnBadRecord};
+use super::ids::{DocumentIds, Id, Repeated};
 use super::jsonl::json_string;
 use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, MissingIds, SkippedRecord};
@@ -55,11 +55,13 @@ pub(crate) struct Skipped {
 }
 
 /// The documents without an id.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WithoutId {
     pub(crate) documents: u64,
     /// The first one.
     pub(crate) row: u32,
+    /// The first one that has a value for its id which identifies nothing, and what that is.
+    pub(crate) unusable: Option<(u32, String)>,
 }
 
 impl Places {
@@ -79,17 +81,22 @@ impl Places {
         let number = of_file.records;
         of_file.records += 1;
         match record {
-            Record::Document(Some(id)) => {
+            Record::Document(Id::Json(id)) => {
                 if let Some(ids) = &mut self.ids {
                     ids.push(&id)?;
                 }
             }
-            Record::Document(None) => {
+            Record::Document(without) => {
                 self.ids = None;
-                let without = self
-                    .without_id
-                    .get_or_insert(WithoutId { documents: 0, row });
-                without.documents += 1;
+                let known = self.without_id.get_or_insert(WithoutId {
+                    documents: 0,
+                    row,
+                    unusable: None,
+                });
+                known.documents += 1;
+                if let Id::Unusable(what) = without {
+                    known.unusable.get_or_insert((row, what));
+                }
             }
             Record::Bad { line, problem } => {
                 let record = BadRecord {
@@ -208,7 +215,7 @@ impl Places {
 
     /// The documents without an id, if some among `documents` have one.
     pub(crate) fn missing_ids(&self, documents: u64) -> Option<MissingIds> {
-        let without_id = self.without_id?;
+        let without_id = self.without_id.as_ref()?;
         (without_id.documents < documents).then(|| {
             let (file, row) = self.place(without_id.row);
             MissingIds {
@@ -217,6 +224,15 @@ impl Places {
                 row,
             }
         })
+    }
+
+    /// Says that ids are made up, and why, if a document has a value for its id that identifies nothing.
+    pub(crate) fn warning_of_ids(&self, field: &FieldPath) -> Option<String> {
+        let (row, what) = self.without_id.as_ref()?.unusable.as_ref()?;
+        let (file, row) = self.place(*row);
+        Some(format!(
+            "ids are FILE:ROW, because \"{field}\" is {what} in {file}, row {row}; choose another field with `id_field`, or write strings or numbers"
+        ))
     }
 
     /// The names of the files without records.

@@ -8,17 +8,12 @@ use std::io::{self, Chain, Cursor, Read, Seek};
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::FileReader;
-use parquet::file::serialized_reader::SerializedFileReader;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -28,11 +23,13 @@ use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
 use super::fields::{FieldPath, Fields, Wanted};
-use super::format::{BYTE_ORDER_MARK, Format, other_encoding};
+use super::format::{BYTE_ORDER_MARK, Format, check_start, other_encoding};
 use super::input::{InputFile, Inputs};
+use super::kept_table::ParquetForm;
 use super::limit::Limit;
 use super::refusal::Refusal;
-use super::{columns, table};
+use super::table::{self, Groups};
+use super::{broken_stream, columns};
 use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
 use crate::ordered::{Ahead, map_in_order};
@@ -40,6 +37,9 @@ use crate::store::unnamed_file;
 
 /// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
 const CHUNK: usize = 1 << 20;
+
+/// The most bytes of a compressed file that are read again to tell damage from a bad record.
+const CHECKED: u64 = 1 << 30;
 
 /// Bytes of chunks that may wait for earlier ones in [`read_documents`].
 const WAITING: usize = 16 << 20;
@@ -60,7 +60,7 @@ pub(crate) enum Event<C = Chunk> {
 /// The form of a table, which its kept rows get, too.
 #[derive(Debug)]
 pub(crate) enum TableForm {
-    Parquet(SchemaRef, Arc<ParquetMetaData>),
+    Parquet(ParquetForm),
     Arrow(ArrowForm),
 }
 
@@ -209,7 +209,31 @@ impl<'a> FilesReading<'a> {
             })
         };
         let (files, ahead) = (self.files.len(), self.ahead());
-        map_in_order(files, ahead, |file| self.file(file), map, each)
+        let read = map_in_order(files, ahead, |file| self.file(file), map, each);
+        read.map_err(|error| self.cause_of(error))
+    }
+
+    /// The cause of an error: a damaged stream may decompress to anything, so that its damage can show first as a bad record,
+    /// or as a file that cannot be cut. To find it, its stream is read to its end, or up to [`CHECKED`].
+    fn cause_of(&self, error: Error) -> Error {
+        let named = match &error {
+            Error::BadRecord(record) => &record.file,
+            Error::Input { path, .. } => path,
+            _ => return error,
+        };
+        let is_stream = |file: &&InputFile| {
+            file.named == *named && file.compression != Compression::None && !file.format.is_table()
+        };
+        let damage = self.files.iter().find(is_stream).and_then(|file| {
+            let stored = file.open().ok()?.take(CHECKED);
+            let stream = file.compression.reader(stored);
+            let read = stream.and_then(|mut stream| io::copy(&mut stream, &mut io::sink()));
+            let is_whole = file.stored_bytes() <= CHECKED;
+            let of_file =
+                |broken: &io::Error| is_whole || broken.kind() != io::ErrorKind::UnexpectedEof;
+            Some(broken(file, &read.err().filter(of_file)?))
+        });
+        damage.unwrap_or(error)
     }
 }
 
@@ -294,10 +318,12 @@ enum Parts<'a> {
     Records(Box<RecordsReader<'a>>),
     /// A text file, which is one chunk; `None` if it was read.
     Text(Option<Vec<u8>>),
-    Parquet(Box<ParquetRecordBatchReader>),
-    /// The batches of an Arrow file, and the chunks of the current one.
-    Arrow(arrow::Batches, VecDeque<(RecordBatch, usize)>),
+    Parquet(Box<Groups>),
+    Arrow(arrow::Batches, BatchParts),
 }
+
+/// The chunks of the current batch of an Arrow file, and the number of batches so far.
+type BatchParts = (VecDeque<(RecordBatch, usize)>, usize);
 
 /// A stream of records, which is cut.
 struct RecordsReader<'a> {
@@ -330,8 +356,8 @@ impl Reader<'_> {
         let limit = &self.of_all.limit;
         if matches!(self.state, State::Unopened) && !limit.is_reached() {
             let table = self.open()?;
-            if table.is_some() {
-                return Ok(table.map(Event::Table));
+            if let Some(form) = table {
+                return Ok(Some(Event::Table(form)));
             }
         }
         let contents = match &mut self.state {
@@ -377,7 +403,7 @@ impl Reader<'_> {
             let opened = self.open_table(file)?;
             let consumed = &self.of_all.consumed;
             consumed.fetch_add(metadata.len(), Ordering::Relaxed);
-            (opened.0, Some(opened.1))
+            opened
         } else {
             let file = Counted {
                 file,
@@ -411,14 +437,18 @@ impl<'a> Reader<'a> {
     ) -> Result<RecordsReader<'a>> {
         let input = self.input;
         let start = start_of(&mut stream).map_err(|error| broken(input, &error))?;
+        // The first bytes of the file itself are known to be none of these.
+        if input.compression != Compression::None {
+            check_start(&input.named, &start)?;
+        }
         if let Some(encoding) = other_encoding(&start) {
             let problem = format!("the file is {encoding}, not UTF-8");
             return Err(refused(input, problem, "convert it to UTF-8"));
         }
         let is_array =
             input.format == Format::Json && Format::of_start(&start) == Some(Format::Json);
-        let cutter: Box<dyn Cutter + Send> = match input.delimiter {
-            Some(delimiter) => Box::new(CsvCutter::new(delimiter, self.of_all.reading.wanted)),
+        let cutter: Box<dyn Cutter + Send> = match input.separators {
+            Some(separators) => Box::new(CsvCutter::new(separators, self.of_all.reading.wanted)),
             None if is_array => Box::new(ArrayCutter::new()),
             None => Box::new(LineCutter::new()),
         };
@@ -432,7 +462,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn open_table(&self, file: File) -> Result<(Parts<'a>, TableForm)> {
+    /// Opens a table; returns its form, too, if its rows are to be copied.
+    fn open_table(&self, file: File) -> Result<(Parts<'a>, Option<TableForm>)> {
         let (input, reading) = (self.input, &self.of_all.reading);
         let file = self.decompressed(file)?;
         let needed = (reading.columns == Columns::Needed).then_some(Needed {
@@ -451,23 +482,32 @@ impl<'a> Reader<'a> {
             let (batches, form) = arrow::open(&file, needed)
                 .map_err(|error| unreadable(input, &error.to_string()))?;
             check(form.schema())?;
-            return Ok((
-                Parts::Arrow(batches, VecDeque::new()),
-                TableForm::Arrow(form),
-            ));
+            let parts = Parts::Arrow(batches, BatchParts::default());
+            return Ok((parts, Some(TableForm::Arrow(form))));
         }
         let damaged = |error: ParquetError| unreadable(input, &error.to_string());
         let source = file.try_clone().map_err(Error::io("open", &input.named))?;
-        let source = SerializedFileReader::new(source).map_err(damaged)?;
-        if !table::is_sound(source.metadata()) {
+        let (groups, schema) = match needed {
+            Some(needed) => {
+                let (groups, columns) = table::open(file, needed).map_err(damaged)?;
+                check(&columns)?;
+                (groups, None)
+            }
+            None => {
+                let (groups, schema) = table::open_to_copy(file).map_err(damaged)?;
+                (groups, Some(schema))
+            }
+        };
+        if !table::is_sound(groups.metadata()) {
             let problem = "the file is damaged: a column lacks an offset or a size";
             return Err(unreadable(input, problem));
         }
-        let (rows, schema) = table::open(file, needed).map_err(damaged)?;
-        check(&schema)?;
-        let metadata = Arc::new(source.metadata().clone());
-        let form = TableForm::Parquet(rows.schema(), metadata);
-        Ok((Parts::Parquet(Box::new(rows)), form))
+        let form = schema.map(|schema| ParquetForm::of(&source, schema, &groups));
+        let form = form.transpose().map_err(damaged)?;
+        Ok((
+            Parts::Parquet(Box::new(groups)),
+            form.map(TableForm::Parquet),
+        ))
     }
 
     /// Decompresses a file to an unnamed temporary file, because the readers of tables need random access.
@@ -494,32 +534,33 @@ impl Parts<'_> {
     /// The contents of the next chunk. Counts the bytes of tables in `read`.
     fn next(&mut self, input: &InputFile, read: &mut Fingerprint) -> Result<Option<Contents>> {
         let damaged = |problem: &dyn Display| unreadable(input, &problem.to_string());
-        let (rows, bytes) = match self {
+        let (rows, bytes, group) = match self {
             Parts::Records(records) => return records.next(input),
             Parts::Text(text) => return Ok(text.take().map(Contents::Text)),
             Parts::Parquet(batches) => match batches.next() {
                 None => return Ok(None),
                 Some(rows) => {
-                    let rows = rows.map_err(|error| damaged(&error))?;
+                    let (group, rows) = rows.map_err(|error| damaged(&error))?;
                     let bytes = rows.get_array_memory_size();
-                    (rows, bytes)
+                    (rows, bytes, group)
                 }
             },
-            Parts::Arrow(batches, chunks) => loop {
-                if let Some(chunk) = chunks.pop_front() {
-                    break chunk;
+            Parts::Arrow(batches, (chunks, of_batches)) => loop {
+                if let Some((rows, bytes)) = chunks.pop_front() {
+                    break (rows, bytes, *of_batches);
                 }
                 match batches.next() {
                     None => return Ok(None),
                     Some(batch) => {
                         let batch = batch.map_err(|error| damaged(&error))?;
                         chunks.extend(arrow::chunks(&batch));
+                        *of_batches += 1;
                     }
                 }
             },
         };
         read.bytes += bytes as u64;
-        Ok(Some(Contents::Rows { rows, bytes }))
+        Ok(Some(Contents::Rows { rows, bytes, group }))
     }
 }
 
@@ -578,7 +619,9 @@ fn start_of(stream: &mut impl Read) -> io::Result<Vec<u8>> {
 fn broken(input: &InputFile, error: &io::Error) -> Error {
     match (input.compression, input.open()) {
         (Compression::None, _) | (_, Err(_)) => unreadable(input, &error.to_string()),
-        (compression, Ok(file)) => unreadable(input, &compression.problem(error, file)),
+        (compression, Ok(file)) => {
+            broken_stream::refusal(compression, error, file).of(&input.named)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, Record};
 use super::fields::{FieldPath, ValueField};
-use super::jsonl::json_string;
+use super::ids::Id;
 use super::row_values::{Value, for_each_record};
 use crate::documents::TokenBatch;
 
@@ -36,7 +36,7 @@ impl RecordFields {
             parameter,
             is_required,
         };
-        let id = field(&self.id, "id_field", self.id_required);
+        let id = field(&self.id, ValueField::ID, self.id_required);
         let compared = self.compared.iter().map(|path| field(path, "fields", true));
         [id].into_iter().chain(compared).collect()
     }
@@ -69,17 +69,9 @@ impl RecordFields {
         (records, tokens)
     }
 
-    /// The id as JSON.
-    fn id(&self, value: Option<&Value<'_>>) -> Result<Option<String>, String> {
-        match value {
-            Some(value) if value.is_integer() => Ok(Some(value.text.to_string())),
-            Some(value) if value.is_id() => Ok(Some(json_string(&value.text))),
-            _ if !self.id_required => Ok(None),
-            Some(value) => Err(format!(
-                "id field \"{}\" is {}, not a string or an integer",
-                self.id, value.text
-            )),
-            None => Err(format!("id field \"{}\" is missing", self.id)),
-        }
+    /// The id of a record.
+    fn id(&self, value: Option<&Value<'_>>) -> Result<Id, String> {
+        let id = value.map_or(Id::None, Value::to_id);
+        id.checked(self.id_required, &format!("id field \"{}\"", self.id))
     }
 }

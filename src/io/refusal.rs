@@ -28,3 +28,16 @@ impl Refusal {
         }
     }
 }
+
+/// The names of columns or fields, for messages.
+pub(super) fn listed(kind: &str, names: &[String]) -> String {
+    const LISTED: usize = 20;
+    let shown = names.iter().take(LISTED).map(|name| format!("{name:?}"));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match names.len() {
+        0 => format!("it has no {kind}s"),
+        1 => format!("its {kind} is {shown}"),
+        more if more > LISTED => format!("its {kind}s are {shown} and others"),
+        _ => format!("its {kind}s are {shown}"),
+    }
+}

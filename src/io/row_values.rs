@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use arrow_array::RecordBatch;
 
 use super::chunk::{Chunk, Contents, Records, on_line};
-use super::columns::{Column, column};
+use super::columns::{Column, column, id_column};
 use super::csv::is_integer;
 use super::fields::ValueField;
-use super::jsonl::{self, newlines};
+use super::ids::Id;
+use super::jsonl::{self, json_string, newlines};
 use super::values::text_at;
 
 /// A value of a field.
@@ -25,6 +26,10 @@ enum Form {
     /// Of CSV, where strings and numbers look the same.
     Untyped,
     Other,
+    /// An id of a table, as JSON.
+    Id,
+    /// A value of a table that is no id: its text says what it is.
+    NoId,
 }
 
 impl<'a> Value<'a> {
@@ -38,6 +43,21 @@ impl<'a> Value<'a> {
     /// Whether it is an integer, and not a string of digits.
     pub(crate) fn is_integer(&self) -> bool {
         self.form != Form::String && is_integer(&self.text)
+    }
+
+    /// The id that it is.
+    pub(super) fn to_id(&self) -> Id {
+        match self.form {
+            Form::Id => Id::Json(self.text.to_string()),
+            Form::NoId => Id::Unusable(self.text.to_string()),
+            _ if self.is_integer() => Id::Json(self.text.to_string()),
+            Form::String | Form::Untyped => Id::Json(json_string(&self.text)),
+            // A number of JSON, as written.
+            Form::Other if self.text.starts_with(['t', 'f']) => {
+                Id::Unusable("a boolean".to_owned())
+            }
+            Form::Other => Id::Json(self.text.to_string()),
+        }
     }
 
     /// Whether it is a string or an integer.
@@ -104,10 +124,12 @@ fn of_records(records: &Records, fields: &[ValueField], each: &mut EachRecord<'_
 
 fn of_rows(rows: &RecordBatch, fields: &[ValueField], each: &mut EachRecord<'_>) {
     let columns = fields.iter().map(|field| {
-        let column = column(rows, &field.path);
+        let column = match field.is_id() {
+            true => id_column(rows, &field.path),
+            false => column(rows, &field.path).map(Column::of),
+        };
         // A column of type Null has no value.
-        let column = column.filter(|column| !column.data_type().is_null());
-        column.map(Column::of)
+        column.filter(|column| !column.rows.data_type().is_null())
     });
     let columns: Vec<Option<Column>> = columns.collect();
     for row in 0..rows.num_rows() {
@@ -133,6 +155,13 @@ fn value_at<'a>(
     }
     let path = &field.path;
     let value = match column.text(row) {
+        _ if field.is_id() => {
+            return Ok(match column.id(row, &format!("id column \"{path}\""))? {
+                Id::Json(id) => Some(Value::new(id, Form::Id)),
+                Id::Unusable(what) => Some(Value::new(what, Form::NoId)),
+                Id::None => None,
+            });
+        }
         Some(Ok(text)) => Value::new(text, Form::String),
         Some(Err(at)) => {
             return Err(format!(

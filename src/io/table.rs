@@ -1,7 +1,6 @@
 //! Parquet: opens files, and writes tables.
 
 use std::fs::File;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,15 +8,19 @@ use arrow_array::builder::{
     FixedSizeListBuilder, Float64Builder, Int64Builder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
+    ParquetRecordBatchReaderBuilder,
+};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
-use parquet::basic::{Compression as Codec, ZstdLevel};
+use parquet::basic::{Compression as Codec, LogicalType, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::properties::WriterProperties;
+use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
-use super::columns::{Needed, wanted_roots};
+use super::columns::{EXTENSION, Needed, wanted_roots};
 use crate::error::Error;
 use crate::pipeline::Signatures;
 use crate::scheme::Slots;
@@ -25,34 +28,161 @@ use crate::scheme::Slots;
 /// Target size of a batch of rows, in bytes. One thread parses one batch at a time.
 const BATCH: i64 = 1 << 20;
 
-/// Opens a Parquet file; returns its whole schema, too. Reads only the columns of `needed`, if given.
-pub(super) fn open(
+/// The rows of a Parquet file: the batches of one row group after the other. No batch has rows of two groups.
+pub(super) struct Groups {
     file: File,
-    needed: Option<Needed<'_>>,
-) -> Result<(ParquetRecordBatchReader, SchemaRef), ParquetError> {
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
-    let schema = Arc::clone(builder.schema());
-    let metadata = builder.metadata().file_metadata();
-    let bytes: i64 = builder
-        .metadata()
+    metadata: ArrowReaderMetadata,
+    projection: ProjectionMask,
+    batch_rows: usize,
+    /// The number of groups begun, and what is left of the last one.
+    begun: usize,
+    rows: Option<ParquetRecordBatchReader>,
+    /// The names of the columns of UUIDs, which the Arrow schema does not tell.
+    uuids: Vec<String>,
+}
+
+impl Groups {
+    /// The columns that are read.
+    pub(super) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
+    pub(super) fn metadata(&self) -> &Arc<ParquetMetaData> {
+        self.metadata.metadata()
+    }
+
+    /// Marks the columns of UUIDs in the way of Arrow.
+    fn with_uuids(&self, rows: RecordBatch) -> Result<RecordBatch, ArrowError> {
+        if self.uuids.is_empty() {
+            return Ok(rows);
+        }
+        let (key, uuid) = EXTENSION;
+        let fields = rows.schema_ref().fields().iter().map(|field| {
+            let mut field = Field::clone(field);
+            if self.uuids.contains(field.name()) {
+                let mut metadata = field.metadata().clone();
+                metadata.insert(key.to_owned(), uuid.to_owned());
+                field.set_metadata(metadata);
+            }
+            field
+        });
+        let fields: Vec<Field> = fields.collect();
+        let metadata = rows.schema_ref().metadata().clone();
+        rows.with_schema(Arc::new(Schema::new_with_metadata(fields, metadata)))
+    }
+
+    fn open_next(&self) -> Result<ParquetRecordBatchReader, ArrowError> {
+        let file = self.file.try_clone()?;
+        let metadata = self.metadata.clone();
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
+        let builder = builder
+            .with_row_groups(vec![self.begun])
+            .with_projection(self.projection.clone())
+            .with_batch_size(self.batch_rows);
+        Ok(builder.build()?)
+    }
+}
+
+impl Iterator for Groups {
+    /// The number of the group, and rows of it.
+    type Item = Result<(usize, RecordBatch), ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.rows.as_mut().and_then(Iterator::next) {
+                let marked = batch.and_then(|rows| self.with_uuids(rows));
+                return Some(marked.map(|rows| (self.begun - 1, rows)));
+            }
+            if self.begun == self.metadata().num_row_groups() {
+                return None;
+            }
+            match self.open_next() {
+                Ok(rows) => self.rows = Some(rows),
+                Err(error) => return Some(Err(error)),
+            }
+            self.begun += 1;
+        }
+    }
+}
+
+/// Opens a Parquet file to read the columns of `needed`; returns all of its columns, too.
+pub(super) fn open(file: File, needed: Needed<'_>) -> Result<(Groups, SchemaRef), ParquetError> {
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+    let schema = Arc::clone(metadata.schema());
+    let wanted = wanted_roots(&schema, needed);
+    let projection = ProjectionMask::roots(metadata.parquet_schema(), wanted);
+    let columns = metadata.parquet_schema().columns();
+    let uuids = columns.iter().filter(|column| {
+        column.path().parts().len() == 1 && column.logical_type_ref() == Some(&LogicalType::Uuid)
+    });
+    let uuids = uuids.map(|column| column.name().to_owned()).collect();
+    let groups = Groups {
+        uuids,
+        ..groups(file, metadata, projection)
+    };
+    Ok((groups, schema))
+}
+
+/// Opens a Parquet file to copy rows of it; returns its schema, too. All columns are read by their physical type, so that no
+/// value changes on its way.
+pub(super) fn open_to_copy(file: File) -> Result<(Groups, TypePtr), ParquetError> {
+    let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new())?;
+    let schema = metadata.parquet_schema().root_schema_ptr();
+    let bare = bare(&schema)?;
+    let options = ArrowReaderOptions::new()
+        .with_skip_arrow_metadata(true)
+        .with_parquet_schema(Arc::new(SchemaDescriptor::new(Arc::new(bare))));
+    let metadata = ArrowReaderMetadata::load(&file, options)?;
+    Ok((groups(file, metadata, ProjectionMask::all()), schema))
+}
+
+fn groups(file: File, metadata: ArrowReaderMetadata, projection: ProjectionMask) -> Groups {
+    let of_all = metadata.metadata();
+    let bytes: i64 = of_all
         .row_groups()
         .iter()
-        .map(|group| group.total_byte_size())
-        .sum();
-    let per_row = bytes / metadata.num_rows().max(1);
+        .map(RowGroupMetaData::total_byte_size)
+        .fold(0, i64::saturating_add);
+    let per_row = bytes / of_all.file_metadata().num_rows().max(1);
     let rows = (BATCH / per_row.max(1)).clamp(1, 8192);
-    let projection = match needed {
-        None => ProjectionMask::all(),
-        Some(needed) => {
-            let wanted = wanted_roots(builder.schema(), needed);
-            ProjectionMask::roots(builder.parquet_schema(), wanted)
+    Groups {
+        file,
+        metadata,
+        projection,
+        batch_rows: usize::try_from(rows).unwrap_or(1),
+        begun: 0,
+        rows: None,
+        uuids: Vec::new(),
+    }
+}
+
+/// The type of a column or group without what its values stand for.
+fn bare(column: &Type) -> Result<Type, ParquetError> {
+    let info = column.get_basic_info();
+    let id = info.has_id().then(|| info.id());
+    match column {
+        Type::PrimitiveType {
+            physical_type,
+            type_length,
+            ..
+        } => Type::primitive_type_builder(column.name(), *physical_type)
+            .with_repetition(info.repetition())
+            .with_length(*type_length)
+            .with_id(id)
+            .build(),
+        Type::GroupType { fields, .. } => {
+            let fields = fields.iter().map(|field| bare(field).map(Arc::new));
+            let group = Type::group_type_builder(column.name())
+                .with_fields(fields.collect::<Result<_, _>>()?)
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned())
+                .with_id(id);
+            match info.has_repetition() {
+                true => group.with_repetition(info.repetition()).build(),
+                false => group.build(),
+            }
         }
-    };
-    let rows = builder
-        .with_projection(projection)
-        .with_batch_size(usize::try_from(rows).unwrap_or(1))
-        .build()?;
-    Ok((rows, schema))
+    }
 }
 
 /// Whether all offsets, sizes and counts of columns are valid. The Parquet reader does not check them.
@@ -69,50 +199,6 @@ pub(super) fn is_sound(metadata: &ParquetMetaData) -> bool {
 
 /// Bytes of memory after which a row group is written.
 const ROW_GROUP: usize = 64 << 20;
-
-/// Writes kept rows with the schema, codec and metadata of their input.
-pub(crate) struct KeptTable<W: Write + Send> {
-    writer: ArrowWriter<W>,
-}
-
-impl<W: Write + Send> KeptTable<W> {
-    pub(crate) fn new(
-        target: W,
-        schema: SchemaRef,
-        source: &ParquetMetaData,
-    ) -> Result<Self, ParquetError> {
-        let codec = source
-            .row_groups()
-            .first()
-            .and_then(|group| group.columns().first())
-            .map_or(Codec::UNCOMPRESSED, |column| column.compression());
-        let metadata = source.file_metadata().key_value_metadata().cloned();
-        // The writer adds the schema itself.
-        let metadata = metadata.map(|mut entries| {
-            entries.retain(|entry| entry.key != "ARROW:schema");
-            entries
-        });
-        let properties = WriterProperties::builder()
-            .set_compression(codec)
-            .set_key_value_metadata(metadata)
-            .build();
-        let writer = ArrowWriter::try_new(target, schema, Some(properties))?;
-        Ok(KeptTable { writer })
-    }
-
-    /// Writes kept rows.
-    pub(crate) fn write(&mut self, kept: &RecordBatch) -> Result<(), ParquetError> {
-        self.writer.write(kept)?;
-        if self.writer.in_progress_size() > ROW_GROUP {
-            self.writer.flush()?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn finish(self) -> Result<W, ParquetError> {
-        self.writer.into_inner()
-    }
-}
 
 /// Writes the tables of this program: similar pairs and signatures.
 pub(crate) struct ColumnWriter {

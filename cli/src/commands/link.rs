@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
+use simgpu::io::{FieldPath, FileFilter, Inputs, Naming, Quote};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching, Score};
 
 use super::execute;
 use crate::arguments::{
     Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
+    quote,
 };
 use crate::outputs::ReportArgument;
-use crate::streams::{is_stream, print, with_stdin};
+use crate::streams::{is_stream, print, read_file, with_stdin};
 use crate::terminal::Lines;
 use crate::{Usage, terminal};
 
@@ -76,6 +77,16 @@ pub struct Arguments {
         help_heading = "Input"
     )]
     pub delimiter: Option<u8>,
+
+    /// Character around fields of CSV or TSV that hold a delimiter or a line break, or none [default: " for CSV, none for TSV]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = quote,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub quote: Option<Quote>,
 
     /// Field with the id, which every record must have [default: id; unless every record has one, all ids are FILE:ROW]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
@@ -218,6 +229,7 @@ impl Arguments {
         let naming = Naming {
             format: self.format.format(),
             delimiter: self.delimiter,
+            quote: self.quote,
             hidden: false,
             filter: FileFilter::default(),
         };
@@ -233,8 +245,7 @@ impl Arguments {
         let equivalents = match &self.equivalents {
             None => Equivalents::default(),
             Some(path) => {
-                let text =
-                    std::fs::read_to_string(path).map_err(simgpu::Error::io("read", path))?;
+                let text = read_file(path)?;
                 Equivalents::parse(&text).map_err(|error| at(path, &error))?
             }
         };

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Inputs, NameFields, Naming, PairsFormat, RatingFields};
+use simgpu::io::{FieldPath, Inputs, NameFields, Naming, PairsFormat, Quote, RatingFields};
 use simgpu::jobs::{NamesFile, RatingsOutcome, RatingsRun, RatingsTask, Recommendees};
 use simgpu::ratings::{By, LEAST_LIKED, NeighbourTask, RatedAs, RecommendTask, Scale};
 
@@ -12,7 +12,7 @@ use super::execute;
 use super::pairs::with_output;
 use crate::arguments::{
     Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
-    whole_number,
+    quote, whole_number,
 };
 use crate::outputs::{Destination, OutputArguments};
 use crate::streams::with_stdin;
@@ -75,6 +75,16 @@ pub struct RatedArguments {
         help_heading = "Input"
     )]
     pub delimiter: Option<u8>,
+
+    /// Character around fields of CSV or TSV that hold a delimiter or a line break, or none [default: " for CSV, none for TSV]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        value_parser = quote,
+        allow_hyphen_values = true,
+        help_heading = "Input"
+    )]
+    pub quote: Option<Quote>,
 
     /// Field with the user: a string or an integer
     #[arg(
@@ -374,6 +384,7 @@ impl Arguments {
         let naming = Naming {
             format: self.rated.format.format(),
             delimiter: self.rated.delimiter,
+            quote: self.rated.quote,
             ..Naming::default()
         };
         let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?);

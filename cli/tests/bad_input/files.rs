@@ -93,6 +93,112 @@ fn bytes_after_a_stream_are_named() {
 }
 
 #[test]
+fn short_rests_of_a_stream_are_named() {
+    let place = Place::new();
+    let lines = json_lines([text(1, 200), text(2, 200)]);
+    for (name, kind, stream, magic) in [
+        ("in.jsonl.gz", "gzip", gzip(&lines), &b"\x1F\x8B\x08"[..]),
+        ("in.jsonl.zst", "zstd", zstd(&lines), b"\x28\xB5\x2F"),
+        ("in.jsonl.xz", "xz", xz(&lines), b"\xFD7zX"),
+        ("in.jsonl.bz2", "bzip2", bzip2(&lines), b"BZh9\x31"),
+    ] {
+        for rest in [&b"a"[..], b"abc", b"\n", b"<html>"] {
+            place.write(name, [&stream[..], rest].concat());
+            let says =
+                format!("{name}: bytes that are not {kind} follow the {kind} stream; cut them off");
+            every_command_refuses(&place, name, &[&says]);
+        }
+        for len in 1..=magic.len() {
+            place.write(name, [&stream[..], &magic[..len]].concat());
+            let says = format!("{name}: the {kind} stream is cut off");
+            every_command_refuses(&place, name, &[&says]);
+        }
+    }
+}
+
+#[test]
+fn zeros_around_gzip_members_are_skipped() {
+    let place = Place::new();
+    let lines = json_lines([text(1, 200), text(2, 200)]);
+    let (one, two) = (gzip(&lines[..100]), gzip(&lines[100..]));
+    for zeros in [1, 3, 512, 300_000] {
+        let zeros = vec![0; zeros];
+        place.write("in.jsonl.gz", [&one[..], &zeros, &two, &zeros].concat());
+        assert_eq!(place.dedup("in.jsonl.gz").kept("in.jsonl.gz"), lines);
+    }
+    place.write("in.jsonl.gz", [&one[..], &[0; 9], b"x"].concat());
+    let says = "in.jsonl.gz: bytes that are not gzip follow the gzip stream";
+    every_command_refuses(&place, "in.jsonl.gz", &[says]);
+}
+
+#[test]
+fn damage_is_named_before_its_records() {
+    let place = Place::new();
+    let lines = json_lines((0..3_000).map(|seed| text(seed, 20)));
+    let many = json_lines((0..40).map(|seed| text(seed, 20)));
+    for (name, kind, compress) in [
+        ("in.jsonl.gz", "gzip", gzip as fn(&[u8]) -> Vec<u8>),
+        ("in.jsonl.zst", "zstd", zstd),
+        ("in.jsonl.xz", "xz", xz),
+        ("in.jsonl.bz2", "bzip2", bzip2),
+    ] {
+        let whole = [compress(&many), compress(&lines)].concat();
+        for at in [2, 3, 4, 5].map(|part| whole.len() * part / 6) {
+            let mut damaged = whole.clone();
+            for byte in &mut damaged[at..at + 4] {
+                *byte ^= 0x5A;
+            }
+            place.write(name, damaged);
+            let says = format!("{name}: the {kind} stream is damaged");
+            for options in [
+                "",
+                "--on-bad-record skip",
+                "--format csv --text-field {\"text\":",
+            ] {
+                let run = place.run(&format!("dedup {name} -o out {options}"));
+                run.refused(1, &[&says, "get the file again"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_at_the_end_is_no_cut() {
+    let place = Place::new();
+    let lines = json_lines((0..300).map(|seed| text(seed, 20)));
+    for (name, kind, whole) in [
+        ("in.jsonl.gz", "gzip", gzip(&lines)),
+        ("in.jsonl.xz", "xz", xz(&lines)),
+        ("in.jsonl.bz2", "bzip2", bzip2(&lines)),
+    ] {
+        for bit in 0..64 {
+            let mut damaged = whole.clone();
+            let at = damaged.len() - 40 - bit / 8;
+            damaged[at] ^= 1 << (bit % 8);
+            place.write(name, damaged);
+            let run = place.run(&format!("compare {name} {name}"));
+            run.refused(1, &[&format!("{name}: the {kind} stream is damaged")]);
+        }
+    }
+}
+
+#[test]
+fn a_dictionary_of_zstd_is_asked_for() {
+    // A frame with the number of its dictionary, 7, and the size of its contents, and a block of three bytes.
+    let framed = b"\x28\xB5\x2F\xFD\x21\x07\x03\x19\0\0abc".to_vec();
+    let lines = json_lines([text(1, 200), text(2, 200)]);
+    let place = Place::new();
+    for bytes in [framed.clone(), [zstd(&lines), framed].concat()] {
+        place.write("in.jsonl.zst", bytes);
+        let phrases = [
+            "in.jsonl.zst: the zstd stream needs dictionary 7, ",
+            "; decompress it with zstd -d -D",
+        ];
+        every_command_refuses(&place, "in.jsonl.zst", &phrases);
+    }
+}
+
+#[test]
 fn an_empty_file_is_no_stream_or_table() {
     let place = Place::new();
     for (name, bytes, says) in [

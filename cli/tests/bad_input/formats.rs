@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::refusals::{every_command_refuses, leaves_no_output};
-use crate::support::{Place, gzip, json_lines, xz};
+use crate::support::{Place, bzip2, gzip, json_lines, xz};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/formats/fixtures");
@@ -73,7 +73,7 @@ fn other_compressions_and_archives_are_named() {
     ] {
         place.write(name, bytes);
         let says = format!("{name}: this is {what}, which is not read");
-        every_command_refuses(&place, name, &[&says, "unpack it"]);
+        every_command_refuses(&place, name, &[&says]);
     }
     let run = place.run_with_stdin("dedup - -o out", b"PK\x03\x04rest");
     run.refused(1, &["stdin: this is a zip archive"]);
@@ -380,4 +380,121 @@ fn delimiters_that_fit_nothing_are_refused() {
         let run = place.run(&format!("dedup {inputs} -o out"));
         run.refused(code, &["--delimiter", says]);
     }
+    for (inputs, says) in [
+        ("in.jsonl --quote '", "give it with CSV or TSV inputs only"),
+        ("in.csv --quote ,", "another character than the delimiter"),
+        (
+            "in.csv --quote ; --delimiter ;",
+            "another character than the delimiter",
+        ),
+        ("in.csv --quote ''", "one character of ASCII, or none"),
+    ] {
+        let run = place.run(&format!("dedup {inputs} -o out"));
+        run.refused(2, &["--quote", says]);
+    }
+}
+
+#[test]
+fn quoted_fields_of_tsv_need_a_quote() {
+    let place = Place::new();
+    place.write("in.tsv", "id\ttext\n1\t\"a\nb\"\n");
+    let says = "line 3 (row 1): the record has 1 field, and the header 2: if its fields are quoted, name the quote with --quote";
+    every_command_refuses(&place, "in.tsv", &[says]);
+    place.write("in.tsv", "\"id\"\t\"text\"\n1\t\"a\"\n");
+    let says = "or if its fields are quoted, name the quote with --quote";
+    every_command_refuses(&place, "in.tsv", &["there is no column \"text\"", says]);
+}
+
+#[test]
+fn containers_are_named_with_a_remedy() {
+    let place = Place::new();
+    let tar = [&[b'a'; 257][..], b"ustar\x0000", &[0; 600]].concat();
+    for (name, bytes, what, remedy) in [
+        (
+            "in.warc.gz",
+            gzip(b"WARC/1.0\r\n"),
+            "a WARC archive",
+            "trafilatura",
+        ),
+        (
+            "in.warc.wet.gz",
+            gzip(b"WARC/1.0\r\n"),
+            "a WARC archive",
+            "JSON Lines",
+        ),
+        (
+            "in.jsonl.gz",
+            gzip(b"WARC/1.0\r\n"),
+            "a WARC archive",
+            "JSON Lines",
+        ),
+        (
+            "in.avro",
+            b"Obj\x01".to_vec(),
+            "an Avro file",
+            "polars.read_avro",
+        ),
+        ("in.orc", b"ORC".to_vec(), "an ORC file", "pandas.read_orc"),
+        (
+            "in.tar",
+            tar.clone(),
+            "a tar archive",
+            "unpack it, and give its files",
+        ),
+        (
+            "in.txt",
+            tar.clone(),
+            "a tar archive",
+            "unpack it, and give its files",
+        ),
+        (
+            "in.tbz2",
+            bzip2(&tar),
+            "a tar archive",
+            "unpack it, and give its files",
+        ),
+        (
+            "in.db",
+            b"SQLite format 3\0".to_vec(),
+            "an SQLite database",
+            "sqlite3 -csv",
+        ),
+        (
+            "in.csv",
+            b"SQLite format 3\0".to_vec(),
+            "an SQLite database",
+            "sqlite3 -csv",
+        ),
+        (
+            "in.txt",
+            b"%PDF-1.7".to_vec(),
+            "a PDF document",
+            "pdftotext",
+        ),
+        (
+            "in.xlsx",
+            b"PK\x03\x04".to_vec(),
+            "an Excel sheet",
+            "save it as CSV",
+        ),
+        (
+            "in.parquet",
+            b"PARErest".to_vec(),
+            "an encrypted Parquet file",
+            "decrypt it",
+        ),
+        (
+            "in.xml.bz2",
+            bzip2(b"<mediawiki>"),
+            "an XML file",
+            "--format text",
+        ),
+    ] {
+        place.write(name, bytes);
+        let says = format!("{name}: this is {what}, which is not read; ");
+        let run = place.run(&format!("dedup {name} -o out"));
+        let run = run.refused(1, &[&says, remedy]);
+        assert!(!run.error().contains("compress it"), "{}", run.error());
+    }
+    leaves_no_output(&place);
 }

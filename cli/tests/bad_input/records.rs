@@ -37,6 +37,68 @@ fn a_missing_field_is_refused() {
 }
 
 #[test]
+fn a_missing_field_names_the_others() {
+    let place = Place::new();
+    for (record, options, says) in [
+        (
+            "{\"key\": 1, \"body\": \"x\"}",
+            "",
+            "there is no field \"text\"; its fields are \"key\", \"body\"; choose one with --text-field",
+        ),
+        ("{}", "", "there is no field \"text\"; it has no fields"),
+        (
+            "{\"meta\": {\"body\": \"x\"}}",
+            "--text-field meta.text",
+            "there is no field \"meta.text\"; of \"meta\", its field is \"body\"",
+        ),
+        (
+            "{\"text\": \"x\", \"key\": 1}",
+            "--id-field uid",
+            "there is no id field \"uid\"; its fields are \"text\", \"key\"; choose one with --id-field",
+        ),
+        (
+            "{\"words\": [1]}",
+            "--unit tokens",
+            "there is no field \"tokens\"; its field is \"words\"; choose one with --tokens-field",
+        ),
+    ] {
+        for (name, file) in [
+            ("in.jsonl", format!("{record}\n")),
+            ("in.json", format!("[{record}]")),
+        ] {
+            place.write(name, file);
+            every_command_refuses(&place, &format!("{name} {options}"), &[name, says]);
+        }
+    }
+}
+
+#[test]
+fn values_that_json_lacks_are_named() {
+    for (number, column) in [("NaN", 26), ("Infinity", 26), ("-Infinity", 26)] {
+        third_line_is_refused(
+            format!("{{\"text\": \"aé\", \"score\": {number}}}").as_bytes(),
+            &format!("invalid JSON: {number} at column {column} is no number of JSON; write null"),
+        );
+        third_line_is_refused(
+            format!("{{\"score\":[1,{number}], \"text\": \"a\"}}").as_bytes(),
+            &format!("invalid JSON: {number} at column 13 is no number of JSON; write null"),
+        );
+    }
+    let mark = "there is a byte order mark at column 1, as where files were joined";
+    third_line_is_refused("\u{FEFF}{\"text\": \"a\"}".as_bytes(), mark);
+    let place = Place::new();
+    place.write(
+        "in.json",
+        "[{\"text\": \"a\"},\n{\"text\":\n \"b\", \"x\": NaN}]",
+    );
+    let says = "invalid JSON: NaN at line 3 column 12 is no number of JSON";
+    every_command_refuses(&place, "in.json", &["in.json, line 2 (row 1)", says]);
+    place.write("in.csv", "\u{FEFF}id,text\n1,a\n\u{FEFF}2,b\n");
+    let says = "in.csv, line 3 (row 1): the record begins with a byte order mark";
+    every_command_refuses(&place, "in.csv", &[says]);
+}
+
+#[test]
 fn a_field_of_another_type_is_refused() {
     third_line_is_refused(
         br#"{"text": 3}"#,

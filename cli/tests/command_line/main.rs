@@ -10,6 +10,7 @@ mod clusters;
 mod compressed;
 mod dedup;
 mod messages;
+mod option_files;
 mod output_page;
 mod pairs;
 mod part_of_inputs;

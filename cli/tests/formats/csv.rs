@@ -72,6 +72,62 @@ fn a_delimiter_may_be_any_character() {
 }
 
 #[test]
+fn quotes_of_tsv_belong_to_fields() {
+    let (one, two) = (text(1, 20), text(2, 20));
+    let header = "\u{FEFF}id\tauthor\ttext\r\n";
+    let kept = [
+        format!("1\t\"x\t{one}\r\n"),
+        format!("2\ty\"\t\"\"\"{two}\n"),
+        format!("3\t\"\"\t{}\n", text(3, 20)),
+    ];
+    let repeat = format!("4\t\"\t{one}\n");
+    let place = Place::new();
+    place.write(
+        "in.tsv",
+        [header, &kept[0], &kept[1], &repeat, &kept[2]].concat(),
+    );
+    for verify in ["signature", "exact --hold-mib 0"] {
+        let results = place.dedup(&format!("in.tsv --verify {verify}"));
+        let expected = [header, &kept.concat()].concat();
+        assert_eq!(String::from_utf8(results.kept("in.tsv")).unwrap(), expected);
+        assert_eq!(
+            results.removals(),
+            [(json!(4), json!(1), json!("identical"))]
+        );
+    }
+}
+
+#[test]
+fn a_quote_may_be_any_character() {
+    let place = Place::new();
+    for (name, options, quote, delimiter) in [
+        ("in.csv", "", "\"", ","),
+        ("in.csv", "--quote '", "'", ","),
+        ("in.csv", "--quote | --delimiter tab", "|", "\t"),
+        ("in.tsv", "--quote \"", "\"", "\t"),
+        ("in.tsv", "--quote ~ --delimiter ;", "~", ";"),
+    ] {
+        let (one, two) = (text(1, 20), text(2, 20));
+        let row =
+            |text: &str| format!("x{delimiter}{quote}a{delimiter}{quote}{quote}b\n{text}{quote}\n");
+        let header = format!("id{delimiter}text\n");
+        place.write(
+            name,
+            [&header, &row(&one)[..], &row(&two), &row(&one)].concat(),
+        );
+        let results = place.dedup(&format!("{name} {options}"));
+        let kept = [&header, &row(&one)[..], &row(&two)].concat();
+        assert_eq!(results.kept(name), kept.into_bytes(), "{options}");
+    }
+    let (one, two) = (text(1, 20), text(2, 20));
+    let lines = format!("id,text\n1,\"{one}\n2,{two}\"\n3,\"{one}\n");
+    place.write("in.csv", &lines);
+    let results = place.dedup("in.csv --quote none");
+    let kept = lines.trim_end().rsplit_once('\n').unwrap().0;
+    assert_eq!(results.kept("in.csv"), format!("{kept}\n").into_bytes());
+}
+
+#[test]
 fn records_across_chunks_stay_whole() {
     // Records of many lengths, some longer than a chunk, with line breaks and quotes in them.
     let mut file = String::from("id,text,filler\n");

@@ -208,6 +208,38 @@ fn hidden_files_and_marks_are_left_out() {
 }
 
 #[test]
+fn a_saved_dataset_is_read() {
+    let place = Place::new();
+    let stream = std::fs::read(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/formats/fixtures/stream.arrows"),
+    );
+    let stream = stream.unwrap();
+    for split in ["train", "test"] {
+        place.write(&format!("set/{split}/data-00000-of-00001.arrow"), &stream);
+        place.write(
+            &format!("set/{split}/dataset_info.json"),
+            "{\n  \"features\": {}\n}",
+        );
+        place.write(
+            &format!("set/{split}/state.json"),
+            "{\n  \"_split\": null\n}",
+        );
+    }
+    place.write(
+        "set/dataset_dict.json",
+        "{\"splits\": [\"train\", \"test\"]}",
+    );
+    for inputs in ["set", "set/**/*"] {
+        assert_eq!(place.dedup(inputs).count("documents"), 18);
+    }
+    // A file of records may have such a name.
+    place.write("docs/state.json", own_and_shared(1));
+    assert_eq!(place.dedup("docs").count("documents"), 2);
+    assert_eq!(place.dedup("docs/state.json").count("documents"), 2);
+}
+
+#[test]
 fn text_on_stdin_needs_its_format() {
     let csv = format!("id,text\n1,{}\n2,{}\n", text(1, 20), text(1, 20));
     let place = Place::new();

@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 25] = [
     ("pandas.csv.bz2", ""),
     ("pyarrow.csv", ""),
     ("semicolon.csv", "--delimiter ;"),
-    ("pandas.tsv", ""),
+    ("pandas.tsv", "--quote \""),
     ("lz4.feather", ""),
     ("zstd.feather", ""),
     ("pandas.feather", ""),
@@ -141,7 +141,7 @@ fn kept_csv_keeps_its_bytes() {
         ("pandas.csv", "", ","),
         ("pandas.csv.xz", "", ","),
         ("pandas.csv.bz2", "", ","),
-        ("pandas.tsv", "", "\t"),
+        ("pandas.tsv", "--quote \"", "\t"),
         ("semicolon.csv", "--delimiter ;", ";"),
     ] {
         let stored = fixture(name);
@@ -229,7 +229,7 @@ fn stdin_may_be_any_of_them() {
         ("pandas.csv", "--format csv", "stdin.csv"),
         ("pandas.csv.xz", "--format csv", "stdin.csv.xz"),
         ("semicolon.csv", "--format csv --delimiter ;", "stdin.csv"),
-        ("pandas.tsv", "--format tsv", "stdin.tsv"),
+        ("pandas.tsv", "--format tsv --quote \"", "stdin.tsv"),
         ("lz4.feather", "", "stdin.arrow"),
         ("stream.arrows", "", "stdin.arrow"),
         ("dictionary.parquet", "", "stdin.parquet"),

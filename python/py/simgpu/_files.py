@@ -26,6 +26,8 @@ _INPUT = """
 _OPTIONS = """
     format: Format of the inputs; ``"auto"`` decides by the ending of each name.
     delimiter: Character between two fields of CSV or TSV; by default a comma or a tab.
+    quote: Character around fields of CSV or TSV that hold a delimiter or a line break, or
+        ``"none"``; by default ``"`` in CSV and none in TSV.
     hidden: Include files and folders whose names start with a dot.
     text_field: Field with the text, or several fields to join by line breaks. ``a.b`` is the field
         ``b`` of the object ``a``.
@@ -111,6 +113,7 @@ def dedup_files(
     *,
     format: Format = "auto",
     delimiter: str | None = None,
+    quote: str | None = None,
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
@@ -189,6 +192,7 @@ def pairs_files(
     *,
     format: Format = "auto",
     delimiter: str | None = None,
+    quote: str | None = None,
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
@@ -304,6 +308,7 @@ def sign_files(
     *,
     format: Format = "auto",
     delimiter: str | None = None,
+    quote: str | None = None,
     hidden: bool = False,
     text_field: str | Iterable[str] = "text",
     tokens_field: str | None = None,
@@ -355,6 +360,7 @@ def link_files(
     fields: str | Iterable[str],
     format: Format = "auto",
     delimiter: str | None = None,
+    quote: str | None = None,
     id_field: str | None = None,
     unique_ids: bool = False,
     on_bad_record: Literal["fail", "skip"] = "fail",
@@ -385,6 +391,8 @@ Args:
     fields: Fields to compare, one or several. ``a.b`` is the field ``b`` of the object ``a``.
     format: Format of the inputs; ``"auto"`` decides by the ending of each name.
     delimiter: Character between two fields of CSV or TSV; by default a comma or a tab.
+    quote: Character around fields of CSV or TSV that hold a delimiter or a line break, or
+        ``"none"``; by default ``"`` in CSV and none in TSV.
     id_field: Field with the id, which every record must have. By default ``id`` where every record
         has one, else all ids are ``FILE:ROW``.
     unique_ids: Fail if an id is missing, or occurs twice in one input.

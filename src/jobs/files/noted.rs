@@ -156,7 +156,7 @@ impl<'a> Noted<'a> {
             (Some(ids), Some(are_integers)) => ids.restore(are_integers),
             _ => places.ids = None,
         }
-        places.without_id = read.without_id;
+        places.without_id.clone_from(&read.without_id);
         if let Some(file) = places.files.get_mut(read.position.file) {
             (file.first_row, file.records) = read.current;
         }
@@ -207,7 +207,7 @@ impl<'a> Noted<'a> {
         Ok(RecordsRead {
             position: self.position,
             current: current.map_or((0, 0), |file| (file.first_row, file.records)),
-            without_id: self.places.without_id,
+            without_id: self.places.without_id.clone(),
             are_integers: ids.map(DocumentIds::flush).transpose()?,
         })
     }

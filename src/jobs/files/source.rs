@@ -287,6 +287,9 @@ impl Source for FileSource<'_> {
         places.count_repeated_ids(repeated, self.run.unique_ids)?;
         if is_first {
             self.warn_of_empty_files(&places.empty_files);
+            if let Some(warning) = places.warning_of_ids(&self.run.fields.id) {
+                self.run.progress.warn(&warning);
+            }
         }
         let warn = |message: &str| {
             if is_first {

@@ -114,6 +114,9 @@ impl RecordsFile {
     /// Warns of repeated ids, and of fields that no record has.
     pub(super) fn warn(&self, name: &str, fields: &RecordFields, progress: &dyn Progress) {
         warn_of_repeated_ids(progress, self.places.repeated_ids);
+        if let Some(warning) = self.places.warning_of_ids(&fields.id) {
+            progress.warn(&warning);
+        }
         if self.records.is_empty() {
             progress.warn(&format!("no records in {name}"));
             return;

@@ -1,0 +1,363 @@
+//! Writes the kept rows of a Parquet file in the form of that file: its schema, metadata, row groups, codecs and encodings.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use parquet::arrow::arrow_writer::{
+    ArrowColumnWriter, ArrowRowGroupWriterFactory, PageKey, PageStore, PageStoreArgs,
+    PageStoreFactory, compute_leaves,
+};
+use parquet::basic::{Encoding, LogicalType, TimeUnit, Type as Physical};
+use parquet::column::page::PageReader;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+
+use super::table::Groups;
+use crate::store::unnamed_file;
+
+/// Bytes of compressed pages of a row group that are held in memory. Further ones wait on disk.
+const HELD: usize = 64 << 20;
+
+/// The form of a Parquet file, which its kept rows get, too.
+#[derive(Clone, Debug)]
+pub(crate) struct ParquetForm {
+    /// The columns by their physical types.
+    rows: SchemaRef,
+    schema: TypePtr,
+    /// The metadata of the file, but for its schema.
+    metadata: Arc<ParquetMetaData>,
+    /// The form of its data pages, which is not that of the file: most files of version 2 have pages of version 1.
+    pages: WriterVersion,
+}
+
+impl ParquetForm {
+    /// The form of a file with this schema, of which `groups` are read by their physical types.
+    pub(super) fn of(file: &File, schema: TypePtr, groups: &Groups) -> Result<Self, ParquetError> {
+        let metadata = Arc::clone(groups.metadata());
+        let pages = version_of_pages(file, &metadata)?;
+        Ok(ParquetForm {
+            rows: Arc::clone(groups.schema()),
+            schema,
+            metadata,
+            pages,
+        })
+    }
+
+    /// The options of the file as a whole.
+    fn properties(&self) -> WriterProperties {
+        let file = self.metadata.file_metadata();
+        let groups = self.metadata.row_groups();
+        let has_offset_index =
+            |column: &ColumnChunkMetaData| column.offset_index_offset().is_some();
+        let has_index = groups
+            .iter()
+            .any(|g| g.columns().iter().any(has_offset_index));
+        let version = match file.version() {
+            ..=1 => WriterVersion::PARQUET_1_0,
+            _ => WriterVersion::PARQUET_2_0,
+        };
+        let sorting = groups
+            .first()
+            .and_then(|group| group.sorting_columns().cloned());
+        WriterProperties::builder()
+            .set_writer_version(version)
+            // With the Arrow schema as its writer stated it, of which this library may not know all types.
+            .set_key_value_metadata(file.key_value_metadata().cloned())
+            .set_sorting_columns(sorting)
+            .set_offset_index_disabled(!has_index)
+            .build()
+    }
+
+    /// The options of the columns of a row group.
+    fn properties_of(&self, group: &RowGroupMetaData) -> WriterProperties {
+        let builder = WriterProperties::builder().set_writer_version(self.pages);
+        let columns = group.columns().iter();
+        let builder = columns.fold(builder, |builder, column| {
+            let path = || column.column_path().clone();
+            let statistics = match column.statistics() {
+                _ if column.column_index_offset().is_some() => EnabledStatistics::Page,
+                Some(_) => EnabledStatistics::Chunk,
+                None => EnabledStatistics::None,
+            };
+            builder
+                .set_column_compression(path(), column.compression())
+                .set_column_dictionary_enabled(path(), has_dictionary(column))
+                .set_column_encoding(path(), encoding_of(column))
+                .set_column_statistics_enabled(path(), statistics)
+                .set_column_bloom_filter_enabled(path(), column.bloom_filter_offset().is_some())
+        });
+        builder.build()
+    }
+}
+
+fn has_dictionary(column: &ColumnChunkMetaData) -> bool {
+    let of_places = [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY];
+    column.dictionary_page_offset().is_some()
+        || column
+            .encodings()
+            .any(|encoding| of_places.contains(&encoding))
+}
+
+/// The encoding of the values of a column that are not in its dictionary. Those that a file states include the encodings of
+/// its levels and of its dictionary.
+fn encoding_of(column: &ColumnChunkMetaData) -> Encoding {
+    let fits = |encoding: &Encoding| match (encoding, column.column_type()) {
+        (Encoding::DELTA_BINARY_PACKED, Physical::INT32 | Physical::INT64)
+        | (Encoding::DELTA_LENGTH_BYTE_ARRAY, Physical::BYTE_ARRAY)
+        | (Encoding::DELTA_BYTE_ARRAY, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY) => {
+            true
+        }
+        (Encoding::BYTE_STREAM_SPLIT, kind) => !matches!(
+            kind,
+            Physical::BOOLEAN | Physical::INT96 | Physical::BYTE_ARRAY
+        ),
+        _ => false,
+    };
+    let is_plain = |encoding| encoding == Encoding::PLAIN;
+    match column.encodings().find(fits) {
+        Some(encoding) => encoding,
+        None if column.column_type() == Physical::BOOLEAN && !column.encodings().any(is_plain) => {
+            Encoding::RLE
+        }
+        None => Encoding::PLAIN,
+    }
+}
+
+/// The version of the data pages of a file, which is that of its first one.
+fn version_of_pages(
+    file: &File,
+    metadata: &ParquetMetaData,
+) -> Result<WriterVersion, ParquetError> {
+    let group = metadata
+        .row_groups()
+        .iter()
+        .find(|group| group.num_rows() > 0);
+    let column = group.and_then(|group| Some((group, group.columns().first()?)));
+    let Some((group, column)) = column else {
+        return Ok(WriterVersion::PARQUET_1_0);
+    };
+    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
+    let mut pages = SerializedPageReader::new(Arc::new(file.try_clone()?), column, rows, None)?;
+    while let Some(page) = pages.peek_next_page()? {
+        if page.is_dict {
+            pages.skip_next_page()?;
+            continue;
+        }
+        // The header of a page of version 1 does not state its rows.
+        return Ok(match page.num_rows {
+            Some(_) => WriterVersion::PARQUET_2_0,
+            None => WriterVersion::PARQUET_1_0,
+        });
+    }
+    Ok(WriterVersion::PARQUET_1_0)
+}
+
+/// The schema of the kept file: that of the input, but for times of 96 bits, which no writer should write.
+fn schema_to_write(column: &TypePtr) -> Result<TypePtr, ParquetError> {
+    let info = column.get_basic_info();
+    let id = info.has_id().then(|| info.id());
+    match &**column {
+        Type::PrimitiveType {
+            physical_type: Physical::INT96,
+            ..
+        } => Type::primitive_type_builder(column.name(), Physical::INT64)
+            .with_repetition(info.repetition())
+            .with_logical_type(Some(LogicalType::timestamp(false, TimeUnit::NANOS)))
+            .with_id(id)
+            .build()
+            .map(Arc::new),
+        Type::PrimitiveType { .. } => Ok(Arc::clone(column)),
+        Type::GroupType { fields, .. } => {
+            let written = fields.iter().map(schema_to_write);
+            let written: Vec<TypePtr> = written.collect::<Result<_, _>>()?;
+            if written
+                .iter()
+                .zip(fields)
+                .all(|(new, old)| Arc::ptr_eq(new, old))
+            {
+                return Ok(Arc::clone(column));
+            }
+            let group = Type::group_type_builder(column.name())
+                .with_fields(written)
+                .with_converted_type(info.converted_type())
+                .with_logical_type(info.logical_type_ref().cloned())
+                .with_id(id);
+            let group = match info.has_repetition() {
+                true => group.with_repetition(info.repetition()),
+                false => group,
+            };
+            group.build().map(Arc::new)
+        }
+    }
+}
+
+/// Writes kept rows in the form of their input. A row group holds the kept rows of a row group of the input; one of which
+/// no row is kept is left out.
+pub(crate) struct KeptTable<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    form: ParquetForm,
+    /// The folder for pages on disk.
+    folder: PathBuf,
+    /// The number of the current group in the input, and the writers of its columns.
+    group: Option<(usize, Vec<ArrowColumnWriter>)>,
+}
+
+impl<W: Write + Send> KeptTable<W> {
+    /// Begins the file. `folder` is for temporary files.
+    pub(crate) fn new(target: W, form: ParquetForm, folder: &Path) -> Result<Self, ParquetError> {
+        let schema = schema_to_write(&form.schema)?;
+        let properties = Arc::new(form.properties());
+        Ok(KeptTable {
+            file: SerializedFileWriter::new(target, schema, properties)?,
+            form,
+            folder: folder.to_owned(),
+            group: None,
+        })
+    }
+
+    /// Writes kept rows of a row group of the input. Groups come in order.
+    pub(crate) fn write(&mut self, group: usize, rows: &RecordBatch) -> Result<(), ParquetError> {
+        if self
+            .group
+            .as_ref()
+            .is_none_or(|(current, _)| *current != group)
+        {
+            self.finish_group()?;
+            self.group = Some((group, self.columns_of(group)?));
+        }
+        let writers = self.group.iter_mut().flat_map(|(_, writers)| writers);
+        let mut writers = writers;
+        for (field, column) in self.form.rows.fields().iter().zip(rows.columns()) {
+            for leaf in compute_leaves(field, column)? {
+                if let Some(writer) = writers.next() {
+                    writer.write(&leaf)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The writers of the columns of a row group, with the options of that group.
+    fn columns_of(&self, group: usize) -> Result<Vec<ArrowColumnWriter>, ParquetError> {
+        let properties = self.form.properties_of(self.form.metadata.row_group(group));
+        // A file has one set of options for all groups, and its version decides that of its pages.
+        let schema = self.file.schema_descr().root_schema_ptr();
+        let of_group = SerializedFileWriter::new(io::sink(), schema, Arc::new(properties))?;
+        ArrowRowGroupWriterFactory::new(&of_group, Arc::clone(&self.form.rows))
+            .with_page_store_factory(Arc::new(PagesOfGroup::new(self.folder.clone())))
+            .create_column_writers(group)
+    }
+
+    fn finish_group(&mut self) -> Result<(), ParquetError> {
+        let Some((_, columns)) = self.group.take() else {
+            return Ok(());
+        };
+        let mut group = self.file.next_row_group()?;
+        for column in columns {
+            column.close()?.append_to_row_group(&mut group)?;
+        }
+        group.close().map(drop)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<W, ParquetError> {
+        self.finish_group()?;
+        self.file.into_inner()
+    }
+}
+
+/// Where the compressed pages of a row group wait until all of its columns are complete: in memory, and beyond [`HELD`] on
+/// disk. The writer of a group of any size takes that much memory.
+#[derive(Clone, Debug)]
+struct PagesOfGroup(Arc<Mutex<Waiting>>);
+
+#[derive(Debug)]
+struct Waiting {
+    folder: PathBuf,
+    held: usize,
+    file: Option<File>,
+    written: u64,
+}
+
+impl PagesOfGroup {
+    fn new(folder: PathBuf) -> Self {
+        PagesOfGroup(Arc::new(Mutex::new(Waiting {
+            folder,
+            held: 0,
+            file: None,
+            written: 0,
+        })))
+    }
+}
+
+impl PageStoreFactory for PagesOfGroup {
+    fn create(&self, _: &PageStoreArgs<'_>) -> Result<Box<dyn PageStore>, ParquetError> {
+        Ok(Box::new(PagesOfColumn {
+            group: self.clone(),
+            pages: Vec::new(),
+        }))
+    }
+}
+
+/// The pages of a column, by their keys.
+struct PagesOfColumn {
+    group: PagesOfGroup,
+    pages: Vec<WaitingPage>,
+}
+
+enum WaitingPage {
+    Held(Bytes),
+    OnDisk { start: u64, bytes: usize },
+}
+
+impl PageStore for PagesOfColumn {
+    fn put(&mut self, page: Bytes) -> Result<PageKey, ParquetError> {
+        let mut group = self.group.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let group = &mut *group;
+        let waiting = if group.held + page.len() <= HELD {
+            group.held += page.len();
+            WaitingPage::Held(page)
+        } else {
+            let file = match &mut group.file {
+                Some(file) => file,
+                None => group.file.insert(unnamed_file(&group.folder)?),
+            };
+            let start = group.written;
+            file.seek(SeekFrom::Start(start))?;
+            file.write_all(&page)?;
+            group.written += page.len() as u64;
+            WaitingPage::OnDisk {
+                start,
+                bytes: page.len(),
+            }
+        };
+        self.pages.push(waiting);
+        Ok(PageKey::new(self.pages.len() as u64 - 1))
+    }
+
+    fn take(&mut self, key: PageKey) -> Result<Bytes, ParquetError> {
+        let gone = || ParquetError::General("a page is asked for that was not given".to_owned());
+        let place = usize::try_from(key.get()).map_err(|_| gone())?;
+        let page = self.pages.get_mut(place).ok_or_else(gone)?;
+        let empty = WaitingPage::Held(Bytes::new());
+        match std::mem::replace(page, empty) {
+            WaitingPage::Held(page) => Ok(page),
+            WaitingPage::OnDisk { start, bytes } => {
+                let group = self.group.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut file = group.file.as_ref().ok_or_else(gone)?;
+                let mut page = vec![0; bytes];
+                file.seek(SeekFrom::Start(start))?;
+                file.read_exact(&mut page)?;
+                Ok(page.into())
+            }
+        }
+    }
+}
