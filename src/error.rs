@@ -596,13 +596,23 @@ pub enum Unsupported {
     #[error("GPUs hash only windows of bytes; choose `unit=bytes`")]
     ShinglesNotOnDevices,
     /// The operating system did not start the threads.
-    #[error("cannot start {threads} threads: {reason}; give fewer `threads`")]
+    #[error("cannot start {}: {reason}; {}", crate::progress::counted((*threads).into(), "thread"), thread_remedy(*threads))]
     Threads {
         /// The requested number of threads.
         threads: u32,
         /// The error of the operating system.
         reason: String,
     },
+}
+
+/// What to do where threads cannot be started.
+fn thread_remedy(threads: u32) -> &'static str {
+    match threads {
+        0 | 1 => "raise the limit of processes of the user (ulimit -u) or of the container",
+        _ => {
+            "give fewer `threads`, or raise the limit of processes of the user (ulimit -u) or of the container"
+        }
+    }
 }
 
 /// The remedy for an error of the operating system.

@@ -10,11 +10,14 @@ use rayon::Scope;
 
 /// How far work may run ahead of the results that were passed on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ahead {
+pub(crate) struct Ahead<T> {
     /// The most results that wait for an earlier one, beside one per thread.
     pub(crate) waiting: usize,
     /// The most inputs open at a time; each thread opens one at most.
     pub(crate) inputs: usize,
+    /// As how many results an item counts, from when it is taken until its result is passed on: 1, or more for an item of
+    /// many times the usual size, so that few such items are in memory at a time.
+    pub(crate) weigh: fn(&T) -> usize,
 }
 
 /// Maps the items of all inputs on the threads of the current rayon pool, and passes the results to `each` in order,
@@ -30,7 +33,7 @@ pub(crate) struct Ahead {
 /// The first error of `map` or `each`, in order. Work in progress is completed, and the rest is dropped.
 pub(crate) fn map_in_order<I, T, E>(
     inputs: usize,
-    ahead: Ahead,
+    ahead: Ahead<I::Item>,
     open: impl Fn(usize) -> I + Sync,
     map: impl Fn(I::Item) -> Result<T, E> + Sync,
     mut each: impl FnMut(Option<T>) -> Result<(), E>,
@@ -52,6 +55,7 @@ where
             opened: 0,
             queued: 0,
             running: 0,
+            weight: 0,
             results: BTreeMap::new(),
             next: (0, 0),
             is_stopped: false,
@@ -131,9 +135,9 @@ impl Drop for SetOnDrop<'_> {
 /// How long the calling thread waits before it calls `each` again.
 const WAIT: Duration = Duration::from_millis(5);
 
-struct Work<I, T, O, M> {
+struct Work<I: Iterator, T, O, M> {
     inputs: usize,
-    ahead: Ahead,
+    ahead: Ahead<I::Item>,
     threads: usize,
     open: O,
     map: M,
@@ -151,8 +155,10 @@ struct State<I, T> {
     queued: usize,
     /// Jobs that were started and have not ended.
     running: usize,
-    /// The results that wait, by input and item; `None` is the end of the input.
-    results: BTreeMap<(usize, u64), Option<T>>,
+    /// The weight of all items that were taken, and whose results were not passed on.
+    weight: usize,
+    /// The results that wait, and their weights, by input and item; `None` is the end of the input.
+    results: BTreeMap<(usize, u64), (Option<T>, usize)>,
     /// The input and item of the result that comes next.
     next: (usize, u64),
     /// Whether nothing more is to be done, after an error or a panic.
@@ -172,7 +178,8 @@ impl<I, T> State<I, T> {
     /// The next result in order, if it is there.
     fn next_result(&mut self) -> Option<T> {
         loop {
-            let result = self.results.remove(&self.next)?;
+            let (result, weight) = self.results.remove(&self.next)?;
+            self.weight -= weight;
             self.next = match result {
                 Some(_) => (self.next.0, self.next.1 + 1),
                 None => (self.next.0 + 1, 0),
@@ -203,6 +210,7 @@ where
                 return;
             };
             state.running += 1;
+            state.weight += 1;
             state.queued += 1;
             scope.spawn(move |scope| self.run_job(scope, number, input));
             self.changed.notify_all();
@@ -211,7 +219,7 @@ where
 
     /// The earliest input that may be read now, with its number; `None` if it is to be opened.
     fn choose(&self, state: &mut State<I, T>) -> Option<(usize, Option<I>)> {
-        let has_room = state.running + state.results.len() < self.ahead.waiting + self.threads;
+        let has_room = state.weight < self.ahead.waiting + self.threads;
         let next = state.next;
         // The result that all others wait for needs no room.
         let may_be_taken = |open: &&mut Open<I>| has_room || (open.number, open.taken) == next;
@@ -257,9 +265,12 @@ where
         } else {
             state.open.remove(at);
         }
+        let mut weight = 1;
         let result = match item {
             None => None,
             Some(item) => {
+                weight = (self.ahead.weigh)(&item).max(1);
+                state.weight += weight - 1;
                 self.start_jobs(scope, &mut state);
                 drop(state);
                 let result = (self.map)(item);
@@ -268,7 +279,7 @@ where
             }
         };
         state.running -= 1;
-        state.results.insert(place, result);
+        state.results.insert(place, (result, weight));
         self.start_jobs(scope, &mut state);
         drop(state);
         self.changed.notify_all();
@@ -315,9 +326,10 @@ mod tests {
 
     use super::*;
 
-    const AHEAD: Ahead = Ahead {
+    const AHEAD: Ahead<(usize, usize)> = Ahead {
         waiting: 4,
         inputs: usize::MAX,
+        weigh: |_| 1,
     };
 
     fn on_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
@@ -336,7 +348,11 @@ mod tests {
         for threads in [1, 2, 5] {
             for waiting in [0, 3, 100] {
                 for inputs in [1, 2, usize::MAX] {
-                    let ahead = Ahead { waiting, inputs };
+                    let ahead = Ahead {
+                        waiting,
+                        inputs,
+                        ..AHEAD
+                    };
                     let mut results = Vec::new();
                     let done = on_threads(threads, || {
                         let map = |item: (usize, usize)| {
@@ -423,6 +439,43 @@ mod tests {
         };
         let taken = on_threads(3, || map_in_order(1_000, AHEAD, open, map, |_| Ok(())));
         assert!(taken.unwrap_err() <= AHEAD.waiting + 3);
+    }
+
+    #[test]
+    fn few_heavy_items_are_in_memory() {
+        // Items of three times what may wait, between others.
+        let heavy = |item: &(usize, usize)| if item.0 % 3 == 0 { 12 } else { 1 };
+        for threads in [1, 4] {
+            let (held, most) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+            let open = |input| {
+                open(input).inspect(|item: &(usize, usize)| {
+                    let all = held.fetch_add(heavy(item), Ordering::SeqCst) + heavy(item);
+                    most.fetch_max(all, Ordering::SeqCst);
+                })
+            };
+            let ahead = Ahead {
+                weigh: |item: &(usize, usize)| if item.0 % 3 == 0 { 12 } else { 1 },
+                ..AHEAD
+            };
+            let mut passed_on = 0;
+            let map = |item| {
+                thread::sleep(Duration::from_micros(100));
+                Ok::<_, ()>(item)
+            };
+            let done = on_threads(threads, || {
+                map_in_order(13, ahead, open, map, |result| {
+                    for item in result {
+                        held.fetch_sub(heavy(&item), Ordering::SeqCst);
+                        passed_on += 1;
+                    }
+                    Ok(())
+                })
+            });
+            assert_eq!((done, passed_on), (Ok(()), 12 * 13 / 2));
+            // Each thread may take an item before the weight of the others is known, and the next one is always taken.
+            let bound = AHEAD.waiting + 12 * (threads + 1);
+            assert!(most.load(Ordering::SeqCst) <= bound, "{most:?}");
+        }
     }
 
     #[test]

@@ -286,7 +286,7 @@ impl InputArguments {
                 exclude: globs("exclude", &self.exclude)?,
             },
         };
-        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
+        Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }
 
     /// Refuses a field that the command would not read.

@@ -29,7 +29,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use commands::devices;
 use commands::{
     bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
-    tune,
+    start_threads, tune,
 };
 use parameters::with_flags;
 pub use terminal::Lines;
@@ -165,6 +165,11 @@ fn print_parsing(error: &clap::Error) -> u8 {
 /// # Errors
 /// A usage error, or any failure of the command.
 pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
+    if let Command::Bench(_) | Command::Tune(_) | Command::Compare(_) | Command::Selftest(_) =
+        cli.command
+    {
+        start_threads()?;
+    }
     match cli.command {
         Command::Dedup(arguments) => dedup::run(&arguments, command),
         Command::Pairs(arguments) => pairs::run(&arguments, command),

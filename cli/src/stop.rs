@@ -9,6 +9,8 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::commands::no_threads;
+
 /// How long a run has to stop before a second signal ends the process. A terminal and the program that started the run
 /// may both send it a signal, so that two follow each other at once.
 const GRACE: Duration = Duration::from_secs(1);
@@ -84,7 +86,8 @@ impl std::fmt::Display for Signal {
 static RECEIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
 /// Makes signals stop the run instead of ending the process.
-pub(crate) fn listen() -> std::io::Result<()> {
+pub(crate) fn listen() -> simgpu::Result<()> {
+    let failed = || simgpu::Error::io("listen for", "signals");
     let received = RECEIVED.get_or_init(Arc::default);
     let is_second = Arc::new(AtomicBool::new(false));
     for signal in Signal::ALL.iter().filter(|signal| !signal.is_left_alone()) {
@@ -93,18 +96,19 @@ pub(crate) fn listen() -> std::io::Result<()> {
             number,
             signal.exit_code().into(),
             Arc::clone(&is_second),
-        )?;
+        )
+        .map_err(failed())?;
         let value = usize::try_from(number).unwrap_or_default();
-        flag::register_usize(number, Arc::clone(received), value)?;
+        flag::register_usize(number, Arc::clone(received), value).map_err(failed())?;
     }
-    thread::spawn(move || {
+    let waiting = thread::Builder::new().spawn(move || {
         while received.load(Ordering::Relaxed) == 0 {
             thread::sleep(PATIENCE);
         }
         thread::sleep(GRACE);
         is_second.store(true, Ordering::Relaxed);
     });
-    Ok(())
+    waiting.map(drop).map_err(|error| no_threads(1, &error))
 }
 
 /// The signal received, if any.

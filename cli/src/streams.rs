@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use simgpu::io::{Inputs, read_text};
 
+use crate::commands::no_threads;
+
 /// Bytes per read.
 const BLOCK: usize = 1 << 18;
 
@@ -29,12 +31,11 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> simgpu::Result<()> {
 }
 
 /// Connects stdin to inputs that name it.
-pub(crate) fn with_stdin(inputs: Inputs) -> Inputs {
-    if inputs.names_stream() {
-        inputs.with_stream(Stdin::open())
-    } else {
-        inputs
-    }
+pub(crate) fn with_stdin(inputs: Inputs) -> simgpu::Result<Inputs> {
+    Ok(match inputs.names_stream() {
+        true => inputs.with_stream(Stdin::open()?),
+        false => inputs,
+    })
 }
 
 /// Reads one text from a file, or from stdin if its name is `-`.
@@ -60,9 +61,9 @@ struct Stdin {
 }
 
 impl Stdin {
-    fn open() -> Self {
+    fn open() -> simgpu::Result<Self> {
         let (sender, blocks) = sync_channel(4);
-        thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             let mut stdin = io::stdin().lock();
             loop {
                 let mut block = vec![0; BLOCK];
@@ -76,11 +77,12 @@ impl Stdin {
                 }
             }
         });
-        Stdin {
+        reader.map_err(|error| no_threads(1, &error))?;
+        Ok(Stdin {
             blocks,
             block: Vec::new(),
             read: 0,
-        }
+        })
     }
 }
 

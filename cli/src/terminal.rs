@@ -81,9 +81,16 @@ impl Progress for Terminal {
             return;
         };
         self.end_stage();
-        let style =
-            ProgressStyle::with_template("{prefix:>10} {bar:30} {percent:>3}%  {msg}{eta} left");
-        let bar = ProgressBar::new(total).with_prefix(name);
+        // A stream has no known length, so neither a share nor an end to foretell.
+        let (bar, template) = match total {
+            0 => (ProgressBar::no_length(), "{prefix:>10}  {msg}"),
+            _ => (
+                ProgressBar::new(total),
+                "{prefix:>10} {bar:30} {percent:>3}%  {msg}{eta} left",
+            ),
+        };
+        let bar = bar.with_prefix(name);
+        let style = ProgressStyle::with_template(template);
         if let Ok(style) = style {
             bar.set_style(style);
         }
@@ -111,6 +118,10 @@ impl Progress for Terminal {
                 rounded(documents as f64 / elapsed_s),
                 rate(bytes, elapsed_s)
             ));
+        } else if stage.bar.length().is_none() {
+            let elapsed_s = stage.start.elapsed().as_secs_f64();
+            let (read, rate) = (size(bytes), rate(bytes, elapsed_s));
+            stage.bar.set_message(format!("{read} read, {rate}"));
         }
         ControlFlow::Continue(())
     }
@@ -491,6 +502,22 @@ fn peak_memory(lines: &mut Lines) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unknown_lengths_show_no_share() {
+        let terminal = Terminal {
+            quiet: false,
+            stage: Some(Mutex::new(Stage {
+                bar: ProgressBar::hidden(),
+                start: Instant::now(),
+            })),
+        };
+        terminal.begin("copy", 0);
+        assert!(terminal.advance(3_000_000, 0, 3_000_000).is_continue());
+        let stage = terminal.stage.as_ref().unwrap().lock().unwrap();
+        assert_eq!(stage.bar.length(), None);
+        assert!(stage.bar.message().starts_with("3.00 MB read, "));
+    }
 
     #[test]
     fn units_follow_the_magnitude() {

@@ -308,7 +308,17 @@ fn another_run_does_not_go_on() {
     let mut changed = place.read("in/d.jsonl.zst");
     changed.extend(zstd(b"{\"id\": 1, \"text\": \"another\"}\n"));
     place.write("in/d.jsonl.zst", changed);
-    place.run(STOPPED).refused(1, &["d.jsonl.zst has changed"]);
+    let error = place.run(STOPPED);
+    let error = error.refused(
+        1,
+        &["d.jsonl.zst has changed; pass --restart to discard that run"],
+    );
+    // With another file, the stopped run cannot be repeated.
+    assert!(
+        !error.stderr.contains("repeat that run"),
+        "{}",
+        error.stderr
+    );
     let anew = place.run(&format!("{STOPPED} --restart")).succeeded();
     assert!(!anew.stderr.contains("going on"), "{}", anew.stderr);
     place

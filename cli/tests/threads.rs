@@ -152,3 +152,65 @@ fn as_many_threads_work_as_stated() {
         assert_eq!(workers.0.lock().unwrap().len(), threads);
     }
 }
+
+/// Runs the command as a user who may start no thread; `None` if this machine cannot.
+#[cfg(target_os = "linux")]
+fn run_without_threads(place: &Place, arguments: &str) -> Option<(Option<i32>, String)> {
+    use std::process::{Command, Stdio};
+    // Limits do not hold for root. No other process has this user.
+    const USER: &str = "--reuid=64321";
+    let limit = ["prlimit", "--nproc=1:1", "setpriv", USER, "--clear-groups"];
+    let started = |program: &[&str], arguments: &str| {
+        Command::new(limit[0])
+            .args(&limit[1..])
+            .args(program)
+            .args(arguments.split_whitespace())
+            .current_dir(place.path(""))
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .output()
+    };
+    // Without the programs, or without the right to become another user or to reach this one's programs.
+    let is_possible = started(&[support::SIMGPU, "--version"], "");
+    if !is_possible.is_ok_and(|output| output.status.success()) {
+        return None;
+    }
+    let output = started(&[support::SIMGPU], arguments).unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    Some((output.status.code(), stderr))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_threads_every_command_says_so() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_texts(["one two three", "four five six"]);
+    place.write("a.txt", "one two");
+    set_permissions(place.path(""), Permissions::from_mode(0o777)).unwrap();
+    for arguments in [
+        "dedup in.jsonl -o out",
+        "dedup in.jsonl -o out --threads 1",
+        "dedup - --format jsonl -o out --threads 1",
+        "pairs in.jsonl -o pairs.csv",
+        "sign in.jsonl -o out.npy",
+        "link in.jsonl --fields text -o out --threads 1",
+        "ratings in.jsonl -o out.csv",
+        "compare a.txt a.txt",
+        "tune --bytes 1MB --documents 1000",
+        "bench --quick --results bench",
+        "selftest",
+    ] {
+        let Some((code, stderr)) = run_without_threads(&place, arguments) else {
+            eprintln!("skipped: cannot become another user");
+            return;
+        };
+        assert!(!stderr.contains("panicked"), "{arguments}: {stderr}");
+        assert_eq!(code, Some(1), "{arguments}: {stderr}");
+        let says = ["cannot start", "thread", "raise the limit of processes"];
+        assert!(
+            says.iter().all(|says| stderr.contains(says)),
+            "{arguments}: {stderr}"
+        );
+    }
+}

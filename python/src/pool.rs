@@ -14,10 +14,11 @@ use std::time::Duration;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use simgpu::error::{Error, Unsupported};
 use simgpu::progress::Progress;
 use simgpu_cli::arguments::{THREADS_PER_CORE, cores};
 
-use crate::errors::{OrRaise, of_panic, parameter_error};
+use crate::errors::{OrRaise, of_panic, parameter_error, spelled};
 use crate::progress::{Display, Watched};
 
 /// How often a caller looks for signals and shows progress.
@@ -92,8 +93,10 @@ fn pool_of(py: Python<'_>, threads: usize) -> PyResult<&'static ThreadPool> {
     }
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.map_err(|error| {
-        let message = format!("cannot start {threads} threads: {error}; give fewer threads");
-        parameter_error(py, message)
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let reason = error.to_string();
+        let error = Error::Unsupported(Unsupported::Threads { threads, reason });
+        parameter_error(py, spelled(&error.to_string()))
     })?;
     let made: &'static Owned = Box::leak(Box::new(Owned {
         process,

@@ -213,7 +213,7 @@ def test_identical_documents_do_not_depend_on_batches(rows):
         records.append((digest, place, rng.randrange(4)))
     records.sort()
     schema = _divided.schema_of(_divided.SIGNED)
-    columns = [(place, digest, length, digest, b"") for digest, place, length in records]
+    columns = [(place, digest, length, digest, b"", 0) for digest, place, length in records]
     table = pa.Table.from_pylist(
         [dict(zip(schema.names, row, strict=True)) for row in columns], schema
     )
@@ -242,8 +242,28 @@ def test_bad_records_are_named_or_counted():
         list(_divided.Sign(plan_of(record="doc"))([batch.slice(2)]))
     skipping = _divided.Sign(plan_of(skips=True))
     signed = collected(skipping, [batch, batch.slice(2)], _divided.SIGNED)
-    assert signed["length"].to_pylist().count(None) == 3
-    assert [place for place in signed["place"].to_pylist() if place is not None] == [4]
+    places, lengths = signed["place"].to_pylist(), signed["length"].to_pylist()
+    # Two records have no text, and another one no place.
+    assert list(zip(places, lengths)).count((None, None)) == 2
+    assert list(zip(places, lengths)).count((None, 1)) == 1
+    assert [place for place in places if place is not None] == [4]
+    batch = batch.append_column("hash", pa.array([7, 8, 9]))
+    assert collected(skipping, [batch], _divided.SIGNED)["hash"].to_pylist() == [8, 9, 7]
+
+
+def test_fields_of_structs_are_columns():
+    doc = pa.array([{"text": "a", "in": {"id": 1}}, None])
+    table = pa.table({"doc": doc, "x.y": ["b", "c"]})
+    names, kinds = table.schema.names, table.schema.types
+    for name, values, kind in [
+        ("x.y", ["b", "c"], pa.string()),
+        ("doc.text", ["a", None], pa.string()),
+        ("doc.in.id", [1, None], pa.int64()),
+    ]:
+        assert _divided.column_named(table, name).to_pylist() == values
+        assert _divided.kind_named(names, kinds, name) == kind
+    for name in ("x", "doc.id", "doc.text.x", "doc.in.x", ""):
+        assert _divided.kind_named(names, kinds, name) is None
 
 
 @pytest.mark.parametrize("rows", [1, 4])
@@ -290,6 +310,8 @@ def test_lost_documents_are_a_defect():
     assert report["cluster_sizes"] == {1: 2, 2: 1}
     with pytest.raises(DefectError, match="5 records came, but 2 are kept, 1 removed and 1 skipped"):
         _divided.add_clusters(report, 2, 1, [(1, 1)])
+    report["counts"]["without_place"] = 1
+    _divided.add_clusters(report, 2, 1, [(1, 1)])
 
 
 def test_records_of_other_parameters_are_refused():

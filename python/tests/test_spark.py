@@ -187,13 +187,86 @@ def test_bad_records_fail_or_are_counted(session, tmp_path):
     folder = str(tmp_path / "skips")
     found = dedup(df, **arguments, on_bad_record="skip", checkpoint_dir=folder)
     counts = found.report["counts"]
-    names = ("documents", "kept", "removed", "skipped")
-    assert [counts[name] for name in names] == [4, 1, 1, 2]
+    names = ("documents", "kept", "removed", "skipped", "without_place")
+    assert [counts[name] for name in names] == [4, 1, 1, 1, 1]
     assert [row["doc"] for row in found.kept.collect()] == [0]
     for name, repeated in [("int", 7), ("string", "x")]:
         df = session.createDataFrame([(repeated, "a"), (repeated, "b")], f"doc {name}, body string")
         with pytest.raises(InputError, match="records have doc '?(7|x)"):
             dedup(df, **arguments, checkpoint_dir=str(tmp_path / name))
+
+
+def test_nulls_are_counted_as_the_command_does(session, tmp_path):
+    texts = corpus(60)
+    ids = [None if row % 7 == 3 else row for row in range(60)]
+    rows = [(ids[row], None if row % 5 == 0 else texts[row]) for row in range(60)]
+    lines = [json.dumps({"id": key, "text": text}) + "\n" for key, text in rows]
+    (tmp_path / "in.jsonl").write_text("".join(lines), encoding="utf-8")
+    expected = simgpu.dedup_files(
+        tmp_path / "in.jsonl", tmp_path / "out", on_bad_record="skip", candidates="lsh"
+    )
+    folder = str(tmp_path / "nulls")
+    df = session.createDataFrame(rows, "doc bigint, body string")
+    found = dedup(df, id="doc", text="body", on_bad_record="skip", checkpoint_dir=folder)
+    counts = found.report["counts"]
+    assert counts["skipped"] == expected.counts["skipped"] == 12
+    # A record without an id has a place where a column gives one.
+    assert counts["without_place"] == 7
+    df = session.createDataFrame(
+        [(place, *row) for place, row in enumerate(rows)], "place int, doc bigint, body string"
+    )
+    arguments = {"id": "doc", "text": "body", "order": "place", "on_bad_record": "skip"}
+    found = dedup(df, **arguments, checkpoint_dir=str(tmp_path / "placed"))
+    counts = {name: found.report["counts"][name] for name in ("documents", "kept", "removed", "skipped")}
+    assert counts == {name: expected.counts[name] for name in counts}
+    assert "without_place" not in found.report["counts"]
+
+
+def test_other_texts_are_no_run_to_resume(session, tmp_path):
+    texts = corpus(100)
+    arguments = {"id": "doc", "text": "body", "checkpoint_dir": str(tmp_path / "run")}
+    first = dedup(frame(session, texts), **arguments)
+    # The same records in another order, and in other parts.
+    backwards = frame(session, texts[::-1], list(range(100))[::-1]).repartition(7)
+    assert dedup(backwards, **arguments).report["counts"] == first.report["counts"]
+    changed = [*texts[:50], texts[50] + " and more", *texts[51:]]
+    swapped = [texts[1], texts[0], *texts[2:]]
+    for other in (changed, swapped, [*texts[:99], None]):
+        with pytest.raises(ParameterError, match="a run over other texts with the same ids; give"):
+            dedup(frame(session, other), **arguments, on_bad_record="fail")
+
+
+@pytest.mark.parametrize("key", ["number", "name"])
+def test_fields_of_structs_are_named_by_dots(session, tmp_path, key):
+    texts = many(300)
+    ids = list(range(300)) if key == "number" else [f"{row:03}" for row in range(300)]
+    expected, rows = in_memory(texts, ids)
+    nested = frame(session, texts, ids).selectExpr(
+        "struct(struct(doc as id) as meta, body as text) as doc", "1 as other"
+    )
+    found = dedup(nested, id="doc.meta.id", text="doc.text", checkpoint_dir=str(tmp_path / key))
+    assert as_in_memory(found) == rows
+    kept = {row["doc"]["meta"]["id"] for row in found.kept.collect()}
+    assert kept == set(ids) - {row[0] for row in rows}
+    signed = sign(nested, id="doc.meta.id", text="doc.text").count()
+    assert signed == band_keys(nested, id="doc.meta.id", text="doc.text").groupBy("id").count().count()
+    for wrong in ("doc.body", "doc.text.x", "doc.meta"):
+        with pytest.raises(ParameterError, match=r"no column 'doc\.|'doc.meta' has the type"):
+            dedup(nested, id="doc.meta.id", text=wrong, checkpoint_dir=str(tmp_path / "none"))
+    with pytest.raises(ParameterError, match="give one of doc.meta.id, doc.text, other"):
+        dedup(nested, id="id", text="doc.text", checkpoint_dir=str(tmp_path / "none"))
+
+
+def test_automatic_partitions_follow_the_documents():
+    from simgpu.spark import _partitions
+
+    class Session:
+        def __init__(self, partitions):
+            self.conf = {"spark.sql.shuffle.partitions": partitions}
+
+    assert _partitions(Session("17"), 10**9) == 17
+    assert _partitions(Session("auto"), 10**9) == 2_000
+    assert _partitions(Session("auto"), 5) == 200
 
 
 def test_bad_arguments_are_refused(session, tmp_path):
@@ -205,7 +278,8 @@ def test_bad_arguments_are_refused(session, tmp_path):
         ({"order": "number"}, "'number' has the type double; give whole numbers, strings or dates"),
         ({"shingling": "tokens"}, "texts are strings, so choose another unit"),
         ({"partitions": 0}, "partitions is 0; give a whole number from 1 on"),
-        ({"checkpoint_dir": ""}, "checkpoint_dir is empty"),
+        ({"checkpoint_dir": ""}, "checkpoint_dir is missing; give a new folder"),
+        ({"checkpoint_dir": None}, "checkpoint_dir is missing; give a new folder"),
         ({"on_bad_record": "list"}, "choose one of fail, skip"),
     ]:
         with pytest.raises(ParameterError, match=message):

@@ -25,6 +25,9 @@ pub(crate) struct Chunk {
     pub(crate) contents: Contents,
 }
 
+/// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
+pub(super) const CHUNK: usize = 1 << 20;
+
 /// Rows of a table in memory that a thread parses at a time.
 const ROWS: usize = 1 << 16;
 
@@ -144,6 +147,11 @@ impl Chunk {
             Contents::Records(records) => records.bytes.len(),
             Contents::Rows { bytes, .. } => *bytes,
         }
+    }
+
+    /// How many chunks of the usual size have this size.
+    pub(crate) fn weight(&self) -> usize {
+        self.bytes().div_ceil(CHUNK)
     }
 
     /// Whether the chunk holds all bytes of its part of the file. Rows of a table may lack columns.

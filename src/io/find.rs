@@ -1,11 +1,16 @@
 //! Finds files by name, in folders and by globs.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-use super::format::{is_hidden, is_marker, is_note_of_dataset};
+use glob::{MatchOptions, Pattern};
+use walkdir::WalkDir;
+
+use super::format::{Format, is_description, is_hidden, is_marker, is_note_of_dataset};
 use super::globs::FileFilter;
+use super::not_read::{NotRead, Several};
 use crate::error::{Error, Result};
 
 /// The files found so far.
@@ -13,29 +18,40 @@ use crate::error::{Error, Result};
 pub(super) struct Found {
     /// The given path of each file, and its absolute path without `..`.
     pub(super) files: Vec<(PathBuf, PathBuf)>,
-    seen: HashSet<PathBuf>,
     pub(super) parents: Vec<PathBuf>,
-    pub(super) repeated: Vec<PathBuf>,
+    pub(super) not_read: NotRead,
+    /// Whether each file, by its real path, was given more than once.
+    seen: HashMap<PathBuf, bool>,
+    /// The format of all files, if it was given.
+    format: Option<Format>,
     /// Whether folders and globs include hidden files.
     hidden: bool,
     /// Which of their files to take.
     filter: FileFilter,
 }
 
-/// A part of a glob that names hidden files or marks: what it spells out is included.
-struct Spelled(glob::Pattern);
+/// What to look for below a folder.
+struct Search<'a> {
+    /// The folder; empty for the current one, which the paths of files then do not name.
+    root: &'a Path,
+    /// The folders that lie above a file at most, the root included.
+    depth: usize,
+    /// Whether to look at a file or folder of this name, so many folders deep.
+    enters: &'a dyn Fn(usize, &OsStr) -> bool,
+    /// Whether a path is one of a file that is searched for.
+    fits: &'a dyn Fn(&Path) -> bool,
+    /// The start of paths that the filter does not see.
+    unseen: &'a Path,
+}
 
-impl Spelled {
-    fn of(part: Component) -> Option<Self> {
-        let part = part.as_os_str().to_str()?;
-        let spells = is_left_out(OsStr::new(part), false);
-        let pattern = glob::Pattern::new(part).ok()?;
-        spells.then_some(Spelled(pattern))
-    }
-
-    fn includes(&self, name: &OsStr) -> bool {
-        name.to_str().is_some_and(|name| self.0.matches(name))
-    }
+/// What a search found.
+#[derive(Default)]
+struct Hits {
+    files: Vec<PathBuf>,
+    /// Whether the filter left out a file or a link.
+    left_out: bool,
+    /// Whether links were skipped.
+    has_links: bool,
 }
 
 /// Whether a folder or a glob leaves out a file or folder of this name.
@@ -45,8 +61,9 @@ fn is_left_out(name: &OsStr, hidden: bool) -> bool {
 }
 
 impl Found {
-    pub(super) fn new(hidden: bool, filter: FileFilter) -> Self {
+    pub(super) fn new(format: Option<Format>, hidden: bool, filter: FileFilter) -> Self {
         Found {
+            format,
             hidden,
             filter,
             ..Found::default()
@@ -77,69 +94,51 @@ impl Found {
         }
         // Reading a file twice, by another name or a link, would make each document a duplicate of itself.
         let identity = named.canonicalize().map_err(Error::io("open", &named))?;
-        if self.seen.insert(identity) {
-            self.files.push((named, path));
-            self.parents.push(parent);
-        } else {
-            self.repeated.push(named);
+        match self.seen.get_mut(&identity) {
+            None => {
+                self.seen.insert(identity, false);
+                self.files.push((named, path));
+                self.parents.push(parent);
+            }
+            Some(is_repeated) => {
+                if !std::mem::replace(is_repeated, true) {
+                    Several::add(&mut self.not_read.repeated_files, &named);
+                }
+            }
         }
         Ok(())
     }
 
-    /// Whether to take a file of a folder or glob. Sets `left_out` if not.
-    fn takes(&self, name: &Path, left_out: &mut bool) -> bool {
-        let name = name.to_string_lossy();
-        let takes = if cfg!(windows) {
-            self.filter.accepts(&name.replace('\\', "/"))
-        } else {
-            self.filter.accepts(&name)
-        };
-        *left_out |= !takes;
-        takes
-    }
-
     pub(super) fn folder(&mut self, folder: &Path) -> Result<()> {
-        let absolute_folder = absolute(folder)?;
-        let before = self.files.len() + self.repeated.len();
-        let mut left_out = false;
-        let walk = walkdir::WalkDir::new(folder)
-            .follow_links(true)
-            .sort_by_file_name()
-            .into_iter();
         let hidden = self.hidden;
-        let walk = walk
-            .filter_entry(|entry| entry.depth() == 0 || !is_left_out(entry.file_name(), hidden));
-        for entry in walk {
-            let entry = entry.map_err(|error| Error::Input {
-                path: error.path().unwrap_or(folder).to_owned(),
-                problem: match error.io_error() {
-                    Some(io) => io.to_string(),
-                    None => "its links form a cycle".to_owned(),
-                },
-                remedy: "make it readable, or give its files one by one".to_owned(),
-            })?;
-            let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
-            if entry.file_type().is_file()
-                && !is_note_of_dataset(entry.path())
-                && self.takes(name, &mut left_out)
-            {
-                self.file(entry.into_path(), absolute_folder.clone())?;
-            }
-        }
-        if self.files.len() + self.repeated.len() == before {
-            if left_out {
+        let hits = self.search(&Search {
+            root: folder,
+            depth: usize::MAX,
+            enters: &|_, name| !is_left_out(name, hidden),
+            fits: &|_| true,
+            unseen: folder,
+        })?;
+        if hits.files.is_empty() {
+            if hits.left_out {
                 return Err(all_left_out(folder));
             }
             return Err(Error::Input {
                 path: folder.to_owned(),
-                problem: "the folder holds no file".to_owned(),
-                remedy: if self.hidden {
+                problem: match hits.has_links {
+                    true => "the folder holds no file, only links that lead to none".to_owned(),
+                    false => "the folder holds no file".to_owned(),
+                },
+                remedy: if hidden {
                     "choose a folder with documents".to_owned()
                 } else {
                     "choose a folder with documents, or pass `hidden` to include hidden files"
                         .to_owned()
                 },
             });
+        }
+        let parent = absolute(folder)?;
+        for file in self.without_descriptions(hits.files) {
+            self.file(file, parent.clone())?;
         }
         Ok(())
     }
@@ -151,45 +150,239 @@ impl Found {
             remedy: "check the name".to_owned(),
         };
         let text = pattern.to_str().ok_or_else(|| missing("no such file"))?;
-        if !text.contains(['*', '?', '[']) {
-            return Err(missing("no such file or folder"));
+        if !is_special(text) {
+            return Err(match Broken::of(pattern) {
+                Some(Broken::Dangling) => missing("the link leads to no file"),
+                Some(Broken::Cyclic) => missing("the link leads in a circle"),
+                None => missing("no such file or folder"),
+            });
         }
-        let paths = glob::glob(text).map_err(|error| missing(&format!("invalid glob: {error}")))?;
-        let spelled: Vec<Spelled> = pattern.components().filter_map(Spelled::of).collect();
-        let hidden = self.hidden;
-        let is_left_out = |path: &Path| {
-            path.components().any(|part| match part {
-                Component::Normal(name) => {
-                    is_left_out(name, hidden) && !spelled.iter().any(|s| s.includes(name))
-                }
-                _ => false,
-            })
-        };
-        let mut any = false;
-        let mut left_out = false;
-        for path in paths {
-            let path = path.map_err(|error| Error::Io {
-                action: "read",
-                path: error.path().to_owned(),
-                cause: error.into(),
+        let glob =
+            Glob::new(pattern).map_err(|error| missing(&format!("invalid glob: {error}")))?;
+        if !text.ends_with('/') && (glob.root.as_os_str().is_empty() || glob.root.is_dir()) {
+            let hidden = self.hidden;
+            let hits = self.search(&Search {
+                root: &glob.root,
+                depth: glob.depth(),
+                enters: &|depth, name| {
+                    glob.enters(depth, name)
+                        && (!is_left_out(name, hidden) || glob.spells_out(name))
+                },
+                fits: &|path| glob.matches(path),
+                unseen: Path::new(""),
             })?;
-            if path.is_file()
-                && !is_left_out(&path)
-                && !is_note_of_dataset(&path)
-                && self.takes(&path, &mut left_out)
-            {
-                any = true;
-                let parent = parent_of(&absolute(&path)?);
-                self.file(path, parent)?;
+            if !hits.files.is_empty() {
+                for file in self.without_descriptions(hits.files) {
+                    let parent = parent_of(&absolute(&file)?);
+                    self.file(file, parent)?;
+                }
+                return Ok(());
+            }
+            if hits.left_out {
+                return Err(all_left_out(pattern));
             }
         }
-        if any {
-            Ok(())
-        } else if left_out {
-            Err(all_left_out(pattern))
-        } else {
-            Err(missing("no file matches"))
+        Err(missing("no file matches"))
+    }
+
+    /// The files below a folder, sorted by name. Counts the links that lead nowhere, unless the filter leaves them out.
+    fn search(&mut self, search: &Search<'_>) -> Result<Hits> {
+        let mut hits = Hits::default();
+        let is_here = search.root.as_os_str().is_empty();
+        let root = if is_here { Path::new(".") } else { search.root };
+        let enters = |depth: usize, name: &OsStr| depth == 0 || (search.enters)(depth, name);
+        let walk = WalkDir::new(root)
+            .max_depth(search.depth)
+            .follow_links(true)
+            .sort_by_file_name()
+            .into_iter();
+        for entry in walk.filter_entry(|entry| enters(entry.depth(), entry.file_name())) {
+            let (path, depth, broken) = match &entry {
+                Ok(entry) if is_note_of_dataset(entry.path()) => continue,
+                Ok(entry) if entry.file_type().is_file() => (entry.path(), entry.depth(), None),
+                Ok(_) => continue,
+                Err(error) => {
+                    let path = error.path().unwrap_or(root);
+                    let broken = match error.loop_ancestor() {
+                        Some(_) => Some(Broken::Cyclic),
+                        None => Broken::of(path),
+                    };
+                    if broken.is_none() {
+                        return Err(unreadable(path, error));
+                    }
+                    (path, error.depth(), broken)
+                }
+            };
+            let path = match path.strip_prefix(root) {
+                Ok(below) if is_here => below,
+                _ => path,
+            };
+            // The walk reports errors of whatever name. What a cyclic link leads to is found elsewhere.
+            let is_named = enters(depth, path.file_name().unwrap_or_default())
+                && (broken == Some(Broken::Cyclic) || (search.fits)(path));
+            if !is_named {
+                continue;
+            }
+            let seen = path.strip_prefix(search.unseen).unwrap_or(path);
+            if !self.accepts(seen) {
+                hits.left_out = true;
+            } else if let Some(broken) = broken {
+                hits.has_links = true;
+                let not_read = &mut self.not_read;
+                let links = match broken {
+                    Broken::Dangling => &mut not_read.dangling_links,
+                    Broken::Cyclic => &mut not_read.cyclic_links,
+                };
+                Several::add(links, path);
+            } else {
+                hits.files.push(path.to_owned());
+            }
         }
+        Ok(hits)
+    }
+
+    /// Whether the filter takes a file of this name.
+    fn accepts(&self, name: &Path) -> bool {
+        let name = name.to_string_lossy();
+        if cfg!(windows) {
+            self.filter.accepts(&name.replace('\\', "/"))
+        } else {
+            self.filter.accepts(&name)
+        }
+    }
+
+    /// The files of a folder or a glob that hold documents: beside files of records, a `README.md` describes them.
+    fn without_descriptions(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
+        let describes = |path: &PathBuf| path.file_name().is_some_and(is_description);
+        let holds_records = |path: &PathBuf| {
+            let format = self
+                .format
+                .or_else(|| Format::of_name(&path.to_string_lossy()));
+            format.is_some_and(|format| format != Format::Text) && !describes(path)
+        };
+        if !files.iter().any(holds_records) {
+            return files;
+        }
+        let (descriptions, documents): (Vec<_>, _) = files.into_iter().partition(describes);
+        for path in descriptions {
+            Several::add(&mut self.not_read.descriptions, &path);
+        }
+        documents
+    }
+}
+
+/// What is wrong with a link.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Broken {
+    /// It leads to no file.
+    Dangling,
+    /// It leads back to a folder above it, or to links that lead back to it.
+    Cyclic,
+}
+
+impl Broken {
+    /// What is wrong with this path; `None` if it is no link, or leads to a file or folder.
+    fn of(path: &Path) -> Option<Self> {
+        /// The operating system's code for links in a circle, for which `ErrorKind` has no stable name.
+        const LINKS_IN_CIRCLE: i32 = if cfg!(windows) {
+            1921
+        } else if cfg!(target_os = "linux") {
+            40
+        } else {
+            62
+        };
+        if !path.is_symlink() {
+            return None;
+        }
+        let error = path.metadata().err()?;
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Some(Broken::Dangling),
+            _ => (error.raw_os_error() == Some(LINKS_IN_CIRCLE)).then_some(Broken::Cyclic),
+        }
+    }
+}
+
+/// A pattern of paths.
+struct Glob {
+    /// The folder before the first part with a special character.
+    root: PathBuf,
+    /// The parts below it.
+    parts: Vec<Pattern>,
+    /// All of them, with `/`.
+    below: Pattern,
+}
+
+impl Glob {
+    fn new(path: &Path) -> std::result::Result<Self, glob::PatternError> {
+        let part_of = |part: Component<'_>| part.as_os_str().to_string_lossy().into_owned();
+        let parts: Vec<String> = path.components().map(part_of).collect();
+        let literal = parts.iter().take_while(|part| !is_special(part)).count();
+        let (root, parts) = parts.split_at(literal);
+        Ok(Glob {
+            root: root.iter().collect(),
+            below: Pattern::new(&parts.join("/"))?,
+            parts: parts
+                .iter()
+                .map(|part| Pattern::new(part))
+                .collect::<std::result::Result<_, _>>()?,
+        })
+    }
+
+    /// The parts before `**`, which stands for any number of folders: one for each folder.
+    fn leading(&self) -> &[Pattern] {
+        let recursive = self.parts.iter().position(|part| part.as_str() == "**");
+        &self.parts[..recursive.unwrap_or(self.parts.len())]
+    }
+
+    /// How deep a file may lie below the root.
+    fn depth(&self) -> usize {
+        match self.leading().len() {
+            all if all == self.parts.len() => all,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Whether a file or folder of this name, so deep below the root, may be or hold one that matches.
+    fn enters(&self, depth: usize, name: &OsStr) -> bool {
+        let part = self.leading().get(depth - 1);
+        part.is_none_or(|part| part.matches(&name.to_string_lossy()))
+    }
+
+    /// Whether a part names hidden files or marks of this name.
+    fn spells_out(&self, name: &OsStr) -> bool {
+        let Some(name) = name.to_str() else {
+            return false;
+        };
+        let spells = |part: &&Pattern| is_left_out(OsStr::new(part.as_str()), false);
+        self.parts
+            .iter()
+            .filter(spells)
+            .any(|part| part.matches(name))
+    }
+
+    fn matches(&self, path: &Path) -> bool {
+        let options = MatchOptions {
+            require_literal_separator: true,
+            ..MatchOptions::new()
+        };
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        self.below.matches_with(&with_slashes(below), options)
+    }
+}
+
+fn is_special(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// The error for a file or folder that cannot be looked at.
+fn unreadable(path: &Path, error: &walkdir::Error) -> Error {
+    Error::Input {
+        path: path.to_owned(),
+        problem: match error.io_error() {
+            Some(io) => io.to_string(),
+            None => error.to_string(),
+        },
+        remedy: "make it readable, or give its files one by one".to_owned(),
     }
 }
 

@@ -362,6 +362,29 @@ pub(super) fn is_note_of_dataset(path: &Path) -> bool {
                 .all(|note| path.with_file_name(note).is_file())
 }
 
+/// Whether a file of this name usually describes the data beside it: `README.md`, `LICENSE`, `CHANGELOG.txt`.
+pub(super) fn is_description(name: &OsStr) -> bool {
+    const NAMES: [&str; 8] = [
+        "README",
+        "LICENSE",
+        "LICENCE",
+        "COPYING",
+        "NOTICE",
+        "CHANGELOG",
+        "CONTRIBUTING",
+        "CITATION",
+    ];
+    let name = name.to_string_lossy();
+    let stem = name.split('.').next().unwrap_or_default();
+    // Also `README_ja.md` and `LICENSE-MIT`, but not `notice-of-sale.txt`.
+    let is_of = |known: &&str| {
+        let rest = stem.strip_prefix(known);
+        stem.eq_ignore_ascii_case(known) || rest.is_some_and(|rest| rest.starts_with(['-', '_']))
+    };
+    let is_known = NAMES.iter().any(is_of);
+    is_known && Format::of_name(&name).is_none_or(|format| format == Format::Text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,6 +410,31 @@ mod tests {
             ("a.zip", None),
         ] {
             assert_eq!(Format::of_name(name), format, "{name}");
+        }
+    }
+
+    #[test]
+    fn descriptions_of_data_are_known_by_name() {
+        for name in [
+            "README.md",
+            "readme.txt",
+            "README_ja.md",
+            "README",
+            "LICENSE-MIT",
+            "Licence.html",
+            "CITATION.cff",
+        ] {
+            assert!(is_description(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "README.jsonl",
+            "LICENSE.csv.gz",
+            "notice-of-sale.txt",
+            "readmes.md",
+            "my-README.md",
+            ".md",
+        ] {
+            assert!(!is_description(OsStr::new(name)), "{name}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! The files to read: found by name, by folder or by glob.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,9 @@ use super::format::{
     unknown_ending, unknown_start,
 };
 use super::globs::FileFilter;
+use super::not_read::NotRead;
 use crate::error::{Conflict, Error, Result};
+use crate::progress::{Progress, advance};
 use crate::store::unnamed_file;
 
 /// A file to read.
@@ -80,13 +82,17 @@ impl InputFile {
         }
     }
 
-    /// The size of the file as stored.
-    pub(crate) fn stored_bytes(&self) -> u64 {
-        let metadata = match &self.place {
+    /// The size and time of the file as it is now.
+    pub(super) fn metadata(&self) -> io::Result<Metadata> {
+        match &self.place {
             Place::Path(path) => path.metadata(),
             Place::Copy(file) => file.metadata(),
-        };
-        metadata.map_or(0, |metadata| metadata.len())
+        }
+    }
+
+    /// The size of the file as stored.
+    pub(crate) fn stored_bytes(&self) -> u64 {
+        self.metadata().map_or(0, |metadata| metadata.len())
     }
 }
 
@@ -120,8 +126,7 @@ pub struct Naming {
 /// ```
 pub struct Inputs {
     pub(crate) files: Vec<InputFile>,
-    /// Files that were given more than once. They are read once.
-    pub(crate) repeated: Vec<PathBuf>,
+    not_read: NotRead,
     /// The folders among the given names.
     folders: Vec<PathBuf>,
     naming: Naming,
@@ -145,7 +150,8 @@ impl Inputs {
     /// format.
     ///
     /// Folders and globs leave out hidden files and the marks that programs write beside their data, such as
-    /// `_SUCCESS`. [`Inputs::find_with`] can include hidden ones.
+    /// `_SUCCESS`. [`Inputs::find_with`] can include hidden ones. They also leave out what [`Inputs::not_read`] counts:
+    /// links that lead nowhere, and files such as `README.md` beside files of records.
     ///
     /// # Errors
     /// [`Error::Input`] if a name matches no file, a file is not a regular file, or a name has an unknown
@@ -164,7 +170,7 @@ impl Inputs {
     /// Those of [`Inputs::find`]; [`Error::Parameter`] if the delimiter or quote cannot separate fields, or no input is
     /// CSV or TSV; [`Error::Input`] if the filter accepts no file of a folder or glob.
     pub fn find_with(names: &[PathBuf], naming: Naming) -> Result<Self> {
-        let mut found = Found::new(naming.hidden, naming.filter.clone());
+        let mut found = Found::new(naming.format, naming.hidden, naming.filter.clone());
         let mut stream_at = None;
         let mut folders = Vec::new();
         for name in names {
@@ -203,9 +209,13 @@ impl Inputs {
             })?);
         }
         check_separators(&naming, &files)?;
+        let below_common = |named: &Path| {
+            let path = absolute(named).unwrap_or_else(|_| named.to_owned());
+            with_slashes(path.strip_prefix(&common).unwrap_or(&path))
+        };
         Ok(Inputs {
             files,
-            repeated: found.repeated,
+            not_read: found.not_read.with_names(below_common),
             folders,
             naming,
             stream_at,
@@ -227,6 +237,11 @@ impl Inputs {
     /// Whether `-` is among the given names.
     pub fn names_stream(&self) -> bool {
         self.stream_at.is_some()
+    }
+
+    /// What the names lead to and a run does not read.
+    pub fn not_read(&self) -> &NotRead {
+        &self.not_read
     }
 
     /// The names of the files in reports and outputs, in order: their paths relative to the common parent of
@@ -267,13 +282,12 @@ impl Inputs {
         Ok(())
     }
 
-    /// All files and, if `-` was given, a copy of the stream, which is a temporary file in `folder`. Calls
-    /// `advance`
-    /// with the bytes copied so far.
+    /// All files and, if `-` was given, a copy of the stream, which is a temporary file in `folder`: the stage `copy`, whose
+    /// total is unknown.
     pub(crate) fn with_copy_of_stream(
         &self,
         folder: &Path,
-        advance: impl FnMut(u64) -> Result<()>,
+        progress: &dyn Progress,
     ) -> Result<Vec<InputFile>> {
         let mut files = self.files.clone();
         let Some(at) = self.stream_at else {
@@ -287,9 +301,10 @@ impl Inputs {
                 remedy: "give a file, or a new stream".to_owned(),
             });
         };
+        progress.begin("copy", 0);
         let mut stream = Stoppable {
             stream,
-            advance,
+            progress,
             bytes: 0,
         };
         let file = copy_stream(&mut stream, &self.naming, folder)?;
@@ -443,10 +458,10 @@ pub fn read_text(mut stream: impl Read, name: &Path) -> Result<String> {
     })
 }
 
-/// A stream that calls `advance` after each read; `advance` may stop the run.
-struct Stoppable<F> {
+/// A stream that reports each read; the progress may stop the run.
+struct Stoppable<'a> {
     stream: Box<dyn Read + Send>,
-    advance: F,
+    progress: &'a dyn Progress,
     bytes: u64,
 }
 
@@ -455,12 +470,13 @@ struct Stoppable<F> {
 #[error(transparent)]
 struct Stop(Error);
 
-impl<F: FnMut(u64) -> Result<()>> Read for Stoppable<F> {
+impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.stream.read(buffer);
             self.bytes += read.as_ref().map_or(0, |read| *read as u64);
-            (self.advance)(self.bytes).map_err(|error| io::Error::other(Stop(error)))?;
+            let advanced = advance(self.progress, self.bytes, 0, self.bytes);
+            advanced.map_err(|error| io::Error::other(Stop(error)))?;
             match read {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return read,

@@ -9,6 +9,8 @@ mod format;
 
 mod fields;
 
+mod not_read;
+
 mod find;
 
 mod globs;
@@ -92,6 +94,7 @@ pub(crate) use links::{
     EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities,
 };
 pub(crate) use links_table::{entities_table, links_table};
+pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
 pub use pairs::PairsFormat;
@@ -104,7 +107,7 @@ pub(crate) use rated_rows::{CONFIDENCE, RankedNeighbour, RankedRecommendation, R
 pub(crate) use ratings::{ItemNames, RatingNeeds, RatingsOfChunk, RatingsRead};
 pub use ratings::{NameFields, RatingFields};
 pub(crate) use read::{
-    Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm,
+    Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
 pub use records::RecordFields;

@@ -11,6 +11,7 @@ use super::chunk::{Chunk, Record};
 use super::fields::{FieldPath, OnBadRecord};
 use super::ids::{DocumentIds, Id, Repeated};
 use super::jsonl::json_string;
+use super::not_read::NotRead;
 use super::read::{Fingerprint, Position};
 use super::report::{FirstRow, MissingIds, SkippedRecord};
 use super::table::IdColumn;
@@ -33,6 +34,8 @@ pub(crate) struct Places {
     pub(crate) empty_files: Vec<usize>,
     /// The number of documents that repeat an earlier id.
     pub(crate) repeated_ids: u64,
+    /// What the names of the inputs lead to and is not read.
+    pub(crate) not_read: NotRead,
     /// All chunks, if they are held in memory for the second pass.
     pub(crate) held: Option<Vec<Arc<Chunk>>>,
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::arrow::{self, ArrowForm};
-use super::chunk::{Chunk, Contents, Record};
+use super::chunk::{CHUNK, Chunk, Contents, Record};
 use super::columns::Needed;
 use super::compression::Compression;
 use super::cut::{ArrayCutter, CsvCutter, Cutter, LineCutter};
@@ -34,9 +34,6 @@ use crate::documents::{DocumentBatch, Documents};
 use crate::error::{BadRecord, Error, Result};
 use crate::ordered::{Ahead, map_in_order};
 use crate::store::unnamed_file;
-
-/// Target size of a chunk of lines, in bytes. One thread parses one chunk at a time.
-const CHUNK: usize = 1 << 20;
 
 /// The most bytes of a compressed file that are read again to tell damage from a bad record.
 const CHECKED: u64 = 1 << 30;
@@ -171,9 +168,10 @@ impl<'a> FilesReading<'a> {
         self.consumed.load(Ordering::Relaxed)
     }
 
-    /// How far threads may read ahead.
-    pub(crate) fn ahead(&self) -> Ahead {
+    /// How far threads may read ahead. `weigh` counts chunks.
+    pub(crate) fn ahead<T>(&self, weigh: fn(&T) -> usize) -> Ahead<T> {
         Ahead {
+            weigh,
             waiting: self.reading.batch_bytes / CHUNK,
             // Which records of a file the limit allows depends on the files before it.
             inputs: if self.limit.is_set() { 1 } else { usize::MAX },
@@ -208,7 +206,11 @@ impl<'a> FilesReading<'a> {
                 Event::End { file, fingerprint } => Event::End { file, fingerprint },
             })
         };
-        let (files, ahead) = (self.files.len(), self.ahead());
+        let files = self.files.len();
+        let ahead = self.ahead(|event: &Result<Event>| match event {
+            Ok(Event::Chunk(chunk)) => chunk.weight(),
+            _ => 1,
+        });
         let read = map_in_order(files, ahead, |file| self.file(file), map, each);
         read.map_err(|error| self.cause_of(error))
     }
@@ -344,10 +346,19 @@ impl Iterator for Reader<'_> {
         let next = catch_unwind(AssertUnwindSafe(|| self.next_event()));
         IS_READING.set(false);
         let next = next.unwrap_or_else(|_| Err(unreadable(self.input, "the file is damaged")));
-        if next.is_err() {
-            self.state = State::Ended;
-        }
-        next.transpose()
+        let state = match next {
+            Ok(_) => return next.transpose(),
+            Err(_) => std::mem::replace(&mut self.state, State::Ended),
+        };
+        // What looks like damage may be what another program is writing.
+        let has_changed = match &state {
+            State::Open(_, opened) => opened.is_outdated(self.input),
+            State::Unopened | State::Ended => false,
+        };
+        Some(Err(match (next, has_changed) {
+            (Err(error), false) => error,
+            _ => changed(self.input),
+        }))
     }
 }
 
@@ -417,8 +428,13 @@ impl Reader<'_> {
             };
             let parts = if input.format == Format::Text {
                 let mut text = Vec::new();
+                if input.compression == Compression::None {
+                    // Twice the memory otherwise. Without room, the read says so.
+                    let _ = text.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(0));
+                }
                 let read = stream.read_to_end(&mut text);
                 read.map_err(|error| broken(input, &error))?;
+                text.shrink_to_fit();
                 (fingerprint.checksum, fingerprint.bytes) = (stream.hasher.digest(), stream.bytes);
                 Parts::Text(Some(text))
             } else {
@@ -625,6 +641,13 @@ fn broken(input: &InputFile, error: &io::Error) -> Error {
     }
 }
 
+/// The error for a file that changes while it is read.
+pub(crate) fn changed(input: &InputFile) -> Error {
+    Error::InputChanged {
+        path: input.named.clone(),
+    }
+}
+
 fn unreadable(input: &InputFile, problem: &str) -> Error {
     let remedy = "get the file again from its source";
     refused(input, problem.to_owned(), remedy)
@@ -642,6 +665,13 @@ impl Fingerprint {
             checksum: 0,
             bytes: 0,
         }
+    }
+
+    /// Whether the file is gone by now, or has another size or time.
+    pub(crate) fn is_outdated(&self, input: &InputFile) -> bool {
+        let is_other =
+            |now: Metadata| (self.size, self.modified) != (now.len(), now.modified().ok());
+        input.metadata().map_or(true, is_other)
     }
 
     /// Whether the file is unchanged. Ignores the number of bytes read, because two reads of a table may read

@@ -8,6 +8,7 @@ use std::io::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::not_read::NotRead;
 use crate::progress::Counts;
 
 /// The version of the layout of reports and descriptions.
@@ -192,6 +193,9 @@ pub struct Report {
     /// The files without records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
     /// The bad records.
     pub skipped: Vec<SkippedRecord>,
 }
@@ -217,6 +221,7 @@ impl Report {
             largest_clusters: Vec::new(),
             missing_ids: None,
             empty_files: Vec::new(),
+            not_read: NotRead::default(),
             skipped: Vec::new(),
         }
     }

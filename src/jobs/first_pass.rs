@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(feature = "io")]
 use std::time::Duration;
@@ -183,8 +183,13 @@ impl PieceSets {
     fn take(batch: &mut ShingleBatch, of_all: usize) -> Self {
         let sets = batch.sets();
         let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
+        let mut hashes = batch.take_hashes();
+        if hashes.len() < SMALL {
+            // The room of a small list is no untouched memory.
+            hashes.shrink_to_fit();
+        }
         PieceSets {
-            hashes: batch.take_hashes(),
+            hashes,
             ranges,
             of_all,
         }
@@ -283,6 +288,8 @@ pub(crate) struct Signing<'a> {
     texts: Mutex<Vec<NormalisedTexts>>,
     sets: Mutex<Vec<ShingleBatch>>,
     known: RwLock<Known>,
+    /// Bytes of input of all giant pieces in progress.
+    giant_bytes: AtomicUsize,
 }
 
 /// What is known from the pieces that were numbered.
@@ -317,6 +324,7 @@ impl<'a> FirstPass<'a> {
                     wanted: sink.wants(),
                     numbered: Numbered::default(),
                 }),
+                giant_bytes: AtomicUsize::new(0),
             }),
             #[cfg(feature = "io")]
             budget: None,
@@ -491,7 +499,9 @@ impl<'a> FirstPass<'a> {
         if numbered.on_disk().is_some() || !self.sink.may_spill() {
             return Ok(());
         }
+        let giant_bytes = signing.giant_bytes.load(Ordering::Relaxed);
         let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
+        let held = held + GIANT_FOLD * giant_bytes;
         let is_long = budget.run.is_some() && self.start.elapsed() > PATIENCE;
         if held <= budget.held() && !is_long && !self.sink.must_spill() {
             return Ok(());
@@ -605,6 +615,7 @@ impl<'e> Signing<'e> {
             bytes,
             documents,
         } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
+        let _in_progress = Giant::of(&self.giant_bytes, bytes);
         let shingler = self.engine.shingler();
         shingler.check_forms(&documents)?;
         let wanted = self.known().wanted;
@@ -796,8 +807,37 @@ impl<'e> Signing<'e> {
 /// Fewer bytes of input per shingle are rare.
 const LEAST_BYTES_PER_SHINGLE: usize = 4;
 
+/// Lists of fewer hashes share pages of memory with others.
+const SMALL: usize = 1 << 14;
+
 /// If a piece has more bytes than this, its buffers are freed. Only one huge record makes a piece this large.
 const GIANT: usize = 4 << 20;
+
+/// Bytes of memory for each byte of a giant piece: its text, and the hashes of its words and shingles.
+#[cfg(feature = "io")]
+const GIANT_FOLD: usize = 4;
+
+/// A giant piece in progress.
+struct Giant<'a> {
+    all: &'a AtomicUsize,
+    bytes: usize,
+}
+
+impl<'a> Giant<'a> {
+    /// Counts a piece of so many bytes, if it is one.
+    fn of(all: &'a AtomicUsize, bytes: usize) -> Option<Self> {
+        (bytes > GIANT).then(|| {
+            all.fetch_add(bytes, Ordering::Relaxed);
+            Giant { all, bytes }
+        })
+    }
+}
+
+impl Drop for Giant<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
 
 /// Memory reused from piece to piece.
 struct Buffers {

@@ -181,6 +181,7 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
         let ahead = Ahead {
             waiting: PIECES_PER_THREAD * current_num_threads(),
             inputs: 1,
+            weigh: |_| 1,
         };
         map_in_order(
             1,

@@ -234,7 +234,7 @@ impl Arguments {
             filter: FileFilter::default(),
         };
         let names = std::slice::from_ref(name);
-        Ok(with_stdin(Inputs::find_with(names, naming)?))
+        Ok(with_stdin(Inputs::find_with(names, naming)?)?)
     }
 
     /// The parameters of the search.

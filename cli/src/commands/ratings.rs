@@ -387,7 +387,7 @@ impl Arguments {
             quote: self.rated.quote,
             ..Naming::default()
         };
-        let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?);
+        let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?)?;
         let names = self.rated.names_file()?;
         let mut run = RatingsRun::new(&inputs)
             .fields(fields)

@@ -1,5 +1,7 @@
 //! Inputs: folders, globs, several paths, stdin.
 
+use serde_json::json;
+
 use crate::samples::{in_pieces, read_table};
 use crate::support::{Place, Results, gzip, json_lines, parquet, strings, text, zstd};
 
@@ -75,6 +77,229 @@ fn a_file_named_twice_is_read_once() {
         run.stderr
     );
     assert_eq!(Results::of(&place.path("out")).count("documents"), 2);
+}
+
+#[test]
+fn files_named_twice_are_one_warning() {
+    let place = Place::new();
+    for i in 0..40 {
+        place.write(&format!("docs/{i:02}.jsonl"), json_lines([text(i, 20)]));
+    }
+    let run = place.run("dedup docs docs docs/0*.jsonl docs/07.jsonl -o out");
+    let run = run.succeeded();
+    let warnings: Vec<&str> = run.stderr.matches("given more than once").collect();
+    assert_eq!(warnings.len(), 1, "{}", run.stderr);
+    let says = "40 files were given more than once and are read only once, first docs/00.jsonl";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+    let results = Results::of(&place.path("out"));
+    assert_eq!(results.count("documents"), 40);
+    let repeated = json!({"count": 40, "first": "00.jsonl"});
+    assert_eq!(
+        results.report["not_read"],
+        json!({"repeated_files": repeated})
+    );
+}
+
+/// A folder of 985 links to files, 10 that lead to none, and 5 that lead in a circle.
+#[cfg(unix)]
+fn links() -> Place {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    for i in 0..985 {
+        place.write(&format!("store/{i:03}.jsonl"), json_lines([text(i, 20)]));
+    }
+    std::fs::create_dir_all(place.path("links/sub")).unwrap();
+    for i in 0..985 {
+        let target = format!("../store/{i:03}.jsonl");
+        symlink(target, place.path(&format!("links/l{i:03}.jsonl"))).unwrap();
+    }
+    for i in 0..9 {
+        symlink("../gone.jsonl", place.path(&format!("links/d{i}.jsonl"))).unwrap();
+    }
+    // A part of its path is a file.
+    symlink("../../store/000.jsonl/x", place.path("links/sub/d.jsonl")).unwrap();
+    symlink("..", place.path("links/sub/up.jsonl")).unwrap();
+    symlink(".", place.path("links/here.jsonl")).unwrap();
+    symlink("self.jsonl", place.path("links/self.jsonl")).unwrap();
+    symlink("two.jsonl", place.path("links/one.jsonl")).unwrap();
+    symlink("one.jsonl", place.path("links/two.jsonl")).unwrap();
+    place
+}
+
+#[cfg(unix)]
+#[test]
+fn links_to_nowhere_are_counted_once() {
+    let place = links();
+    for input in ["links", "links/**/*.jsonl"] {
+        let run = place.run(&format!("dedup {input} -o out --overwrite"));
+        let run = run.succeeded();
+        let says = "warning: skipped 10 links that lead to no file, first links/d0.jsonl, and 5 links that lead in a circle, first links/here.jsonl; correct or remove them, or leave them out with --exclude\n";
+        assert!(run.stderr.contains(says), "{}", run.stderr);
+        assert_eq!(run.stderr.matches("warning: ").count(), 1, "{}", run.stderr);
+        let results = Results::of(&place.path("out"));
+        assert_eq!(results.count("documents"), 985);
+        let not_read = json!({
+            "dangling_links": {"count": 10, "first": "d0.jsonl"},
+            "cyclic_links": {"count": 5, "first": "here.jsonl"},
+        });
+        assert_eq!(results.report["not_read"], not_read);
+    }
+    // The same for pairs, and for searches of links.
+    for command in [
+        "pairs links -o pairs.csv",
+        "link links --fields text -o linked",
+    ] {
+        let run = place.run(command).succeeded();
+        assert!(
+            run.stderr.contains("10 links that lead to no file"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn filters_act_before_links_are_followed() {
+    let place = links();
+    let broken = "d*,here*,self*,one*,two*,*up*";
+    let exclude: String = broken
+        .split(',')
+        .map(|glob| format!(" --exclude {glob}"))
+        .collect();
+    for (options, warns) in [
+        (exclude.as_str(), false),
+        (" --include l*.jsonl", false),
+        (" --include l*.jsonl --include sub/d*", true),
+    ] {
+        let run = place.run(&format!("dedup links -o out --overwrite{options}"));
+        let run = run.succeeded();
+        let has_warned = run
+            .stderr
+            .contains("skipped 1 link that leads to no file, first links/sub/d.jsonl;");
+        assert_eq!(has_warned, warns, "{options}: {}", run.stderr);
+        assert_eq!(
+            run.stderr.contains("warning"),
+            warns,
+            "{options}: {}",
+            run.stderr
+        );
+        assert_eq!(Results::of(&place.path("out")).count("documents"), 985);
+    }
+    // A hidden link is not looked at.
+    std::os::unix::fs::symlink("gone", place.path("store/.hidden.jsonl")).unwrap();
+    let run = place.run("dedup store -o out --overwrite").succeeded();
+    assert!(!run.stderr.contains("link"), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn named_links_to_nowhere_are_errors() {
+    let place = links();
+    let refused = |input: &str, says: &str| {
+        let run = place.run(&format!("dedup links/l001.jsonl {input} -o out"));
+        run.refused(1, &[input, says]);
+    };
+    refused("links/d0.jsonl", "the link leads to no file");
+    refused("links/self.jsonl", "the link leads in a circle");
+    // Nothing but links that lead nowhere.
+    std::fs::create_dir(place.path("only")).unwrap();
+    std::os::unix::fs::symlink("gone", place.path("only/a.jsonl")).unwrap();
+    refused(
+        "only",
+        "the folder holds no file, only links that lead to none",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn circles_end_a_glob_soon() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    place.write("docs/a.jsonl", own_and_shared(1));
+    place.write("docs/b/c.jsonl", own_and_shared(2));
+    // Followed without end, each level has four times the links of the one above it.
+    for name in ["p", "q", "b/r", "b/s"] {
+        symlink(place.path("docs"), place.path(&format!("docs/{name}"))).unwrap();
+    }
+    let results = place.dedup("docs/**/*.jsonl");
+    assert_eq!(results.count("documents"), 4);
+    assert_eq!(results.kept_names(), ["a.jsonl", "b/c.jsonl"]);
+    assert_eq!(results.report["not_read"]["cyclic_links"]["count"], 4);
+}
+
+#[test]
+fn globs_match_part_by_part() {
+    let place = Place::new();
+    for name in [
+        "a/x.jsonl",
+        "a/b/x.jsonl",
+        "a/b/c/x.jsonl",
+        "d/b/y.jsonl",
+        "[1]/z.jsonl",
+    ] {
+        place.write(&format!("docs/{name}"), own_and_shared(1));
+    }
+    for (glob, files) in [
+        ("docs/*/x.jsonl", 1),
+        ("docs/*/b/*.jsonl", 2),
+        ("docs/a/**/x.jsonl", 3),
+        ("docs/**/b/**/*.jsonl", 3),
+        ("./docs/[ad]/b/?.jsonl", 2),
+        ("docs//a/*.jsonl", 1),
+        ("**/y.jsonl", 1),
+        ("docs/[[]1]/*", 1),
+    ] {
+        let results = place.dedup(glob);
+        assert_eq!(results.count("documents"), 2 * files, "{glob}");
+    }
+    for glob in [
+        "docs/*/none.jsonl",
+        "none/*.jsonl",
+        "docs/*/",
+        "docs/a/x.jsonl/*",
+    ] {
+        place
+            .run(&format!("dedup {glob} -o new"))
+            .refused(1, &["no file matches"]);
+    }
+    place
+        .run("dedup docs/a** -o new")
+        .refused(1, &["invalid glob"]);
+}
+
+#[test]
+fn descriptions_of_data_are_no_documents() {
+    let place = Place::new();
+    place.write("repo/data/train.jsonl", own_and_shared(1));
+    place.write("repo/README.md", text(8, 30));
+    place.write("repo/LICENSE", text(9, 30));
+    place.write("repo/data/README_ja.md", text(10, 30));
+    place.write("repo/notes.txt", text(11, 30));
+    let run = place.run("dedup repo -o out").succeeded();
+    let says = "warning: skipped 3 files that describe the data beside them, first repo/LICENSE; name such a file as an input to read it as a document\n";
+    assert!(run.stderr.contains(says), "{}", run.stderr);
+    let results = Results::of(&place.path("out"));
+    assert_eq!(results.kept_names(), ["data/train.jsonl", "notes.txt"]);
+    let descriptions = json!({"count": 3, "first": "LICENSE"});
+    assert_eq!(
+        results.report["not_read"],
+        json!({"descriptions": descriptions})
+    );
+    // A file that is named is read, and so is one without data beside it.
+    for (arguments, documents) in [
+        ("repo/README.md repo/data", 3),
+        ("repo/*.md", 1),
+        ("repo/data/*", 2),
+        ("repo --format text", 5),
+        ("repo --include *.md", 2),
+    ] {
+        assert_eq!(
+            place.dedup(arguments).count("documents"),
+            documents,
+            "{arguments}"
+        );
+    }
 }
 
 #[cfg(unix)]

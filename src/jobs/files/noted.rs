@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
-    Skipped, SourceFile, Unordered, ValueForms, WithoutId,
+    Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
 };
 use crate::jobs::first_pass::Notes;
 use crate::store::spill::{JsonLines, Spill};
@@ -233,9 +233,7 @@ impl<'a> Noted<'a> {
     pub(super) fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
         let before = self.before.get(file).and_then(Option::as_ref);
         if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
-            return Err(Error::InputChanged {
-                path: self.files[file].named.clone(),
-            });
+            return Err(changed(&self.files[file]));
         }
         let of_file = &mut self.places.files[file];
         of_file.fingerprint = Some(fingerprint);

@@ -162,6 +162,7 @@ impl<'a> RatingsRun<'a> {
         let mut timings = Timings::default();
         let rated = timings.time("read", 0, || self.read(task, &temporary))?;
         let mut report = rated.report(task);
+        report.not_read = self.inputs.not_read().clone();
         let found = timings.time("compare", 0, || Found::new(&rated, task, self.progress))?;
         timings.time("write", 0, || {
             let schema = found.empty(&rated)?.schema();
@@ -190,11 +191,7 @@ impl<'a> RatingsRun<'a> {
     }
 
     fn read(&self, task: &RatingsTask, temporary: &Path) -> Result<Rated> {
-        let copied = |bytes| advance(self.progress, bytes, 0, bytes);
-        if self.inputs.names_stream() {
-            self.progress.begin("copy", 0);
-        }
-        let files = self.inputs.with_copy_of_stream(temporary, copied)?;
+        let files = self.inputs.with_copy_of_stream(temporary, self.progress)?;
         let needs = task.needs();
         let fields = self.fields.values(needs);
         let mut read = RatingsRead::default();
@@ -223,7 +220,7 @@ impl<'a> RatingsRun<'a> {
             return Err(no_good_record(first));
         }
         let names = self.names.map(|names| {
-            let files = names.inputs.with_copy_of_stream(temporary, copied)?;
+            let files = names.inputs.with_copy_of_stream(temporary, self.progress)?;
             read_names(&files, &names.fields, &read, temporary)
         });
         let relative = files.into_iter().map(|file| file.relative).collect();
@@ -236,11 +233,7 @@ impl<'a> RatingsRun<'a> {
     }
 
     fn warn(&self, report: &RatingsReport) {
-        for path in &self.inputs.repeated {
-            let path = path.display();
-            let warning = format!("{path} was given more than once and is read only once");
-            self.progress.warn(&warning);
-        }
+        self.inputs.not_read().warn(self.progress);
         report.warn_of_unnamed("the file of names", self.progress);
     }
 }

@@ -76,10 +76,16 @@ impl FileSource<'_> {
                         return Err(Error::Output {
                             path: (&*run.output).into(),
                             problem: format!(
-                                "another run that writes it was stopped: {difference}"
+                                "another run that writes it was stopped: {}",
+                                difference.problem
                             ),
-                            remedy: "repeat that run to go on, or pass `restart` to discard it"
-                                .to_owned(),
+                            remedy: match difference.is_of_file {
+                                true => "pass `restart` to discard that run and begin anew",
+                                false => {
+                                    "repeat that run to go on, or pass `restart` to discard it"
+                                }
+                            }
+                            .to_owned(),
                         });
                     }
                     Some(unfinished.resume(memory)?)
@@ -158,14 +164,20 @@ fn absolute(path: &Path) -> String {
 /// Says of the error that ended a run whether the run can go on.
 pub(super) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
     let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
-    match found {
+    match (found, error) {
+        // Its name holds the size and time of each file, so no run goes on with another file.
+        (Some(_), Error::InputChanged { path }) => Error::Input {
+            path,
+            problem: "changed while it was being read, so that the run cannot go on".to_owned(),
+            remedy: "run again with `restart` when nothing is writing to it".to_owned(),
+        },
         // A refusal to go on is no end of a run, and a damaged file stays damaged.
-        Some(_) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
+        (Some(_), error) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
             Error::Resumable {
                 error: Box::new(error),
                 temporary: temporary.to_owned(),
             }
         }
-        _ => error,
+        (_, error) => error,
     }
 }

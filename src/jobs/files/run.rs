@@ -297,15 +297,10 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Warns of repeated ids and of inputs given more than once.
+    /// Warns of repeated ids, and of what the names of inputs lead to and the run does not read.
     pub(super) fn warn_of_oddities(&self, counts: &Counts) {
         warn_of_repeated_ids(self.progress, counts.repeated_ids);
-        for path in &self.inputs.repeated {
-            let path = path.display();
-            self.progress.warn(&format!(
-                "{path} was given more than once and is read only once"
-            ));
-        }
+        self.inputs.not_read().warn(self.progress);
     }
 }
 

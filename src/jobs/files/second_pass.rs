@@ -7,7 +7,8 @@ use crate::documents::Documents;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::io::{
-    Chunk, Columns, Event, FilesReading, Places, Position, Reader, Skipped, TableForm,
+    Chunk, Columns, Event, FilesReading, Fingerprint, InputFile, Places, Position, Reader, Skipped,
+    TableForm, changed,
 };
 use crate::jobs::source::SetsByRow;
 use crate::ordered::map_in_order;
@@ -110,12 +111,17 @@ impl Iterator for Parts<'_> {
                 None => Some(self.end()),
             },
             Events::Read(reader) => Some(match reader.next()? {
-                Err(error) => Err(error),
+                Err(error) => Err(match self.known() {
+                    Some(known) if known.is_outdated(self.input()) => self.changed(),
+                    _ => error,
+                }),
                 Ok(Event::Table(form)) => Ok(Part::Table(form)),
                 Ok(Event::Chunk(chunk)) => self.place(Arc::new(chunk)),
                 Ok(Event::End { fingerprint, .. }) => {
-                    let known = self.source.places.files[self.file].fingerprint.as_ref();
-                    match known.is_some_and(|known| fingerprint.is_of_same_file(known)) {
+                    match self
+                        .known()
+                        .is_some_and(|known| fingerprint.is_of_same_file(known))
+                    {
                         true => self.end(),
                         false => Err(self.changed()),
                     }
@@ -141,10 +147,17 @@ impl Parts<'_> {
         }
     }
 
+    fn input(&self) -> &InputFile {
+        &self.source.files[self.file]
+    }
+
+    /// What the first pass found of the file.
+    fn known(&self) -> Option<&Fingerprint> {
+        self.source.places.files[self.file].fingerprint.as_ref()
+    }
+
     fn changed(&self) -> Error {
-        Error::InputChanged {
-            path: self.source.files[self.file].named.clone(),
-        }
+        changed(self.input())
     }
 }
 
@@ -192,7 +205,11 @@ impl FileSource<'_> {
             })
         };
         let (mut documents, mut bytes) = (0, 0);
-        map_in_order(self.files.len(), files.ahead(), open, map, |part| {
+        let ahead = files.ahead(|part: &Result<Part<Placed>>| match part {
+            Ok(Part::Chunk(placed)) => placed.chunk.weight(),
+            _ => 1,
+        });
+        map_in_order(self.files.len(), ahead, open, map, |part| {
             match part {
                 None | Some(Part::Chunk(None)) => {}
                 Some(Part::Table(form)) => each(Part::Table(form))?,
@@ -285,9 +302,7 @@ impl FileSource<'_> {
         let wanted = rows.iter().flatten();
         if documents.len() != wanted.clone().count() {
             // A record that was good in the first pass is bad now, so the file has changed.
-            return Err(Error::InputChanged {
-                path: self.files[chunk.file].named.clone(),
-            });
+            return Err(changed(&self.files[chunk.file]));
         }
         let mut scratch = Scratch::default();
         let sets = wanted.enumerate().map(|(i, row)| {

@@ -54,13 +54,10 @@ impl<'a> FileSource<'a> {
         timings: &mut Timings,
     ) -> Result<Self> {
         let temporary = run.temporary.clone().unwrap_or(temporary);
-        let copied = |bytes| advance(run.progress, bytes, 0, bytes);
-        let find = || run.inputs.with_copy_of_stream(&temporary, copied);
-        let files = if run.inputs.names_stream() {
-            run.progress.begin("copy", 0);
-            timings.time("copy", 0, find)
-        } else {
-            find()
+        let find = || run.inputs.with_copy_of_stream(&temporary, run.progress);
+        let files = match run.inputs.names_stream() {
+            true => timings.time("copy", 0, find),
+            false => find(),
         };
         Ok(FileSource {
             run,
@@ -134,6 +131,7 @@ impl<'a> FileSource<'a> {
         let documents = self.places.records() - self.places.skipped.len() as u64;
         report.missing_ids = self.places.missing_ids(documents);
         report.empty_files = self.places.empty_files();
+        report.not_read = self.run.inputs.not_read().clone();
         report.skipped = self.places.skipped_records();
         report
     }
@@ -195,6 +193,7 @@ impl Source for FileSource<'_> {
         let chunks = Chunks {
             run: self.run,
             are_held: &are_held,
+            held_bytes: self.held_bytes,
         };
         let mut noted = Noted::new(
             self.run.on_bad_record,
@@ -349,6 +348,8 @@ struct Chunks<'a> {
     run: &'a Run<'a>,
     /// Whether all chunks so far are held for the second pass.
     are_held: &'a AtomicBool,
+    /// The most bytes that are held.
+    held_bytes: u64,
 }
 
 impl Pieces for Chunks<'_> {
@@ -368,13 +369,14 @@ impl Pieces for Chunks<'_> {
             None => Ok(FieldValues::default()),
         };
         let bytes = chunk.bytes();
+        let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
         let records = ChunkRecords {
             file: chunk.file,
             records,
             values,
             bytes,
             // Unless held, the chunk is freed here.
-            chunk: self.are_held.load(Ordering::Relaxed).then_some(chunk),
+            chunk: is_held.then_some(chunk),
         };
         Ok(Parsed {
             records,

@@ -6,8 +6,8 @@ use super::report::{HitRates, RatingsCounts, RatingsParameters, RatingsReport};
 use super::task::{RatingsTask, Recommendees};
 use crate::error::{Error, Result};
 use crate::io::{
-    ItemNames, REPORT_VERSION, RankedNeighbour, RankedRecommendation, RatedNames, RatingFields,
-    RatingNeeds, RatingsRead, SkippedRecord,
+    ItemNames, NotRead, REPORT_VERSION, RankedNeighbour, RankedRecommendation, RatedNames,
+    RatingFields, RatingNeeds, RatingsRead, SkippedRecord,
 };
 use crate::progress::{Progress, advance};
 use crate::ratings::{
@@ -63,6 +63,7 @@ impl Rated {
             },
             parameters: RatingsParameters::of(task),
             hit_rates: None,
+            not_read: NotRead::default(),
             skipped: skipped
                 .map(|(file, record)| SkippedRecord {
                     file: self.files[*file].clone(),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::task::{RatingsTask, Recommendees};
 use crate::error::Result;
-use crate::io::{CONFIDENCE, SkippedRecord, write_json};
+use crate::io::{CONFIDENCE, NotRead, SkippedRecord, write_json};
 use crate::progress::{Progress, counted};
 use crate::ratings::Evaluation;
 
@@ -146,6 +146,9 @@ pub struct RatingsReport {
     /// The hit rates, if items were held out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hit_rates: Option<HitRates>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
     /// The bad records.
     pub skipped: Vec<SkippedRecord>,
 }

@@ -373,6 +373,7 @@ impl Join<'_> {
     ) -> Result<()> {
         let ahead = Ahead {
             waiting: rayon::current_num_threads(),
+            weigh: |_| 1,
             inputs: 1,
         };
         map_in_order(

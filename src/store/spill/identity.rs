@@ -28,9 +28,15 @@ pub(crate) struct InputIdentity {
 
 impl RunIdentity {
     /// The first difference between an earlier run and this one, in words; `None` if there is none.
-    pub(crate) fn difference_from(&self, earlier: &Self) -> Option<String> {
+    pub(crate) fn difference_from(&self, earlier: &Self) -> Option<Difference> {
+        let of_run = |problem| {
+            Some(Difference {
+                problem,
+                is_of_file: false,
+            })
+        };
         if self.version != earlier.version {
-            return Some(format!(
+            return of_run(format!(
                 "version {} began it, and this is {}",
                 earlier.version, self.version
             ));
@@ -47,20 +53,34 @@ impl RunIdentity {
             let (before, now) = (of(earlier, name), of(self, name));
             if before != now {
                 let (before, now) = (in_words(&before), in_words(&now));
-                return Some(format!("`{name}` was {before}, and is {now}"));
+                return of_run(format!("`{name}` was {before}, and is {now}"));
             }
         }
         for (before, now) in earlier.inputs.iter().zip(&self.inputs) {
             if before.path != now.path {
-                return Some(format!("it reads {}, not {}", before.path, now.path));
+                return of_run(format!("it reads {}, not {}", before.path, now.path));
             }
             if before != now {
-                return Some(format!("{} has changed", now.path));
+                return Some(Difference {
+                    problem: format!("{} has changed", now.path),
+                    is_of_file: true,
+                });
             }
         }
         let (before, now) = (earlier.inputs.len(), self.inputs.len());
-        (before != now).then(|| format!("it reads {before} files, not {now}"))
+        match before == now {
+            true => None,
+            false => of_run(format!("it reads {before} files, not {now}")),
+        }
     }
+}
+
+/// The first difference between two runs.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) problem: String,
+    /// Whether a file has changed, so that the earlier run cannot be repeated.
+    pub(crate) is_of_file: bool,
 }
 
 /// A value, as messages name it.
@@ -103,7 +123,11 @@ mod tests {
         let check = |change: &dyn Fn(&mut RunIdentity), difference: &str| {
             let mut now = run();
             change(&mut now);
-            assert_eq!(now.difference_from(&before).as_deref(), Some(difference));
+            let found = now.difference_from(&before);
+            assert_eq!(
+                found.map(|found| found.problem).as_deref(),
+                Some(difference)
+            );
         };
         assert_eq!(run().difference_from(&before), None);
         check(

@@ -9,7 +9,7 @@ from .links import Contract, Members, gather, link
 from .ordered import Order, Ordered, ascending
 from .plan import Plan, check_numbers, settings_of
 from .raised import raised
-from .report import add_clusters, added_counts, report_of
+from .report import add_clusters, added_counts, report_of, skipped_of
 from .search import Search
 from .signing import Band, Number, Sign, SignAlone
 from .tables import (
@@ -23,6 +23,8 @@ from .tables import (
     SIGNED,
     Batches,
     batch_of,
+    column_named,
+    kind_named,
     schema_of,
 )
 
@@ -52,10 +54,13 @@ __all__ = [
     "ascending",
     "batch_of",
     "check_numbers",
+    "column_named",
     "gather",
+    "kind_named",
     "link",
     "raised",
     "report_of",
     "schema_of",
     "settings_of",
+    "skipped_of",
 ]

@@ -26,23 +26,26 @@ def added_counts(counts: Iterable[str]) -> tuple[dict[str, int], list[int]]:
 def report_of(
     search: DividedSearch,
     documents: int,
-    signed: tuple[int, int, int],
+    signed: tuple[int, int, int, int],
     identical: int,
     of_tasks: Iterable[str],
 ) -> dict[str, Any]:
     """Counts and parameters, as in ``report.json``, without the documents that are kept and removed.
 
     Args:
-        signed: How many documents are skipped, how many have no shingles, and the bytes of all texts.
+        signed: How many records have no text, how many others have no place, how many documents have no shingles, and
+            the bytes of all texts.
         of_tasks: The counts of each task of the search.
     """
-    skipped, without_shingles, bytes_of_texts = signed
+    skipped, without_place, without_shingles, bytes_of_texts = signed
     sums, by_matches = added_counts(of_tasks)
     counts = {
         "documents": documents,
         "kept": 0,
         "removed": 0,
         "skipped": skipped,
+        # The command reads such a record, so that it has no such count.
+        **({"without_place": without_place} if without_place else {}),
         "identical": identical,
         "without_shingles": without_shingles,
         **sums,
@@ -55,6 +58,11 @@ def report_of(
     if precision is not None:
         report["expected_precision"] = precision
     return report
+
+
+def skipped_of(counts: dict[str, int]) -> int:
+    """How many records were skipped, for whatever they lack."""
+    return counts["skipped"] + counts.get("without_place", 0)
 
 
 def add_clusters(
@@ -70,10 +78,11 @@ def add_clusters(
     """
     counts = report["counts"]
     counts |= {"kept": kept, "removed": removed}
-    if kept + removed + counts["skipped"] != counts["documents"]:
+    skipped = skipped_of(counts)
+    if kept + removed + skipped != counts["documents"]:
         raise DefectError(
             f"{counts['documents']} records came, but {kept} are kept, {removed} removed and "
-            f"{counts['skipped']} skipped; run again with an input that does not change, and report it if this remains"
+            f"{skipped} skipped; run again with an input that does not change, and report it if this remains"
         )
     by_size = {size + 1: clusters for size, clusters in removed_of_cluster}
     counts["clusters"] = sum(by_size.values())

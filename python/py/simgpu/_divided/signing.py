@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import _simgpu
 from ..errors import InputError
@@ -17,26 +18,31 @@ from .tables import SIGNED, Batches, batch_of, columns_of, words_of
 
 @dataclass(frozen=True)
 class Sign:
-    """Signs documents: (place, text) to ``SIGNED``. A bad record that is skipped has no length."""
+    """Signs documents: (place, text), and perhaps the hash of each, to ``SIGNED``.
+
+    A record that is skipped has no place: without a text, it has no length either.
+    """
 
     plan: Plan
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         search = self.plan.search()
         for batch in batches:
-            place, text = batch.columns
-            good, bad = self._good(place, text)
-            if bad:
-                yield batch_of(SIGNED, place=pa.nulls(bad, pa.int64()))
+            good = self._good(batch.column(0), batch.column(1))
             if good is not None:
-                place, text = place.filter(good), text.filter(good)
-            if len(place) > 0:
-                yield batch_of(SIGNED, place=place, **columns_of(search.sign(text)))
+                bad = batch.filter(pc.invert(good))
+                length = pc.binary_length(bad.column(1))
+                nowhere = pa.nulls(bad.num_rows, pa.int64())
+                yield batch_of(SIGNED, place=nowhere, length=length, **_hash_of(bad))
+                batch = batch.filter(good)
+            if batch.num_rows > 0:
+                signed = columns_of(search.sign(batch.column(1)))
+                yield batch_of(SIGNED, place=batch.column(0), **signed, **_hash_of(batch))
 
-    def _good(self, place: pa.Array, text: pa.Array) -> tuple[pa.Array | None, int]:
-        """Which records are good, if some are not, and the number of bad ones."""
+    def _good(self, place: pa.Array, text: pa.Array) -> pa.Array | None:
+        """Which records are good; ``None`` if all are."""
         if place.null_count == 0 and text.null_count == 0:
-            return None, 0
+            return None
         good = np.asarray(place.is_valid()) & np.asarray(text.is_valid())
         bad = np.flatnonzero(~good)
         if not self.plan.skips:
@@ -46,7 +52,12 @@ class Sign:
             if not place[row].is_valid:
                 problem = f"a record has no {self.plan.record}"
             raise InputError(f'{problem}; correct it, or pass on_bad_record="skip"')
-        return pa.array(good), len(bad)
+        return pa.array(good)
+
+
+def _hash_of(batch: pa.RecordBatch) -> dict[str, pa.Array]:
+    """The hashes of records, if they came with them."""
+    return {"hash": batch.column(2)} if batch.num_columns > 2 else {}
 
 
 @dataclass(frozen=True)
@@ -98,8 +109,6 @@ class Number:
     name: str
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        import pyarrow.compute as pc
-
         head = last = None
         row = 0
         for batch in batches:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import InputError
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 Batches = Iterable[pa.RecordBatch]
 
-SIGNED = "place bigint, digest binary, length bigint, keys binary, signature binary"
+SIGNED = (
+    "place bigint, digest binary, length bigint, keys binary, signature binary, hash bigint"
+)
 DOCUMENTS = (
     "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"
 )
@@ -65,6 +68,27 @@ def rows_of(schema: str, rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
     own = schema_of(schema)
     arrays = [pa.array(values, kind) for values, kind in zip(columns, own.types, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=own)
+
+
+def column_named(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """The column of this name; ``doc.text`` is the field ``text`` of the column ``doc`` unless a column has this name."""
+    if name in table.column_names:
+        return table[name]
+    column, *fields = name.split(".")
+    return pc.struct_field(table[column], fields)
+
+
+def kind_named(names: list[str], kinds: list[Any], name: str) -> Any:
+    """The type of a column or of a field of one, of a table with columns of these names and types; ``None`` without one."""
+    if name in names:
+        return kinds[names.index(name)]
+    column, *fields = name.split(".")
+    kind = kinds[names.index(column)] if column in names else None
+    for field in fields:
+        if not (isinstance(kind, pa.StructType) and kind.get_field_index(field) >= 0):
+            return None
+        kind = kind.field(field).type
+    return kind
 
 
 def columns_of(table: Any) -> dict[str, pa.Array]:

@@ -80,7 +80,7 @@ def dedup(
 
     Args:
         dataset: The documents. It is read several times, so it must give the same rows each time.
-        id: The column of ids: unique whole numbers.
+        id: The column of ids: unique whole numbers. ``doc.id`` is a field of a struct, here and in ``text``.
         text: The column of texts.
         partitions: Parts of shuffled tables.
         links_in_one_task: The most links that one task joins to components, in some 100 bytes each.
@@ -109,7 +109,7 @@ def dedup(
     )
     search = plan.search()
     records = _columns(dataset, (id, text), ("place", "text"))
-    kind = dict(zip(dataset.schema().names, dataset.schema().types, strict=True))[id]
+    kind = _divided.kind_named(dataset.schema().names, dataset.schema().types, id)
     if not (isinstance(kind, pa.DataType) and pa.types.is_integer(kind)):
         raise ParameterError(
             f"the column {id!r} has the type {kind}; give ids that are whole numbers, or use simgpu.spark"
@@ -167,12 +167,12 @@ def sign(
 
 def _columns(dataset: Dataset, names: tuple[str, ...], renamed: tuple[str, ...]) -> Dataset:
     """Columns under other names."""
-    known = dataset.schema().names
+    known, kinds = dataset.schema().names, dataset.schema().types
     for name in names:
-        if name not in known:
+        if _divided.kind_named(known, kinds, name) is None:
             raise ParameterError(f"no column {name!r}; give one of {', '.join(known)}")
 
     def selected(table: pa.Table) -> pa.Table:
-        return pa.table([table[name] for name in names], renamed)
+        return pa.table([_divided.column_named(table, name) for name in names], renamed)
 
     return dataset.map_batches(selected, batch_format="pyarrow", batch_size=None)

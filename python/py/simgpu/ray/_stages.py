@@ -11,7 +11,16 @@ import pyarrow as pa
 import ray
 
 from .. import _divided
-from .._divided import Batches, Order, Ordered, Plan, ascending, batch_of, schema_of
+from .._divided import (
+    Batches,
+    Order,
+    Ordered,
+    Plan,
+    ascending,
+    batch_of,
+    column_named,
+    schema_of,
+)
 from ..errors import InputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -161,31 +170,30 @@ class Stages:
         removed = ray.put(np.sort(_column(self.removed, "place")))
 
         def is_kept(table: pa.Table) -> pa.Table:
-            good = np.asarray(table[key].is_valid()) & np.asarray(table[text].is_valid())
-            table = table.filter(pa.array(good))
-            places = table[key].cast(pa.int64()).to_numpy()
+            is_there = [np.asarray(column_named(table, name).is_valid()) for name in (key, text)]
+            table = table.filter(pa.array(is_there[0] & is_there[1]))
+            places = column_named(table, key).cast(pa.int64()).to_numpy()
             return table.filter(pa.array(~_is_among(places, ray.get(removed))))
 
         return dataset.map_batches(is_kept, batch_format="pyarrow", batch_size=None).materialize()
 
-    def counts_of_signed(self) -> tuple[int, int, int]:
-        """How many records are skipped, how many have no shingles, and the bytes of all texts."""
+    def counts_of_signed(self) -> tuple[int, int, int, int]:
+        """How many records have no text, no place, or no shingles, and the bytes of all texts."""
+        names = ("skipped", "no_place", "no_shingles", "bytes")
 
         def counted(batches: Batches) -> Iterator[pa.RecordBatch]:
             for batch in batches:
-                lengths = batch.column("length")
-                no_shingles = batch.column("digest").null_count - lengths.null_count
-                total = int(np.sum(lengths.drop_null().to_numpy()))
-                row = (lengths.null_count, no_shingles, total)
-                names = ("skipped", "no_shingles", "bytes")
+                skipped = batch.column("length").null_count
+                no_place = batch.column("place").null_count - skipped
+                no_shingles = batch.column("digest").null_count - skipped - no_place
+                lengths = batch.column("length").filter(batch.column("place").is_valid())
+                row = (skipped, no_place, no_shingles, int(np.sum(lengths.to_numpy())))
                 yield pa.RecordBatch.from_pydict(dict(zip(names, ([n] for n in row), strict=True)))
 
-        schema = "skipped bigint, no_shingles bigint, bytes bigint"
+        schema = ", ".join(f"{name} bigint" for name in names)
         rows = mapped(self.signed, counted, schema).take_all()
-        skipped, no_shingles, total = (
-            sum(row[name] for row in rows) for name in ("skipped", "no_shingles", "bytes")
-        )
-        return skipped, no_shingles, total
+        skipped, no_place, no_shingles, total = (sum(row[name] for row in rows) for name in names)
+        return skipped, no_place, no_shingles, total
 
     def counts_of_tasks(self) -> list[str]:
         """The counts of each task of the search."""

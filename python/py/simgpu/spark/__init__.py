@@ -2,7 +2,9 @@
 
 Only operations of DataFrames and ``mapInArrow`` are used, so that the same code runs on Spark classic, on Spark Connect,
 on Databricks and on Sail. simgpu must be installed on all machines of the cluster. The stages are those of the command,
-and so are the results: the same documents are kept, with the same counts. ``docs/distributed.md`` has costs and settings.
+and so are the results where ids ascend in the order of the files: the same documents are kept, with the same counts. In
+any other case the least id of a cluster is kept, or the least value of the column ``order``. Ids are unique, unless
+``order`` names a column that is. ``docs/distributed.md`` has costs, settings, and from which size Spark pays.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from .. import __version__, _divided
 from .._divided import raised
 from ..errors import ParameterError
 from ._checkpoints import Checkpoints
-from ._stages import Columns, Layout, Stages, checked_columns, checked_key, column, mapped
+from ._stages import Columns, Layout, Stages, checked_columns, checked_key, column, kind_of, mapped
 
 if TYPE_CHECKING:
     from .._simgpu import Scheme, Shingling
@@ -77,7 +79,7 @@ def dedup(
     *,
     id: str,
     text: str,
-    checkpoint_dir: str,
+    checkpoint_dir: str | None = None,
     order: str | None = None,
     threshold: float = 0.8,
     scheme: Scheme | str = "affine32",
@@ -105,10 +107,11 @@ def dedup(
 
     Args:
         df: The documents. It is read several times, so read it from files, and leave it as it is meanwhile.
-        id: The column of ids.
+        id: The column of ids. ``doc.id`` is a field of a struct, here and in ``text`` and ``order``.
         text: The column of texts, strings.
-        checkpoint_dir: A folder that all machines of the cluster share. Each stage writes its table there; the same call
-            with the same folder goes on after the last complete stage. The result reads from it. Remove it afterwards.
+        checkpoint_dir: A folder that all machines of the cluster share; it must be given. Each stage writes its table
+            there; the same call with the same folder goes on after the last complete stage, and refuses other texts. The
+            result reads from it. Remove it afterwards.
         order: The column whose ascending order is that of the documents; by default ``id``. Its values are unique.
         threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
         scheme: A Scheme or its name.
@@ -124,9 +127,11 @@ def dedup(
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
         max_bucket: The most documents of one bucket that a further document is compared with.
-        on_bad_record: A record without text or without its place in the order: ``"fail"`` or ``"skip"``.
+        on_bad_record: A record without text or without its place in the order: ``"fail"`` or ``"skip"``. The count
+            ``skipped`` is that of the command, which are records without text; ``without_place`` counts the others.
         backend: Where signatures are computed; never changes a result. It must open on the driver, too.
-        partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``.
+        partitions: Parts of shuffled tables; by default ``spark.sql.shuffle.partitions``, or one for each 500,000
+            documents, and 200 at least, where that is ``auto``.
         bands_per_pass: Bands whose buckets are shuffled at a time; by default all. Less disk, more passes.
         component_mib: Memory of a task for documents that buckets link, in MiB. Greedy clustering takes larger sets of
             them in blocks.
@@ -158,7 +163,7 @@ def pairs(
     *,
     id: str,
     text: str,
-    checkpoint_dir: str,
+    checkpoint_dir: str | None = None,
     order: str | None = None,
     threshold: float = 0.8,
     scheme: Scheme | str = "affine32",
@@ -192,7 +197,7 @@ def pairs(
     report = _report(stages, found)
     counts = report["counts"]
     counts["similar_pairs"] = similar.count()
-    counts["kept"] = counts["documents"] - counts["skipped"]
+    counts["kept"] = counts["documents"] - _divided.skipped_of(counts)
     report |= {"command": "pairs", "identical": identical, "stages": checkpoints.seconds}
     table = stages.with_ids(similar, {"left": "left_id", "right": "right_id"})
     return SimilarPairs(table.select("left_id", "right_id", "similarity"), report)
@@ -219,8 +224,8 @@ def sign(
     checked_columns(df, Columns(id, text))
     options = {"scheme": scheme, "num_perm": num_perm, "seed": seed, "shingling": shingling}
     stage = _divided.SignAlone({**options, "backend": backend, "threads": 1})
-    kind = df.schema[id].dataType.simpleString()
-    table = df.select(column(id).alias("id"), column(text).alias("text"))
+    kind = kind_of(df, id).simpleString()
+    table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
     return mapped(table, stage, f"id {kind}, signature binary")
 
 
@@ -248,8 +253,8 @@ def band_keys(
     checked_columns(df, Columns(id, text))
     plan = _divided.Plan({**_divided.settings_of(locals()), "verify": "none"})
     plan.search()
-    kind = df.schema[id].dataType.simpleString()
-    table = df.select(column(id).alias("id"), column(text).alias("text"))
+    kind = kind_of(df, id).simpleString()
+    table = df.select(column(df, id).alias("id"), column(df, text).alias("text"))
     return mapped(table, _divided.Band(plan), f"id {kind}, band int, key bigint")
 
 
@@ -261,7 +266,11 @@ def _stages(
     checked_columns(df, columns)
     checked_key(df, columns)
     if not arguments["checkpoint_dir"]:
-        raise ParameterError("checkpoint_dir is empty; give a folder that all machines of the cluster share")
+        raise ParameterError(
+            "checkpoint_dir is missing; give a new folder that all machines of the cluster share, for the tables between "
+            "stages: s3://BUCKET/FOLDER, /Volumes/CATALOG/SCHEMA/VOLUME/FOLDER on Databricks, or a local folder if all "
+            "machines are this one"
+        )
     least = {"partitions": 1, "bands_per_pass": 1, "component_mib": 0, "links_in_one_task": 0}
     _divided.check_numbers(arguments, least)
     on_bad_record = arguments["on_bad_record"]
@@ -276,12 +285,12 @@ def _stages(
         skips=on_bad_record == "skip",
     )
     parameters = plan.search().parameters
-    partitions = arguments["partitions"] or _partitions(df.sparkSession)
-    layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
     with raised():
         documents, keys = df.agg(
-            F.count(F.lit(1)), F.sum(F.xxhash64(column(columns.key)).cast("decimal(38,0)"))
+            F.count(F.lit(1)), F.sum(F.xxhash64(column(df, columns.key)).cast("decimal(38,0)"))
         ).collect()[0]
+    partitions = arguments["partitions"] or _partitions(df.sparkSession, documents)
+    layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])
     run = {
         "simgpu": __version__,
         "command": command,
@@ -298,11 +307,19 @@ def _stages(
     checkpoints = Checkpoints(df.sparkSession, arguments["checkpoint_dir"], run)
     stages = Stages(df, columns, plan, layout, checkpoints)
     stages.records_of_input = documents
+    if stages.has_changed_since_signed():
+        raise ParameterError(
+            f"checkpoint_dir {arguments['checkpoint_dir']} holds a run over other texts with the same ids; give another "
+            "folder, or remove it"
+        )
     return stages, checkpoints
 
 
-def _partitions(session: Any) -> int:
-    return int(session.conf.get("spark.sql.shuffle.partitions", "200"))
+def _partitions(session: Any, documents: int) -> int:
+    """The parts of shuffled tables, as the session says."""
+    default = str(session.conf.get("spark.sql.shuffle.partitions", "200"))
+    # Databricks' serverless says "auto".
+    return int(default) if default.isdecimal() else max(200, documents // 500_000)
 
 
 def _report(stages: Stages, searched: DataFrame) -> dict[str, Any]:
@@ -311,15 +328,16 @@ def _report(stages: Stages, searched: DataFrame) -> dict[str, Any]:
         of_tasks = searched.where(F.col("counts").isNotNull()).select("counts").collect()
         signed = stages.signed.agg(
             F.count_if(F.col("length").isNull()),
-            F.count_if(F.col("length").isNotNull() & F.col("digest").isNull()),
-            F.sum("length"),
+            F.count_if(F.col("length").isNotNull() & F.col("place").isNull()),
+            F.count_if(F.col("place").isNotNull() & F.col("digest").isNull()),
+            F.sum(F.when(F.col("place").isNotNull(), F.col("length"))),
         ).collect()[0]
         identical = stages.repeats.count()
-    skipped, without_shingles, bytes_of_texts = signed
+    *others, bytes_of_texts = signed
     return _divided.report_of(
         stages.plan.search(),
         stages.records_of_input,
-        (skipped, without_shingles, bytes_of_texts or 0),
+        (*others, bytes_of_texts or 0),
         identical,
         (row[0] for row in of_tasks),
     )

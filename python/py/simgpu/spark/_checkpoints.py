@@ -46,6 +46,10 @@ class Checkpoints:
         """Seconds of each complete stage, also of those that an earlier attempt has completed."""
         return {name: mark["elapsed_s"] for name, mark in self._marks.items() if name != "run"}
 
+    def holds(self, name: str) -> bool:
+        """Whether the table of this name is complete."""
+        return name in self._marks
+
     def table(self, name: str, schema: str, make: Callable[[], DataFrame]) -> DataFrame:
         """The table that ``make`` plans, with these columns: computed and written now, unless it is there already."""
         path = f"{self._folder}/{name}"

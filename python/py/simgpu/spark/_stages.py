@@ -83,16 +83,16 @@ class Stages:
     @property
     def _has_places(self) -> bool:
         """Whether the key itself is the place of a document."""
-        return self._df.schema[self._columns.key].dataType.typeName() in _INTEGRAL
+        return kind_of(self._df, self._columns.key).typeName() in _INTEGRAL
 
     @cached_property
     def _places(self) -> DataFrame:
         """The place of each key, where keys are not numbers: (key, place)."""
-        kind = self._df.schema[self._columns.key].dataType.simpleString()
+        kind = kind_of(self._df, self._columns.key).simpleString()
         numbered = f"head {kind}, key {kind}, row bigint"
 
         def make() -> DataFrame:
-            keys = self._df.select(column(self._columns.key).alias("key")).where("key is not null")
+            keys = self._df.select(column(self._df, self._columns.key).alias("key")).where("key is not null")
             keys = keys.sort("key") if self._keeps_order else keys.repartition(1)
             number = _divided.Number(self._columns.key)
             return mapped(keys, self._ordered(number, ascending("key")), numbered)
@@ -112,25 +112,45 @@ class Stages:
     def _placed(self) -> DataFrame:
         """The input with a column ``_PLACE``; it is null where the key is."""
         if self._has_places:
-            return self._df.withColumn(_PLACE, column(self._columns.key).cast("bigint"))
+            return self._df.withColumn(_PLACE, column(self._df, self._columns.key).cast("bigint"))
         places = self._places.select(F.col("key").alias(_KEY), F.col("place").alias(_PLACE))
-        return self._df.join(places, column(self._columns.key) == F.col(_KEY), "left")
+        return self._df.join(places, column(self._df, self._columns.key) == F.col(_KEY), "left")
 
     @property
     def records(self) -> DataFrame:
-        """(place, text)"""
+        """(place, text, hash)"""
         return self._placed.select(
-            F.col(_PLACE).alias("place"), column(self._columns.text).alias("text")
+            F.col(_PLACE).alias("place"),
+            column(self._df, self._columns.text).alias("text"),
+            self._hash.alias("hash"),
         )
+
+    @property
+    def _hash(self) -> Any:
+        """A hash of the key and the text of a record."""
+        return F.xxhash64(
+            column(self._df, self._columns.key), column(self._df, self._columns.text)
+        )
+
+    def has_changed_since_signed(self) -> bool:
+        """Whether the input has other texts or keys than when it was signed, if it was. Records in another order are the
+        same."""
+        if not self._checkpoints.holds("signed"):
+            return False
+        # The sum of hashes of 64 bits.
+        total = lambda hashes: F.sum(hashes.cast("decimal(38,0)"))  # noqa: E731
+        with raised():
+            now = self._df.agg(total(self._hash)).collect()[0][0]
+            return now != self.signed.agg(total(F.col("hash"))).collect()[0][0]
 
     def with_ids(self, table: DataFrame, names: dict[str, str]) -> DataFrame:
         """Adds columns of ids to a table, by its columns of places."""
         if self._has_places and self._columns.key == self._columns.id:
-            kind = self._df.schema[self._columns.id].dataType
+            kind = kind_of(self._df, self._columns.id)
             for place, name in names.items():
                 table = table.withColumn(name, F.col(place).cast(kind))
             return table
-        ids = self._placed.select(F.col(_PLACE), column(self._columns.id).alias("_id"))
+        ids = self._placed.select(F.col(_PLACE), column(self._df, self._columns.id).alias("_id"))
         for place, name in names.items():
             of_place = ids.select(F.col(_PLACE).alias("_of"), F.col("_id").alias(name))
             table = table.join(of_place, F.col(place) == F.col("_of"), "left").drop("_of")
@@ -138,7 +158,7 @@ class Stages:
 
     def kept(self, removed: DataFrame) -> DataFrame:
         """The good records that are not removed, as they came."""
-        key, text = column(self._columns.key), column(self._columns.text)
+        key, text = column(self._df, self._columns.key), column(self._df, self._columns.text)
         good = self._df.where(key.isNotNull() & text.isNotNull())
         if self._has_places:
             of_place = removed.select(F.col("place").alias(_PLACE))
@@ -191,7 +211,7 @@ class Stages:
         """``DOCUMENTS`` with shingles."""
 
         def make() -> DataFrame:
-            with_digest = self.signed.where(F.col("digest").isNotNull())
+            with_digest = self.signed.where(F.col("digest").isNotNull()).drop("hash")
             order = ascending("digest", "place")
             identical = _divided.Identical(self.plan)
             return self._grouped(with_digest, ["digest"], order, identical, _divided.DOCUMENTS)
@@ -370,9 +390,38 @@ def _are_stars(links: DataFrame) -> bool:
         return not several.limit(1).collect() and not chained.limit(1).collect()
 
 
-def column(name: str) -> Any:
-    """The column of this name, which may hold dots."""
-    return F.col("`" + name.replace("`", "``") + "`")
+def _found(df: DataFrame, name: str) -> tuple[list[str], Any] | None:
+    """The parts of a name and the type of what it names: a column, whose name may hold dots, or a field of a struct."""
+    if name in df.columns:
+        return [name], df.schema[name].dataType
+    parts, kind = name.split("."), df.schema
+    for part in parts:
+        if kind.typeName() != "struct" or part not in kind.names:
+            return None
+        kind = kind[part].dataType
+    return parts, kind
+
+
+def column(df: DataFrame, name: str) -> Any:
+    """The column or the field of this name."""
+    parts, _ = _found(df, name) or ([name], None)
+    return F.col(".".join("`" + part.replace("`", "``") + "`" for part in parts))
+
+
+def kind_of(df: DataFrame, name: str) -> Any:
+    """The type of the column or the field of this name."""
+    found = _found(df, name)
+    return found[1] if found else None
+
+
+def _names(kind: Any, above: str = "") -> list[str]:
+    """The names of columns, and of the fields of structs."""
+    names = []
+    for field in kind.fields:
+        name = f"{above}{field.name}"
+        is_struct = field.dataType.typeName() == "struct"
+        names += _names(field.dataType, f"{name}.") if is_struct else [name]
+    return names
 
 
 def checked_columns(df: DataFrame, columns: Columns) -> None:
@@ -381,19 +430,20 @@ def checked_columns(df: DataFrame, columns: Columns) -> None:
         kind = f"{type(df).__module__}.{type(df).__qualname__}"
         raise ParameterError(f"df is a {kind}; give a DataFrame of Spark, as spark.createDataFrame makes")
     for name in filter(None, (columns.id, columns.text, columns.order)):
-        if name not in df.columns:
-            remedy = f"give one of {', '.join(df.columns)}" if df.columns else "df has no columns, so look at its files"
+        if _found(df, name) is None:
+            names = ", ".join(_names(df.schema))
+            remedy = f"give one of {names}" if names else "df has no columns, so look at its files"
             raise ParameterError(f"no column {name!r}; {remedy}")
         if df.columns.count(name) > 1:
             raise ParameterError(f"several columns are named {name!r}; rename all but one")
-    kind = df.schema[columns.text].dataType.simpleString()
+    kind = kind_of(df, columns.text).simpleString()
     if kind != "string":
         raise ParameterError(f"the column {columns.text!r} has the type {kind}; give a column of strings")
 
 
 def checked_key(df: DataFrame, columns: Columns) -> None:
     """Refuses a key of a type whose order is not that of the documents."""
-    kind = df.schema[columns.key].dataType
+    kind = kind_of(df, columns.key)
     if kind.typeName() not in (*_INTEGRAL, *_SORTABLE):
         raise ParameterError(
             f"the column {columns.key!r} has the type {kind.simpleString()}; give whole numbers, strings or dates, or "

@@ -327,6 +327,7 @@ mod tests {
                     records: 1000,
                     repeated_ids: 0,
                     empty_files: vec![],
+                    not_read: crate::io::NotRead::default(),
                     skipped: vec![],
                 })
                 .into(),

@@ -34,8 +34,7 @@ impl RecordsReading<'_> {
     /// Reads the records of a collection.
     pub(super) fn read(&self, inputs: &Inputs) -> Result<RecordsFile> {
         let progress = self.progress;
-        let files = inputs
-            .with_copy_of_stream(&self.temporary, |bytes| advance(progress, bytes, 0, bytes))?;
+        let files = inputs.with_copy_of_stream(&self.temporary, progress)?;
         let stored = files.iter().map(InputFile::stored_bytes).sum();
         progress.begin("read", stored);
         let are_held = AtomicBool::new(false);
@@ -78,19 +77,15 @@ impl RecordsReading<'_> {
             }
             advance(progress, reading.consumed(), records.len() as u64, bytes)
         })?;
-        let file = RecordsFile::complete(records, noted.places, self.unique_ids)?;
+        let mut file = RecordsFile::complete(records, noted.places, self.unique_ids)?;
         let names: Vec<&str> = inputs.names().take(2).collect();
         let name = match names[..] {
             [name] => name,
             _ => "the inputs",
         };
         file.warn(name, self.fields, progress);
-        for path in &inputs.repeated {
-            let path = path.display();
-            progress.warn(&format!(
-                "{path} was given more than once and is read only once"
-            ));
-        }
+        inputs.not_read().warn(progress);
+        file.places.not_read = inputs.not_read().clone();
         Ok(file)
     }
 }

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::io::{
-    EntityToWrite, FieldToWrite, LinkToWrite, OutputFolder, Placed, Places, REPORT_VERSION,
-    RecordFields, SkippedRecord, entities_table, link_line, links_table, write_entities,
+    EntityToWrite, FieldToWrite, LinkToWrite, NotRead, OutputFolder, Placed, Places,
+    REPORT_VERSION, RecordFields, SkippedRecord, entities_table, link_line, links_table,
+    write_entities,
 };
 use crate::jobs::link::Link;
 use crate::jobs::linked::{LinkCounts, Linked, RecordLink, ScoreBin};
@@ -247,6 +248,9 @@ pub struct FileReport {
     /// The files without records.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub empty_files: Vec<String>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
     /// The bad records.
     pub skipped: Vec<SkippedRecord>,
 }
@@ -262,6 +266,7 @@ fn file_reports(files: &[&Places]) -> Vec<FileReport> {
         records: places.records(),
         repeated_ids: places.repeated_ids,
         empty_files: places.empty_files(),
+        not_read: places.not_read.clone(),
         skipped: places.skipped_records(),
     };
     files.iter().map(report).collect()
