@@ -9,6 +9,7 @@ mod pool;
 mod arrow;
 
 mod texts;
+mod tokens;
 
 mod hashes;
 

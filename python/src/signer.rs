@@ -160,7 +160,9 @@ impl PySigner {
     /// Signs documents given as lists of tokens.
     ///
     /// Args:
-    ///     documents: A list of lists of str or bytes, or an Arrow column or Series of lists of strings or binaries.
+    ///     documents: A list of lists of str, of bytes or of integers; an Arrow column or Series of lists of these; an
+    ///         array of integers of two dimensions; or a SciPy matrix, whose rows are sets of column numbers. An
+    ///         integer is the token of its decimal digits: 17 is ``"17"``.
     ///         A list of dicts from token to weight, if the shingling has a ``weight_scale``.
     ///         None and nulls have no shingles. Tokens are never normalised.
     ///     column: The column of a table.

@@ -12,6 +12,7 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use pyo3::exceptions::{PyImportError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
@@ -21,6 +22,7 @@ use simgpu::scheme::Hashes;
 
 use crate::arrow::{Chunks, import};
 use crate::errors::{input_error, parameter_error};
+use crate::tokens::{Digits, TokenList};
 
 /// Documents, one per row.
 pub(crate) enum Column<'py> {
@@ -68,16 +70,13 @@ impl<'py> Column<'py> {
     }
 
     /// The lists of tokens, whose snapshots go to `lists`. A row that is null has no token. Rows that are dicts have
-    /// weighted tokens.
-    pub(crate) fn tokens<'a>(
-        &'a self,
-        lists: &'a mut Vec<Bound<'py, PyTuple>>,
-    ) -> PyResult<Tokens<'a>> {
+    /// weighted tokens. An integer is the token of its decimal digits, as in files.
+    pub(crate) fn tokens<'a>(&'a self, lists: &'a mut Vec<TokenList<'py>>) -> PyResult<Tokens<'a>> {
         match self {
             Column::Objects(objects) => {
                 let mut weights = None;
                 for (row, tokens) in objects.iter_borrowed().enumerate() {
-                    lists.push(list_of_tokens(tokens, row, &mut weights)?);
+                    lists.push(TokenList::new(tokens, row, &mut weights)?);
                 }
                 let tokens = Tokens::of_lists(lists)?;
                 tokens.weighted(weights)
@@ -193,7 +192,9 @@ fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         return Ok(items.to_tuple());
     }
     let py = data.py();
-    let items = if is_from(data, "pandas") && data.hasattr("to_numpy")? {
+    let items = if data.hasattr(intern!(py, "tocsr"))? {
+        column_numbers(data)?
+    } else if is_from(data, "pandas") && data.hasattr("to_numpy")? {
         // Whatever stands for a missing value becomes None.
         let options = PyDict::new(py);
         options.set_item("dtype", "object")?;
@@ -214,6 +215,19 @@ fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     })?;
     let items: Vec<_> = items.collect::<PyResult<_>>()?;
     PyTuple::new(py, items)
+}
+
+/// The column numbers of each row of a SciPy matrix, without those of explicit zeros.
+fn column_numbers<'py>(matrix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = matrix.py();
+    let options = PyDict::new(py);
+    options.set_item("copy", true)?;
+    let matrix = matrix.call_method("tocsr", (), Some(&options))?;
+    matrix.call_method0("eliminate_zeros")?;
+    let ends = matrix.getattr("indptr")?;
+    let inner = pyo3::types::PySlice::new(py, 1, -1, 1);
+    let rows = (matrix.getattr("indices")?, ends.get_item(inner)?);
+    py.import("numpy")?.call_method1("split", rows)
 }
 
 /// Whether an object stands for a missing value: None, or NaN.
@@ -253,7 +267,7 @@ pub(crate) fn no_text(
 }
 
 /// A snapshot of a list of tokens. Appends the weights of a dict to `weights`.
-fn list_of_tokens<'py>(
+pub(crate) fn list_of_tokens<'py>(
     tokens: Borrowed<'_, 'py, PyAny>,
     row: usize,
     weights: &mut Option<Vec<f64>>,
@@ -280,19 +294,21 @@ fn list_of_tokens<'py>(
         return Ok(keys);
     }
     snapshot(&tokens.to_owned()).map_err(|_| {
-        let message = format!("row {row} is no list of tokens; give a list of str or bytes");
+        let message =
+            format!("row {row} is no list of tokens; give a list of str, of bytes or of integers");
         PyTypeError::new_err(message)
     })
 }
 
 /// The bytes of a token.
-fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
-    if let Ok(bytes) = token.extract::<&[u8]>() {
-        return Ok(bytes);
+pub(crate) fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
+    // An attempt that fails makes an exception, which takes longer than all else.
+    if token.is_instance_of::<PyBytes>() {
+        return Ok(token.extract::<&[u8]>()?);
     }
     let text = token.extract::<&str>();
     text.map(str::as_bytes)
-        .map_err(|error| no_text(token, row, &error, "tokens of type str or bytes"))
+        .map_err(|error| no_text(token, row, &error, "tokens of type str, bytes or int"))
 }
 
 /// Appends the texts of an Arrow array.
@@ -415,7 +431,21 @@ pub(crate) struct Tokens<'a> {
 struct TokenChunk<'a> {
     /// The tokens of each row.
     rows: Vec<Range<usize>>,
-    tokens: Bytes<'a>,
+    tokens: TokenBytes<'a>,
+}
+
+enum TokenBytes<'a> {
+    Borrowed(Bytes<'a>),
+    Digits(Digits),
+}
+
+impl TokenBytes<'_> {
+    fn value(&self, index: usize) -> &[u8] {
+        match self {
+            TokenBytes::Borrowed(bytes) => bytes.value(index),
+            TokenBytes::Digits(digits) => digits.get(index),
+        }
+    }
 }
 
 impl<'a> Tokens<'a> {
@@ -448,17 +478,15 @@ impl<'a> Tokens<'a> {
         Ok(Tokens { weights, ..self })
     }
 
-    fn of_lists(lists: &'a [Bound<'_, PyTuple>]) -> PyResult<Self> {
-        let mut tokens = Vec::new();
+    fn of_lists(lists: &'a [TokenList<'_>]) -> PyResult<Self> {
+        let mut tokens = Vec::with_capacity(lists.iter().map(TokenList::len).sum());
         let mut rows = Vec::with_capacity(lists.len());
         for (row, list) in lists.iter().enumerate() {
             let start = tokens.len();
-            for token in list.iter_borrowed() {
-                tokens.push(token_of(token, row)?);
-            }
+            list.push_to(row, &mut tokens)?;
             rows.push(start..tokens.len());
         }
-        let tokens = Bytes::Slices(tokens);
+        let tokens = TokenBytes::Borrowed(Bytes::Slices(tokens));
         Ok(Tokens::new(vec![TokenChunk { rows, tokens }]))
     }
 
@@ -467,7 +495,7 @@ impl<'a> Tokens<'a> {
         let mut of_chunk = |array: &'a ArrayRef| {
             let wrong = || {
                 PyTypeError::new_err(format!(
-                    "documents have the Arrow type {}; give lists of strings or binaries",
+                    "documents have the Arrow type {}; give lists of strings, binaries or integers",
                     array.data_type()
                 ))
             };
@@ -476,8 +504,11 @@ impl<'a> Tokens<'a> {
             first += rows.len();
             let tokens = match values.data_type() {
                 // Such lists are empty or null.
-                DataType::Null => Bytes::Slices(Vec::new()),
-                _ => Bytes::of(values).ok_or_else(wrong)?,
+                DataType::Null => TokenBytes::Borrowed(Bytes::Slices(Vec::new())),
+                _ => match Digits::of_array(values) {
+                    Some(digits) => TokenBytes::Digits(digits),
+                    None => TokenBytes::Borrowed(Bytes::of(values).ok_or_else(wrong)?),
+                },
             };
             Ok(TokenChunk { rows, tokens })
         };

@@ -421,6 +421,31 @@ def test_a_forked_child_uses_the_index():
 def test_other_storages_are_those_of_datasketch(monkeypatch):
     with pytest.raises(ValueError, match="Unknown storage type"):
         ours.MinHashLSH(storage_config={"type": "unknown"})
+    created = []
+
+    def storage(config, name):
+        created.append(name)
+        return theirs.storage.DictSetStorage(config)
+
+    def keys(config, name):
+        created.append(name)
+        return theirs.storage.DictListStorage(config)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(theirs.storage, "unordered_storage", storage)
+        patched.setattr(theirs.storage, "ordered_storage", keys)
+        config = {"type": "redis", "basename": b"name"}
+        index = ours.MinHashLSH(num_perm=NUM_PERM, params=PARAMS, storage_config=config)
+    assert type(index) is ours.MinHashLSH and index.prepickle and not index._is_native
+    assert created == [*(b"name_bucket_" + bytes([0, band]) for band in range(4)), b"name_keys"]
+    with index.insertion_session(buffer_size=3) as session:
+        session.insert(("a", 1), SKETCHES[0])
+    assert index.query(SKETCHES[0]) == [("a", 1)] and ("a", 1) in index
+    assert index.buffer_size == index.keys.buffer_size == index.hashtables[0].buffer_size == 3
+    with pytest.raises(ValueError, match="already exists"):
+        index.insert(("a", 1), SKETCHES[1])
+    index.remove(("a", 1))
+    assert index.is_empty()
     monkeypatch.setitem(sys.modules, "datasketch", None)
     for index in (ours.MinHashLSH, ours.MinHashLSHEnsemble):
         with pytest.raises(ImportError, match="install datasketch"):

@@ -41,6 +41,8 @@ def test_suite_of_datasketch_passes(file, required):
         "datasketch_in_place",
         "-p",
         "no:cacheprovider",
+        "-o",
+        "addopts=",  # of the checkout
     ]
     path = os.pathsep.join([str(HERE), *sys.path])
     ran = subprocess.run(

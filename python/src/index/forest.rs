@@ -4,22 +4,24 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering as Atomically};
 
 use numpy::PyArray1;
 use pyo3::PyTraverseError;
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::keys::{Keys, Sought};
 use super::rows::Rows;
 use super::sketch::{Layout, Sketch, sketch_of};
 use super::{
     Keyed, band_bytes, check_layout, check_room, check_scheme, locate, lock, swapped_bytes,
+    values_of_bytes,
 };
 
-/// The native part of `simgpu.datasketch.MinHashLSHForest`.
+/// The native part of `simgpu.datasketch.MinHashLSHForest`. `_begin` sets the parameters.
 #[pyclass(
     name = "MinHashLSHForest",
     module = "simgpu._simgpu",
@@ -28,8 +30,8 @@ use super::{
     weakref
 )]
 pub(crate) struct MinHashLshForest {
-    trees: usize,
-    depth: usize,
+    trees: AtomicUsize,
+    depth: AtomicUsize,
     state: Mutex<State>,
 }
 
@@ -167,9 +169,19 @@ impl Found {
 
 #[pymethods]
 impl MinHashLshForest {
+    // Arguments are those of `__init__`, which a subclass may replace.
     #[new]
-    #[pyo3(signature = (num_perm = 128, l = 8))]
-    fn new(num_perm: i64, l: i64) -> PyResult<Self> {
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        MinHashLshForest {
+            trees: AtomicUsize::new(0),
+            depth: AtomicUsize::new(0),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Makes this an empty forest.
+    fn _begin(&self, py: Python<'_>, num_perm: i64, l: i64) -> PyResult<()> {
         let sizes = usize::try_from(num_perm).ok().zip(usize::try_from(l).ok());
         let Some((num_perm, trees)) = sizes.filter(|sizes| sizes.0 > 0 && sizes.1 > 0) else {
             return Err(PyValueError::new_err("num_perm and l must be positive"));
@@ -177,30 +189,23 @@ impl MinHashLshForest {
         if trees > num_perm {
             return Err(PyValueError::new_err("l cannot be greater than num_perm"));
         }
-        Ok(MinHashLshForest {
-            trees,
-            depth: num_perm / trees,
-            state: Mutex::default(),
-        })
+        self.trees.store(trees, Atomically::Relaxed);
+        self.depth.store(num_perm / trees, Atomically::Relaxed);
+        let earlier = std::mem::take(&mut *lock(py, &self.state));
+        drop(earlier);
+        Ok(())
     }
 
     /// The number of prefix trees.
     #[getter]
     fn l(&self) -> usize {
-        self.trees
+        self.trees.load(Atomically::Relaxed)
     }
 
     /// The depth of a prefix tree: its number of slots.
     #[getter]
     fn k(&self) -> usize {
-        self.depth
-    }
-
-    /// The first and the last slot, exclusive, of each tree.
-    #[getter]
-    fn hashranges(&self) -> Vec<(usize, usize)> {
-        let range = |tree| (tree * self.depth, (tree + 1) * self.depth);
-        (0..self.trees).map(range).collect()
+        self.depth.load(Atomically::Relaxed)
     }
 
     #[getter]
@@ -213,29 +218,44 @@ impl MinHashLshForest {
     /// Raises ValueError if the key exists, or if the sketch is too short or of another scheme or kind of slots than
     /// those before.
     fn add(&self, key: Bound<'_, PyAny>, minhash: &Bound<'_, PyAny>) -> PyResult<()> {
-        let py = key.py();
         let sketch = self.read(minhash)?;
-        {
-            let mut state = lock(py, &self.state);
-            check_scheme(state.scheme.as_deref(), sketch.scheme.as_deref())?;
-            state.scheme = state.scheme.take().or(sketch.scheme);
-        }
-        let mut sought = Sought::new(key)?;
-        let (mut state, first) = locate(py, &self.state, &mut sought)?;
-        if first.is_some() {
-            return Err(PyValueError::new_err(
-                "The given key has already been added",
-            ));
-        }
-        let state = &mut *state;
-        let new = || self.contents(Rows::new(sketch.values.len()), sketch.layout);
-        let contents = state.contents.get_or_insert_with(new);
-        check_layout(contents.layout, sketch.layout)?;
-        check_room(&contents.rows)?;
-        let number = contents.rows.push(&sketch.values);
-        contents.join(number, &sketch.values);
-        state.keys.push(&sought, None);
-        Ok(())
+        self.add_sketch(key, sketch)
+    }
+
+    /// Adds a key with the bytes of its trees.
+    fn _add_bands(
+        &self,
+        key: Bound<'_, PyAny>,
+        bands: Vec<Vec<u8>>,
+        scheme: Option<String>,
+    ) -> PyResult<()> {
+        let slots = self.l() * self.k();
+        let bytes = bands.concat();
+        let layout = match bytes.len() / slots.max(1) {
+            4 => Layout {
+                value_bytes: 4,
+                values_per_slot: 1,
+            },
+            per_slot => Layout {
+                value_bytes: 8,
+                values_per_slot: (per_slot / 8).max(1),
+            },
+        };
+        let values = values_of_bytes(&bytes, layout)
+            .filter(|values| values.len() == slots * layout.values_per_slot);
+        let values = values.ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "the trees of a key do not fit {} trees of {} slots; add its sketch again",
+                self.l(),
+                self.k()
+            ))
+        })?;
+        let sketch = Sketch {
+            values,
+            layout,
+            scheme,
+        };
+        self.add_sketch(key, sketch)
     }
 
     /// Makes all keys searchable.
@@ -318,7 +338,7 @@ impl MinHashLshForest {
         let bytes = number
             .zip(state.contents.as_ref())
             .map(|(number, contents)| {
-                let trees = (0..self.trees).map(|tree| {
+                let trees = (0..self.l()).map(|tree| {
                     swapped_bytes(
                         contents.rows.values(number, contents.range(tree)),
                         contents.layout,
@@ -426,10 +446,40 @@ type Pickled<'py> = (Option<String>, Bound<'py, PyList>, Option<PickledContents>
 type PickledContents = ((usize, usize), Vec<u8>, Vec<u8>, Vec<u8>, Vec<usize>);
 
 impl MinHashLshForest {
+    fn add_sketch(&self, key: Bound<'_, PyAny>, sketch: Sketch) -> PyResult<()> {
+        let py = key.py();
+        {
+            let mut state = lock(py, &self.state);
+            check_scheme(state.scheme.as_deref(), sketch.scheme.as_deref())?;
+            state.scheme = state.scheme.take().or(sketch.scheme);
+        }
+        let mut sought = Sought::new(key)?;
+        let (mut state, first) = locate(py, &self.state, &mut sought)?;
+        if first.is_some() {
+            return Err(PyValueError::new_err(
+                "The given key has already been added",
+            ));
+        }
+        let state = &mut *state;
+        let new = || self.contents(Rows::new(sketch.values.len()), sketch.layout);
+        let contents = state.contents.get_or_insert_with(new);
+        check_layout(contents.layout, sketch.layout)?;
+        check_room(&contents.rows)?;
+        let number = contents.rows.push(&sketch.values);
+        contents.join(number, &sketch.values);
+        state.keys.push(&sought, None);
+        Ok(())
+    }
+
     /// Reads a sketch, cut to the slots of the trees.
     fn read(&self, minhash: &Bound<'_, PyAny>) -> PyResult<Sketch> {
         let refused = || PyValueError::new_err("The num_perm of MinHash out of range");
-        let slots = self.depth * self.trees;
+        let slots = self.k() * self.l();
+        if slots == 0 {
+            return Err(PyRuntimeError::new_err(
+                "the forest has no parameters yet; call super().__init__() in the __init__ of its class",
+            ));
+        }
         if minhash.len()? < slots {
             return Err(refused());
         }
@@ -445,9 +495,9 @@ impl MinHashLshForest {
     fn contents(&self, rows: Rows, layout: Layout) -> Contents {
         Contents {
             layout,
-            values_per_tree: self.depth * layout.values_per_slot,
+            values_per_tree: self.k() * layout.values_per_slot,
             rows,
-            sorted: vec![Vec::new(); self.trees],
+            sorted: vec![Vec::new(); self.l()],
         }
     }
 
@@ -463,14 +513,14 @@ impl MinHashLshForest {
             value_bytes,
             values_per_slot,
         };
-        let values = self.depth * self.trees * values_per_slot;
+        let values = self.k() * self.l() * values_per_slot;
         let rows = Rows::from_bytes(values, &widths, &words).ok_or_else(refused)?;
         let (numbers, rest) = sorted.as_chunks::<4>();
         let mut numbers = numbers.iter().map(|number| u32::from_le_bytes(*number));
         let is_known = |number: u32| (number as usize) < keys;
         let fits = rows.next_number() == keys
             && rest.is_empty()
-            && lengths.len() == self.trees
+            && lengths.len() == self.l()
             && lengths
                 .iter()
                 .try_fold(0usize, |sum, length| sum.checked_add(*length))

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::PyTraverseError;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -23,6 +24,8 @@ use super::{
 const SIGNALS: usize = 1024;
 
 /// The native part of `simgpu.datasketch.MinHashLSH`: sketches in memory, found by equal bands.
+///
+/// `_begin` sets the parameters, because the arguments of a subclass's `__init__` are its own.
 #[pyclass(
     name = "MinHashLSH",
     module = "simgpu._simgpu",
@@ -31,10 +34,10 @@ const SIGNALS: usize = 1024;
     weakref
 )]
 pub(crate) struct MinHashLsh {
-    num_perm: usize,
-    bands: usize,
-    rows: usize,
-    prepickle: bool,
+    num_perm: AtomicUsize,
+    bands: AtomicUsize,
+    rows: AtomicUsize,
+    prepickle: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -48,7 +51,6 @@ struct State {
     names: Names,
     /// The queries of `add_to_query_buffer`.
     buffered: Vec<Row>,
-    buffer_size: i64,
 }
 
 /// Numbered rows, and tables of their bands. A row's number is that of its key.
@@ -105,7 +107,6 @@ impl State {
             hashfunc,
             names: Names::default(),
             buffered: Vec::new(),
-            buffer_size: 50_000,
         }
     }
 
@@ -188,52 +189,73 @@ impl Contents {
 
 #[pymethods]
 impl MinHashLsh {
+    // Arguments are those of `__init__`, which a subclass may replace.
     #[new]
-    #[pyo3(signature = (num_perm, bands, rows, prepickle, hashfunc))]
-    fn new(
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        MinHashLsh {
+            num_perm: AtomicUsize::new(0),
+            bands: AtomicUsize::new(0),
+            rows: AtomicUsize::new(0),
+            prepickle: AtomicBool::new(false),
+            state: Mutex::new(State::new(None)),
+        }
+    }
+
+    /// Makes this an empty index.
+    fn _begin(
+        &self,
+        py: Python<'_>,
         num_perm: usize,
         bands: usize,
         rows: usize,
         prepickle: bool,
         hashfunc: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         if bands == 0 || rows == 0 || bands.saturating_mul(rows) > num_perm {
             return Err(PyValueError::new_err(format!(
                 "params are {bands} bands of {rows} rows; give at least one each, and a product of at most num_perm, \
                  {num_perm}"
             )));
         }
-        Ok(MinHashLsh {
-            num_perm,
-            bands,
-            rows,
-            prepickle,
-            state: Mutex::new(State::new(hashfunc)),
-        })
+        self.num_perm.store(num_perm, Ordering::Relaxed);
+        self.bands.store(bands, Ordering::Relaxed);
+        self.rows.store(rows, Ordering::Relaxed);
+        self.prepickle.store(prepickle, Ordering::Relaxed);
+        let earlier = std::mem::replace(&mut *lock(py, &self.state), State::new(hashfunc));
+        drop(earlier);
+        Ok(())
+    }
+
+    /// Forgets all keys and queries.
+    fn _forget(&self, py: Python<'_>) {
+        let hashfunc = self.hashfunc(py);
+        let earlier = std::mem::replace(&mut *lock(py, &self.state), State::new(hashfunc));
+        drop(earlier);
     }
 
     /// The number of bands.
     #[getter]
     fn b(&self) -> usize {
-        self.bands
+        self.bands.load(Ordering::Relaxed)
     }
 
     /// The number of slots per band.
     #[getter]
     fn r(&self) -> usize {
-        self.rows
+        self.rows.load(Ordering::Relaxed)
     }
 
     /// The number of slots of a sketch.
     #[getter]
     fn h(&self) -> usize {
-        self.num_perm
+        self.num_perm.load(Ordering::Relaxed)
     }
 
     /// Whether keys are pickled before they are inserted.
     #[getter]
     fn prepickle(&self) -> bool {
-        self.prepickle
+        self.prepickle.load(Ordering::Relaxed)
     }
 
     /// The function from the bytes of a band to those that are compared, if any.
@@ -246,27 +268,14 @@ impl MinHashLsh {
             .map(|hashfunc| hashfunc.clone_ref(py))
     }
 
-    /// The first and the last slot, exclusive, of each band.
-    #[getter]
-    fn hashranges(&self) -> Vec<(usize, usize)> {
-        let range = |band| (band * self.rows, (band + 1) * self.rows);
-        (0..self.bands).map(range).collect()
-    }
-
-    /// Has no effect: for compatibility with datasketch, where it is a number of statements to a database.
-    #[getter]
-    fn buffer_size(&self, py: Python<'_>) -> i64 {
-        lock(py, &self.state).buffer_size
-    }
-
-    #[setter]
-    fn set_buffer_size(&self, py: Python<'_>, value: i64) {
-        lock(py, &self.state).buffer_size = value;
-    }
-
     #[getter]
     fn _minhash_scheme(&self, py: Python<'_>) -> Option<String> {
         lock(py, &self.state).scheme.clone()
+    }
+
+    #[setter(_minhash_scheme)]
+    fn set_minhash_scheme(&self, py: Python<'_>, scheme: Option<String>) {
+        lock(py, &self.state).scheme = scheme;
     }
 
     /// Inserts a key with its sketch.
@@ -319,7 +328,7 @@ impl MinHashLsh {
     fn query<'py>(&self, minhash: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = minhash.py();
         let row = self.row_to_look_up(minhash)?;
-        self.found(py, &row, self.bands)
+        self.found(py, &row, self.b())
     }
 
     /// A list of the results of ``query`` for many sketches, given as to ``insert_many``.
@@ -329,7 +338,7 @@ impl MinHashLsh {
         let results = PyList::empty(py);
         for index in 0..batch.len() {
             let row = self.row_of_batch(py, &batch, index)?;
-            results.append(self.found(py, &row, self.bands)?)?;
+            results.append(self.found(py, &row, self.b())?)?;
         }
         Ok(results)
     }
@@ -337,7 +346,7 @@ impl MinHashLsh {
     /// The keys that share one of the first ``b`` bands with a sketch.
     fn _query_b<'py>(&self, minhash: &Bound<'py, PyAny>, b: usize) -> PyResult<Bound<'py, PyList>> {
         let row = self.row_to_look_up(minhash)?;
-        if b > self.bands {
+        if b > self.b() {
             return Err(PyValueError::new_err(
                 "b must be less or equal to the number of hash tables",
             ));
@@ -356,7 +365,7 @@ impl MinHashLsh {
     fn collect_query_buffer<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut state = lock(py, &self.state);
         let buffered = std::mem::take(&mut state.buffered);
-        let results = buffered.iter().map(|row| state.candidates(row, self.bands));
+        let results = buffered.iter().map(|row| state.candidates(row, self.b()));
         let common = results.reduce(|mut common, result| {
             common.retain(|number| result.binary_search(number).is_ok());
             common
@@ -402,7 +411,11 @@ impl MinHashLsh {
     }
 
     /// Inserts the keys of another index with equal parameters.
-    fn _merge(slf: &Bound<'_, Self>, other: &Bound<'_, Self>, check_overlap: bool) -> PyResult<()> {
+    fn _merge_native(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, Self>,
+        check_overlap: bool,
+    ) -> PyResult<()> {
         let (py, this, other) = (slf.py(), slf.get(), other.get());
         let other_scheme = lock(py, &other.state).scheme.clone();
         if check_overlap {
@@ -430,16 +443,37 @@ impl MinHashLsh {
         Ok(counts)
     }
 
-    /// The keys in each bucket of a band, by the bytes of the band.
-    fn _buckets<'py>(&self, py: Python<'py>, band: usize) -> PyResult<Bound<'py, PyDict>> {
-        let buckets = PyDict::new(py);
-        for (bytes, keys) in self.buckets(py, band) {
-            let state = lock(py, &self.state);
-            let keys = state.objects(py, &keys);
-            drop(state);
-            buckets.set_item(PyBytes::new(py, &bytes), PyList::new(py, keys)?)?;
+    /// Inserts a key, as it is stored, with the bytes of its bands: those of one sketch or of several in turn.
+    fn _insert_bands(
+        &self,
+        key: &Bound<'_, PyAny>,
+        bands: Vec<Vec<u8>>,
+        layout: (usize, usize),
+    ) -> PyResult<()> {
+        let layout = Layout {
+            value_bytes: layout.0,
+            values_per_slot: layout.1,
+        };
+        let is_hashed = lock(key.py(), &self.state).hashfunc.is_some();
+        let values_per_row = self.b() * self.r() * layout.values_per_slot;
+        for bands in bands.chunks(self.b().max(1)) {
+            let row = match is_hashed {
+                true if bands.len() == self.b() => Some(Row::Hashed(bands.to_vec())),
+                true => None,
+                false => values_of_bytes(&bands.concat(), layout)
+                    .filter(|values| values.len() == values_per_row)
+                    .map(|values| Row::Slots(values, layout)),
+            };
+            let row = row.ok_or_else(|| {
+                PyValueError::new_err(format!(
+                    "the bands of a key do not fit {} bands of {} slots; insert its sketch again",
+                    self.b(),
+                    self.r()
+                ))
+            })?;
+            self.insert_stored(key.clone(), row, false)?;
         }
-        Ok(buckets)
+        Ok(())
     }
 
     /// The keys in one bucket of a band.
@@ -452,7 +486,7 @@ impl MinHashLsh {
         let state = lock(py, &self.state);
         let mut found = Vec::new();
         if let Some(contents) = &state.contents
-            && band < self.bands
+            && band < self.b()
         {
             let values = match state.hashfunc {
                 None => values_of_bytes(bytes, contents.layout),
@@ -476,7 +510,7 @@ impl MinHashLsh {
         let py = key.py();
         let mut sought = Sought::new(key)?;
         let (state, first) = locate(py, &self.state, &mut sought)?;
-        let bands = first.map(|first| state.bytes_of_key(first, self.bands));
+        let bands = first.map(|first| state.bytes_of_key(first, self.b()));
         drop(state);
         Ok(bands.map(|bands| band_bytes(py, bands.into_iter())))
     }
@@ -491,7 +525,7 @@ impl MinHashLsh {
         lock(py, &self.state).keys.len()
     }
 
-    /// Everything but the parameters, for pickles: scheme, buffer size, keys, names, layout, widths and words.
+    /// Everything but the parameters, for pickles: scheme, keys, names, layout, widths and words.
     fn _state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut state = lock(py, &self.state);
         let state = &mut *state;
@@ -501,7 +535,7 @@ impl MinHashLsh {
             contents.compact();
             state.keys.compact();
         }
-        let (scheme, buffer_size) = (state.scheme.clone(), state.buffer_size);
+        let scheme = state.scheme.clone();
         let keys = state.keys.objects(py);
         let names = state.names.names.clone();
         let layout = state
@@ -516,7 +550,6 @@ impl MinHashLsh {
         let names: Vec<_> = names.iter().map(|name| PyBytes::new(py, name)).collect();
         (
             scheme,
-            buffer_size,
             PyList::new(py, keys)?,
             names,
             (layout.value_bytes, layout.values_per_slot),
@@ -528,7 +561,7 @@ impl MinHashLsh {
 
     /// Takes on what `_state` returned. The index must be empty.
     fn _set_state(&self, py: Python<'_>, state: Pickled<'_>) -> PyResult<()> {
-        let (scheme, buffer_size, keys, names, layout, widths, words) = state;
+        let (scheme, keys, names, layout, widths, words) = state;
         let layout = Layout {
             value_bytes: layout.0,
             values_per_slot: layout.1,
@@ -540,7 +573,7 @@ impl MinHashLsh {
             return Err(refused());
         }
         let tables = self.tables(layout, is_hashed);
-        let rows = Rows::from_bytes(tables.range(0).len() * self.bands, &widths, &words)
+        let rows = Rows::from_bytes(tables.range(0).len() * self.b(), &widths, &words)
             .filter(|rows| rows.next_number() == keys.len())
             .ok_or_else(refused)?;
         let mut sought: Vec<_> = keys.iter().map(Sought::new).collect::<PyResult<_>>()?;
@@ -549,7 +582,7 @@ impl MinHashLsh {
             state.keys.push(sought, first);
         }
         let mut state = lock(py, &self.state);
-        (state.scheme, state.buffer_size) = (scheme, buffer_size);
+        state.scheme = scheme;
         for name in names {
             state.names.number(name);
         }
@@ -589,7 +622,6 @@ impl MinHashLsh {
 /// What `_state` returns.
 type Pickled<'py> = (
     Option<String>,
-    i64,
     Bound<'py, PyList>,
     Vec<Vec<u8>>,
     (usize, usize),
@@ -631,12 +663,17 @@ impl MinHashLsh {
     }
 
     fn check_length(&self, length: usize) -> PyResult<()> {
-        if length == self.num_perm {
+        if length == self.h() {
             return Ok(());
+        }
+        if self.h() == 0 {
+            return Err(PyRuntimeError::new_err(
+                "the index has no parameters yet; call super().__init__() in the __init__ of its class",
+            ));
         }
         Err(PyValueError::new_err(format!(
             "Expecting minhash with length {}, got {length}",
-            self.num_perm
+            self.h()
         )))
     }
 
@@ -650,8 +687,8 @@ impl MinHashLsh {
 
     /// Cuts the slots of a sketch to those in bands, and calls `hashfunc`.
     fn row(&self, py: Python<'_>, mut values: Vec<u64>, layout: Layout) -> PyResult<Row> {
-        let per_band = self.rows * layout.values_per_slot;
-        values.truncate(self.bands * per_band);
+        let per_band = self.r() * layout.values_per_slot;
+        values.truncate(self.b() * per_band);
         let hashfunc = match &lock(py, &self.state).hashfunc {
             None => return Ok(Row::Slots(values, layout)),
             Some(hashfunc) => hashfunc.clone_ref(py),
@@ -711,7 +748,7 @@ impl MinHashLsh {
         }
         match batch {
             Batch::Array { values, layout, .. } => {
-                let width = self.num_perm * layout.values_per_slot;
+                let width = self.h() * layout.values_per_slot;
                 self.row(
                     py,
                     values[index * width..(index + 1) * width].to_vec(),
@@ -728,7 +765,7 @@ impl MinHashLsh {
 
     /// A key as it is stored.
     fn stored<'py>(&self, key: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if !self.prepickle {
+        if !self.prepickle() {
             return Ok(key);
         }
         let py = key.py();
@@ -773,9 +810,9 @@ impl MinHashLsh {
     fn tables(&self, layout: Layout, is_hashed: bool) -> Tables {
         let values_per_band = match is_hashed {
             true => 1,
-            false => self.rows * layout.values_per_slot,
+            false => self.r() * layout.values_per_slot,
         };
-        Tables::new(self.bands, values_per_band)
+        Tables::new(self.b(), values_per_band)
     }
 
     fn found<'py>(&self, py: Python<'py>, row: &Row, bands: usize) -> PyResult<Bound<'py, PyList>> {
@@ -787,7 +824,7 @@ impl MinHashLsh {
 
     /// A list of keys as the caller gave them.
     fn list<'py>(&self, py: Python<'py>, keys: Vec<Py<PyAny>>) -> PyResult<Bound<'py, PyList>> {
-        if !self.prepickle {
+        if !self.prepickle() {
             return PyList::new(py, keys);
         }
         let loads = py
@@ -818,7 +855,7 @@ impl MinHashLsh {
         let entry = |number| {
             let key = state.keys.get(py, number)?;
             if state.hashfunc.is_some() {
-                let bands = (0..self.bands).map(|band| state.bytes_of_band(number, band));
+                let bands = (0..self.b()).map(|band| state.bytes_of_band(number, band));
                 return Some((key, Row::Hashed(bands.collect())));
             }
             let mut values = Vec::new();
@@ -831,7 +868,7 @@ impl MinHashLsh {
     /// The buckets of a band in the order of their first keys: the bytes of the band and the numbers of the keys.
     fn buckets(&self, py: Python<'_>, band: usize) -> Vec<(Vec<u8>, Vec<u32>)> {
         let state = lock(py, &self.state);
-        let Some(contents) = state.contents.as_ref().filter(|_| band < self.bands) else {
+        let Some(contents) = state.contents.as_ref().filter(|_| band < self.b()) else {
             return Vec::new();
         };
         let mut places: HashMap<Vec<u8>, usize> = HashMap::new();

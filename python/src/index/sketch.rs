@@ -32,10 +32,10 @@ pub(crate) struct Sketch {
 pub(crate) fn sketch_of(sketch: &Bound<'_, PyAny>) -> PyResult<Sketch> {
     // A subclass may have other hash values.
     if let Ok(native) = sketch.cast_exact::<PyMinHash>() {
-        return Ok(native_sketch(&*native.try_borrow()?));
+        return Ok(native_sketch(&*PyMinHash::read(native)?));
     }
     if let Ok(lean) = sketch.cast_exact::<PyLeanMinHash>() {
-        return Ok(native_sketch(&*lean.as_super().try_borrow()?));
+        return Ok(native_sketch(&*PyMinHash::read(lean.as_super())?));
     }
     let py = sketch.py();
     let hashvalues = sketch.getattr(intern!(py, "hashvalues"))?;

@@ -33,6 +33,28 @@ pub(crate) fn array_of<'py, T: numpy::Element>(
     Ok(array.into_any())
 }
 
+/// Replaces slots by the values of an array that [`to_array`] made of them and that Python may have changed since.
+pub(crate) fn copy_from_array<T: numpy::Element + Copy>(
+    array: &Bound<'_, PyAny>,
+    slots: &mut [T],
+) -> PyResult<()> {
+    let changed = || {
+        PyValueError::new_err(
+            "the array of hash values has another shape or type now; assign hashvalues instead",
+        )
+    };
+    let array = array.cast::<PyArray1<T>>().map_err(|_| changed())?;
+    if array.len() != slots.len() {
+        return Err(changed());
+    }
+    let array = array.try_readonly()?;
+    let values = array.as_array();
+    for (slot, value) in slots.iter_mut().zip(&values) {
+        *slot = *value;
+    }
+    Ok(())
+}
+
 /// Hash values given to a sketch, of the scheme's type.
 pub(crate) fn read_slots(kind: Kind, values: &Bound<'_, PyAny>) -> PyResult<SlotVec> {
     // The legacy scheme converts without a look at ranges.

@@ -228,7 +228,7 @@ impl PyBBitMinHash {
 /// Scheme, seed and lowest bits of a sketch of any class.
 fn read_sketch(minhash: &Bound<'_, PyAny>, bits: u8) -> PyResult<(Kind, i64, Vec<u32>)> {
     if let Ok(own) = minhash.cast::<PyMinHash>() {
-        let own = own.try_borrow()?;
+        let own = PyMinHash::read(own)?;
         return Ok((own.kind(), own.seed(), lowest_bits(own.slots(), bits)));
     }
     let kind = Kind::of_argument(&minhash.getattr(intern!(minhash.py(), "scheme"))?)?;

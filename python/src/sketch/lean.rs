@@ -83,7 +83,7 @@ impl PyLeanMinHash {
     /// A copy.
     fn copy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyLeanMinHash>> {
         let copy = {
-            let sketch = slf.as_super().try_borrow()?;
+            let sketch = PyMinHash::read(slf.as_super())?;
             PyMinHash::lean(sketch.kind(), sketch.seed(), sketch.slots().clone())
         };
         create(slf.py(), copy)
@@ -96,7 +96,7 @@ impl PyLeanMinHash {
     #[pyo3(signature = (byteorder="@"))]
     fn bytesize(slf: &Bound<'_, Self>, byteorder: &str) -> PyResult<usize> {
         let order = ByteOrder::of_argument(slf.py(), byteorder)?;
-        let sketch = slf.as_super().try_borrow()?;
+        let sketch = PyMinHash::read(slf.as_super())?;
         Ok(byte_size(order, sketch.kind(), sketch.slots().len()))
     }
 
@@ -111,7 +111,7 @@ impl PyLeanMinHash {
     #[pyo3(signature = (buf, byteorder="@"))]
     fn serialize(slf: &Bound<'_, Self>, buf: &Bound<'_, PyAny>, byteorder: &str) -> PyResult<()> {
         let order = ByteOrder::of_argument(slf.py(), byteorder)?;
-        let sketch = slf.as_super().try_borrow()?;
+        let sketch = PyMinHash::read(slf.as_super())?;
         if buf.len()? < byte_size(order, sketch.kind(), sketch.slots().len()) {
             return Err(PyValueError::new_err(
                 "The buffer does not have enough space for holding this MinHash.",
@@ -142,7 +142,7 @@ impl PyLeanMinHash {
     }
 
     fn __getstate__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyByteArray>> {
-        let sketch = slf.as_super().try_borrow()?;
+        let sketch = PyMinHash::read(slf.as_super())?;
         let bytes = to_bytes(slf.py(), ByteOrder::NATIVE, &sketch)?;
         Ok(PyByteArray::new(slf.py(), &bytes))
     }
@@ -169,7 +169,7 @@ impl PyLeanMinHash {
 
     fn __hash__(slf: &Bound<'_, Self>) -> PyResult<isize> {
         let py = slf.py();
-        let sketch = slf.as_super().try_borrow()?;
+        let sketch = PyMinHash::read(slf.as_super())?;
         let values = match sketch.slots() {
             Values::U32(slots) => PyTuple::new(py, slots)?,
             Values::U64(slots) => PyTuple::new(py, slots)?,
@@ -233,7 +233,7 @@ fn lean(kind: Kind, seed: i64, slots: SlotVec) -> PyResult<PyMinHash> {
 /// The lean contents of a sketch of any class.
 fn of_sketch(sketch: &Bound<'_, PyAny>) -> PyResult<PyMinHash> {
     if let Ok(own) = sketch.cast::<PyMinHash>() {
-        let own = own.try_borrow()?;
+        let own = PyMinHash::read(own)?;
         return lean(own.kind(), own.seed(), own.slots().clone());
     }
     let kind = Kind::of_argument(&sketch.getattr(intern!(sketch.py(), "scheme"))?)?;

@@ -10,12 +10,12 @@ use simgpu::scheme::{Hashes, Values};
 use super::arguments::{
     check_count, drawable, mismatch, read_count, read_permutations, read_strings,
 };
-use super::arrays::{Foreign, read_seed, read_slots, to_array};
+use super::arrays::{Foreign, copy_from_array, read_seed, read_slots, to_array};
 use super::floats::{pairwise_sum, ratio};
 use super::hashfunc::HashFunc;
 use super::kind::{Kind, SlotVec, empty_slots, lower_slots};
 use super::permutations::Permutations;
-use super::state::of_foreign;
+use super::state::{of_attributes, of_foreign};
 use super::texts::TextSigner;
 use super::writer::{GpuMode, Writer};
 use crate::errors::OrRaise;
@@ -52,6 +52,8 @@ pub(crate) struct PyMinHash {
     kind: Kind,
     seed: i64,
     slots: SlotVec,
+    /// The array that `hashvalues` returned. Its values count until the next update, because others may write to it.
+    shown: Option<Py<PyAny>>,
     /// `None` in a `LeanMinHash`.
     writer: Option<Writer>,
 }
@@ -68,6 +70,7 @@ impl PyMinHash {
             kind,
             seed,
             slots,
+            shown: None,
             writer: Some(writer),
         }
     }
@@ -78,8 +81,48 @@ impl PyMinHash {
             kind,
             seed,
             slots,
+            shown: None,
             writer: None,
         }
+    }
+
+    /// Borrows a sketch to read it.
+    pub(crate) fn read<'py>(slf: &Bound<'py, Self>) -> PyResult<PyRef<'py, Self>> {
+        let sketch = slf.try_borrow()?;
+        if sketch.shown.is_none() {
+            return Ok(sketch);
+        }
+        drop(sketch);
+        // A sketch that is borrowed already has taken in what was written.
+        if let Ok(mut sketch) = slf.try_borrow_mut() {
+            sketch.take_in(slf.py())?;
+        }
+        Ok(slf.try_borrow()?)
+    }
+
+    /// Takes in what was written to the array of hash values, and lets go of it if nobody else holds it.
+    fn take_in(&mut self, py: Python<'_>) -> PyResult<()> {
+        let Some(shown) = &self.shown else {
+            return Ok(());
+        };
+        let array = shown.bind(py);
+        match &mut self.slots {
+            Values::U32(slots) => copy_from_array(array, slots)?,
+            Values::U64(slots) => copy_from_array(array, slots)?,
+        }
+        #[allow(deprecated, reason = "its replacement is unsafe")]
+        let is_ours_alone = array.get_refcnt() == 1;
+        if is_ours_alone {
+            self.shown = None;
+        }
+        Ok(())
+    }
+
+    /// Takes in what was written to the array of hash values, which is no longer that of the sketch.
+    fn detach(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.take_in(py)?;
+        self.shown = None;
+        Ok(())
     }
 
     pub(crate) fn kind(&self) -> Kind {
@@ -94,13 +137,15 @@ impl PyMinHash {
         &self.slots
     }
 
-    fn copied(&self, py: Python<'_>) -> Self {
-        PyMinHash {
+    fn copied(&self, py: Python<'_>) -> PyResult<Self> {
+        self.writer("hashfunc")?;
+        Ok(PyMinHash {
             kind: self.kind,
             seed: self.seed,
             slots: self.slots.clone(),
+            shown: None,
             writer: self.writer.as_ref().map(|writer| writer.clone_ref(py)),
-        }
+        })
     }
 
     /// What updates need. An object without it lacks the attribute `name`.
@@ -122,6 +167,7 @@ impl PyMinHash {
     /// Lowers the slots to the values of a set of hashes.
     fn lower(&mut self, py: Python<'_>, hashes: Hashes<'_>) -> PyResult<()> {
         self.writer("permutations")?;
+        self.detach(py)?;
         match &self.writer {
             Some(writer) => writer
                 .permutations
@@ -165,7 +211,7 @@ impl PyMinHash {
             Err(PyValueError::new_err(message))
         };
         if let Ok(own) = other.cast::<PyMinHash>() {
-            let own = own.try_borrow()?;
+            let own = PyMinHash::read(own)?;
             check(Some(own.kind), own.seed, own.slots.len())?;
             return Ok(OtherSlots::Own(own));
         }
@@ -289,11 +335,18 @@ impl PyMinHash {
         self.slots.len()
     }
 
-    /// The hash values: an array of their own, uint32 with affine32 and else uint64. Read-only; assign another array
-    /// to change them.
+    /// The hash values: an array of uint32 with affine32 and else of uint64. What is written to it changes the sketch,
+    /// until an update, a merge, ``clear`` or an assignment gives the sketch another array.
     #[getter]
-    fn hashvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_array(py, &self.slots, false)
+    fn hashvalues<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let mut sketch = slf.try_borrow_mut()?;
+        if let Some(shown) = &sketch.shown {
+            return Ok(shown.bind(py).clone());
+        }
+        let array = to_array(py, &sketch.slots, true)?;
+        sketch.shown = Some(array.clone().unbind());
+        Ok(array)
     }
 
     #[setter]
@@ -305,6 +358,7 @@ impl PyMinHash {
             return Err(mismatch());
         }
         self.slots = slots;
+        self.shown = None;
         Ok(())
     }
 
@@ -403,6 +457,7 @@ impl PyMinHash {
         text: &str,
         shingling: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        self.detach(py)?;
         let writer = self.writer("permutations")?;
         let (permutations, hash) = (writer.permutations.clone(), writer.hashfunc.native());
         let signer = TextSigner::new(py, self.kind, hash, &permutations, shingling)?;
@@ -417,23 +472,25 @@ impl PyMinHash {
     ///
     /// Raises:
     ///     ValueError: The sketches have different schemes, seeds or numbers of permutations.
-    fn jaccard(&self, other: &Bound<'_, PyAny>) -> PyResult<f64> {
-        let slots = self.comparable(other, "compute Jaccard given")?;
-        let matches = self.slots.view().matches(slots.get().view());
-        ratio(matches.or_raise(other.py())?, self.slots.len())
+    fn jaccard(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<f64> {
+        let sketch = PyMinHash::read(slf)?;
+        let slots = sketch.comparable(other, "compute Jaccard given")?;
+        let matches = sketch.slots.view().matches(slots.get().view());
+        ratio(matches.or_raise(other.py())?, sketch.slots.len())
     }
 
     /// Estimates the number of elements of the set.
-    fn count(&self) -> f64 {
-        let greatest = self.kind.greatest() as f64;
-        let shares: Vec<f64> = match &self.slots {
+    fn count(slf: &Bound<'_, Self>) -> PyResult<f64> {
+        let sketch = PyMinHash::read(slf)?;
+        let greatest = sketch.kind.greatest() as f64;
+        let shares: Vec<f64> = match &sketch.slots {
             Values::U32(slots) => slots
                 .iter()
                 .map(|slot| f64::from(*slot) / greatest)
                 .collect(),
             Values::U64(slots) => slots.iter().map(|slot| *slot as f64 / greatest).collect(),
         };
-        shares.len() as f64 / pairwise_sum(&shares) - 1.0
+        Ok(shares.len() as f64 / pairwise_sum(&shares) - 1.0)
     }
 
     /// Makes this the sketch of the union with the set of another sketch.
@@ -448,32 +505,35 @@ impl PyMinHash {
             return Ok(());
         }
         let other = slf.try_borrow()?.comparable(other, "merge")?;
-        lower_slots(&mut slf.try_borrow_mut()?.slots, other.get());
+        let mut sketch = slf.try_borrow_mut()?;
+        sketch.detach(slf.py())?;
+        lower_slots(&mut sketch.slots, other.get());
         Ok(())
     }
 
     /// A copy of the hash values, as an array.
-    fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        to_array(py, &self.slots, true)
+    fn digest<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        to_array(slf.py(), &PyMinHash::read(slf)?.slots, true)
     }
 
     /// Whether the set is empty.
-    fn is_empty(&self) -> bool {
-        match &self.slots {
+    fn is_empty(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        let sketch = PyMinHash::read(slf)?;
+        Ok(match &sketch.slots {
             Values::U32(slots) => slots.iter().all(|slot| *slot == u32::MAX),
-            Values::U64(slots) => slots.iter().all(|slot| *slot == self.kind.greatest()),
-        }
+            Values::U64(slots) => slots.iter().all(|slot| *slot == sketch.kind.greatest()),
+        })
     }
 
     /// Empties the set.
     fn clear(&mut self) {
         self.slots = empty_slots(self.kind, self.slots.len());
+        self.shown = None;
     }
 
     /// A copy, which shares the permutations.
-    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        self.writer("hashfunc")?;
-        Ok(self.copied(py))
+    fn copy(slf: &Bound<'_, Self>) -> PyResult<Self> {
+        PyMinHash::read(slf)?.copied(slf.py())
     }
 
     fn __len__(&self) -> usize {
@@ -511,7 +571,7 @@ impl PyMinHash {
         let union = unite(mhs, |first| {
             let own = first
                 .cast::<PyMinHash>()
-                .map(|own| own.try_borrow()?.copy(first.py()));
+                .map(|own| PyMinHash::read(own)?.copied(first.py()));
             own.unwrap_or_else(|_| of_foreign(first))
         })?;
         let message = "The unioning MinHash must have the same seed, number of permutation functions and scheme";
@@ -580,7 +640,7 @@ impl PyMinHash {
             .map(|text| text.to_str())
             .collect::<PyResult<_>>()?;
         let template = cls.call((), minhash_kwargs)?;
-        let template = template.cast::<PyMinHash>()?.try_borrow()?;
+        let template = PyMinHash::read(template.cast::<PyMinHash>()?)?;
         let writer = template.writer("permutations")?;
         let (hash, permutations) = (writer.hashfunc.native(), &*writer.permutations);
         let signer = TextSigner::new(py, template.kind, hash, permutations, shingling)?;
@@ -608,7 +668,7 @@ impl PyMinHash {
     /// Pickles the state for ``restore_minhash``, without what follows from it.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let sketch = slf.try_borrow()?;
+        let sketch = PyMinHash::read(slf)?;
         let writer = sketch.writer("permutations")?;
         let given = writer.hashfunc.given().map(|given| given.bind(py).clone());
         // Drawn from the seed again, unless they were given or the seed was assigned later.
@@ -631,6 +691,23 @@ impl PyMinHash {
             false => (restore, arguments).into_pyobject(py),
         }
     }
+
+    /// Takes on attributes, or a pickle of datasketch's where this class stands in the place of its class.
+    fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let attributes = match state.cast::<PyTuple>() {
+            Ok(state) => state.get_item(0)?,
+            Err(_) => state.clone(),
+        };
+        if attributes.is_none() {
+            return Ok(());
+        }
+        let attributes = attributes.cast_into::<PyDict>()?.copy()?;
+        if attributes.contains(intern!(slf.py(), "hashvalues"))? {
+            *slf.try_borrow_mut()? = of_attributes(&attributes)?;
+        }
+        let own = slf.getattr(intern!(slf.py(), "__dict__"))?;
+        own.cast::<PyDict>()?.update(attributes.as_mapping())
+    }
 }
 
 impl PyMinHash {
@@ -639,7 +716,7 @@ impl PyMinHash {
         let Ok(same) = other.cast::<PyMinHash>() else {
             return Ok(false);
         };
-        let (left, right) = (slf.try_borrow()?, same.try_borrow()?);
+        let (left, right) = (PyMinHash::read(slf)?, PyMinHash::read(same)?);
         Ok(slf.get_type().is(other.get_type())
             && left.kind == right.kind
             && left.seed == right.seed
@@ -703,7 +780,7 @@ fn sketch_like<'py>(
         sketch.call_method1(intern!(py, "update_batch"), (tokens,))?;
         return Ok(sketch);
     };
-    let mut sketch = template.try_borrow()?.copy(py)?;
+    let mut sketch = PyMinHash::read(template)?.copied(py)?;
     let hashes = {
         let hashfunc = sketch.writer("hashfunc")?.hashfunc.clone_ref(py);
         hashfunc.hash_all(sketch.kind, tokens)?

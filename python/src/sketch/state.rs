@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use simgpu::scheme::Values;
 
 use super::arguments::{check_count, drawable, read_permutations};
@@ -78,6 +79,31 @@ impl PyMinHash {
         };
         Ok(PyMinHash::with_writer(kind, seed, slots, writer))
     }
+}
+
+/// The contents of a sketch of datasketch's, from its attributes, which are taken from the dict.
+pub(crate) fn of_attributes(attributes: &Bound<'_, PyDict>) -> PyResult<PyMinHash> {
+    const NAMES: [&str; 10] = [
+        "scheme",
+        "seed",
+        "num_perm",
+        "hashfunc",
+        "hashobj",
+        "hashvalues",
+        "permutations",
+        "_gpu_mode",
+        "_a_gpu",
+        "_b_gpu",
+    ];
+    let py = attributes.py();
+    let namespace = py.import("types")?.getattr("SimpleNamespace")?;
+    let namespace = namespace.call((), Some(attributes))?;
+    for name in NAMES {
+        if attributes.contains(name)? {
+            attributes.del_item(name)?;
+        }
+    }
+    of_foreign(&namespace)
 }
 
 /// The contents of a sketch of another class. Those of datasketch before 2.0 have no scheme and are legacy, and lean

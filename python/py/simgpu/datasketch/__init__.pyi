@@ -1,13 +1,17 @@
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import disjoint_base
 
-from ._datasketch_indexes import MinHashLSH as MinHashLSH
-from ._datasketch_indexes import MinHashLSHEnsemble as MinHashLSHEnsemble
-from ._datasketch_indexes import MinHashLSHForest as MinHashLSHForest
+from simgpu._datasketch.ensemble import MinHashLSHEnsemble as MinHashLSHEnsemble
+from simgpu._datasketch.forest import MinHashLSHForest as MinHashLSHForest
+from simgpu._datasketch.lsh import MinHashLSH as MinHashLSH
+from simgpu._datasketch.lsh import MinHashLSHDeletionSession as MinHashLSHDeletionSession
+from simgpu._datasketch.lsh import MinHashLSHInsertionSession as MinHashLSHInsertionSession
+
+__version__: Final = "2.0.0"
 
 WeightedMinHashLSH = MinHashLSH
 WeightedMinHashLSHForest = MinHashLSHForest
@@ -119,6 +123,7 @@ class MinHash:
     ) -> list[MinHash]: ...
     @classmethod
     def from_datasketch(cls: type[_M], sketch: _Sketch) -> _M: ...
+    def __setstate__(self, state: Any) -> None: ...
 
 class LeanMinHash(MinHash):
     def __init__(
@@ -161,9 +166,9 @@ class bBitMinHash:
 
 # Names of the installed datasketch, which has no types.
 HNSW: Any
-AsyncHyperLogLog: Any
+AsyncMinHashLSH: Any
+HyperLogLog: Any
 HyperLogLogPlusPlus: Any
 MinHashLSHBloom: Any
 WeightedMinHash: Any
 WeightedMinHashGenerator: Any
-WeightedWeighted

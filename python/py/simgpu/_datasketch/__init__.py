@@ -1,0 +1,6 @@
+"""What ``simgpu.datasketch`` is made of: datasketch's names and results over native tables.
+
+The modules of ``simgpu.datasketch`` only name what is here, because Python may import them twice: as
+``simgpu.datasketch.lsh``, and as ``datasketch.lsh`` where a program puts ``simgpu.datasketch`` in
+datasketch's place.
+"""

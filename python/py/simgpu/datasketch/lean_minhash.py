@@ -1,0 +1,11 @@
+"""datasketch's module ``lean_minhash``: ``LeanMinHash``, and other names of the installed datasketch."""
+
+from typing import Any
+
+from simgpu._datasketch.installed import name_of_installed
+from simgpu._simgpu import LeanMinHash as LeanMinHash
+from simgpu._simgpu import MinHash as MinHash
+
+
+def __getattr__(name: str) -> Any:
+    return name_of_installed("lean_minhash", name)

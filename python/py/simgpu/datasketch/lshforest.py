@@ -1,0 +1,11 @@
+"""datasketch's module ``lshforest``: ``MinHashLSHForest``, and other names of the installed datasketch."""
+
+from typing import Any
+
+from simgpu._datasketch.installed import name_of_installed
+from simgpu._datasketch.forest import MinHashLSHForest as MinHashLSHForest
+from simgpu._simgpu import MinHash as MinHash
+
+
+def __getattr__(name: str) -> Any:
+    return name_of_installed("lshforest", name)
