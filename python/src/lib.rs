@@ -2,6 +2,8 @@
 
 mod errors;
 
+mod arguments;
+
 mod progress;
 
 mod pool;
@@ -22,6 +24,12 @@ mod signer;
 
 mod table;
 
+mod options;
+
+mod columns;
+
+mod beside;
+
 mod memory;
 
 mod divided;
@@ -32,10 +40,6 @@ mod index;
 
 mod datatrove;
 mod gpu;
-
-mod options;
-
-mod columns;
 
 mod ratings;
 
