@@ -389,6 +389,11 @@ pub enum Conflict {
         "an exact join needs the documents, not only signatures; pass `candidates=lsh`, or give the documents"
     )]
     JoinWithoutDocuments,
+    /// The longest document was requested without the documents.
+    #[error(
+        "`keep=longest` needs the documents, not only signatures; pass `keep=first`, or give the documents"
+    )]
+    LongestWithoutDocuments,
     /// An exact join was requested with another verification.
     #[error(
         "an exact join computes every similarity exactly; pass `verify=exact`, or `candidates=lsh`"

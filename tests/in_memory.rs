@@ -11,8 +11,8 @@ use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;
 use simgpu::jobs::{
-    Dedup, DocumentPair, Identical, Pairs, PairsOutput, Removed, Run, Search, Verification, dedup,
-    pairs,
+    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, PairsOutput, Removed, Run, Search,
+    SignaturesInMemory, Verification, dedup, dedup_by_class, pairs,
 };
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
 use simgpu::progress::{Progress, Silent};
@@ -310,4 +310,93 @@ fn signatures_ignore_how_documents_lie_in_memory() {
     for (row, text) in texts.iter().enumerate().step_by(37) {
         assert_eq!(engine.sign(&[text]).unwrap().row(0), all.row(row));
     }
+}
+
+#[test]
+fn signatures_have_the_pairs_of_their_documents() {
+    let texts = texts();
+    let engine = Engine::builder().build().unwrap();
+    let signed = engine.sign(&texts).unwrap();
+    let signatures = SignaturesInMemory {
+        slots: signed.slots(),
+        scheme: engine.scheme(),
+    };
+    let search = Search {
+        verification: Verification::Signature,
+        candidates: CandidateMethod::Lsh,
+        ..Search::new(0.6, engine.scheme()).unwrap()
+    };
+    let task = Pairs::new(search.clone());
+    let (mut expected, mut found): (Vec<DocumentPair>, Vec<DocumentPair>) = Default::default();
+    pairs(&texts, &engine, &task, &Silent, &mut |pair| {
+        expected.push(pair);
+        Ok(())
+    })
+    .unwrap();
+    let of_signatures = signatures.pairs(&task, &Silent, &mut |pair| {
+        found.push(pair);
+        Ok(())
+    });
+    assert!(of_signatures.unwrap().is_complete && !expected.is_empty());
+    assert_eq!(found, expected);
+    let task = Dedup::new(search);
+    let expected = dedup(&texts, &engine, &task, &Silent).unwrap();
+    let found = signatures.dedup(&task, None, &Silent).unwrap();
+    assert_eq!(found.removed, expected.removed);
+    assert_eq!(
+        found.counts.without_shingles,
+        expected.counts.without_shingles
+    );
+}
+
+#[test]
+fn signatures_refuse_what_needs_documents() {
+    let engine = Engine::builder().build().unwrap();
+    let signed = engine.sign(&texts()).unwrap();
+    let signatures = SignaturesInMemory {
+        slots: signed.slots(),
+        scheme: engine.scheme(),
+    };
+    let search = |verification, candidates| Search {
+        verification,
+        candidates,
+        ..Search::new(0.6, engine.scheme()).unwrap()
+    };
+    let refused = |task: &Dedup| {
+        signatures
+            .dedup(task, None, &Silent)
+            .unwrap_err()
+            .to_string()
+    };
+    let exact = Dedup::new(search(Verification::Exact, CandidateMethod::Lsh));
+    assert!(refused(&exact).contains("`verify=signature`"));
+    let joined = Dedup::new(search(Verification::Signature, CandidateMethod::Join));
+    assert!(refused(&joined).contains("`candidates=lsh`"));
+    let mut longest = Dedup::new(search(Verification::None, CandidateMethod::Lsh));
+    longest.keep = KeepPolicy::Longest;
+    assert!(refused(&longest).contains("`keep=first`"));
+}
+
+#[test]
+fn documents_of_a_lower_class_are_kept() {
+    let texts = vec!["a rose is a rose is a rose"; 4];
+    let engine = Engine::builder().build().unwrap();
+    let task = Dedup::new(Search::new(0.8, engine.scheme()).unwrap());
+    let classes = [3, 1, 2, 1];
+    let found = dedup_by_class(&texts, Some(&classes), &engine, &task, &Silent).unwrap();
+    assert_eq!(found.kept().collect::<Vec<_>>(), [1]);
+    let signed = engine.sign(&texts).unwrap();
+    let signatures = SignaturesInMemory {
+        slots: signed.slots(),
+        scheme: engine.scheme(),
+    };
+    let mut task = task;
+    task.search.verification = Verification::Signature;
+    let found = signatures.dedup(&task, Some(&classes), &Silent).unwrap();
+    assert_eq!(found.kept().collect::<Vec<_>>(), [1]);
+    let error = dedup_by_class(&texts, Some(&[0]), &engine, &task, &Silent).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the number of classes is 1; give one class for each of 4 documents"
+    );
 }

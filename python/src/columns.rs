@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use simgpu::io::FieldPath;
 
+use crate::arguments::type_of;
 use crate::arrow::{Chunks, column_of, import_all, of_arrow};
 use crate::errors::parameter_error;
 use crate::texts::{Column, as_table, is_from, no_text};
@@ -61,7 +62,7 @@ impl<'py> Frame<'py> {
     /// A table of these columns, under their names. Each comes with the parameter that names it.
     pub(crate) fn columns(&self, wanted: &[(&str, &str)]) -> PyResult<RecordBatch> {
         let columns = wanted.iter().map(|(parameter, name)| {
-            let column = self.column(parameter, name)?;
+            let column = self.array(parameter, name)?;
             Ok((*name, column))
         });
         let columns: Vec<(&str, ArrayRef)> = columns.collect::<PyResult<_>>()?;
@@ -81,7 +82,13 @@ impl<'py> Frame<'py> {
         RecordBatch::try_from_iter_with_nullable(columns).map_err(of_arrow)
     }
 
-    fn column(&self, parameter: &str, name: &str) -> PyResult<ArrayRef> {
+    /// A column as one array.
+    pub(crate) fn array(&self, parameter: &str, name: &str) -> PyResult<ArrayRef> {
+        array_of_column(&self.take(parameter, name)?, name)
+    }
+
+    /// A column. `parameter` names it.
+    pub(crate) fn take(&self, parameter: &str, name: &str) -> PyResult<Column<'py>> {
         let py = self.data.py();
         if !self.names.iter().any(|known| known == name) {
             let (called, names) = (self.called, self.names.join(", "));
@@ -89,14 +96,18 @@ impl<'py> Frame<'py> {
                 format!("{parameter} is {name:?}, no column of {called}; give one of {names}");
             return Err(parameter_error(py, message));
         }
-        let column = match &self.whole {
-            Some(whole) => Column::Arrow(column_of(py, whole, Some(name))?),
-            None => Column::new(&self.data, Some(name))?,
-        };
-        match column {
-            Column::Objects(objects) => array_of(&objects, name),
-            Column::Arrow(chunks) => joined(&chunks),
+        match &self.whole {
+            Some(whole) => column_of(py, whole, Some(name)).map(Column::Arrow),
+            None => Column::new(&self.data, Some(name)),
         }
+    }
+}
+
+/// A column as one array. Messages call it `name`.
+pub(crate) fn array_of_column(column: &Column<'_>, name: &str) -> PyResult<ArrayRef> {
+    match column {
+        Column::Objects(objects) => array_of(objects, name),
+        Column::Arrow(chunks) => joined(chunks),
     }
 }
 
@@ -112,8 +123,7 @@ fn named(names: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 fn no_table(data: &Bound<'_, PyAny>, called: &str) -> PyErr {
-    let kind = data.get_type().name();
-    let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+    let kind = type_of(data);
     // What is called by one letter is one table.
     let are = if called.len() == 1 { "is" } else { "are" };
     PyTypeError::new_err(format!(
@@ -149,9 +159,13 @@ fn array_of(objects: &Bound<'_, PyTuple>, name: &str) -> PyResult<ArrayRef> {
         return Ok(Arc::new(Float64Array::from(numbers)));
     }
     let texts = values().enumerate().map(|(row, value)| {
-        value.extract::<Option<String>>().map_err(|error| {
+        value.extract::<Option<String>>().or_else(|error| {
+            // Dates, and dates with a time.
+            if let Ok(date) = value.call_method0("isoformat") {
+                return date.extract().map(Some);
+            }
             let wanted = format!("column {name:?} values that are all int, all float or all str");
-            no_text(value, row, &error, &wanted)
+            Err(no_text(value, row, &error, &wanted))
         })
     });
     let texts: Vec<Option<String>> = texts.collect::<PyResult<_>>()?;

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
-use simgpu_cli::environment::mesa_variable;
+
+use crate::gpu;
 
 /// Runs the command with these arguments, of which the first is its name, and returns its exit code.
 ///
@@ -11,9 +12,6 @@ use simgpu_cli::environment::mesa_variable;
 /// ends.
 #[pyfunction]
 pub(crate) fn command(py: Python<'_>, arguments: Vec<OsString>) -> PyResult<u8> {
-    if let Some((name, value)) = mesa_variable() {
-        // Through Python, which guards its environment against other threads.
-        py.import("os")?.getattr("environ")?.set_item(name, value)?;
-    }
+    gpu::silence(py)?;
     Ok(py.detach(|| simgpu_cli::main(arguments)))
 }

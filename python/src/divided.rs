@@ -17,8 +17,10 @@ use simgpu::jobs::{CandidateMethod, Dedup, Verification};
 use simgpu::pipeline::Weighting;
 
 use crate::arrow::import;
+use crate::beside::integers;
 use crate::errors::{OrRaise, parameter_error, to_python};
-use crate::memory::{Prepared, Settings, dedup_task, integers};
+use crate::memory::Prepared;
+use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
 use crate::table::PyTable;
@@ -36,12 +38,17 @@ impl DividedSearch {
     #[new]
     fn new(
         py: Python<'_>,
-        settings: Settings<'_>,
-        cluster: &str,
-        keep: &str,
-        max_bucket: usize,
+        settings: Bound<'_, PyDict>,
+        cluster: Bound<'_, PyAny>,
+        keep: Bound<'_, PyAny>,
+        max_bucket: Bound<'_, PyAny>,
     ) -> PyResult<Self> {
-        let prepared = settings.prepare(py)?;
+        let options = settings.copy()?;
+        options.set_item("cluster", cluster)?;
+        options.set_item("keep", keep)?;
+        options.set_item("max_bucket", max_bucket)?;
+        let options = Options(options);
+        let prepared = Prepared::new(&options)?;
         let engine = prepared.engines.on_cpu();
         let weighting = engine.shingler().shingling().weighting;
         let method = prepared.search.method(engine).or_raise(py)?;
@@ -51,7 +58,7 @@ impl DividedSearch {
                 "an exact join, and weights by rarity, are not divided among machines; pass candidates=\"lsh\" and no weights",
             ));
         }
-        let task = dedup_task(py, &prepared, cluster, keep, max_bucket)?;
+        let task = options.dedup_task(&prepared.search)?;
         Ok(DividedSearch { prepared, task })
     }
 

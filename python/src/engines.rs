@@ -81,6 +81,7 @@ impl Engines {
         {
             return Ok(chosen.engine);
         }
+        gpu::silence(py)?;
         let builder = self.builder.clone().work_bytes(bytes);
         let engine = Arc::new(py.detach(|| builder.build()).or_raise(py)?);
         *self.chosen() = Some(Chosen {

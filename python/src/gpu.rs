@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 
+use simgpu_cli::environment::mesa_variable;
+
 use crate::errors::unsupported_error;
 
 /// Whether this process was forked from one that had searched for devices.
@@ -34,6 +36,15 @@ pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
+/// Lets Mesa print nothing about a missing desktop when devices are searched for. Call it before.
+pub(crate) fn silence(py: Python<'_>) -> PyResult<()> {
+    match mesa_variable() {
+        // Through Python, which guards its environment against other threads.
+        Some((name, value)) => py.import("os")?.getattr("environ")?.set_item(name, value),
+        None => Ok(()),
+    }
+}
+
 /// The error for a GPU that was lost by a fork.
 pub(crate) fn lost(py: Python<'_>) -> PyErr {
     unsupported_error(
@@ -42,11 +53,11 @@ pub(crate) fn lost(py: Python<'_>) -> PyErr {
     )
 }
 
-/// Refuses the GPU if it was lost by a fork.
+/// Refuses the GPU if it was lost by a fork, and else prepares the search for it.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     match is_lost() {
         true => Err(lost(py)),
-        false => Ok(()),
+        false => silence(py),
     }
 }
 
@@ -57,6 +68,7 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
 pub(crate) fn backend(py: Python<'_>, name: String) -> PyResult<String> {
     match &*name {
         "auto" if is_lost() => Ok("simd".to_owned()),
+        "auto" => silence(py).map(|()| name),
         "gpu" | "hybrid" => check(py).map(|()| name),
         _ => Ok(name),
     }

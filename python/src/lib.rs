@@ -2,6 +2,8 @@
 
 mod errors;
 
+mod arguments;
+
 mod progress;
 
 mod pool;
@@ -23,6 +25,12 @@ mod signer;
 
 mod table;
 
+mod options;
+
+mod columns;
+
+mod beside;
+
 mod memory;
 
 mod divided;
@@ -33,10 +41,6 @@ mod index;
 
 mod datatrove;
 mod gpu;
-
-mod options;
-
-mod columns;
 
 mod ratings;
 

@@ -1,61 +1,40 @@
 //! Deduplicates, and finds similar pairs of, what is in memory. `simgpu/_dedup.py` gives the results their shape.
 
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{
-    Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
-};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
-use arrow_schema::DataType;
 use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use simgpu::Error;
+use pyo3::types::PyDict;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::jobs::{
     CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
-    Verification, dedup, pairs,
+    Verification, dedup_by_class, pairs,
 };
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
-use simgpu_cli::arguments::{WeightsArgument, candidate_method, method_within, requested_distance};
+use simgpu_cli::arguments::{
+    BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
+    method_within, requested_distance,
+};
+use simgpu_cli::commands::dedup::{ClusterArgument, KeepArgument};
+use simgpu_cli::commands::pairs::IdenticalArgument;
 
+use crate::beside::{Beside, Ids, Preferred};
 use crate::engines::Engines;
-use crate::errors::{OrRaise, input_error, of_run, parameter_error};
-use crate::options::choice_of;
+use crate::errors::{OrRaise, of_run, parameter_error};
+use crate::options::{MIB, Options};
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyShingling, banding_of, scheme_of};
+use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of, scheme_of};
+use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
 use crate::texts::{Column, Tokens};
-
-/// What a search needs, from the keywords of Python.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Settings<'py> {
-    scheme: Bound<'py, PyAny>,
-    num_perm: Option<i64>,
-    seed: Option<i64>,
-    shingling: Option<Bound<'py, PyAny>>,
-    threshold: f64,
-    bands: Option<usize>,
-    rows: Option<usize>,
-    verify: String,
-    candidates: Option<String>,
-    join_mib: usize,
-    distance: Option<String>,
-    within: Option<i64>,
-    weights: Option<String>,
-    backend: String,
-    threads: Option<usize>,
-    progress: Option<Bound<'py, PyAny>>,
-}
 
 /// A search, ready to run.
 pub(crate) struct Prepared {
@@ -65,118 +44,175 @@ pub(crate) struct Prepared {
     display: Display,
 }
 
-impl Settings<'_> {
-    pub(crate) fn prepare(self, py: Python<'_>) -> PyResult<Prepared> {
-        let scheme = scheme_of(&self.scheme, self.num_perm, self.seed)?;
-        let within = self.within(py)?;
-        let mut shingling = PyShingling::of_argument(self.shingling.as_ref())?;
-        if let Some((name, weighting)) = self.weighting(py, within)? {
+impl Prepared {
+    /// The search that options ask for.
+    pub(crate) fn new(options: &Options<'_>) -> PyResult<Self> {
+        let py = options.py();
+        let scheme = options.scheme_in_memory()?;
+        let within = options.within()?;
+        let shingling = options.value("shingling")?;
+        let mut shingling = PyShingling::of_argument(shingling.as_ref())?;
+        if let Some((name, weighting)) = options.weighting(within)? {
             let own = shingling
                 .unwrap_or_else(|| PyShingling::of_unit(Shingling::of_scheme(&scheme).unit));
             shingling = Some(own.with_weighting(py, name, weighting)?);
         }
-        let backend: Backend = self.backend.parse().or_raise(py)?;
-        check_threshold(self.threshold).or_raise(py)?;
-        let verification = [
-            Verification::None,
-            Verification::Signature,
-            Verification::Exact,
-        ];
-        let candidates = self.candidate_method(py, &scheme, within)?;
-        let banding = banding_of(py, self.bands, self.rows, self.threshold, &scheme)?;
-        let verification = named(py, "verify", &self.verify, verification, Verification::name)?;
+        let backend: String = options.required("backend", "the name of a backend, as a str")?;
+        let backend: Backend = backend.parse().or_raise(py)?;
+        let candidates = options.candidate_method(&scheme, backend, within)?;
+        let join_mib: usize = options.required("join_mib", MIB)?;
         let search = Search {
             within,
             candidates,
-            join_bytes: self.join_mib.saturating_mul(1 << 20),
-            ..Search::through_lsh(self.threshold, banding, verification)
+            join_bytes: join_mib.saturating_mul(1 << 20),
+            ..options.search_through_lsh(&scheme, Verification::Exact)?
         };
         let engines = open(py, &scheme, shingling.as_ref(), backend)?;
         search.method(engines.on_cpu()).or_raise(py)?;
         Ok(Prepared {
             engines,
             search,
-            threads: self.threads,
-            display: Display::new(self.progress)?,
+            threads: options.threads()?,
+            display: Display::new(options.value("progress")?)?,
         })
     }
 }
 
-impl Settings<'_> {
+impl Options<'_> {
+    /// The search among signatures of this scheme. Refuses options that cannot act without documents.
+    fn search_of_signatures(&self, scheme: &Scheme) -> PyResult<Search> {
+        let py = self.py();
+        for name in [
+            "num_perm",
+            "seed",
+            "shingling",
+            "weights",
+            "distance",
+            "within",
+        ] {
+            if self.value(name)?.is_some() {
+                let message = format!("{name} has no effect on Signatures; omit it");
+                return Err(parameter_error(py, message));
+            }
+        }
+        let backend: String = self.required("backend", "the name of a backend, as a str")?;
+        if backend != Backend::Auto.to_string() {
+            let message = "backend has no effect on Signatures; omit it";
+            return Err(parameter_error(py, message));
+        }
+        let named = self.scheme_in_memory()?;
+        if named != Scheme::default() && named != *scheme {
+            let message = format!("scheme is {named}, but the Signatures have {scheme}; omit it");
+            return Err(parameter_error(py, message));
+        }
+        let candidates = match self.optional_choice("candidates")? {
+            Some(CandidatesArgument::Join) => CandidateMethod::Join,
+            Some(CandidatesArgument::Lsh | CandidatesArgument::Auto) | None => CandidateMethod::Lsh,
+        };
+        Ok(Search {
+            candidates,
+            ..self.search_through_lsh(scheme, Verification::Signature)?
+        })
+    }
+
+    fn scheme_in_memory(&self) -> PyResult<Scheme> {
+        let scheme: Bound<'_, PyAny> = self.required("scheme", "a Scheme or its name")?;
+        scheme_of(
+            &scheme,
+            self.optional("num_perm", NUM_PERM)?,
+            self.optional("seed", SEED)?,
+        )
+    }
+
+    /// Threshold, bands and verification.
+    fn search_through_lsh(&self, scheme: &Scheme, default: Verification) -> PyResult<Search> {
+        let BandingArguments {
+            threshold,
+            bands,
+            rows,
+        } = self.banding()?;
+        check_threshold(threshold).or_raise(self.py())?;
+        let banding = banding_of(self.py(), bands, rows, threshold, scheme)?;
+        let verification = match self.optional_choice("verify")? {
+            None => default,
+            Some(VerifyArgument::None) => Verification::None,
+            Some(VerifyArgument::Signature) => Verification::Signature,
+            Some(VerifyArgument::Exact) => Verification::Exact,
+        };
+        Ok(Search::through_lsh(threshold, banding, verification))
+    }
+
     /// The weighting that the search asks for, and by which argument.
-    fn weighting(
-        &self,
-        py: Python<'_>,
-        within: Option<Within>,
-    ) -> PyResult<Option<(&'static str, Weighting)>> {
-        let named = self.weights.clone();
-        let named = named.map(|name| choice_of::<WeightsArgument>(py, "weights", name));
-        match (within, named.transpose()?) {
+    fn weighting(&self, within: Option<Within>) -> PyResult<Option<(&'static str, Weighting)>> {
+        let named: Option<WeightsArgument> = self.optional_choice("weights")?;
+        match (within, named) {
             (None, None) => Ok(None),
             (Some(within), None) => Ok(Some(("distance", within.distance.weighting()))),
             (None, Some(weights)) => Ok(Some(("weights", weights.weighting()))),
             (Some(_), Some(_)) => {
                 let message = "distance and weights exclude each other; omit one of them";
-                Err(parameter_error(py, message))
+                Err(parameter_error(self.py(), message))
             }
         }
     }
 
-    fn within(&self, py: Python<'_>) -> PyResult<Option<Within>> {
-        let named = self.distance.clone();
-        let named = named.map(|name| choice_of(py, "distance", name));
-        let within = self.within.map(|within| {
-            u64::try_from(within).map_err(|_| {
-                parameter_error(
-                    py,
-                    format!("within is {within}; give a whole number, from 0 on"),
-                )
-            })
-        });
-        requested_distance(named.transpose()?, within.transpose()?)
-            .map_err(|error| of_run(py, error))
+    fn within(&self) -> PyResult<Option<Within>> {
+        let within = self.optional("within", "a whole number, from 0 on")?;
+        requested_distance(self.optional_choice("distance")?, within)
+            .map_err(|error| of_run(self.py(), error))
     }
 
     fn candidate_method(
         &self,
-        py: Python<'_>,
         scheme: &Scheme,
+        backend: Backend,
         within: Option<Within>,
     ) -> PyResult<CandidateMethod> {
-        let named = self.candidates.clone();
-        let named = named.map(|name| choice_of(py, "candidates", name));
+        let named = self.optional_choice("candidates")?;
+        let threshold = self.banding()?.threshold;
         let options = [
-            ("bands", self.bands.is_some()),
+            ("bands", self.value("bands")?.is_some()),
             ("scheme", *scheme != Scheme::default()),
-            ("backend", self.backend != Backend::Auto.to_string()),
+            ("backend", backend != Backend::Auto),
         ];
         let of_lsh = options.into_iter().filter(|(_, is_named)| *is_named);
         let of_lsh: Vec<_> = of_lsh.map(|(name, _)| name).collect();
-        let named = named.transpose()?;
         let method = match within {
-            Some(_) => method_within(named, self.threshold, &of_lsh),
+            Some(_) => method_within(named, threshold, &of_lsh),
             None => candidate_method(named, &of_lsh),
         };
-        method.map_err(|error| of_run(py, error))
+        method.map_err(|error| of_run(self.py(), error))
     }
-}
 
-/// The value with this name.
-fn named<T: Copy, const N: usize>(
-    py: Python<'_>,
-    what: &'static str,
-    name: &str,
-    values: [T; N],
-    name_of: fn(T) -> &'static str,
-) -> PyResult<T> {
-    let value = values.into_iter().find(|value| name_of(*value) == name);
-    let known = || values.map(name_of).join(", ");
-    value.ok_or_else(|| {
-        parameter_error(
-            py,
-            format!("unknown {what} {name:?}; choose one of {}", known()),
-        )
-    })
+    /// The parameters of a deduplication.
+    pub(crate) fn dedup_task(&self, search: &Search) -> PyResult<Dedup> {
+        let max_bucket: NonZeroUsize = self.count("max_bucket")?;
+        Ok(Dedup {
+            search: search.clone(),
+            clustering: match self.choice("cluster")? {
+                ClusterArgument::Greedy => Clustering::Greedy,
+                ClusterArgument::Connected => Clustering::Connected,
+            },
+            keep: match self.choice("keep")? {
+                KeepArgument::First => KeepPolicy::First,
+                KeepArgument::Longest => KeepPolicy::Longest,
+            },
+            max_bucket: max_bucket.get(),
+        })
+    }
+
+    /// The parameters of a search for pairs.
+    fn pairs_task(&self, search: &Search) -> PyResult<Pairs> {
+        let max_pairs: NonZeroU64 = self.count("max_pairs")?;
+        Ok(Pairs {
+            search: search.clone(),
+            identical: match self.choice("identical")? {
+                IdenticalArgument::All => Identical::All,
+                IdenticalArgument::Star => Identical::Star,
+            },
+            max_pairs: max_pairs.get(),
+        })
+    }
 }
 
 impl Prepared {
@@ -205,21 +241,6 @@ impl Prepared {
         })
     }
 
-    /// What the results of both searches have in common.
-    fn parts<'py>(
-        &self,
-        py: Python<'py>,
-        candidates: CandidateMethod,
-        of_run: &Counts,
-        timings: &Timings,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let parts = PyDict::new(py);
-        parts.set_item("counts", counts(py, of_run)?)?;
-        parts.set_item("parameters", self.parameters(py, candidates)?)?;
-        parts.set_item("stages", stages(py, timings)?)?;
-        Ok(parts)
-    }
-
     /// What decides the result, as `report.json` of the command names it.
     pub(crate) fn parameters<'py>(
         &self,
@@ -227,13 +248,10 @@ impl Prepared {
         candidates: CandidateMethod,
     ) -> PyResult<Bound<'py, PyDict>> {
         let engine = self.engines.on_cpu();
-        let (scheme, shingler) = (engine.scheme(), engine.shingler());
-        let (shingling, search) = (shingler.shingling(), &self.search);
-        let parameters = PyDict::new(py);
-        parameters.set_item("scheme", scheme.to_string())?;
+        let (shingler, search) = (engine.shingler(), &self.search);
+        let shingling = shingler.shingling();
+        let parameters = of_scheme(py, engine.scheme())?;
         parameters.set_item("hash", shingler.hash().to_string())?;
-        parameters.set_item("seed", scheme.seed())?;
-        parameters.set_item("num_perm", scheme.num_perm())?;
         parameters.set_item("unit", shingling.unit.to_string())?;
         if shingling.unit.takes_size() {
             parameters.set_item("size", shingling.size.get())?;
@@ -246,77 +264,123 @@ impl Prepared {
         if shingling.weighting == Weighting::Rarity {
             parameters.set_item("weights", "rarity")?;
         }
-        match search.within {
-            None => parameters.set_item("threshold", search.threshold)?,
-            Some(within) => {
-                parameters.set_item("distance", within.distance.name())?;
-                parameters.set_item("within", within.most)?;
-            }
-        }
-        parameters.set_item("candidates", candidates.name())?;
-        if candidates == CandidateMethod::Lsh {
-            parameters.set_item("bands", search.banding.bands())?;
-            parameters.set_item("rows", search.banding.rows())?;
-        }
-        parameters.set_item("verify", search.verification.name())?;
+        add_search(&parameters, search, candidates)?;
         Ok(parameters)
     }
 }
 
-/// Deduplicates documents in memory; returns the parts of `Deduplicated`.
+/// The parameters of a scheme, as `report.json` of the command names them.
+fn of_scheme<'py>(py: Python<'py>, scheme: &Scheme) -> PyResult<Bound<'py, PyDict>> {
+    let parameters = PyDict::new(py);
+    parameters.set_item("scheme", scheme.to_string())?;
+    parameters.set_item("seed", scheme.seed())?;
+    parameters.set_item("num_perm", scheme.num_perm())?;
+    Ok(parameters)
+}
+
+/// Adds the parameters of a search, as `report.json` of the command names them.
+fn add_search(
+    parameters: &Bound<'_, PyDict>,
+    search: &Search,
+    candidates: CandidateMethod,
+) -> PyResult<()> {
+    match search.within {
+        None => parameters.set_item("threshold", search.threshold)?,
+        Some(within) => {
+            parameters.set_item("distance", within.distance.name())?;
+            parameters.set_item("within", within.most)?;
+        }
+    }
+    parameters.set_item("candidates", candidates.name())?;
+    if candidates == CandidateMethod::Lsh {
+        parameters.set_item("bands", search.banding.bands())?;
+        parameters.set_item("rows", search.banding.rows())?;
+    }
+    parameters.set_item("verify", search.verification.name())
+}
+
+/// Deduplicates documents or signatures in memory; returns the parts of `Deduplicated`. The options are those of
+/// `simgpu.dedup`.
 #[pyfunction]
-#[pyo3(signature = (data, column, ids, settings, cluster, keep, max_bucket))]
-pub(crate) fn dedup_in_memory<'py>(
-    data: &Bound<'py, PyAny>,
-    column: Option<&str>,
-    ids: Option<&Bound<'py, PyAny>>,
-    settings: Settings<'py>,
-    cluster: &str,
-    keep: &str,
-    max_bucket: usize,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = data.py();
-    let mut prepared = settings.prepare(py)?;
-    let task = dedup_task(py, &prepared, cluster, keep, max_bucket)?;
-    let (documents, ids) = documents_with_ids(data, column, ids)?;
+pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options(options);
+    let py = options.py();
+    let data = options.data()?;
+    if let Ok(signatures) = data.cast::<PySignatures>() {
+        return dedup_of_signatures(&options, signatures.get());
+    }
+    let mut prepared = Prepared::new(&options)?;
+    let task = options.dedup_task(&prepared.search)?;
+    let (documents, beside) = options.given(&data)?;
+    let preferred = beside.preferred(py, &task)?;
     let found = prepared.run(
         py,
         &documents,
-        |texts, engine, progress| dedup(texts, engine, &task, progress),
-        |tokens, engine, progress| dedup(tokens, engine, &task, progress),
+        |texts, engine, progress| {
+            let classes = Preferred::classes(preferred, progress)?;
+            dedup_by_class(texts, classes.as_deref(), engine, &task, progress)
+        },
+        |tokens, engine, progress| {
+            let classes = Preferred::classes(preferred, progress)?;
+            dedup_by_class(tokens, classes.as_deref(), engine, &task, progress)
+        },
     )?;
-    let parts = prepared.parts(py, found.candidates, &found.counts, &found.timings)?;
-    let (is_kept, kept_by) = kept(py, &found, documents.len())?;
+    let parameters = prepared.parameters(py, found.candidates)?;
+    deduplicated(&parameters, &found, documents.len(), &beside)
+}
+
+/// Deduplicates the documents that were signed.
+fn dedup_of_signatures<'py>(
+    options: &Options<'py>,
+    signatures: &PySignatures,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = options.py();
+    let search = options.search_of_signatures(signatures.scheme())?;
+    let task = options.dedup_task(&search)?;
+    let beside = options.beside_signatures(signatures.rows())?;
+    let preferred = beside.preferred(py, &task)?;
+    let mut display = Display::new(options.value("progress")?)?;
+    let found = pool::run(py, options.threads()?, &mut display, |progress| {
+        let classes = Preferred::classes(preferred, progress)?;
+        let documents = signatures.in_memory();
+        documents.dedup(&task, classes.as_deref(), progress)
+    })?;
+    let parameters = of_scheme(py, signatures.scheme())?;
+    add_search(&parameters, &search, found.candidates)?;
+    deduplicated(&parameters, &found, signatures.rows(), &beside)
+}
+
+/// The parts of `Deduplicated`.
+fn deduplicated<'py>(
+    parameters: &Bound<'py, PyDict>,
+    found: &Deduplication,
+    rows: usize,
+    beside: &Beside,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = parameters.py();
+    let parts = parts(parameters, &found.counts, &found.timings)?;
+    let (is_kept, kept_by) = kept(py, found, rows)?;
     parts.set_item("keep", is_kept)?;
     parts.set_item("kept_by", kept_by)?;
-    parts.set_item("removed", Bound::new(py, removed(&found, ids.as_ref())?)?)?;
+    let removed = removed(found, beside.ids.as_ref())?;
+    parts.set_item("removed", Bound::new(py, removed)?)?;
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
     Ok(parts)
 }
 
-/// The parameters of a deduplication.
-pub(crate) fn dedup_task(
-    py: Python<'_>,
-    prepared: &Prepared,
-    cluster: &str,
-    keep: &str,
-    max_bucket: usize,
-) -> PyResult<Dedup> {
-    let clusterings = [Clustering::Greedy, Clustering::Connected];
-    let policies = [KeepPolicy::First, KeepPolicy::Longest];
-    if max_bucket == 0 {
-        return Err(parameter_error(
-            py,
-            "max_bucket is 0; give a number from 1 on",
-        ));
-    }
-    Ok(Dedup {
-        search: prepared.search.clone(),
-        clustering: named(py, "cluster", cluster, clusterings, Clustering::name)?,
-        keep: named(py, "keep", keep, policies, KeepPolicy::name)?,
-        max_bucket,
-    })
+/// What the results of both searches have in common.
+fn parts<'py>(
+    parameters: &Bound<'py, PyDict>,
+    of_run: &Counts,
+    timings: &Timings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = parameters.py();
+    let parts = PyDict::new(py);
+    parts.set_item("counts", counts(py, of_run)?)?;
+    parts.set_item("parameters", parameters)?;
+    parts.set_item("stages", stages(py, timings)?)?;
+    Ok(parts)
 }
 
 /// Which rows are kept, and the row kept for each row.
@@ -368,32 +432,54 @@ fn numbers(rows: impl Iterator<Item = u32>) -> ArrayRef {
     Arc::new(Int64Array::from_iter_values(rows.map(i64::from)))
 }
 
-/// Finds the similar pairs of documents in memory; returns the parts of `Pairs`.
+/// Finds the similar pairs of documents or signatures in memory; returns the parts of `Pairs`. The options are those of
+/// `simgpu.pairs`.
 #[pyfunction]
-#[pyo3(signature = (data, column, ids, settings, identical, max_pairs))]
-pub(crate) fn pairs_in_memory<'py>(
-    data: &Bound<'py, PyAny>,
-    column: Option<&str>,
-    ids: Option<&Bound<'py, PyAny>>,
-    settings: Settings<'py>,
-    identical: &str,
-    max_pairs: u64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let py = data.py();
-    let mut prepared = settings.prepare(py)?;
-    let kinds = [Identical::All, Identical::Star];
-    let task = Pairs {
-        search: prepared.search.clone(),
-        identical: named(py, "identical", identical, kinds, Identical::name)?,
-        max_pairs,
-    };
-    let (documents, ids) = documents_with_ids(data, column, ids)?;
-    let (found, pairs) = prepared.run(
+pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let options = Options(options);
+    let py = options.py();
+    let data = options.data()?;
+    if let Ok(signatures) = data.cast::<PySignatures>() {
+        return pairs_of_signatures(&options, signatures.get());
+    }
+    let mut prepared = Prepared::new(&options)?;
+    let task = options.pairs_task(&prepared.search)?;
+    let (documents, beside) = options.given(&data)?;
+    let found = prepared.run(
         py,
         &documents,
-        |texts, engine, progress| all_pairs(texts, engine, &task, progress),
-        |tokens, engine, progress| all_pairs(tokens, engine, &task, progress),
+        |texts, engine, progress| all_pairs(|each| pairs(texts, engine, &task, progress, each)),
+        |tokens, engine, progress| all_pairs(|each| pairs(tokens, engine, &task, progress, each)),
     )?;
+    let parameters = prepared.parameters(py, found.0.candidates)?;
+    found_pairs(&parameters, found, &task, &beside)
+}
+
+/// Finds the similar pairs of the documents that were signed.
+fn pairs_of_signatures<'py>(
+    options: &Options<'py>,
+    signatures: &PySignatures,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = options.py();
+    let search = options.search_of_signatures(signatures.scheme())?;
+    let task = options.pairs_task(&search)?;
+    let beside = options.beside_signatures(signatures.rows())?;
+    let mut display = Display::new(options.value("progress")?)?;
+    let found = pool::run(py, options.threads()?, &mut display, |progress| {
+        all_pairs(|each| signatures.in_memory().pairs(&task, progress, each))
+    })?;
+    let parameters = of_scheme(py, signatures.scheme())?;
+    add_search(&parameters, &search, found.0.candidates)?;
+    found_pairs(&parameters, found, &task, &beside)
+}
+
+/// The parts of `Pairs`.
+fn found_pairs<'py>(
+    parameters: &Bound<'py, PyDict>,
+    (found, pairs): (PairsFound, Vec<DocumentPair>),
+    task: &Pairs,
+    beside: &Beside,
+) -> PyResult<Bound<'py, PyDict>> {
     let left = || pairs.iter().map(|pair| pair.a);
     let right = || pairs.iter().map(|pair| pair.b);
     let measured: (&str, ArrayRef) = if task.search.within.is_some() {
@@ -412,162 +498,29 @@ pub(crate) fn pairs_in_memory<'py>(
         ("right", numbers(right())),
         measured,
     ];
-    if let Some(ids) = &ids {
+    if let Some(ids) = &beside.ids {
         columns.push(("left_id", ids.of_rows(left())));
         columns.push(("right_id", ids.of_rows(right())));
     }
-    let parts = prepared.parts(py, found.candidates, &found.counts, &found.timings)?;
-    parts.set_item("table", Bound::new(py, PyTable::new(columns)?)?)?;
+    let parts = parts(parameters, &found.counts, &found.timings)?;
+    let table = Bound::new(parameters.py(), PyTable::new(columns)?)?;
+    parts.set_item("table", table)?;
     parts.set_item("complete", found.is_complete)?;
     parts.set_item("recall", found.recall_at_threshold)?;
     parts.set_item("expected_precision", found.expected_precision)?;
     Ok(parts)
 }
 
-/// Finds the pairs and holds them all.
-fn all_pairs<D: Documents + ?Sized>(
-    documents: &D,
-    engine: &Engine,
-    task: &Pairs,
-    progress: &dyn Progress,
+/// Finds pairs by `find` and holds them all.
+fn all_pairs(
+    find: impl FnOnce(&mut dyn FnMut(DocumentPair) -> simgpu::Result<()>) -> simgpu::Result<PairsFound>,
 ) -> simgpu::Result<(PairsFound, Vec<DocumentPair>)> {
     let mut all = Vec::new();
-    let found = pairs(documents, engine, task, progress, &mut |pair| {
+    let found = find(&mut |pair| {
         all.push(pair);
-        Ok::<(), Error>(())
+        Ok(())
     })?;
     Ok((found, all))
-}
-
-/// The documents of a call and, if they are given, their ids.
-fn documents_with_ids<'py>(
-    data: &Bound<'py, PyAny>,
-    column: Option<&str>,
-    ids: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(Column<'py>, Option<Ids>)> {
-    let documents = Column::new(data, column)?;
-    let ids = ids.map(|ids| Ids::new(data, ids, documents.len()));
-    Ok((documents, ids.transpose()?))
-}
-
-/// The ids of documents or of users.
-pub(crate) enum Ids {
-    Numbers(Vec<i64>),
-    Strings(Vec<String>),
-}
-
-impl Ids {
-    /// The ids in a column of `data`, or those of a sequence.
-    fn new(data: &Bound<'_, PyAny>, ids: &Bound<'_, PyAny>, documents: usize) -> PyResult<Self> {
-        let column = match ids.extract::<&str>() {
-            Ok(name) => Column::new(data, Some(name))?,
-            Err(_) => Column::new(ids, None)?,
-        };
-        if column.len() != documents {
-            let message = format!(
-                "{} ids of {documents} documents; give one per document",
-                column.len()
-            );
-            return Err(parameter_error(data.py(), message));
-        }
-        Ids::of_column(data.py(), &column)
-    }
-
-    /// The ids in a column, one per row.
-    pub(crate) fn of_column(py: Python<'_>, column: &Column<'_>) -> PyResult<Self> {
-        match column {
-            Column::Objects(objects) => Ids::of_objects(objects),
-            Column::Arrow(chunks) => {
-                if let Some(row) = first_null(&chunks.arrays) {
-                    return Err(missing_id(py, row));
-                }
-                match integers(&chunks.arrays) {
-                    Some(numbers) => Ok(Ids::Numbers(numbers)),
-                    None => {
-                        let texts = column.texts()?;
-                        Ok(Ids::Strings(texts.into_iter().map(str::to_owned).collect()))
-                    }
-                }
-            }
-        }
-    }
-
-    /// Integers if all are, else strings.
-    fn of_objects(objects: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        if let Some(row) = objects.iter_borrowed().position(|id| id.is_none()) {
-            return Err(missing_id(objects.py(), row));
-        }
-        let numbers: PyResult<_> = objects.iter_borrowed().map(|id| id.extract()).collect();
-        if let Ok(numbers) = numbers {
-            return Ok(Ids::Numbers(numbers));
-        }
-        let strings = objects.iter_borrowed().enumerate().map(|(row, id)| {
-            id.extract::<String>().map_err(|_| {
-                let kind = id.get_type().name();
-                let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
-                PyTypeError::new_err(format!(
-                    "the id of row {row} is of type {kind}; give ids that are all int or all str"
-                ))
-            })
-        });
-        Ok(Ids::Strings(strings.collect::<PyResult<_>>()?))
-    }
-
-    fn of_rows(&self, rows: impl Iterator<Item = u32>) -> ArrayRef {
-        match self {
-            Ids::Numbers(ids) => {
-                let ids = rows.map(|row| ids[row as usize]);
-                Arc::new(Int64Array::from_iter_values(ids))
-            }
-            Ids::Strings(ids) => {
-                let ids = rows.map(|row| &ids[row as usize]);
-                Arc::new(StringArray::from_iter_values(ids))
-            }
-        }
-    }
-}
-
-fn missing_id(py: Python<'_>, row: usize) -> PyErr {
-    input_error(py, row, "an id that is missing", "give every row an id")
-}
-
-fn first_null(arrays: &[ArrayRef]) -> Option<usize> {
-    let mut first = 0;
-    for array in arrays {
-        if array.null_count() > 0 {
-            return (0..array.len())
-                .find(|row| array.is_null(*row))
-                .map(|row| first + row);
-        }
-        first += array.len();
-    }
-    None
-}
-
-/// The values of arrays of integers; `None` if they are of another type, or exceed 63 bits.
-pub(crate) fn integers(arrays: &[ArrayRef]) -> Option<Vec<i64>> {
-    macro_rules! push {
-        ($array:expr, $numbers:expr, $kind:ty) => {
-            for value in $array.as_primitive::<$kind>().values() {
-                $numbers.push(i64::try_from(*value).ok()?);
-            }
-        };
-    }
-    let mut numbers = Vec::new();
-    for array in arrays {
-        match array.data_type() {
-            DataType::Int8 => push!(array, numbers, Int8Type),
-            DataType::Int16 => push!(array, numbers, Int16Type),
-            DataType::Int32 => push!(array, numbers, Int32Type),
-            DataType::Int64 => push!(array, numbers, Int64Type),
-            DataType::UInt8 => push!(array, numbers, UInt8Type),
-            DataType::UInt16 => push!(array, numbers, UInt16Type),
-            DataType::UInt32 => push!(array, numbers, UInt32Type),
-            DataType::UInt64 => push!(array, numbers, UInt64Type),
-            _ => return None,
-        }
-    }
-    Some(numbers)
 }
 
 /// The counts of a run, as `report.json` of the command names them.

@@ -16,6 +16,7 @@ use simgpu_cli::arguments::{
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::outputs::OutputArguments;
 
+use crate::arguments::{THREADS, argument, refused};
 use crate::errors::{OrRaise, parameter_error};
 use crate::gpu;
 
@@ -41,10 +42,7 @@ impl<'py> Options<'py> {
         let Some(value) = self.value(name)? else {
             return Ok(None);
         };
-        match value.extract::<T>() {
-            Ok(extracted) => Ok(Some(extracted)),
-            Err(error) => Err(refused(&value, name, expected, error.into())),
-        }
+        argument(&value, name, expected).map(Some)
     }
 
     /// The value of an option that is never left out.
@@ -393,7 +391,7 @@ impl<'py> Options<'py> {
 
     /// The number of threads.
     pub(crate) fn threads(&self) -> PyResult<Option<usize>> {
-        let threads: Option<NonZeroUsize> = self.optional("threads", "a number, at least 1")?;
+        let threads: Option<NonZeroUsize> = self.optional("threads", THREADS)?;
         Ok(threads.map(NonZeroUsize::get))
     }
 }
@@ -437,17 +435,4 @@ pub(crate) fn choice_of<T: ValueEnum>(
     found.or_raise(py)
 }
 
-const MIB: &str = "a number of MiB, at least 1";
-
-/// What is wrong with a value: its type, or the value.
-fn refused(value: &Bound<'_, PyAny>, name: &str, expected: &str, error: PyErr) -> PyErr {
-    let py = value.py();
-    let Ok(shown) = value.repr() else {
-        return error;
-    };
-    let message = format!("{name} is {shown}; give {expected}");
-    if error.is_instance_of::<PyTypeError>(py) {
-        return PyTypeError::new_err(message);
-    }
-    parameter_error(py, message)
-}
+pub(crate) const MIB: &str = "a number of MiB, at least 1";

@@ -8,7 +8,7 @@
 
 use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{RecvTimeoutError, bounded};
@@ -18,7 +18,7 @@ use simgpu::error::{Error, Unsupported};
 use simgpu::progress::Progress;
 use simgpu_cli::arguments::{THREADS_PER_CORE, cores};
 
-use crate::errors::{OrRaise, of_panic, parameter_error, spelled};
+use crate::errors::{OrRaise, of_panic, parameter_error, spelled, warn};
 use crate::progress::{Display, Watched};
 
 /// How often a caller looks for signals and shows progress.
@@ -46,7 +46,7 @@ pub(crate) fn run<T: Send>(
 ) -> PyResult<T> {
     let pool = pool_of(
         py,
-        threads.map_or_else(|| default_threads(py), |n| checked(py, n))?,
+        clamped(threads.map_or_else(|| default_threads(py), Ok)?),
     )?;
     let watched = Watched::default();
     let outcome = pool.in_place_scope(|scope| {
@@ -109,28 +109,37 @@ fn pool_of(py: Python<'_>, threads: usize) -> PyResult<&'static ThreadPool> {
     Ok(&made.pool)
 }
 
+/// Whether the value of `SIMGPU_NUM_THREADS` was found unfit. Such a variable is often set far away, so one warning must
+/// do.
+static IS_WARNED: AtomicBool = AtomicBool::new(false);
+
 /// `SIMGPU_NUM_THREADS`, or one thread per core that this process may use.
 fn default_threads(py: Python<'_>) -> PyResult<usize> {
     let Some(value) = std::env::var_os("SIMGPU_NUM_THREADS") else {
         return Ok(cores());
     };
-    match value.to_str().and_then(|value| value.parse().ok()) {
-        Some(threads) => checked(py, threads),
-        None => Err(parameter_error(
-            py,
-            format!("SIMGPU_NUM_THREADS is {value:?}; give a number of threads, or unset it"),
-        )),
+    let named = value.to_str().and_then(|value| value.trim().parse().ok());
+    let (threads, effect) = match named {
+        Some(threads) if (1..=most()).contains(&threads) => return Ok(threads),
+        Some(0) | None => (cores(), "using one thread per core"),
+        Some(_) => (most(), "using the most threads that help on this machine"),
+    };
+    if !IS_WARNED.swap(true, Ordering::Relaxed) {
+        let most = most();
+        let message = format!(
+            "SIMGPU_NUM_THREADS is {value:?}; {effect}, {threads}; give a number from 1 to {most}, or unset it"
+        );
+        warn(py, &message)?;
     }
+    Ok(threads)
 }
 
-/// Refuses no threads, and more than a few per core.
-pub(crate) fn checked(py: Python<'_>, threads: usize) -> PyResult<usize> {
-    let most = cores().saturating_mul(THREADS_PER_CORE);
-    if (1..=most).contains(&threads) {
-        return Ok(threads);
-    }
-    Err(parameter_error(
-        py,
-        format!("threads is {threads}; give 1 to {most} on this machine"),
-    ))
+/// The most threads that work: more than a few per core only cost memory and time.
+fn most() -> usize {
+    cores().saturating_mul(THREADS_PER_CORE)
+}
+
+/// The threads that work if so many are asked for.
+fn clamped(threads: usize) -> usize {
+    threads.min(most())
 }

@@ -10,9 +10,9 @@ use simgpu::ratings::RatedAs;
 use simgpu_cli::arguments::OnBadRecordArgument;
 use simgpu_cli::commands::ratings::{HoldOutArgument, NeighbourArguments};
 
+use crate::beside::Ids;
 use crate::columns::{Frame, path};
 use crate::errors::{input_error, of_run, parameter_error, to_python};
-use crate::memory::Ids;
 use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
@@ -197,7 +197,7 @@ fn ids_of(users: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(id) = users.extract::<String>() {
         return Ok(vec![id]);
     }
-    let ids = Ids::of_column(users.py(), &Column::new(users, None)?)?;
+    let ids = Ids::of_column(users.py(), &Column::called("users", users, None)?)?;
     Ok(match ids {
         Ids::Numbers(ids) => ids.iter().map(i64::to_string).collect(),
         Ids::Strings(ids) => ids,

@@ -11,6 +11,7 @@ use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, WeightScale, Width};
 use simgpu_cli::arguments::check_normalise;
 
+use crate::arguments::{optional_argument, refused};
 use crate::errors::{OrRaise, of_run, parameter_error};
 
 /// What a signature value is: a family of permutations, or a preset with the values of another tool.
@@ -32,9 +33,22 @@ pub(crate) struct PyScheme(pub(crate) Scheme);
 #[pymethods]
 impl PyScheme {
     #[new]
-    #[pyo3(signature = (name="affine32", *, num_perm=None, seed=None))]
-    fn new(py: Python<'_>, name: &str, num_perm: Option<i64>, seed: Option<i64>) -> PyResult<Self> {
-        let scheme = Scheme::named(name).or_raise(py)?;
+    #[pyo3(signature = (name=None, *, num_perm=None, seed=None),
+        text_signature = "(name=\"affine32\", *, num_perm=None, seed=None)")]
+    fn new(
+        py: Python<'_>,
+        name: Option<&Bound<'_, PyAny>>,
+        num_perm: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let name: Option<String> =
+            optional_argument(name, "name", "the name of a scheme, as a str")?;
+        let scheme = match name {
+            None => Scheme::default(),
+            Some(name) => Scheme::named(&name).or_raise(py)?,
+        };
+        let num_perm = optional_argument(num_perm, "num_perm", NUM_PERM)?;
+        let seed = optional_argument(seed, "seed", SEED)?;
         adjusted(py, scheme, num_perm, seed).map(PyScheme)
     }
 
@@ -108,6 +122,14 @@ impl PyScheme {
     }
 }
 
+/// The numbers of permutations that are accepted.
+pub(crate) const NUM_PERM: &str = "a number from 1 to 16384";
+
+const _: () = assert!(MAX_NUM_PERM == 16384);
+
+/// The seeds that are accepted.
+pub(crate) const SEED: &str = "a number from 0 to 4294967295";
+
 /// The scheme with other numbers, where given.
 fn adjusted(
     py: Python<'_>,
@@ -119,13 +141,13 @@ fn adjusted(
         let known = u32::try_from(num_perm).ok();
         let changed = known.and_then(|num_perm| scheme.with_num_perm(num_perm).ok());
         scheme = changed.ok_or_else(|| {
-            let message = format!("num_perm is {num_perm}; give a number from 1 to {MAX_NUM_PERM}");
+            let message = format!("num_perm is {num_perm}; give {NUM_PERM}");
             parameter_error(py, message)
         })?;
     }
     if let Some(seed) = seed {
         let seed = u32::try_from(seed).map_err(|_| {
-            let message = format!("seed is {seed}; give a number from 0 to {}", u32::MAX);
+            let message = format!("seed is {seed}; give {SEED}");
             parameter_error(py, message)
         })?;
         scheme = scheme.with_seed(seed);
@@ -188,40 +210,50 @@ pub(crate) struct PyShingling {
 #[pymethods]
 impl PyShingling {
     #[new]
-    #[pyo3(signature = (unit="words", size=None, *, lowercase=false, strip_punctuation=false, keep_whitespace=false,
-        count=false, weight_scale=None, stop_words=None, hash=None))]
+    #[pyo3(signature = (unit=None, size=None, *, lowercase=None, strip_punctuation=None, keep_whitespace=None,
+        count=None, weight_scale=None, stop_words=None, hash=None),
+        text_signature = "(unit=\"words\", size=None, *, lowercase=False, strip_punctuation=False, \
+            keep_whitespace=False, count=False, weight_scale=None, stop_words=None, hash=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
-        unit: &str,
-        size: Option<i64>,
-        lowercase: bool,
-        strip_punctuation: bool,
-        keep_whitespace: bool,
-        count: bool,
-        weight_scale: Option<f64>,
+        unit: Option<&Bound<'_, PyAny>>,
+        size: Option<&Bound<'_, PyAny>>,
+        lowercase: Option<&Bound<'_, PyAny>>,
+        strip_punctuation: Option<&Bound<'_, PyAny>>,
+        keep_whitespace: Option<&Bound<'_, PyAny>>,
+        count: Option<&Bound<'_, PyAny>>,
+        weight_scale: Option<&Bound<'_, PyAny>>,
         stop_words: Option<&Bound<'_, PyAny>>,
-        hash: Option<&str>,
+        hash: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let switch = |value, name| -> PyResult<bool> {
+            let switch = optional_argument(value, name, "True or False")?;
+            Ok(switch.unwrap_or(false))
+        };
         let stop_words = stop_words.map(read_stop_words).transpose()?;
-        let unit = unit_of(py, unit, stop_words.as_deref())?;
-        let size = size.map(|size| read_size(py, size)).transpose()?;
+        let unit: Option<String> = optional_argument(unit, "unit", "the name of a unit, as a str")?;
+        let unit = unit.as_deref().unwrap_or("words");
+        let unit = unit_of(py, "unit", unit, stop_words.as_deref())?;
+        let size: Option<NonZeroUsize> = optional_argument(size, "size", "a number from 1 on")?;
         if let Some(size) = size {
             Shingling::of(unit.clone()).with_size(size).or_raise(py)?;
         }
         let normalise = Normalise {
-            lowercase,
-            strip_punctuation,
-            keep_whitespace,
+            lowercase: switch(lowercase, "lowercase")?,
+            strip_punctuation: switch(strip_punctuation, "strip_punctuation")?,
+            keep_whitespace: switch(keep_whitespace, "keep_whitespace")?,
         };
         check_normalise(&unit, normalise).map_err(|error| of_run(py, error))?;
+        let scale = optional_argument(weight_scale, "weight_scale", "a power of two, such as 16")?;
+        let hash: Option<String> = optional_argument(hash, "hash", "the name of a hash, as a str")?;
         Ok(PyShingling {
             unit,
             size,
             normalise,
-            weighting: weighting_of(py, count, weight_scale)?,
+            weighting: weighting_of(py, switch(count, "count")?, scale)?,
             stop_words,
-            hash: hash.map(str::parse).transpose().or_raise(py)?,
+            hash: hash.map(|hash| hash.parse()).transpose().or_raise(py)?,
         })
     }
 
@@ -362,7 +394,7 @@ impl PyShingling {
                 "shingling is of type {kind}; give a Shingling or the name of a unit"
             )));
         };
-        let unit = unit_of(argument.py(), unit, None)?;
+        let unit = unit_of(argument.py(), "shingling", unit, None)?;
         Ok(Some(PyShingling::of_unit(unit)))
     }
 
@@ -444,8 +476,13 @@ fn weighting_of(py: Python<'_>, count: bool, weight_scale: Option<f64>) -> PyRes
     }
 }
 
-/// The unit of this name.
-fn unit_of(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResult<Unit> {
+/// The unit of this name. `what` is the argument that names it.
+fn unit_of(
+    py: Python<'_>,
+    what: &'static str,
+    name: &str,
+    stop_words: Option<&[String]>,
+) -> PyResult<Unit> {
     let of_words = |words: &[String]| words.iter().map(String::as_str).collect();
     let stop_words_of = |words: Option<&[String]>| words.map_or_else(StopWords::english, of_words);
     let units = [
@@ -459,7 +496,7 @@ fn unit_of(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResul
     let known = units.each_ref().map(Unit::to_string).join(", ");
     let unit = units.into_iter().find(|unit| unit.to_string() == name);
     let unit = unit.ok_or_else(|| Error::UnknownName {
-        what: "unit",
+        what,
         name: name.to_owned(),
         known,
     });
@@ -479,8 +516,12 @@ fn read_stop_words(words: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
             "stop_words is a str; give a list of words, such as text.split()",
         ));
     }
-    let words = words.try_iter()?.map(|word| word?.extract::<String>());
-    let mut words: Vec<String> = words.collect::<PyResult<_>>()?;
+    let expected = "a list of words, as str";
+    let read = words.try_iter().and_then(|words| {
+        let words = words.map(|word| word?.extract::<String>());
+        words.collect::<PyResult<Vec<String>>>()
+    });
+    let mut words = read.map_err(|error| refused(words, "stop_words", expected, error))?;
     words.sort_unstable();
     words.dedup();
     if words.is_empty() {
@@ -490,11 +531,6 @@ fn read_stop_words(words: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         ));
     }
     Ok(words)
-}
-
-fn read_size(py: Python<'_>, size: i64) -> PyResult<NonZeroUsize> {
-    let known = usize::try_from(size).ok().and_then(NonZeroUsize::new);
-    known.ok_or_else(|| parameter_error(py, format!("size is {size}; give a number from 1 on")))
 }
 
 /// The banding that arguments name, or the best for the threshold.
@@ -515,3 +551,23 @@ pub(crate) fn banding_of(
     };
     banding.or_raise(py)
 }
+
+/// The banding that arguments of a method name, or the best for the threshold.
+pub(crate) fn banding_of_arguments(
+    bands: Option<&Bound<'_, PyAny>>,
+    rows: Option<&Bound<'_, PyAny>>,
+    threshold: Option<&Bound<'_, PyAny>>,
+    (py, scheme): (Python<'_>, &Scheme),
+) -> PyResult<Banding> {
+    let threshold = optional_argument(threshold, "threshold", "a number above 0 and up to 1")?;
+    banding_of(
+        py,
+        optional_argument(bands, "bands", "a number of bands")?,
+        optional_argument(rows, "rows", "a number of slots per band")?,
+        threshold.unwrap_or(DEFAULT_THRESHOLD),
+        scheme,
+    )
+}
+
+/// The threshold of methods that are called without one.
+const DEFAULT_THRESHOLD: f64 = 0.8;

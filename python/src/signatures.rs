@@ -16,14 +16,16 @@ use pyo3::types::{PyDict, PySlice, PyTuple, PyType};
 use rayon::prelude::*;
 use simgpu::Error;
 use simgpu::error::Conflict;
+use simgpu::jobs::SignaturesInMemory;
 use simgpu::pipeline::{Banding, Cardinality, SlotBits, band_key};
 use simgpu::scheme::{Scheme, SlotVec, Slots, SlotsMut, Values};
 
+use crate::arguments::{argument, optional_argument, refused, type_of};
 use crate::arrow::{Chunks, export_array, import, of_arrow};
 use crate::errors::{OrRaise, parameter_error};
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyScheme, banding_of, scheme_of};
+use crate::scheme::{PyScheme, SEED, banding_of_arguments, scheme_of};
 
 /// Shared slots. Rows are cut out of them without a copy, and they go to numpy and Arrow as they are.
 #[derive(Clone)]
@@ -104,8 +106,8 @@ pub(crate) struct PySignatures {
 #[pymethods]
 impl PySignatures {
     /// The scheme.
-    #[getter]
-    fn scheme(&self) -> PyScheme {
+    #[getter(scheme)]
+    fn py_scheme(&self) -> PyScheme {
         PyScheme(self.scheme.clone())
     }
 
@@ -223,7 +225,7 @@ impl PySignatures {
         slf: &Bound<'py, Self>,
     ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, PyScheme))> {
         let make = slf.get_type().getattr("from_array")?;
-        Ok((make, (PySignatures::slots(slf)?, slf.get().scheme())))
+        Ok((make, (PySignatures::slots(slf)?, slf.get().py_scheme())))
     }
 
     /// Estimates the Jaccard similarity of documents ``i`` and ``j``: the share of slots in which they agree.
@@ -242,15 +244,22 @@ impl PySignatures {
     fn estimate<'py>(
         &self,
         py: Python<'py>,
-        i: isize,
-        j: isize,
-        interval: Option<f64>,
+        i: &Bound<'py, PyAny>,
+        j: &Bound<'py, PyAny>,
+        interval: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (left, right) = (self.row(i)?, self.row(j)?);
+        let (left, right) = (self.row("i", i)?, self.row("j", j)?);
         let estimate = left.jaccard_estimate(right).or_raise(py)?;
+        let interval = optional_argument(interval, "interval", "a confidence level, such as 0.95")?;
         let Some(confidence) = interval else {
             return Ok(estimate.jaccard().into_pyobject(py)?.into_any());
         };
+        if !(confidence > 0.0 && confidence < 1.0) {
+            let message = format!(
+                "interval is {confidence}; give a confidence level above 0 and below 1, such as 0.95"
+            );
+            return Err(parameter_error(py, message));
+        }
         let (low, high) = estimate.interval(confidence).or_raise(py)?;
         let all = (estimate.jaccard(), low, high);
         Ok(all.into_pyobject(py)?.into_any())
@@ -266,10 +275,13 @@ impl PySignatures {
     #[pyo3(signature = (other=None))]
     fn matrix<'py>(
         slf: &Bound<'py, Self>,
-        other: Option<&Bound<'py, Self>>,
+        other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let py = slf.py();
         let this = slf.get();
+        let other = other
+            .map(|other| signatures_of("other", other))
+            .transpose()?;
         let other = other.map_or(this, |other| other.get());
         this.check_scheme(py, other)?;
         let (rows, columns) = (this.rows(), other.rows());
@@ -307,8 +319,8 @@ impl PySignatures {
     ///
     /// Raises:
     ///     ParameterError: The schemes or the numbers of rows differ.
-    fn merge(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Self> {
-        let other = other.get();
+    fn merge(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let other = signatures_of("other", other)?.get();
         self.check_scheme(py, other)?;
         if self.rows() != other.rows() {
             let (left, right) = (self.rows(), other.rows());
@@ -328,7 +340,12 @@ impl PySignatures {
     ///
     /// Returns:
     ///     An array of shape (documents, ceil(num_perm * bits / 64)), of type uint64.
-    fn packed<'py>(&self, py: Python<'py>, bits: u32) -> PyResult<Bound<'py, PyArray2<u64>>> {
+    fn packed<'py>(
+        &self,
+        py: Python<'py>,
+        bits: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let bits: u32 = argument(bits, "bits", "1, 2, 4, 8 or 16")?;
         let known = [
             SlotBits::One,
             SlotBits::Two,
@@ -362,15 +379,17 @@ impl PySignatures {
     ///
     /// Returns:
     ///     An array of shape (documents, bands), of type uint64.
-    #[pyo3(signature = (bands=None, rows=None, threshold=0.8))]
+    #[pyo3(signature = (bands=None, rows=None, threshold=None),
+        text_signature = "($self, bands=None, rows=None, threshold=0.8)")]
     fn band_keys<'py>(
         &self,
         py: Python<'py>,
-        bands: Option<usize>,
-        rows: Option<usize>,
-        threshold: f64,
+        bands: Option<&Bound<'py, PyAny>>,
+        rows: Option<&Bound<'py, PyAny>>,
+        threshold: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        self.keys_of(py, banding_of(py, bands, rows, threshold, &self.scheme)?)
+        let banding = banding_of_arguments(bands, rows, threshold, (py, &self.scheme))?;
+        self.keys_of(py, banding)
     }
 
     /// Estimates the number of distinct shingles of document ``i``.
@@ -380,8 +399,8 @@ impl PySignatures {
     ///
     /// Raises:
     ///     ParameterError: The scheme is ``fast`` or ``rensa``, or has fewer than three slots.
-    fn cardinality(&self, py: Python<'_>, i: isize) -> PyResult<(f64, f64)> {
-        let estimate = Cardinality::of(self.row(i)?, &self.scheme).or_raise(py)?;
+    fn cardinality(&self, py: Python<'_>, i: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+        let estimate = Cardinality::of(self.row("i", i)?, &self.scheme).or_raise(py)?;
         Ok((estimate.count(), estimate.standard_error()))
     }
 
@@ -402,9 +421,10 @@ impl PySignatures {
         _cls: &Bound<'_, PyType>,
         slots: &Bound<'_, PyAny>,
         scheme: &Bound<'_, PyAny>,
-        seed: Option<i64>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = slots.py();
+        let seed = optional_argument(seed, "seed", SEED)?;
         let slots = py.import("numpy")?.call_method1("asarray", (slots,))?;
         let slots = slots.cast_into::<PyUntypedArray>()?;
         let &[_, columns] = slots.shape() else {
@@ -434,10 +454,13 @@ impl PySignatures {
         _cls: &Bound<'_, PyType>,
         data: &Bound<'_, PyAny>,
         scheme: &Bound<'_, PyAny>,
-        column: Option<&str>,
-        seed: Option<i64>,
+        column: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let chunks = import(data, column)?.ok_or_else(|| {
+        let seed = optional_argument(seed, "seed", SEED)?;
+        let column: Option<String> =
+            optional_argument(column, "column", "the name of a column, as a str")?;
+        let chunks = import(data, column.as_deref())?.ok_or_else(|| {
             PyTypeError::new_err(
                 "data have no Arrow interface; give an Arrow array, a Series or a table",
             )
@@ -446,11 +469,59 @@ impl PySignatures {
         PySignatures::checked(scheme_for(scheme, columns, seed)?, slots)
     }
 
-    /// Writes the slots to a ``.npy`` file, and the scheme to ``path + ".json"`` beside it.
+    /// The signatures of several objects, one after the other.
     ///
     /// Args:
-    ///     path: A path that ends in ``.npy``. An existing file is replaced once the new one is complete.
-    fn save(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+    ///     parts: Signatures of one scheme, at least one.
+    ///
+    /// Raises:
+    ///     ParameterError: The schemes differ, or there are no parts.
+    #[classmethod]
+    fn concat(cls: &Bound<'_, PyType>, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = cls.py();
+        let refuse = |error| refused(parts, "parts", "a list of Signatures", error);
+        if parts.is_instance_of::<PySignatures>() {
+            return Err(refuse(PyTypeError::new_err("")));
+        }
+        let parts: Vec<Bound<'_, PyAny>> = parts
+            .try_iter()
+            .and_then(Iterator::collect)
+            .map_err(refuse)?;
+        let parts = parts.iter().map(|part| signatures_of("one of parts", part));
+        let parts: Vec<&Bound<'_, Self>> = parts.collect::<PyResult<_>>()?;
+        let Some((first, others)) = parts.split_first() else {
+            let message = "parts is empty; give a list of Signatures, at least one";
+            return Err(parameter_error(py, message));
+        };
+        let first = first.get();
+        for other in others {
+            first.check_scheme(py, other.get())?;
+        }
+        let mut slots = match first.view() {
+            Slots::U32(_) => SlotVec::U32(Vec::new()),
+            Slots::U64(_) => SlotVec::U64(Vec::new()),
+        };
+        for part in &parts {
+            match (&mut slots, part.get().view()) {
+                (SlotVec::U32(all), Slots::U32(slots)) => all.extend_from_slice(slots),
+                (SlotVec::U64(all), Slots::U64(slots)) => all.extend_from_slice(slots),
+                _ => return Err(Error::from(Conflict::SlotWidths)).or_raise(py),
+            }
+        }
+        Ok(first.with(SlotBuffer::of_vec(slots)))
+    }
+
+    /// Writes the signatures to a file that :meth:`load`, ``simgpu pairs --signatures`` and ``pairs_signatures`` read.
+    ///
+    /// Args:
+    ///     path: A path that ends in ``.npy``, for a matrix with its description in ``path + ".json"``; or in
+    ///         ``.parquet``, for a table as ``simgpu sign`` writes it, whose ids are the row numbers: pyarrow must be
+    ///         installed. An existing file is replaced once the new one is complete.
+    ///
+    /// Raises:
+    ///     OutputError: The path ends otherwise.
+    fn save(slf: &Bound<'_, Self>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let path: PathBuf = argument(path, "path", PATH)?;
         let files = slf.py().import("simgpu._signature_files")?;
         files.call_method1("save", (slf, path)).map(drop)
     }
@@ -464,7 +535,11 @@ impl PySignatures {
     /// Raises:
     ///     InputError: The file lacks its description, or does not match it.
     #[classmethod]
-    fn load<'py>(cls: &Bound<'py, PyType>, path: PathBuf) -> PyResult<Bound<'py, PyAny>> {
+    fn load<'py>(
+        cls: &Bound<'py, PyType>,
+        path: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let path: PathBuf = argument(path, "path", PATH)?;
         let files = cls.py().import("simgpu._signature_files")?;
         files.call_method1("load", (cls, path))
     }
@@ -523,13 +598,26 @@ impl PySignatures {
         self.slots.view()
     }
 
+    pub(crate) fn scheme(&self) -> &Scheme {
+        &self.scheme
+    }
+
+    /// What the library searches.
+    pub(crate) fn in_memory(&self) -> SignaturesInMemory<'_> {
+        SignaturesInMemory {
+            slots: self.view(),
+            scheme: &self.scheme,
+        }
+    }
+
     fn at(&self, row: usize) -> Slots<'_> {
         let num_perm = self.scheme.num_perm();
         self.view().range(row * num_perm..(row + 1) * num_perm)
     }
 
     /// The slots of a row; negative ones count from the end.
-    fn row(&self, row: isize) -> PyResult<Slots<'_>> {
+    fn row(&self, name: &str, row: &Bound<'_, PyAny>) -> PyResult<Slots<'_>> {
+        let row: isize = argument(row, name, "a row number")?;
         let rows = self.rows();
         let index = match usize::try_from(row) {
             Ok(index) => Some(index),
@@ -607,6 +695,20 @@ fn lower_unless_empty<S: Copy + Ord + Default>(slots: &mut [S], other: &[S]) {
     for (slot, other) in slots.iter_mut().zip(other) {
         *slot = (*slot).min(*other);
     }
+}
+
+/// The paths of files of signatures.
+const PATH: &str = "the path of a .npy or .parquet file";
+
+/// The signatures that an argument is.
+fn signatures_of<'a, 'py>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<&'a Bound<'py, PySignatures>> {
+    value.cast::<PySignatures>().map_err(|_| {
+        let kind = type_of(value);
+        PyTypeError::new_err(format!("{name} is of type {kind}; give Signatures"))
+    })
 }
 
 /// The scheme of an argument, with so many permutations: those of a name are replaced.

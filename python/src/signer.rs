@@ -1,5 +1,6 @@
 //! Signs what Python gives: texts, lists of tokens, sets of hashes.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -15,14 +16,15 @@ use simgpu::pipeline::{ShingleSets, Signatures, SignaturesMut, Unit};
 use simgpu::progress::{Progress, advance};
 use simgpu::scheme::{Hashes, Scheme, SlotsMut, Width};
 
+use crate::arguments::{THREADS, optional_argument};
 use crate::engines::{Engines, has_device};
 use crate::errors::OrRaise;
 use crate::hashes::HashSets;
 use crate::pool;
 use crate::progress::Display;
-use crate::scheme::{PyScheme, PyShingling, banding_of, scheme_of};
+use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
-use crate::texts::{Column, Sets};
+use crate::texts::{Column, Sets, column_name};
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;
@@ -63,25 +65,33 @@ pub(crate) struct PySigner {
 #[pymethods]
 impl PySigner {
     #[new]
-    #[pyo3(signature = (scheme=None, *, num_perm=None, seed=None, shingling=None, backend="auto", threads=None),
+    #[pyo3(signature = (scheme=None, *, num_perm=None, seed=None, shingling=None, backend=None, threads=None),
         text_signature = "(scheme=\"affine32\", *, num_perm=None, seed=None, shingling=None, backend=\"auto\", \
             threads=None)")]
     fn new(
         py: Python<'_>,
         scheme: Option<&Bound<'_, PyAny>>,
-        num_perm: Option<i64>,
-        seed: Option<i64>,
+        num_perm: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
         shingling: Option<&Bound<'_, PyAny>>,
-        backend: &str,
-        threads: Option<usize>,
+        backend: Option<&Bound<'_, PyAny>>,
+        threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let default = "affine32".into_pyobject(py)?.into_any();
-        let scheme = scheme_of(scheme.unwrap_or(&default), num_perm, seed)?;
+        let scheme = scheme_of(
+            scheme.unwrap_or(&default),
+            optional_argument(num_perm, "num_perm", NUM_PERM)?,
+            optional_argument(seed, "seed", SEED)?,
+        )?;
         let shingling = PyShingling::of_argument(shingling)?;
-        let backend: Backend = backend.parse().or_raise(py)?;
-        if let Some(threads) = threads {
-            pool::checked(py, threads)?;
-        }
+        let backend: Option<String> =
+            optional_argument(backend, "backend", "the name of a backend, as a str")?;
+        let backend = match backend {
+            None => Backend::Auto,
+            Some(name) => name.parse().or_raise(py)?,
+        };
+        let threads: Option<NonZeroUsize> = optional_argument(threads, "threads", THREADS)?;
+        let threads = threads.map(NonZeroUsize::get);
         let engines = open(py, &scheme, shingling.as_ref(), backend)?;
         Ok(PySigner {
             scheme,
@@ -140,7 +150,7 @@ impl PySigner {
     fn sign<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        column: Option<&str>,
+        column: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<PySignatures> {
@@ -148,7 +158,8 @@ impl PySigner {
         if self.engines.on_cpu().takes_tokens() {
             return Err(Conflict::TextsForTokens.into()).or_raise(py);
         }
-        let column = Column::new(texts, column)?;
+        let column = column_name(texts, column)?;
+        let column = Column::new(texts, column.as_deref())?;
         let texts = column.texts()?;
         let bytes = texts.iter().map(|text| PER_ROW + text.len()).sum();
         let target = Target::new(&self.scheme, texts.len(), out)?;
@@ -161,8 +172,8 @@ impl PySigner {
     ///
     /// Args:
     ///     documents: A list of lists of str, of bytes or of integers; an Arrow column or Series of lists of these; an
-    ///         array of integers of two dimensions; or a SciPy matrix, whose rows are sets of column numbers. An
-    ///         integer is the token of its decimal digits: 17 is ``"17"``.
+    ///         array of integers of two dimensions; or a SciPy matrix, whose rows are the sets of the columns of their
+    ///         nonzero values. An integer is the token of its decimal digits: 17 is ``"17"``.
     ///         A list of dicts from token to weight, if the shingling has a ``weight_scale``.
     ///         None and nulls have no shingles. Tokens are never normalised.
     ///     column: The column of a table.
@@ -179,13 +190,14 @@ impl PySigner {
     fn sign_tokens<'py>(
         &self,
         documents: &Bound<'py, PyAny>,
-        column: Option<&str>,
+        column: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<PySignatures> {
         let py = documents.py();
         let engines = self.engines_for_tokens(py)?;
-        let column = Column::new(documents, column)?;
+        let column = column_name(documents, column)?;
+        let column = Column::new(documents, column.as_deref())?;
         let mut lists = Vec::new();
         let tokens = column.tokens(&mut lists)?;
         let bytes = (0..tokens.len())
@@ -222,12 +234,18 @@ impl PySigner {
         &self,
         values: &Bound<'py, PyAny>,
         offsets: Option<&Bound<'py, PyAny>>,
-        column: Option<&str>,
+        column: Option<&Bound<'py, PyAny>>,
         out: Option<&Bound<'py, PyAny>>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<PySignatures> {
         let py = values.py();
-        let held = HashSets::new(values, offsets, column, self.scheme.family().hash_width())?;
+        let column = column_name(values, column)?;
+        let held = HashSets::new(
+            values,
+            offsets,
+            column.as_deref(),
+            self.scheme.family().hash_width(),
+        )?;
         let sets = held.sets(&self.scheme)?;
         let count = sets.iter().map(Sets::len).sum();
         let bytes = PER_ROW * count + 8 * sets.iter().map(Sets::hash_count).sum::<usize>();
@@ -251,20 +269,21 @@ impl PySigner {
     ///
     /// Returns:
     ///     An array of shape (documents, bands), of type uint64.
-    #[pyo3(signature = (texts, bands=None, rows=None, threshold=0.8, *, column=None, progress=None))]
+    #[pyo3(signature = (texts, bands=None, rows=None, threshold=None, *, column=None, progress=None),
+        text_signature = "($self, texts, bands=None, rows=None, threshold=0.8, *, column=None, progress=None)")]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn band_keys<'py>(
         &self,
         texts: &Bound<'py, PyAny>,
-        bands: Option<usize>,
-        rows: Option<usize>,
-        threshold: f64,
-        column: Option<&str>,
+        bands: Option<&Bound<'py, PyAny>>,
+        rows: Option<&Bound<'py, PyAny>>,
+        threshold: Option<&Bound<'py, PyAny>>,
+        column: Option<&Bound<'py, PyAny>>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray2<u64>>> {
         let py = texts.py();
         // Before the work, so that wrong arguments fail at once.
-        let banding = banding_of(py, bands, rows, threshold, &self.scheme)?;
+        let banding = banding_of_arguments(bands, rows, threshold, (py, &self.scheme))?;
         let signatures = self.sign(texts, column, None, progress)?;
         signatures.keys_of(py, banding)
     }

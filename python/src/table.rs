@@ -5,19 +5,22 @@ use std::sync::Arc;
 use arrow_array::builder::{Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type, UInt64Type};
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
+use arrow_select::take::take_record_batch;
 use numpy::PyArray1;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList};
+use pyo3::types::{PyCapsule, PyDict, PyList, PySlice};
 
+use crate::arguments::argument;
 use crate::arrow::{export_stream, of_arrow};
 
 /// A table of results, for Arrow and numpy.
 ///
-/// pyarrow, polars, pandas and DuckDB take it without a copy, as in ``polars.DataFrame(table)`` or
-/// ``pyarrow.table(table)``. ``table[name]`` is a column as a numpy array.
+/// pyarrow, polars and DuckDB take it without a copy, as in ``polars.DataFrame(table)`` or ``pyarrow.table(table)``;
+/// ``table.to_pandas()`` and ``table.to_polars()`` make data frames. ``table[name]`` is a column as a numpy array,
+/// ``table[0]`` a row as a dict, ``table[:10]`` a table; to iterate over a table goes over its rows.
 #[pyclass(frozen, module = "simgpu", name = "Table")]
 pub(crate) struct PyTable(RecordBatch);
 
@@ -59,22 +62,8 @@ impl PyTable {
     }
 }
 
-#[pymethods]
 impl PyTable {
-    /// The names of the columns.
-    #[getter]
-    fn column_names(&self) -> Vec<String> {
-        let schema = self.0.schema();
-        let fields = schema.fields().iter();
-        fields.map(|field| field.name().clone()).collect()
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.num_rows()
-    }
-
-    /// A column as a numpy array: int64, float64 with NaN for nulls, or object for strings and lists.
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.0.column_by_name(name).ok_or_else(|| {
             let names = self.column_names().join(", ");
             PyKeyError::new_err(format!("no column {name:?}; give one of {names}"))
@@ -102,6 +91,82 @@ impl PyTable {
                 Ok(array)
             }
         }
+    }
+
+    /// The rows of a slice.
+    fn sliced(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+        let bounds = slice.indices(isize::try_from(self.0.num_rows())?)?;
+        if bounds.step == 1 {
+            let start = usize::try_from(bounds.start)?;
+            return Ok(PyTable(self.0.slice(start, bounds.slicelength)));
+        }
+        let mut rows = Vec::with_capacity(bounds.slicelength);
+        let mut row = bounds.start;
+        for _ in 0..bounds.slicelength {
+            rows.push(u64::try_from(row)?);
+            row += bounds.step;
+        }
+        let taken = take_record_batch(&self.0, &UInt64Array::from(rows));
+        Ok(PyTable(taken.map_err(of_arrow)?))
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// The names of the columns.
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        let schema = self.0.schema();
+        let fields = schema.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    /// By a name, a column as a numpy array: int64, float64 with NaN for nulls, or object for strings and lists. By a
+    /// row number, a row as a dict. By a slice, a table of those rows.
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = index.cast::<PySlice>() {
+            return Ok(Bound::new(py, self.sliced(slice)?)?.into_any());
+        }
+        if let Ok(name) = index.extract::<&str>() {
+            return self.column(py, name);
+        }
+        let expected = "the name of a column, a row number or a slice";
+        let row: isize = argument(index, "the index", expected)?;
+        let rows = self.0.num_rows();
+        let known = match usize::try_from(row) {
+            Ok(row) => Some(row),
+            Err(_) => rows.checked_sub(row.unsigned_abs()),
+        };
+        let known = known.filter(|row| *row < rows).ok_or_else(|| {
+            PyIndexError::new_err(format!("row {row} is out of range; there are {rows} rows"))
+        })?;
+        PyTable(self.0.slice(known, 1)).to_pylist(py)?.get_item(0)
+    }
+
+    /// The rows in order, as dicts.
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let tables = slf.py().import("simgpu._tables")?;
+        tables.call_method1("rows", (slf,))
+    }
+
+    /// The table as a data frame of pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let tables = slf.py().import("simgpu._tables")?;
+        tables.call_method1("to_pandas", (slf,))
+    }
+
+    /// The table as a data frame of polars.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let tables = slf.py().import("simgpu._tables")?;
+        tables.call_method1("to_polars", (slf,))
     }
 
     /// The rows, as dicts.

@@ -3,16 +3,18 @@
 //! A [`Column`] keeps the memory of documents alive. Texts, tokens and hashes are borrowed from it where they lie.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{UInt32Type, UInt64Type};
 use arrow_array::{
-    AnyDictionaryArray, Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray,
-    LargeStringArray, StringArray, StringViewArray,
+    AnyDictionaryArray, Array, ArrayRef, BinaryArray, BinaryViewArray, Int64Array,
+    LargeBinaryArray, LargeListArray, LargeStringArray, StringArray, StringViewArray,
 };
-use arrow_schema::DataType;
+use arrow_buffer::OffsetBuffer;
+use arrow_schema::{DataType, Field};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::{PyImportError, PyTypeError, PyUnicodeEncodeError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
@@ -20,9 +22,13 @@ use pyo3::types::{
 use simgpu::documents::{Document, Documents};
 use simgpu::scheme::Hashes;
 
+use crate::arguments::{optional_argument, type_of};
 use crate::arrow::{Chunks, import};
 use crate::errors::{input_error, parameter_error};
 use crate::tokens::{Digits, TokenList};
+
+/// What messages call documents.
+const DOCUMENTS: &str = "documents";
 
 /// Documents, one per row.
 pub(crate) enum Column<'py> {
@@ -35,9 +41,23 @@ pub(crate) enum Column<'py> {
 impl<'py> Column<'py> {
     /// The documents of `data`, or of a column of it.
     pub(crate) fn new(data: &Bound<'py, PyAny>, column: Option<&str>) -> PyResult<Self> {
-        refuse_single(data)?;
+        Column::called(DOCUMENTS, data, column)
+    }
+
+    /// The same for what messages call otherwise.
+    pub(crate) fn called(
+        called: &str,
+        data: &Bound<'py, PyAny>,
+        column: Option<&str>,
+    ) -> PyResult<Self> {
+        refuse_single(called, data)?;
+        if data.hasattr("tocsr")? {
+            return of_matrix(data).map(Column::Arrow);
+        }
         let selected = match column {
             Some(column) => Some(select(data, column)?),
+            None if data.is_instance_of::<PyDict>() => return Err(no_column(called)),
+            None if is_pandas_frame(data)? => Some(only_column(data)?),
             None => as_table(data)?,
         };
         let data = selected.as_ref().unwrap_or(data);
@@ -48,7 +68,7 @@ impl<'py> Column<'py> {
         };
         match imported {
             Some(chunks) => Ok(Column::Arrow(chunks)),
-            None => snapshot(data).map(Column::Objects),
+            None => snapshot(called, data).map(Column::Objects),
         }
     }
 
@@ -111,20 +131,96 @@ fn rows(chunks: &Chunks) -> usize {
 }
 
 /// Refuses what would be read as a sequence of characters, of bytes or of keys, or in no order.
-fn refuse_single(data: &Bound<'_, PyAny>) -> PyResult<()> {
+fn refuse_single(called: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
     let remedy = if data.is_instance_of::<PyString>() {
         "a list of str, such as [text]"
     } else if data.is_instance_of::<PyBytes>() || data.is_instance_of::<PyByteArray>() {
         "a list of str, such as [data.decode()]"
     } else if data.is_instance_of::<PySet>() || data.is_instance_of::<PyFrozenSet>() {
         "a list, because rows need an order"
+    } else if is_from(data, "numpy") && data.getattr("ndim").is_ok_and(|n| n.eq(0).unwrap_or(false))
+    {
+        // Its only value would be read as a sequence.
+        "a list, or an array of one dimension"
     } else {
         return Ok(());
     };
-    let kind = data.get_type().name()?;
+    let kind = type_of(data);
     Err(PyTypeError::new_err(format!(
-        "documents are of type {kind}; give {remedy}"
+        "{called} are of type {kind}; give {remedy}"
     )))
+}
+
+/// Whether an object is a data frame of pandas.
+pub(crate) fn is_pandas_frame(data: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(is_from(data, "pandas") && data.hasattr("columns")? && data.hasattr("iloc")?)
+}
+
+/// The name of a column, which pandas may call by anything.
+pub(crate) fn column_name(
+    data: &Bound<'_, PyAny>,
+    column: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    match column {
+        Some(label) if is_pandas_frame(data)? => Ok(Some(label.str()?.to_string())),
+        column => optional_argument(column, "column", "the name of a column, as a str"),
+    }
+}
+
+/// The only column of a data frame of pandas. Its Arrow interface would add the index as a column.
+fn only_column<'py>(frame: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let labels = labels_of(frame)?;
+    match labels.as_slice() {
+        [_] => column_at(frame, 0),
+        _ => Err(several_columns(&labels)),
+    }
+}
+
+/// The error of a table of which no column is chosen.
+pub(crate) fn several_columns(names: &[String]) -> PyErr {
+    let names = names.join(", ");
+    PyTypeError::new_err(format!(
+        "the table has several columns; give column=, one of {names}"
+    ))
+}
+
+/// The labels of the columns of a data frame of pandas, as text.
+fn labels_of(frame: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let labels = frame.getattr("columns")?.try_iter()?;
+    labels.map(|label| Ok(label?.str()?.to_string())).collect()
+}
+
+fn column_at<'py>(frame: &Bound<'py, PyAny>, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    let all = pyo3::types::PySlice::full(frame.py());
+    frame.getattr("iloc")?.get_item((all, index))
+}
+
+/// The column numbers of the nonzero values in each row of a SciPy matrix, as lists.
+fn of_matrix(matrix: &Bound<'_, PyAny>) -> PyResult<Chunks> {
+    let options = PyDict::new(matrix.py());
+    options.set_item("copy", true)?;
+    let matrix = matrix.call_method("tocsr", (), Some(&options))?;
+    matrix.call_method0("sum_duplicates")?;
+    matrix.call_method0("eliminate_zeros")?;
+    let numbers = |name| -> PyResult<Vec<i64>> {
+        let array = matrix.getattr(name)?.call_method1("astype", ("int64",))?;
+        Ok(array.cast::<PyArray1<i64>>()?.to_vec()?)
+    };
+    let (columns, ends) = (numbers("indices")?, numbers("indptr")?);
+    let count = i64::try_from(columns.len())?;
+    let is_sound = ends.first() == Some(&0) && ends.is_sorted() && ends.last() <= Some(&count);
+    if !is_sound {
+        let message = "the matrix has an indptr that does not ascend from 0 to the number of its indices; make it again";
+        return Err(parameter_error(matrix.py(), message));
+    }
+    let columns: ArrayRef = Arc::new(Int64Array::from(columns));
+    let ends = OffsetBuffer::new(ends.into());
+    let item = Arc::new(Field::new("item", DataType::Int64, false));
+    let rows: ArrayRef = Arc::new(LargeListArray::new(item, ends, columns, None));
+    Ok(Chunks {
+        data_type: rows.data_type().clone(),
+        arrays: vec![rows],
+    })
 }
 
 /// Whether the class of an object is from this package.
@@ -136,14 +232,20 @@ pub(crate) fn is_from(data: &Bound<'_, PyAny>, package: &str) -> bool {
     })
 }
 
+/// The error of a dict of columns of which none is chosen.
+fn no_column(called: &str) -> PyErr {
+    let remedy = match called {
+        DOCUMENTS => "give column= too, or one of its columns",
+        _ => "give one of its columns",
+    };
+    PyTypeError::new_err(format!("{called} are a dict; {remedy}"))
+}
+
 /// The Arrow table of a `datasets.Dataset`, which has no Arrow interface of its own.
 pub(crate) fn as_table<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if data.is_instance_of::<PyDict>() {
-        return Err(PyTypeError::new_err(
-            "documents are a dict; give column= too, or one of its columns",
-        ));
-    }
-    if !is_from(data, "datasets") || !data.hasattr("with_format")? {
+    // Several of them are a dict.
+    let is_dict = data.is_instance_of::<PyDict>();
+    if is_dict || !is_from(data, "datasets") || !data.hasattr("with_format")? {
         return Ok(None);
     }
     let dataset = data.call_method1("with_format", ("arrow",))?;
@@ -159,7 +261,25 @@ fn select<'py>(data: &Bound<'py, PyAny>, column: &str) -> PyResult<Bound<'py, Py
             "column applies to tables, not to lists; give the list of the column's values, and omit column",
         ));
     }
-    let table = as_table_for(data)?;
+    if is_pandas_frame(data)? {
+        let labels = labels_of(data)?;
+        let mut found = (0..).zip(&labels).filter(|(_, label)| *label == column);
+        return match (found.next(), found.next()) {
+            (Some((index, _)), None) => column_at(data, index),
+            (Some(_), Some(_)) => {
+                let message = format!(
+                    "column {column:?} occurs several times; give the table columns of different names"
+                );
+                Err(parameter_error(py, message))
+            }
+            (None, _) => {
+                let names = labels.join(", ");
+                let message = format!("no column {column:?}; give one of {names}");
+                Err(parameter_error(py, message))
+            }
+        };
+    }
+    let table = as_table(data)?;
     let data = table.as_ref().unwrap_or(data);
     let is_mapping = data.hasattr("__getitem__")?;
     if !is_mapping {
@@ -175,16 +295,8 @@ fn select<'py>(data: &Bound<'py, PyAny>, column: &str) -> PyResult<Bound<'py, Py
     })
 }
 
-/// [`as_table`] where a column is given, so that a dict will do.
-fn as_table_for<'py>(data: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    match data.is_instance_of::<PyDict>() {
-        true => Ok(None),
-        false => as_table(data),
-    }
-}
-
 /// The items of a sequence or an iterator.
-fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
+fn snapshot<'py>(called: &str, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     if let Ok(items) = data.cast::<PyTuple>() {
         return Ok(items.clone());
     }
@@ -192,9 +304,7 @@ fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         return Ok(items.to_tuple());
     }
     let py = data.py();
-    let items = if data.hasattr(intern!(py, "tocsr"))? {
-        column_numbers(data)?
-    } else if is_from(data, "pandas") && data.hasattr("to_numpy")? {
+    let items = if is_from(data, "pandas") && data.hasattr("to_numpy")? {
         // Whatever stands for a missing value becomes None.
         let options = PyDict::new(py);
         options.set_item("dtype", "object")?;
@@ -207,27 +317,13 @@ fn snapshot<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         data.clone()
     };
     let items = items.try_iter().map_err(|_| {
-        let kind = data.get_type().name();
-        let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+        let kind = type_of(data);
         PyTypeError::new_err(format!(
-            "documents are of type {kind}; give a list, a Series, an Arrow array, or a table and column="
+            "{called} are of type {kind}; give a list, a Series, an Arrow array, or a table and column="
         ))
     })?;
     let items: Vec<_> = items.collect::<PyResult<_>>()?;
     PyTuple::new(py, items)
-}
-
-/// The column numbers of each row of a SciPy matrix, without those of explicit zeros.
-fn column_numbers<'py>(matrix: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let py = matrix.py();
-    let options = PyDict::new(py);
-    options.set_item("copy", true)?;
-    let matrix = matrix.call_method("tocsr", (), Some(&options))?;
-    matrix.call_method0("eliminate_zeros")?;
-    let ends = matrix.getattr("indptr")?;
-    let inner = pyo3::types::PySlice::new(py, 1, -1, 1);
-    let rows = (matrix.getattr("indices")?, ends.get_item(inner)?);
-    py.import("numpy")?.call_method1("split", rows)
 }
 
 /// Whether an object stands for a missing value: None, or NaN.
@@ -261,8 +357,7 @@ pub(crate) fn no_text(
             remedy,
         );
     }
-    let kind = object.get_type().name();
-    let kind = kind.map_or_else(|_| "unknown".to_owned(), |kind| kind.to_string());
+    let kind = type_of(&object);
     PyTypeError::new_err(format!("row {row} is of type {kind}; give {wanted}"))
 }
 
@@ -293,7 +388,7 @@ pub(crate) fn list_of_tokens<'py>(
         }
         return Ok(keys);
     }
-    snapshot(&tokens.to_owned()).map_err(|_| {
+    snapshot("tokens", &tokens.to_owned()).map_err(|_| {
         let message =
             format!("row {row} is no list of tokens; give a list of str, of bytes or of integers");
         PyTypeError::new_err(message)

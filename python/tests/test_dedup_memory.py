@@ -208,6 +208,242 @@ def test_bad_arguments_are_refused(arguments):
         dedup("text")
 
 
+class TestColumns:
+    """What is given as documents, and beside them."""
+
+    ROWS = {
+        "id": ["a", "b", "c", "d"],
+        "text": ["a rose is a rose is a rose"] * 3 + ["by any other name it smells"],
+        "stars": [2, 9, 10, None],
+    }
+
+    def tables(self):
+        pa = pytest.importorskip("pyarrow")
+        pd = pytest.importorskip("pandas")
+        pl = pytest.importorskip("polars")
+        datasets = pytest.importorskip("datasets")
+        duckdb = pytest.importorskip("duckdb")
+        table = pa.table(self.ROWS)
+        yield self.ROWS
+        yield table
+        yield table.to_reader()
+        yield pd.DataFrame(self.ROWS)
+        yield pl.DataFrame(self.ROWS)
+        yield datasets.Dataset.from_dict(self.ROWS)
+        yield duckdb.from_arrow(table)
+
+    def test_ids_and_values_are_columns_of_every_table(self):
+        for table in self.tables():
+            found = dedup(table, "text", id="id", keep_by="stars")
+            rows = found.removed.to_pylist()
+            assert [(row["id"], row["kept_id"]) for row in rows] == [("a", "c"), ("b", "c")], type(table)
+        for table in self.tables():
+            got = pairs(table, "text", id="id").to_pylist()
+            assert [(row["left_id"], row["right_id"]) for row in got] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+    def test_a_filtered_frame_of_one_column_needs_no_name(self):
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame(self.ROWS)[["text"]].iloc[[0, 2, 3]]
+        assert dedup(frame).keep.tolist() == [True, False, True]
+        named = pd.DataFrame(self.ROWS)[["text", "id"]].iloc[[1, 2, 3]]
+        assert dedup(named, id="id").removed["kept_id"].tolist() == ["b"]
+        assert simgpu.Signer().sign(frame) == simgpu.Signer().sign(frame["text"])
+        with pytest.raises(TypeError, match="column=, one of id, text, stars"):
+            dedup(pd.DataFrame(self.ROWS))
+        with pytest.raises(TypeError, match="column=, one of text, stars"):
+            dedup(pd.DataFrame(self.ROWS), id="id")
+
+    def test_columns_of_pandas_may_be_called_by_numbers(self):
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame({number: values for number, values in enumerate(self.ROWS.values())})
+        assert dedup(frame, 1, id="0").removed["id"].tolist() == ["b", "c"]
+        assert pairs(frame, column=1).counts["similar_pairs"] == 3
+        assert len(simgpu.link(frame, fields=["1"], id="0", threshold=0.9)) == 2
+        twice = pd.concat([frame, frame], axis=1)
+        with pytest.raises(simgpu.ParameterError, match="several times"):
+            dedup(twice, 1)
+        with pytest.raises(TypeError, match="column is 1; give the name of a column, as a str"):
+            dedup(self.ROWS, 1)
+
+    @pytest.mark.parametrize(
+        "one", [np.array("a b c d"), np.array(None, dtype=object), np.str_("a b"), "a b", b"a b", np.float64(1)]
+    )
+    def test_one_value_is_no_column(self, one):
+        for call in (dedup, pairs, simgpu.Signer().sign):
+            with pytest.raises(TypeError, match="documents are of type .*; give "):
+                call(one)
+        with pytest.raises(TypeError, match="the values of id are of type .*; give |has no|names a column"):
+            dedup(["a b c"], id=one)
+
+    @pytest.mark.parametrize(
+        ("values", "kept"),
+        [
+            ([2, 9, 10], 2),
+            (["2", "9", "10"], 2),
+            ([2.5, None, 1.5], 0),
+            (["a", "b", ""], 1),
+            (np.array(["2024-01-02", "2024-03-01", "2023-12-31"], dtype="datetime64[s]"), 1),
+            ([1, 1, 1], 0),
+        ],
+    )
+    def test_the_largest_value_is_kept(self, values, kept):
+        found = dedup(self.ROWS["text"][:3], keep_by=values)
+        assert found.kept_by.tolist() == [kept] * 3
+        assert found.report["keep_by"] == "a sequence"
+
+    def test_values_decide_as_in_files(self, tmp_path):
+        rng = np.random.default_rng(5)
+        stars = [None if n % 11 == 0 else float(n) for n in rng.integers(0, 20, len(TEXTS))]
+        records = tmp_path / "in.jsonl"
+        rows = zip(TEXTS, stars, strict=True)
+        records.write_text("".join(json.dumps({"text": text, "stars": n}) + "\n" for text, n in rows))
+        for by in ["stars", "stars:asc"]:
+            for cluster in ["greedy", "connected"]:
+                options = {"threshold": 0.6, "cluster": cluster, "keep_by": by}
+                simgpu.dedup_files(records, tmp_path / "out", overwrite=True, **options)
+                removed = (tmp_path / "out" / "removed.jsonl").read_text().splitlines()
+                expected = [(row["row"], row["kept_row"]) for row in map(json.loads, removed)]
+                found = dedup({"text": TEXTS, "stars": stars}, "text", **options)
+                assert [(row["row"], row["kept"]) for row in found.removed] == expected
+                assert found.report["keep_by"] == by
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            ({"keep_by": "stars", "keep": "longest"}, "keep_by"),
+            ({"keep_by": "price"}, "keep_by is \"price\", no column of data; give one of id, text, stars"),
+            ({"id": "price"}, "id is \"price\", no column of data; give one of id, text, stars"),
+            ({"keep_by": [1, 2]}, "keep_by has 2 values for 4 documents"),
+            ({"id": [1, 2]}, "id has 2 values for 4 documents"),
+            ({"keep_by": [None] * 4}, "keep_by"),
+        ],
+    )
+    def test_wrong_ids_and_values_are_named(self, options, named):
+        with pytest.raises(simgpu.ParameterError, match=named):
+            dedup(self.ROWS, "text", **options)
+        with pytest.raises(TypeError, match="id names a column, but data are of type list"):
+            dedup(["a"], id="id")
+        with pytest.warns(simgpu.SimgpuWarning, match="as strings"):
+            dedup(self.ROWS["text"], keep_by=["1", "x", "2", "3"])
+
+    def test_ids_of_other_types_are_refused_by_name(self):
+        pa = pytest.importorskip("pyarrow")
+        with pytest.raises(TypeError, match="ids have the Arrow type Float64; give integers"):
+            dedup(["a", "b"], id=pa.array([1.0, 2.0]))
+        with pytest.raises(TypeError, match="id of row 0 is of type float; give ids"):
+            dedup(["a", "b"], id=[1.5, 2.5])
+
+
+class TestTokenIds:
+    """Token ids are the tokens of their digits, as files have them."""
+
+    LISTS = [[1, 2, 3, 40], [3, 1, 2, 40], [7, 8, -9], [], [7, 8, -9, 2**40]]
+
+    def expected(self):
+        return [[str(number) for number in numbers] for numbers in self.LISTS]
+
+    def test_lists_of_integers_are_lists_of_their_digits(self):
+        pa = pytest.importorskip("pyarrow")
+        texts = self.expected()
+        options = {"shingling": "tokens", "threshold": 0.5}
+        truth = pairs(texts, **options).to_pylist()
+        assert len(truth) == 2
+        for kind in [pa.list_(pa.int64()), pa.large_list(pa.int64())]:
+            column = pa.array(self.LISTS, kind)
+            assert pairs(column, **options).to_pylist() == truth
+            assert pairs(pa.chunked_array([column[:2], column[2:]]), **options).to_pylist() == truth
+        for lists in [self.LISTS, [np.array(numbers, dtype=np.int64) for numbers in self.LISTS]]:
+            assert pairs(lists, **options).to_pylist() == truth
+        assert (dedup(self.LISTS, **options).keep == dedup(texts, **options).keep).all()
+        signer = simgpu.Signer()
+        assert signer.sign_tokens(self.LISTS) == signer.sign_tokens(texts)
+        mixed = [[str(n) if n % 2 else n for n in numbers] for numbers in self.LISTS]
+        assert signer.sign_tokens(mixed) == signer.sign_tokens(texts)
+
+    @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64"])
+    def test_matrices_of_integers(self, dtype):
+        matrix = np.array([[1, 2, 3], [1, 2, 3], [9, 2, 100]], dtype=dtype)
+        texts = [[str(number) for number in row] for row in matrix]
+        signer = simgpu.Signer()
+        assert signer.sign_tokens(matrix) == signer.sign_tokens(texts)
+        pa = pytest.importorskip("pyarrow")
+        column = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), 3)
+        assert signer.sign_tokens(column) == signer.sign_tokens(texts)
+        assert dedup(matrix, shingling="tokens").keep.tolist() == [True, False, True]
+
+    def test_rows_of_a_sparse_matrix_are_sets_of_columns(self):
+        sparse = pytest.importorskip("scipy.sparse")
+        dense = np.array([[1, 0, 2, 0, 1], [3, 0, 1, 0, 1], [0, 0, 0, 0, 0], [0, 1, 0, 1, 0]])
+        texts = [[str(column) for column in np.flatnonzero(row)] for row in dense]
+        options = {"shingling": "tokens", "threshold": 0.9}
+        for make in [sparse.csr_matrix, sparse.csc_array, sparse.coo_array]:
+            found = dedup(make(dense), id=list("wxyz"), **options)
+            assert found.removed.to_pylist() == dedup(texts, id=list("wxyz"), **options).removed.to_pylist()
+            assert found.keep.tolist() == [True, False, True, True]
+
+    @pytest.mark.parametrize("token", [1.5, True, None, [1]])
+    def test_other_tokens_are_refused_by_row(self, token):
+        with pytest.raises(TypeError, match="row 1 .*; give tokens of type str, bytes or int"):
+            dedup([["a"], ["b", token]], shingling="tokens")
+
+
+class TestSignatures:
+    """Signatures in place of the documents that were signed."""
+
+    def test_pairs_are_those_of_the_documents(self):
+        signatures = simgpu.Signer().sign(TEXTS)
+        for verify in ["signature", "none"]:
+            options = {"threshold": 0.6, "verify": verify, "bands": 32, "rows": 4}
+            expected = pairs(TEXTS, **options)
+            found = pairs(signatures, id=list(range(len(TEXTS))), **options)
+            got = [{name: row[name] for name in ("left", "right", "similarity")} for row in found]
+            assert got == expected.to_pylist() and len(got) > 20
+            assert (found["left_id"] == found["left"]).all()
+            assert found.recall == expected.recall
+            kept = dedup(signatures, **options)
+            # Texts of equal signatures count as identical, in signatures alone.
+            assert (kept.keep == dedup(TEXTS, **options).keep).all()
+            assert kept.apply(signatures) == signatures[kept.keep]
+        assert pairs(signatures, threshold=0.6).report["parameters"]["verify"] == "signature"
+
+    def test_files_of_signatures_have_the_same_pairs(self, tmp_path):
+        signatures = simgpu.Signer("datatrove").sign(TEXTS)
+        signatures.save(tmp_path / "s.npy")
+        simgpu.pairs_signatures(tmp_path / "s.npy", tmp_path / "pairs.jsonl", threshold=0.7)
+        written = map(json.loads, (tmp_path / "pairs.jsonl").read_text().splitlines())
+        expected = [(row["row_a"], row["row_b"], row["similarity"]) for row in written]
+        found = pairs(signatures, threshold=0.7)
+        assert [tuple(row.values()) for row in found] == expected and expected
+
+    def test_values_decide_which_signature_is_kept(self):
+        signatures = simgpu.Signer().sign(["a b c d e f"] * 3 + [""])
+        assert dedup(signatures, keep_by=[1, 3, 2, 9]).kept_by.tolist() == [1, 1, 1, 3]
+        assert dedup(signatures[:0]).keep.tolist() == []
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"verify": "exact"},
+            {"candidates": "join"},
+            {"shingling": "chars"},
+            {"num_perm": 128},
+            {"seed": 1},
+            {"weights": "rarity"},
+            {"scheme": "datatrove"},
+            {"backend": "gpu"},
+            {"column": "text"},
+            {"id": "id"},
+            {"keep": "longest"},
+            {"keep_by": "stars"},
+        ],
+    )
+    def test_options_of_documents_are_refused(self, options):
+        signatures = simgpu.Signer().sign(TEXTS)
+        (name,) = options
+        with pytest.raises(simgpu.ParameterError, match=name):
+            dedup(signatures, **options)
+
+
 class TestJoins:
     BASKETS = [[f"item {(i * i + j) % 90}" for j in range(3 + i % 9)] for i in range(200)]
 

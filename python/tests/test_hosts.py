@@ -59,6 +59,19 @@ class TestDatasets:
         assert marked["kept"][:] == [True, True, True, False, False]
         assert marked["kept_by"][:] == [0, 1, 2, 0, 0]
 
+    def test_columns_are_named_by_position_and_for_ids(self, dataset):
+        from simgpu.hf import dedup
+
+        dataset = dataset.add_column("stars", [1, 5, 3, 2, 4])
+        kept = dedup(dataset, "text", threshold=0.7, id="id", keep_by="stars")
+        assert kept["id"][:] == [1, 2, 3] and kept.column_names == ["id", "text", "stars"]
+        marked = dedup(dataset, "text", id="id", threshold=0.7, keep_by="stars:asc", mark=True)
+        assert marked["kept_by"][:] == [0, 0, 2, 3, 0] == marked["kept_id"][:]
+        named = dedup(dataset, threshold=0.7, id=list("abcde"), mark=True)
+        assert named["kept_id"][:] == ["a", "a", "c", "d", "a"]
+        with pytest.raises(KeyError, match="name.*id, text"):
+            dedup(dataset, id="name")
+
     def test_wrong_arguments_are_named(self, dataset):
         from simgpu.hf import dedup
 
@@ -94,6 +107,18 @@ class TestPolars:
         assert marked["kept_by"].to_list() == [0, 0, 2, 3, 0]
         pairs = frame.simgpu.pairs("text", threshold=0.7)
         assert set(zip(pairs["left"], pairs["right"], strict=True)) == {(0, 1), (0, 4), (1, 4)}
+
+
+    def test_ids_and_values_are_columns_of_the_frame(self, frame):
+        import polars as pl
+
+        frame = frame.with_columns(pl.Series("name", list("vwxyz")), pl.Series("stars", [1, 5, 3, 2, 4]))
+        kept = frame.simgpu.dedup("text", id="name", keep_by="stars", threshold=0.7)
+        assert kept["name"].to_list() == ["w", "x", "y"] and kept.columns == frame.columns
+        marked = frame.simgpu.dedup("text", id="name", threshold=0.7, mark=True)
+        assert marked["kept_id"].to_list() == ["v", "v", "x", "y", "v"]
+        pairs = frame.simgpu.pairs("text", id="name", threshold=0.7)
+        assert set(zip(pairs["left_id"], pairs["right_id"], strict=True)) == {("v", "w"), ("v", "z"), ("w", "z")}
 
 
 class TestDuckdb:
@@ -132,6 +157,102 @@ class TestDuckdb:
         signature = connection.sql("SELECT minhash(NULL)").fetchall()[0][0]
         assert list(signature) == expected([""], num_perm=32)[0].tolist()
         assert connection.sql("SELECT minhash_bands(NULL)").fetchall()[0][0] == []
+
+
+    PAIRS = [("alpha beta gamma", "alpha beta gamma"), (None, "x y z"), ("x y z", None), (None, None)]
+    PAIRS += [("delta epsilon", "delta epsilon"), ("", ""), ("one two", "three four"), ("", "one two")]
+
+    @staticmethod
+    def right(left, right):
+        if left is None or right is None:
+            return None
+        return 1.0 if left and left == right else 0.0
+
+    def test_null_signatures_leave_other_rows_alone(self, connection):
+        connection.execute("CREATE TABLE pairs (id INTEGER, a VARCHAR, b VARCHAR)")
+        rows = [(i, *self.PAIRS[i * 7 % len(self.PAIRS)]) for i in range(5000)]
+        connection.executemany("INSERT INTO pairs VALUES (?, ?, ?)", rows[:40])
+        signed = "CASE WHEN {0} IS NOT NULL THEN minhash({0}) END"
+        found = connection.sql(
+            f"SELECT minhash_similarity({signed.format('a')}, {signed.format('b')}) FROM pairs ORDER BY id"
+        ).fetchall()
+        assert [row[0] for row in found] == [self.right(a, b) for _, a, b in rows[:40]]
+        nothing = "SELECT minhash_similarity(minhash('a b c'), NULL), minhash_similarity(NULL, NULL)"
+        assert connection.sql(nothing).fetchall() == [(None, None)]
+        empty = "SELECT minhash_similarity(minhash(a), minhash(b)) FROM pairs WHERE id < 0"
+        assert connection.sql(empty).fetchall() == []
+
+    @pytest.mark.parametrize("scheme", ["affine32", "affine64", "nemo"])
+    def test_similarities_of_chunked_and_sliced_columns(self, scheme):
+        pa = pytest.importorskip("pyarrow")
+        pytest.importorskip("duckdb")
+        from simgpu.duckdb import _similarities
+
+        signer = simgpu.Signer(scheme, num_perm=16)
+
+        def column(texts):
+            slots = pa.array(signer.sign(["" if text is None else text for text in texts]))
+            lists = [None if text is None else slots[i].as_py() for i, text in enumerate(texts)]
+            return pa.array(lists, slots.type)
+
+        pairs = self.PAIRS * 3
+        left, right = (column([pair[side] for pair in pairs]) for side in (0, 1))
+        expected = [self.right(*pair) for pair in pairs]
+        empty = signer.scheme.empty
+        assert _similarities(left, right, empty).to_pylist() == expected
+        assert _similarities(left[5:], right[5:], empty).to_pylist() == expected[5:]
+        chunks = [pa.chunked_array([side[:3], side[3:3], side[3:]]) for side in (left, right)]
+        assert _similarities(*chunks, empty).to_pylist() == expected
+        none = pa.chunked_array([], left.type)
+        assert _similarities(none, none, empty).to_pylist() == []
+        nulls = pa.nulls(4, left.type)
+        assert _similarities(nulls, left[:4], empty).to_pylist() == [None] * 4
+        holed = pa.array([[1] * 15 + [None], [1] * 16], left.type)
+        assert _similarities(holed, holed, empty).to_pylist() == [None, 1.0]
+
+    def test_functions_can_be_registered_again(self, connection):
+        import simgpu.duckdb
+
+        simgpu.duckdb.register(connection, signer=simgpu.Signer(num_perm=8))
+        assert len(connection.sql("SELECT minhash('a b c')").fetchall()[0][0]) == 8
+        # The same functions serve all connections to a database.
+        cursor = connection.cursor()
+        simgpu.duckdb.register(cursor, signer=simgpu.Signer(num_perm=8))
+        assert len(cursor.sql("SELECT minhash('a b c')").fetchall()[0][0]) == 8
+        with pytest.raises(simgpu.ParameterError, match="name is 'minhash'.*give another name"):
+            simgpu.duckdb.register(cursor, signer=simgpu.Signer(num_perm=16))
+        simgpu.duckdb.register(cursor, signer=simgpu.Signer(num_perm=16), name="other")
+        assert len(cursor.sql("SELECT other('a b c')").fetchall()[0][0]) == 16
+
+    @pytest.mark.parametrize(
+        ("arguments", "error", "named"),
+        [
+            ({"threshold": 2}, simgpu.ParameterError, "threshold is 2"),
+            ({"threshold": "x"}, TypeError, "threshold is 'x'"),
+            ({"name": 5}, TypeError, "name is 5"),
+            ({"signer": 5}, TypeError, "signer is of type int"),
+        ],
+    )
+    def test_wrong_arguments_register_nothing(self, connection, arguments, error, named):
+        import simgpu.duckdb
+
+        with pytest.raises(error, match=named):
+            simgpu.duckdb.register(connection, **{"name": "new", **arguments})
+        with pytest.raises(TypeError, match="connection is of type str"):
+            simgpu.duckdb.register("memory")
+        assert not connection.sql("SELECT * FROM duckdb_functions() WHERE function_name = 'new'").fetchall()
+
+    def test_ids_of_a_relation_are_those_of_its_rows(self, connection):
+        # A query without an order gives other rows each time it runs.
+        relation = connection.sql(
+            """SELECT range AS id, 'text ' || range || ' of some more words ' || range AS text, range % 7 AS n
+            FROM range(20000) UNION ALL SELECT 20000 + range, 'text of some more words', 0 FROM range(3)
+            ORDER BY random()"""
+        )
+        found = simgpu.dedup(relation, "text", id="id", threshold=0.95)
+        rows = found.removed.to_pylist()
+        assert len(rows) == 2
+        assert all(row["id"] >= 20000 and row["kept_id"] >= 20000 for row in rows)
 
 
 class TestSklearn:

@@ -151,6 +151,57 @@ def test_progress_is_drawn_on_stderr(docs, tmp_path, has_tqdm):
     assert "read" in run.stderr and "%" in run.stderr
 
 
+def test_a_bar_in_a_notebook_warns_of_nothing(docs, tmp_path):
+    pytest.importorskip("tqdm")
+    run = python(f"""
+        import sys, types
+        kernel = types.SimpleNamespace(config={{"IPKernelApp": {{}}}})
+        sys.modules["ipykernel.zmqshell"] = types.ModuleType("zmqshell")
+        sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: kernel)
+        import simgpu
+        simgpu.sign_files({docs!r}, {str(tmp_path / "s.npy")!r}, limit=1000, progress=True)
+    """)
+    assert run.returncode == 0 and "%" in run.stderr, run.stderr
+    assert "Warning" not in run.stderr
+
+
+@pytest.mark.parametrize("call", ["dedup", "devices", "dedup_files"])
+def test_the_default_backend_prints_nothing(call, docs, tmp_path):
+    code = {
+        "dedup": "simgpu.dedup(['some words ' * 200_000 + str(n) for n in range(10)], num_perm=8, bands=2, rows=4)",
+        "devices": "simgpu.devices()",
+        "dedup_files": f"simgpu.dedup_files({docs!r}, {str(tmp_path / 'out')!r}, num_perm=8, bands=2, rows=4)",
+    }[call]
+    desktop = {"NODEVICE_SELECT", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"}
+    without = {name: value for name, value in os.environ.items() if name not in desktop}
+    run = subprocess.run(
+        [sys.executable, "-c", f"import simgpu; {code}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=without,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("value", ["", "0", "many", "100000"])
+def test_an_unfit_number_of_threads_warns_once(value, small, tmp_path):
+    run = python(
+        f"""
+        import warnings, simgpu
+        warnings.simplefilter("always")
+        for number in range(3):
+            simgpu.dedup(["a b c", "d e f"])
+            simgpu.dedup_files({small!r}, {str(tmp_path)!r} + f"/{{number}}")
+        """,
+        env=os.environ | {"SIMGPU_NUM_THREADS": value},
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("SimgpuWarning") == 1
+    assert f"SIMGPU_NUM_THREADS is \"{value}\"; using " in run.stderr
+    assert "give a number from 1 to " in run.stderr
+
+
 def test_other_threads_run_meanwhile(docs, tmp_path):
     count, done = 0, threading.Event()
 

@@ -1,6 +1,7 @@
 """README.md's examples run as written, and the notebook runs from top to bottom."""
 
 import re
+import tomllib
 
 import pytest
 from conftest import REPOSITORY
@@ -28,6 +29,19 @@ def test_the_readme_names_what_exists():
     assert {"dedup", "pairs", "dedup_files", "tune", "selftest"} <= set(named)
     missing = [name for name in named if not hasattr(simgpu, name)]
     assert not missing
+
+
+def test_links_work_outside_of_the_repository():
+    targets = re.findall(r"\]\(([^)]*)\)", README.read_text(encoding="utf-8"))
+    assert [target for target in targets if not target.startswith("https://")] == []
+
+
+def test_the_package_has_the_licences_of_the_repository():
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]
+    names = project["license-files"]
+    assert sorted(names) == sorted(path.name for path in REPOSITORY.glob("LICENSE*"))
+    for name in names:
+        assert (README.parent / name).read_bytes() == (REPOSITORY / name).read_bytes()
 
 
 @pytest.mark.hosts

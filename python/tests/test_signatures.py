@@ -235,3 +235,46 @@ def test_pages_show_signatures():
     assert "affine32" in signed()._repr_html_() and "60 signatures" in signed()._repr_html_()
     assert repr(signed()).startswith("<Signatures of 60 documents")
     assert "<table>" in Signer().sign([])._repr_html_()
+
+
+@pytest.mark.parametrize("ending", ["npy", "parquet", "pq"])
+@pytest.mark.parametrize("name", ["affine32", "affine64"])
+def test_saved_files_are_those_of_sign(tmp_path, ending, name):
+    if ending != "npy":
+        pytest.importorskip("pyarrow")
+    signatures = signed(name, num_perm=20)
+    path = tmp_path / f"signatures.{ending}"
+    signatures.save(path)
+    assert Signatures.load(path) == signatures
+    report = simgpu.pairs_signatures(path, tmp_path / "pairs.jsonl", threshold=0.5)
+    assert report.counts["documents"] == len(TEXTS)
+    assert report.counts["similar_pairs"] == len(simgpu.pairs(signatures, threshold=0.5)) > 0
+    signatures[:3].save(path)
+    assert Signatures.load(path) == signatures[:3]
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_saved_table_has_the_columns_of_sign(tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    records = write_records(tmp_path / "in.jsonl", "text", TEXTS)
+    run_command("sign", records, "-o", tmp_path / "command.parquet", "--quiet")
+    signed().save(tmp_path / "python.parquet")
+    command, python = (pq.read_table(tmp_path / f"{who}.parquet") for who in ("command", "python"))
+    assert python.column_names == command.column_names == ["id", "signature"]
+    assert python["signature"].to_pylist() == command["signature"].to_pylist()
+    assert set(command.schema.metadata) >= {b"simgpu.report", b"simgpu.parameters", b"simgpu.signatures"}
+    assert set(python.schema.metadata) >= {b"simgpu.report", b"simgpu.parameters", b"simgpu.signatures"}
+
+
+def test_signatures_are_concatenated():
+    for name in ("affine32", "affine64"):
+        signatures = signed(name)
+        parts = [signatures[:7], signatures[7:7], signatures[7:]]
+        assert Signatures.concat(parts) == signatures == Signatures.concat(iter(parts))
+    with pytest.raises(simgpu.ParameterError, match="one scheme"):
+        Signatures.concat([signed(), signed(seed=9)])
+    with pytest.raises(simgpu.ParameterError, match="parts is empty"):
+        Signatures.concat([])
+    for wrong in (signed(), 5, [signed(), 5]):
+        with pytest.raises(TypeError, match="give .*Signatures"):
+            Signatures.concat(wrong)

@@ -17,6 +17,12 @@ PROGRAM = """
     estimate: float = signatures.estimate(0, 0)
     found: simgpu.Deduplicated = simgpu.dedup(["a", "b"], threshold=0.9)
     kept: np.ndarray = found.keep
+    for row in found.removed:
+        similarity: float = row["similarity"]
+    first: simgpu.Table = found.removed[:1]
+    of_frame = simgpu.dedup({"text": ["a"], "id": [1]}, "text", id="id", keep="longest", cluster="connected")
+    of_signatures = simgpu.pairs(simgpu.Signatures.concat([signatures, signatures]), verify="signature")
+    lefts: np.ndarray = of_signatures["left"]
     sketch: MinHash = MinHash(num_perm=64)
     sketch.update(b"a")
     index = MinHashLSH(threshold=0.5, num_perm=64)
@@ -58,6 +64,34 @@ def run(*arguments, cwd):
 def test_mypy_accepts_a_program(program, tmp_path):
     pytest.importorskip("mypy")
     run("mypy", "--strict", program, cwd=tmp_path)
+
+
+WRONG = {
+    "keep": "last",
+    "verify": "maybe",
+    "cluster": "star",
+    "backend": "tpu",
+    "candidates": "all",
+    "weights": "frequency",
+    "shingling": "lines",
+}
+
+
+def test_mypy_knows_the_names_of_choices(tmp_path):
+    pytest.importorskip("mypy")
+    program = tmp_path / "wrong.py"
+    lines = [f'simgpu.dedup(["a"], {name}="{value}")' for name, value in WRONG.items()]
+    program.write_text("\n".join(["import simgpu", *lines]) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", program],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    for line, name in enumerate(WRONG, start=2):
+        assert f'wrong.py:{line}: error: Argument "{name}"' in done.stdout, done.stdout
 
 
 def test_stubs_agree_with_the_module(tmp_path):

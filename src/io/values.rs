@@ -209,7 +209,8 @@ impl FieldValues {
         Ok(values)
     }
 
-    fn push_rows(
+    /// Appends the values of the rows that `is_good` accepts.
+    pub(crate) fn push_rows(
         &mut self,
         rows: &RecordBatch,
         field: &FieldPath,

@@ -11,15 +11,14 @@ use super::search::{CandidateMethod, Search};
 #[cfg(feature = "io")]
 use super::searched::OnDisk;
 use super::searched::Searched;
+use super::signed_rows::SignaturesInMemory;
 use super::source::{InMemory, Source};
 #[cfg(feature = "io")]
 use super::spilled::{Blocks, Part, Parts, RemovalWriter, SpilledRemovals, Step};
 use super::verification::Verification;
 use crate::documents::Documents;
 use crate::engine::Engine;
-#[cfg(feature = "io")]
-use crate::error::Error;
-use crate::error::{Conflict, Result};
+use crate::error::{Conflict, Error, Result};
 use crate::pipeline::{
     Buckets, ClusterTask, Clustering, Clusters, KeepOrder, KeepPolicy, Omitted, Similarity,
 };
@@ -117,26 +116,64 @@ pub fn dedup<D: Documents + ?Sized>(
     task: &Dedup,
     progress: &dyn Progress,
 ) -> Result<Deduplication> {
+    dedup_by_class(documents, None, engine, task, progress)
+}
+
+/// Deduplicates documents in memory, and keeps those of a lower class first, before [`Dedup::keep`] decides. `classes`
+/// has the class of each document, by row; `None` stands for one class of all.
+///
+/// # Errors
+/// Those of [`dedup`], and [`Error::Parameter`](crate::Error::Parameter) unless there are as many classes as documents.
+pub fn dedup_by_class<D: Documents + ?Sized>(
+    documents: &D,
+    classes: Option<&[u64]>,
+    engine: &Engine,
+    task: &Dedup,
+    progress: &dyn Progress,
+) -> Result<Deduplication> {
+    check_classes(classes, documents.len())?;
     let source = &mut InMemory {
         documents,
+        classes,
         progress,
     };
-    let found = find_removals(source, engine, task, progress)?;
-    let similarity = found.similarity;
-    rayon::spawn(|| drop(similarity));
-    Ok(Deduplication {
-        removed: match found.removals {
-            Removals::Held(removed) => removed,
-            // A source in memory has no bound on memory.
-            #[cfg(feature = "io")]
-            Removals::Spilled(_) => Vec::new(),
-        },
-        counts: found.counts,
-        candidates: found.candidates,
-        recall_at_threshold: found.recall_at_threshold,
-        expected_precision: found.expected_precision,
-        timings: found.timings,
-    })
+    Ok(find_removals(source, engine, task, progress)?.in_memory())
+}
+
+fn check_classes(classes: Option<&[u64]>, documents: usize) -> Result<()> {
+    match classes {
+        Some(classes) if classes.len() != documents => Err(Error::Parameter {
+            name: "the number of classes",
+            value: classes.len().to_string(),
+            expected: format!("one class for each of {documents} documents"),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl SignaturesInMemory<'_> {
+    /// Deduplicates the documents that were signed. `classes` are those of [`dedup_by_class`].
+    ///
+    /// # Errors
+    /// [`Conflict::ExactWithoutDocuments`], [`Conflict::JoinWithoutDocuments`] and
+    /// [`Conflict::LongestWithoutDocuments`] for a task that needs the documents; otherwise those of
+    /// [`dedup_by_class`].
+    pub fn dedup(
+        &self,
+        task: &Dedup,
+        classes: Option<&[u64]>,
+        progress: &dyn Progress,
+    ) -> Result<Deduplication> {
+        if task.keep == KeepPolicy::Longest {
+            return Err(Conflict::LongestWithoutDocuments.into());
+        }
+        let num_perm = self.scheme.num_perm();
+        check_classes(classes, self.slots.len() / num_perm)?;
+        let mut timings = Timings::default();
+        let candidates = self.candidates(&task.search, progress, &mut timings)?;
+        let found = removals_in_memory(candidates, classes, task, num_perm, progress, timings)?;
+        Ok(found.complete(progress).in_memory())
+    }
 }
 
 /// The documents that a deduplication removes, and the rest of its result.
@@ -177,54 +214,86 @@ pub(crate) fn find_removals(
     let mut timings = Timings::default();
     let num_perm = engine.signer().num_perm();
     let searched = Searched::read(source, engine, &task.search, progress, &mut timings)?;
-    let (search, mut found) = match searched {
+    let found = match searched {
         Searched::InMemory(candidates) => {
-            let (search, mut counts) = (candidates.search.clone(), counts(&candidates.corpus));
-            let observed = candidates.observed.clone();
-            #[cfg(feature = "io")]
-            let rows = candidates.corpus.rows;
             let classes = source.classes();
-            let clustered = timings.time("compare", 0, || {
-                let documents = candidates.buckets.positions().len() as u64;
-                progress.begin(
-                    "compare",
-                    match task.clustering {
-                        Clustering::Greedy => documents,
-                        Clustering::Connected => candidates.buckets.bands() as u64,
-                    },
-                );
-                let advance = &mut |done| advance(progress, done, 0, 0);
-                Clustered::of(*candidates, classes, task, advance)
-            })?;
-            let (clustered, similarity) = clustered;
-            clustered.count_in(&mut counts);
-            let found = FoundRemovals {
-                #[cfg(feature = "io")]
-                rows,
-                sizes: ClusterSizes::of(&clustered.removed),
-                removals: Removals::Held(clustered.removed),
-                counts,
-                candidates: search.candidates,
-                recall_at_threshold: search.recall_at_threshold(num_perm),
-                expected_precision: search.expected_precision(num_perm, observed.as_ref()),
-                timings,
-                similarity: Some(similarity),
-            };
-            (search, found)
+            removals_in_memory(*candidates, classes, task, num_perm, progress, timings)?
         }
         #[cfg(feature = "io")]
-        Searched::OnDisk(on_disk) => {
-            let search = on_disk.parts.search().clone();
-            (search, on_disk.removals(task, num_perm, progress, timings)?)
-        }
+        Searched::OnDisk(on_disk) => on_disk.removals(task, num_perm, progress, timings)?,
     };
-    let counts = &mut found.counts;
-    counts.kept = counts.documents - counts.removed;
-    counts.clusters = found.sizes.clusters();
-    counts.largest_cluster = found.sizes.largest();
-    debug_assert_eq!(search.candidates, found.candidates);
-    warn_of_omitted(progress, counts);
-    Ok(found)
+    Ok(found.complete(progress))
+}
+
+/// Clusters candidates that are in memory.
+fn removals_in_memory(
+    candidates: Candidates,
+    classes: Option<&[u64]>,
+    task: &Dedup,
+    num_perm: usize,
+    progress: &dyn Progress,
+    mut timings: Timings,
+) -> Result<FoundRemovals> {
+    let (search, mut counts) = (candidates.search.clone(), counts(&candidates.corpus));
+    let observed = candidates.observed.clone();
+    #[cfg(feature = "io")]
+    let rows = candidates.corpus.rows;
+    let (clustered, similarity) = timings.time("compare", 0, || {
+        let documents = candidates.buckets.positions().len() as u64;
+        progress.begin(
+            "compare",
+            match task.clustering {
+                Clustering::Greedy => documents,
+                Clustering::Connected => candidates.buckets.bands() as u64,
+            },
+        );
+        let advance = &mut |done| advance(progress, done, 0, 0);
+        Clustered::of(candidates, classes, task, advance)
+    })?;
+    clustered.count_in(&mut counts);
+    Ok(FoundRemovals {
+        #[cfg(feature = "io")]
+        rows,
+        sizes: ClusterSizes::of(&clustered.removed),
+        removals: Removals::Held(clustered.removed),
+        counts,
+        candidates: search.candidates,
+        recall_at_threshold: search.recall_at_threshold(num_perm),
+        expected_precision: search.expected_precision(num_perm, observed.as_ref()),
+        timings,
+        similarity: Some(similarity),
+    })
+}
+
+impl FoundRemovals {
+    /// Adds the counts that follow from the removals, and warns of pairs left out.
+    fn complete(mut self, progress: &dyn Progress) -> Self {
+        let counts = &mut self.counts;
+        counts.kept = counts.documents - counts.removed;
+        counts.clusters = self.sizes.clusters();
+        counts.largest_cluster = self.sizes.largest();
+        warn_of_omitted(progress, counts);
+        self
+    }
+
+    /// The result for documents in memory.
+    fn in_memory(self) -> Deduplication {
+        let similarity = self.similarity;
+        rayon::spawn(|| drop(similarity));
+        Deduplication {
+            removed: match self.removals {
+                Removals::Held(removed) => removed,
+                // A source in memory has no bound on memory.
+                #[cfg(feature = "io")]
+                Removals::Spilled(_) => Vec::new(),
+            },
+            counts: self.counts,
+            candidates: self.candidates,
+            recall_at_threshold: self.recall_at_threshold,
+            expected_precision: self.expected_precision,
+            timings: self.timings,
+        }
+    }
 }
 
 #[cfg(feature = "io")]

@@ -33,6 +33,8 @@ mod candidates;
 
 mod searched;
 
+mod signed_rows;
+
 mod dedup;
 
 mod pairs;
@@ -52,12 +54,12 @@ mod ratings;
 #[cfg(feature = "io")]
 mod files;
 
-pub use dedup::{Dedup, Deduplication, dedup};
+pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
 #[cfg(feature = "io")]
 pub use files::{
     DedupOutput, FileReport, HistogramBin, LinkFound, LinkInMemory, LinkOutcome, LinkParameters,
     LinkReport, LinkRun, NamesFile, Outcome, PairsOutput, RatingsOutcome, RatingsRun, Run,
-    SignatureFile, SignatureRun,
+    SignatureFile, SignatureRun, keep_classes,
 };
 #[cfg(feature = "records")]
 pub use link::{Link, link};
@@ -71,6 +73,7 @@ pub use ratings::{
 };
 pub use removed::{FoundBy, Removed};
 pub use search::{CandidateMethod, Search};
+pub use signed_rows::SignaturesInMemory;
 pub use verification::Verification;
 
 #[cfg(feature = "internals")]

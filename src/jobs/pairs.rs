@@ -7,11 +7,14 @@ use super::copies::Copies;
 use super::observed::Observations;
 use super::search::{CandidateMethod, Search};
 use super::searched::Searched;
+use super::signed_rows::SignaturesInMemory;
 use super::source::InMemory;
 #[cfg(feature = "io")]
 use super::spilled::{PairRecord, SpilledPairs};
 use crate::documents::Documents;
 use crate::engine::Engine;
+#[cfg(doc)]
+use crate::error::Conflict;
 use crate::error::Result;
 use crate::pipeline::{Buckets, CandidateSource, Similarity, similar_pairs};
 use crate::progress::{Counts, Progress, Timings, advance, counted};
@@ -127,6 +130,7 @@ pub fn pairs<D: Documents + ?Sized>(
     let mut timings = Timings::default();
     let source = &mut InMemory {
         documents,
+        classes: None,
         progress,
     };
     let searched = Searched::read(source, engine, &task.search, progress, &mut timings)?;
@@ -135,6 +139,27 @@ pub fn pairs<D: Documents + ?Sized>(
     let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
     let num_perm = engine.signer().num_perm();
     Ok(search.found(streamed, num_perm, timings, progress))
+}
+
+impl SignaturesInMemory<'_> {
+    /// Finds all similar pairs among the documents that were signed, as [`pairs`] does.
+    ///
+    /// # Errors
+    /// [`Conflict::ExactWithoutDocuments`] and [`Conflict::JoinWithoutDocuments`] for a task that needs the documents;
+    /// otherwise those of [`pairs`].
+    pub fn pairs(
+        &self,
+        task: &Pairs,
+        progress: &dyn Progress,
+        each: &mut dyn FnMut(DocumentPair) -> Result<()>,
+    ) -> Result<PairsFound> {
+        let mut timings = Timings::default();
+        let candidates = self.candidates(&task.search, progress, &mut timings)?;
+        let search = PairSearch::of_candidates(candidates, task);
+        let each = &mut |pair, _: Option<[&str; 2]>| each(pair);
+        let streamed = timings.time("compare", 0, || search.for_each(progress, each))?;
+        Ok(search.found(streamed, self.scheme.num_perm(), timings, progress))
+    }
 }
 
 /// A search for the similar pairs of documents, ready to return them.

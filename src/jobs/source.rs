@@ -124,6 +124,8 @@ impl Classes {
 /// Documents in memory.
 pub(crate) struct InMemory<'a, D: ?Sized> {
     pub(crate) documents: &'a D,
+    /// Those of [`Source::classes`].
+    pub(crate) classes: Option<&'a [u64]>,
     pub(crate) progress: &'a dyn Progress,
 }
 
@@ -200,6 +202,10 @@ impl<D: Documents + ?Sized> Source for InMemory<'_, D> {
 
     fn held_bytes(&self) -> u64 {
         0
+    }
+
+    fn classes(&self) -> Option<&[u64]> {
+        self.classes
     }
 
     fn read_exact_sets(

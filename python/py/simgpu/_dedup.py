@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _simgpu
 
@@ -11,29 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._files import Backend, Candidates, Distance, Progress, Unit, Verification
     from ._simgpu import Scheme, Shingling, Table
-
-    Progress = bool | Callable[[str, int, int], object] | None
-
-
-_SETTINGS = (
-    "scheme",
-    "num_perm",
-    "seed",
-    "shingling",
-    "threshold",
-    "bands",
-    "rows",
-    "verify",
-    "candidates",
-    "join_mib",
-    "distance",
-    "within",
-    "weights",
-    "backend",
-    "threads",
-    "progress",
-)
 
 
 class _Found:
@@ -103,8 +82,8 @@ class Deduplicated(_Found):
         """Returns the kept rows of ``data``, which has one row per document.
 
         Args:
-            data: A list, a tuple, a numpy array, a pandas, polars or pyarrow object, or a datasets.Dataset. The result
-                is of the same type.
+            data: A list, a tuple, a numpy array, a pandas, polars or pyarrow object, Signatures, or a
+                datasets.Dataset. The result is of the same type.
 
         Raises:
             ParameterError: The number of rows differs.
@@ -116,8 +95,10 @@ class Deduplicated(_Found):
         if package not in _FILTERS and not isinstance(data, (list, tuple, np.ndarray)):
             raise TypeError(
                 f"cannot filter a {type(data).__name__}; give a list, a numpy array, a pandas, polars or pyarrow "
-                "object, or a datasets.Dataset"
+                "object, Signatures, or a datasets.Dataset"
             )
+        if not hasattr(data, "__len__") or getattr(data, "ndim", 1) == 0:
+            raise TypeError(f"cannot filter a {type(data).__name__} without rows; give the documents")
         if len(data) != len(self.keep):
             raise _parameter_error(
                 f"{len(data)} rows, but {len(self.keep)} documents were compared; give those documents"
@@ -140,7 +121,7 @@ class Deduplicated(_Found):
 
 
 class _Rows:
-    """What results that are a table have in common."""
+    """What results that are a table have in common. To iterate goes over the rows, as dicts."""
 
     table: Table
 
@@ -149,11 +130,28 @@ class _Rows:
         """The names of the columns."""
         return self.table.column_names
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        return self.table[name]
+    @overload
+    def __getitem__(self, index: str) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, index: int | np.integer[Any]) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Table: ...
+    def __getitem__(self, index: Any) -> Any:
+        return self.table[index]
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.table)
+
+    def to_pandas(self) -> Any:
+        """The table as a data frame of pandas."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        """The table as a data frame of polars."""
+        return self.table.to_polars()
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows, as dicts."""
@@ -192,32 +190,35 @@ class SimilarPairs(_Found, _Rows):
 
 def dedup(
     data: Any,
+    column: str | int | None = None,
     *,
-    column: str | None = None,
     id: Any = None,
     threshold: float = 0.8,
     scheme: Scheme | str = "affine32",
     num_perm: int | None = None,
     seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    weights: str | None = None,
+    shingling: Shingling | Unit | None = None,
+    weights: Literal["rarity"] | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    verify: str = "exact",
-    candidates: str | None = None,
+    verify: Verification | None = None,
+    candidates: Candidates | None = None,
     join_mib: int = 2048,
-    cluster: str = "greedy",
-    keep: str = "first",
+    cluster: Literal["greedy", "connected"] = "greedy",
+    keep: Literal["first", "longest"] = "first",
+    keep_by: Any = None,
     max_bucket: int = 4096,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int | None = None,
     progress: Progress = None,
 ) -> Deduplicated:
     """Finds near-duplicates in a table or a list, and says which document is kept for which.
 
     Args:
-        data: What :meth:`Signer.sign` takes or, with ``shingling="tokens"``, what :meth:`Signer.sign_tokens` takes.
-        column: The column of a table.
+        data: What :meth:`Signer.sign` takes or, with ``shingling="tokens"``, what :meth:`Signer.sign_tokens` takes. Or
+            Signatures, in place of the documents that were signed: documents with equal signatures count as identical,
+            and options of signing and of exact verification are refused.
+        column: The column of a table. A table of one column, beside those of ``id`` and ``keep_by``, needs none.
         id: The ids of the documents: a column of ``data``, or a sequence of int or str. They are in ``removed``.
         threshold: The least Jaccard similarity of near-duplicates, above 0 and up to 1.
         scheme: A Scheme or its name.
@@ -228,7 +229,8 @@ def dedup(
             are read once more, to count.
         bands: Number of bands, with ``rows``; by default the best for the threshold, or the preset's.
         rows: Slots per band, with ``bands``.
-        verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``.
+        verify: How candidate pairs are verified: ``"exact"``, ``"signature"`` or ``"none"``. By default ``"exact"``,
+            or ``"signature"`` for Signatures.
         candidates: How candidate pairs are found: ``"lsh"`` misses some similar pairs, ``"join"`` misses none, and
             ``"auto"`` joins lists of tokens where that costs about as much as LSH. By default ``"auto"``, or ``"lsh"``
             if an option of signatures or bands is not at its default.
@@ -236,6 +238,9 @@ def dedup(
         cluster: ``"greedy"`` removes a document only if it is similar to a kept one; ``"connected"`` keeps one document
             of each set that chains of similar pairs connect.
         keep: Which document of a cluster is kept: the ``"first"`` or the ``"longest"``.
+        keep_by: Keep the document with the largest value: of this column of ``data``, or the smallest with
+            ``"COLUMN:asc"``; or of a sequence with one value per document. Numbers, dates and strings are compared as
+            such; a missing value comes last, and among equal ones the first document is kept.
         max_bucket: The most documents of one bucket that a further document is compared with.
         backend: Where signatures are computed; never changes a result.
         threads: Number of threads; by default ``SIMGPU_NUM_THREADS``, or one per core that this process may use.
@@ -247,9 +252,10 @@ def dedup(
         InputError: A document cannot be read; ``row`` says which.
         StoppedError: The progress function stopped the work.
     """
-    settings = _settings(locals())
-    parts = _simgpu.dedup_in_memory(data, column, id, settings, cluster, keep, max_bucket)
+    parts = _simgpu.dedup_in_memory(locals())
     options: dict[str, Any] = {"keep": keep, "cluster": cluster}
+    if keep_by is not None:
+        options["keep_by"] = keep_by if isinstance(keep_by, str) else "a sequence"
     if parts["parameters"]["candidates"] == "lsh":
         options["max_bucket"] = max_bucket
     return Deduplicated(parts, options)
@@ -257,25 +263,25 @@ def dedup(
 
 def pairs(
     data: Any,
+    column: str | int | None = None,
     *,
-    column: str | None = None,
     id: Any = None,
     threshold: float = 0.8,
     scheme: Scheme | str = "affine32",
     num_perm: int | None = None,
     seed: int | None = None,
-    shingling: Shingling | str | None = None,
-    weights: str | None = None,
+    shingling: Shingling | Unit | None = None,
+    weights: Literal["rarity"] | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    verify: str = "exact",
-    candidates: str | None = None,
+    verify: Verification | None = None,
+    candidates: Candidates | None = None,
     join_mib: int = 2048,
-    distance: str | None = None,
+    distance: Distance | None = None,
     within: int | None = None,
-    identical: str = "all",
+    identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int | None = None,
     progress: Progress = None,
 ) -> SimilarPairs:
@@ -291,14 +297,8 @@ def pairs(
 
     The other arguments, and the errors, are those of :func:`dedup`.
     """
-    settings = _settings(locals())
-    parts = _simgpu.pairs_in_memory(data, column, id, settings, identical, max_pairs)
+    parts = _simgpu.pairs_in_memory(locals())
     return SimilarPairs(parts, {"identical": identical, "max_pairs": max_pairs})
-
-
-def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
-    """What decides the search and how it runs, of the arguments of a call."""
-    return {name: arguments.get(name) for name in _SETTINGS}
 
 
 def _parameter_error(message: str) -> Exception:
@@ -329,6 +329,7 @@ def _select_rows(data: Any, keep: NDArray[np.bool_]) -> Any:
 
 _FILTERS: dict[str, Callable[[Any, Any], Any]] = {
     "numpy": _filter_pandas,
+    "simgpu": _filter_pandas,
     "pandas": _filter_pandas,
     "polars": _filter_polars,
     "pyarrow": _filter_pyarrow,

@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 
 
 class Bar:
@@ -9,7 +10,10 @@ class Bar:
 
     def __init__(self):
         try:
-            from tqdm.autonotebook import tqdm
+            with warnings.catch_warnings():
+                # tqdm.auto chooses a bar for the notebook, and falls back to one of text.
+                warnings.simplefilter("ignore")
+                from tqdm.auto import tqdm
         except ImportError:
             tqdm = None
         self._tqdm = tqdm

@@ -15,25 +15,86 @@ if TYPE_CHECKING:
 
 
 def save(signatures: Signatures, path: Path) -> None:
-    """Writes a matrix and its description, each under its final name only when complete."""
+    """Writes signatures and their description, each under its final name only when complete."""
+    path = Path(path)
+    if path.suffix in (".parquet", ".pq"):
+        _save_table(signatures, path)
+    elif path.suffix == ".npy":
+        _save_matrix(signatures, path)
+    else:
+        raise _output_error(
+            path, "unknown file extension", "choose a name that ends in .npy or .parquet"
+        )
+
+
+def _save_matrix(signatures: Signatures, path: Path) -> None:
     import numpy as np
 
-    path = Path(path)
-    if path.suffix != ".npy":
-        raise _output_error(path, "unknown file extension", "choose a name that ends in .npy")
-    scheme = signatures.scheme
-    parameters = {"scheme": scheme.name, "seed": scheme.seed, "num_perm": scheme.num_perm}
     matrix, described = _partial(path), _partial(_description(path))
     try:
         with open(matrix, "wb") as file:
             np.save(file, signatures.slots)
-        described.write_text(json.dumps({"parameters": parameters}) + "\n")
+        described.write_text(json.dumps(_described(signatures)) + "\n")
         # First the description: a matrix never has that of another one of the same shape for longer than a moment.
         os.replace(described, _description(path))
         os.replace(matrix, path)
     finally:
         matrix.unlink(missing_ok=True)
         described.unlink(missing_ok=True)
+
+
+def _save_table(signatures: Signatures, path: Path) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError(
+            "writing Parquet files of signatures needs pyarrow; pip install pyarrow, or choose a name that ends in .npy"
+        ) from None
+    described = _described(signatures)
+    metadata = {
+        "simgpu.signatures": str(_LAYOUT),
+        "simgpu.parameters": json.dumps(described["parameters"]),
+        "simgpu.report": json.dumps(described),
+    }
+    ids = pa.array(range(len(signatures)), pa.int64())
+    slots = pa.array(signatures)
+    schema = pa.schema(
+        [pa.field("id", ids.type, nullable=False), pa.field("signature", slots.type, nullable=False)],
+        metadata,
+    )
+    partial = _partial(path)
+    try:
+        # Hashes do not repeat, so that a dictionary would only cost.
+        pq.write_table(
+            pa.table([ids, slots], schema=schema), partial, compression="zstd", use_dictionary=False
+        )
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+# The version of the layout of descriptions.
+_LAYOUT = 1
+
+
+def _described(signatures: Signatures) -> dict[str, Any]:
+    """The description that ``simgpu sign`` writes, as far as signatures know how they were made."""
+    scheme, documents = signatures.scheme, len(signatures)
+    return {
+        "simgpu_report": _LAYOUT,
+        "command": "sign",
+        "counts": {"documents": documents, "kept": documents},
+        "parameters": {
+            "scheme": scheme.name,
+            "hash": "unknown",
+            "seed": scheme.seed,
+            "num_perm": scheme.num_perm,
+            "unit": "unknown",
+        },
+        "skipped": [],
+        "files": [{"file": "memory", "first_row": 0}],
+    }
 
 
 def load(cls: type[Signatures], path: Path) -> Signatures:

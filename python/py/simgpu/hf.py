@@ -56,7 +56,7 @@ def sign_batch(
 
 
 def dedup(
-    dataset: datasets.Dataset, *, column: str = "text", mark: bool = False, **options: Any
+    dataset: datasets.Dataset, column: str = "text", *, mark: bool = False, **options: Any
 ) -> datasets.Dataset:
     """Removes near-duplicates from a ``Dataset``.
 
@@ -64,29 +64,39 @@ def dedup(
         dataset: A ``Dataset``. A ``DatasetDict`` has several: deduplicate each, or concatenate them before.
         column: The column of texts.
         mark: Whether to keep all rows and add two columns instead: ``kept`` (bool), and ``kept_by`` (int64), the row
-            that is kept for this one (its own number if it is kept).
-        options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``.
+            that is kept for this one (its own number if it is kept). With ``id``, also ``kept_id``, the id of that row.
+        options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name columns.
 
     Returns:
-        The rows that are kept, in order; with ``mark``, all rows.
+        The rows that are kept, in order, with all of their columns; with ``mark``, all rows.
 
     Raises:
-        TypeError: If ``dataset`` is not a ``Dataset``.
+        TypeError: If ``dataset`` is not a ``Dataset``, or ``column`` no ``str``.
         KeyError: If it has no such column.
     """
     if not isinstance(dataset, datasets.Dataset):
         raise TypeError(
             f"dataset is a {type(dataset).__name__}; give a datasets.Dataset, such as one split of a DatasetDict"
         )
-    if column not in dataset.column_names:
-        raise KeyError(f"no column {column!r}; choose one of {', '.join(dataset.column_names)}")
-    found = _dedup(_texts(dataset, column), **options)
-    if mark:
-        marked = dataset.add_column("kept", found.keep)
-        return marked.add_column("kept_by", found.kept_by)
-    return dataset.select(found.keep.nonzero()[0])
+    if not isinstance(column, str):
+        raise TypeError(f"column is {column!r}; give the name of a column, as a str")
+    named = [column, options.get("id"), options.get("keep_by")]
+    found = _dedup(_table(dataset, [name for name in named if isinstance(name, str)]), column, **options)
+    if not mark:
+        return dataset.select(found.keep.nonzero()[0])
+    dataset = dataset.add_column("kept", found.keep).add_column("kept_by", found.kept_by)
+    if options.get("id") is None:
+        return dataset
+    ids = options["id"]
+    ids = dataset[ids][:] if isinstance(ids, str) else list(ids)
+    return dataset.add_column("kept_id", [ids[row] for row in found.kept_by])
 
 
-def _texts(dataset: datasets.Dataset, column: str) -> Any:
-    """The column as Arrow data in the order of the rows. A ``Dataset`` may hold its rows in another order."""
-    return dataset.select_columns([column]).with_format("arrow")[:][column]
+def _table(dataset: datasets.Dataset, names: list[str]) -> Any:
+    """The columns of these names, as an Arrow table in the order of the rows. A ``Dataset`` may hold its rows in another
+    order, and columns that are costly to read."""
+    columns = [name.removesuffix(":asc").removesuffix(":desc") for name in names]
+    for name in columns:
+        if name not in dataset.column_names:
+            raise KeyError(f"no column {name!r}; choose one of {', '.join(dataset.column_names)}")
+    return dataset.select_columns(list(dict.fromkeys(columns))).with_format("arrow")[:]

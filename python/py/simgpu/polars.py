@@ -70,26 +70,30 @@ class FrameNamespace:
         Args:
             column: The column of texts.
             mark: Whether to keep all rows and add two columns instead: ``kept`` (bool) and ``kept_by`` (int64), the
-                row that is kept for this one (its own number if it is kept).
-            options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``.
+                row that is kept for this one (its own number if it is kept). With ``id``, also ``kept_id``, the id of
+                that row.
+            options: The options of :func:`simgpu.dedup`, such as ``threshold=0.8``. ``id`` and ``keep_by`` may name
+                columns.
 
         Returns:
-            The rows that are kept, in order; with ``mark``, all rows.
+            The rows that are kept, in order, with all of their columns; with ``mark``, all rows.
         """
-        found = _dedup(self._frame[column], **options)
-        if mark:
-            return self._frame.with_columns(
-                pl.Series("kept", found.keep), pl.Series("kept_by", found.kept_by)
-            )
-        return self._frame.filter(pl.Series(found.keep))
+        found = _dedup(self._frame, column, **options)
+        if not mark:
+            return self._frame.filter(pl.Series(found.keep))
+        marks = [pl.Series("kept", found.keep), pl.Series("kept_by", found.kept_by)]
+        if (ids := options.get("id")) is not None:
+            ids = self._frame[ids] if isinstance(ids, str) else pl.Series(ids)
+            marks.append(ids[found.kept_by].alias("kept_id"))
+        return self._frame.with_columns(marks)
 
     def pairs(self, column: str, **options: Any) -> pl.DataFrame:
-        """The similar pairs: columns ``left``, ``right`` (row numbers) and ``similarity``.
+        """The similar pairs: columns ``left``, ``right`` (row numbers) and ``similarity``; with ``id``, also their ids.
 
         Args:
             column: The column of texts.
             options: The options of :func:`simgpu.pairs`, such as ``threshold=0.8``.
         """
-        found = pl.DataFrame(_pairs(self._frame[column], **options))
+        found = pl.DataFrame(_pairs(self._frame, column, **options))
         assert isinstance(found, pl.DataFrame)
         return found

@@ -39,6 +39,7 @@ pub use link::{
 };
 pub use outcome::Outcome;
 pub use pairs::PairsOutput;
+pub use preference::keep_classes;
 pub use ratings::{NamesFile, RatingsOutcome, RatingsRun};
 pub use run::Run;
 pub use signatures::{SignatureFile, SignatureRun};

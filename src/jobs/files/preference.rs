@@ -3,8 +3,10 @@
 use super::noted::Log;
 use super::run::Run;
 use crate::error::{Error, Result};
-use crate::io::{FieldValues, Places, ValueForms, ValueKind};
+use crate::io::{FieldValues, KeepBy, Places, Unordered, ValueForms, ValueKind};
 use crate::jobs::source::{Classes, NextPreference};
+use crate::progress::Progress;
+use arrow_array::RecordBatch;
 
 /// The order of preference of documents.
 pub(super) struct Preference {
@@ -26,26 +28,7 @@ impl Preference {
             return Ok(None);
         }
         if let Some(by) = &run.keep_by {
-            if rows > 0 && forms.kind().is_none() {
-                let field = by.field.to_string();
-                let expected = match field.contains(':') {
-                    true => {
-                        "a field that a document has, alone or with one of the directions :asc and :desc"
-                    }
-                    false => "a field that a document has",
-                };
-                return Err(Error::Parameter {
-                    name: "`keep_by`",
-                    value: format!("{field:?}"),
-                    expected: expected.to_owned(),
-                });
-            }
-            if forms.kind() == Some(ValueKind::Mixed) {
-                warn(&format!(
-                    "some values of `keep_by={}` are numbers or dates, but not all; all are compared as strings, byte by byte",
-                    by.field
-                ));
-            }
+            check_values(by, rows, forms, warn)?;
         }
         let mut is_matched = vec![false; run.prefer_source.patterns().len()];
         let files = places.files.iter().map(|file| {
@@ -112,4 +95,51 @@ impl Preference {
             source
         })
     }
+}
+
+/// Refuses a field that no document has, and warns of values of several kinds.
+fn check_values(by: &KeepBy, rows: u32, forms: ValueForms, warn: &dyn Fn(&str)) -> Result<()> {
+    if rows > 0 && forms.kind().is_none() {
+        let field = by.field.to_string();
+        let expected = match field.contains(':') {
+            true => {
+                "a field that a document has, alone or with one of the directions :asc and :desc"
+            }
+            false => "a field that a document has",
+        };
+        return Err(Error::Parameter {
+            name: "`keep_by`",
+            value: format!("{field:?}"),
+            expected: expected.to_owned(),
+        });
+    }
+    if forms.kind() == Some(ValueKind::Mixed) {
+        warn(&format!(
+            "some values of `keep_by={}` are numbers or dates, but not all; all are compared as strings, byte by byte",
+            by.field
+        ));
+    }
+    Ok(())
+}
+
+/// The class of each row of a table for [`dedup_by_class`](crate::jobs::dedup_by_class), by the values of a field: the
+/// rows that [`Run::keep_by`] prefers have lower ones.
+///
+/// # Errors
+/// [`Error::Parameter`] if no row has the field, or its values have no order.
+pub fn keep_classes(by: &KeepBy, rows: &RecordBatch, progress: &dyn Progress) -> Result<Vec<u64>> {
+    let mut values = FieldValues::default();
+    let read = values.push_rows(rows, &by.field, |_| true);
+    read.map_err(|Unordered { problem, .. }| Error::Parameter {
+        name: "`keep_by`",
+        value: format!("{:?}, but {problem}", by.field.to_string()),
+        expected: "another field".to_owned(),
+    })?;
+    let count = u32::try_from(rows.num_rows()).map_err(|_| Error::TooManyDocuments)?;
+    check_values(by, count, values.forms(), &|warning| progress.warn(warning))?;
+    let classes = Classes {
+        kind: values.forms().kind(),
+        smallest: by.smallest,
+    };
+    Ok(classes.of(std::iter::repeat_n(0, rows.num_rows()), &values))
 }

@@ -1,29 +1,28 @@
 //! Finds all similar pairs of documents in a file of signatures.
 
-use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::outcome::{Outcome, warn_of_repeated_ids};
 use super::pairs::{PairsOutput, Target, describe};
 use super::run::search_parameters;
-use crate::documents::{DigestMap, digest};
-use crate::error::{BadRecord, Conflict, Error, Result};
+#[cfg(doc)]
+use crate::error::Conflict;
+use crate::error::{BadRecord, Error, Result};
 use crate::io::{
     DocumentIds, Places, REPORT_VERSION, Report, SignatureDescription, SignatureReader, Skipped,
     SkippedRecord, SourceFile, check_not_overwritten, damaged, description_of, misdescribed,
 };
 use crate::jobs::candidates::Candidates;
 use crate::jobs::corpus::Corpus;
-use crate::jobs::first_pass::{SignedBatch, Sink};
+use crate::jobs::first_pass::Sink;
 use crate::jobs::pairs::{PairSearch, Pairs};
-use crate::jobs::search::CandidateMethod;
+use crate::jobs::signed_rows::{SignedRows, check_search};
+#[cfg(doc)]
 use crate::jobs::verification::Verification;
 use crate::pipeline::Signatures;
 use crate::progress::{Progress, Silent, Timings, advance};
 use crate::scheme::Scheme;
-use crate::scheme::Slots;
-use rayon::prelude::*;
 
 /// An open file of signatures that [`Run::sign`](super::Run::sign) wrote.
 ///
@@ -189,12 +188,7 @@ impl<'a> SignatureRun<'a> {
             progress,
             start,
         } = self;
-        if search.verification == Verification::Exact {
-            return Err(Conflict::ExactWithoutDocuments.into());
-        }
-        if search.candidates == CandidateMethod::Join {
-            return Err(Conflict::JoinWithoutDocuments.into());
-        }
+        check_search(search)?;
         signatures.check_not_overwritten_by(&output.names())?;
         let mut target = Target::open(&mut output, overwrite, compression_level)?;
         let scheme = signatures.scheme();
@@ -358,61 +352,35 @@ impl SignatureFile {
         let stated_digest = description.matrix_blake3_128.take();
         let places = places_of(description, rows);
         let mut places = places.map_err(|problem| misdescribed(&path, is_matrix, &problem))?;
-        let mut corpus = Corpus {
-            rows,
-            bytes: reader.bytes,
-            ..Corpus::default()
-        };
         let mut all_ids = (!is_matrix).then(DocumentIds::default);
-        let empty = scheme.empty_slot();
         let mut batch = Signatures::new(scheme.num_perm(), reader.width);
         let mut ids = Vec::new();
-        let mut positions: DigestMap<u32> = DigestMap::default();
-        let mut next_row = 0u32;
+        let mut numbered = SignedRows::new(&scheme, reader.bytes);
         progress.begin("read", reader.rows);
         loop {
             reader.next(&mut batch, &mut ids)?;
             if batch.is_empty() {
                 break;
             }
-            let digests: Vec<Option<u128>> = (0..batch.len())
-                .into_par_iter()
-                .with_min_len(64)
-                .map(|i| digest_of(batch.row(i), empty))
-                .collect();
-            let mut distinct = Signatures::new(scheme.num_perm(), reader.width);
-            for (i, digest) in digests.into_iter().enumerate() {
-                let row = next_row;
-                if row >= rows {
-                    return Err(damaged(
-                        &path,
-                        "it holds more rows than its metadata states",
-                    ));
-                }
-                next_row += 1;
-                let Some(digest) = digest else {
-                    corpus.without_shingles += 1;
-                    continue;
-                };
-                let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
-                match positions.entry(digest) {
-                    Entry::Vacant(entry) => {
-                        entry.insert(position);
-                        corpus.distinct.push(row);
-                        distinct.push_row(batch.row(i))?;
-                    }
-                    Entry::Occupied(entry) => corpus.repeats.push((row, *entry.get())),
-                }
+            if batch.len() > (rows - numbered.corpus.rows) as usize {
+                return Err(damaged(
+                    &path,
+                    "it holds more rows than its metadata states",
+                ));
             }
+            numbered.take(batch.slots(), sink)?;
             if let Some(all) = &mut all_ids {
                 ids.iter().try_for_each(|id| all.push(id))?;
             }
-            let first = corpus.distinct.len() - distinct.len();
-            sink.take(SignedBatch::Signatures(distinct), &corpus.distinct[first..])?;
-            advance(progress, u64::from(next_row), u64::from(next_row), 0)?;
+            let read = u64::from(numbered.corpus.rows);
+            advance(progress, read, read, 0)?;
         }
-        if next_row != rows {
-            let problem = format!("its metadata states {rows} signatures, but it holds {next_row}");
+        let corpus = numbered.corpus;
+        if corpus.rows != rows {
+            let problem = format!(
+                "its metadata states {rows} signatures, but it holds {}",
+                corpus.rows
+            );
             return Err(damaged(&path, &problem));
         }
         if stated_digest.is_some() && stated_digest != reader.digest() {
@@ -426,19 +394,4 @@ impl SignatureFile {
         places.ids = all_ids;
         Ok((corpus, places))
     }
-}
-
-/// The digest of a signature; `None` for the signature of the empty set.
-fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
-    let (is_empty, bytes): (bool, &[u8]) = match signature {
-        Slots::U32(slots) => (
-            slots.iter().all(|slot| u64::from(*slot) == empty),
-            bytemuck::cast_slice(slots),
-        ),
-        Slots::U64(slots) => (
-            slots.iter().all(|slot| *slot == empty),
-            bytemuck::cast_slice(slots),
-        ),
-    };
-    (!is_empty).then(|| digest(bytes))
 }

@@ -1,0 +1,146 @@
+"""Every argument of every public call, of a wrong type or out of range: the message names it, and says what to give."""
+
+import inspect
+
+import pytest
+
+import simgpu
+
+TEXTS = ["a rose is a rose is a rose", "by any other name it smells as sweet"]
+PEOPLE = {"id": [1, 2], "name": ["Ann Lee Stone", "Bob Marsh Hill"]}
+# Two users of twelve items: enough to hide one of each.
+RATINGS = {"user": [1, 2] * 12, "item": [n // 2 for n in range(24)], "rating": [5] * 24, "timestamp": [*range(24)]}
+WRONG = [object(), "wrong", "", b"x", -1, 0, 1.5, float("nan"), 10**30, True, [], [5], {}, {"a": 1}]
+
+# What the interpreter or the binding says, and no reader of the documentation.
+RAW = [
+    "argument '",
+    "failed to extract",
+    "cannot be converted",
+    "cannot be interpreted",
+    "is not an instance",
+    "object is not",
+    "unexpected type",
+    "must be real number",
+    "must be str",
+    "has no attribute",
+    "too large to convert",
+    "can't convert",
+    "expected ",
+]
+
+# How messages call some of them.
+DOCUMENTS = ("documents", "row 0")
+CALLED = {
+    "data": DOCUMENTS,
+    "texts": DOCUMENTS,
+    "documents": DOCUMENTS,
+    "name": ("unknown scheme",),
+    "isa": ("instruction set",),
+    "output": ("unknown file extension",),
+    "weights_field": ("weights belong to single tokens",),
+    "liked_from": ("liked more than",),
+}
+
+
+def calls(tmp_path):
+    signer = simgpu.Signer(num_perm=16)
+    signatures = signer.sign(TEXTS)
+    records = tmp_path / "in.jsonl"
+    records.write_text('{"text": "a rose is a rose", "name": "Ann", "tokens": ["a"]}\n' * 2)
+    signatures.save(tmp_path / "s.npy")
+    output = tmp_path / "out"
+    yield simgpu.dedup, {"data": TEXTS}
+    yield simgpu.dedup, {"data": signatures}
+    yield simgpu.pairs, {"data": TEXTS}
+    yield simgpu.link, {"a": PEOPLE, "fields": "name", "threshold": 0.5}
+    yield simgpu.neighbours, {"ratings": RATINGS}
+    yield simgpu.recommend, {"ratings": RATINGS}
+    yield simgpu.hold_out, {"ratings": RATINGS}
+    yield simgpu.dedup_files, {"inputs": records, "output": output, "overwrite": True}
+    yield simgpu.pairs_files, {"inputs": records, "output": tmp_path / "p.csv", "overwrite": True}
+    yield simgpu.pairs_signatures, {"signatures": tmp_path / "s.npy", "dry_run": True}
+    yield simgpu.sign_files, {"inputs": records, "output": tmp_path / "t.npy", "overwrite": True}
+    yield simgpu.link_files, {"a": records, "fields": "name", "threshold": 0.5, "dry_run": True}
+    yield simgpu.tune, {}
+    yield simgpu.compare, {"a": TEXTS[0], "b": TEXTS[1]}
+    yield simgpu.Scheme, {}
+    yield simgpu.Shingling, {}
+    yield simgpu.Signer, {}
+    yield signer.sign, {"texts": TEXTS}
+    yield signer.sign_tokens, {"documents": [["a"]]}
+    yield signer.band_keys, {"texts": TEXTS}
+    yield signatures.estimate, {"i": 0, "j": 1}
+    yield signatures.matrix, {}
+    yield signatures.merge, {"other": signatures}
+    yield signatures.packed, {"bits": 8}
+    yield signatures.band_keys, {}
+    yield signatures.cardinality, {"i": 0}
+    yield simgpu.Signatures.concat, {"parts": [signatures]}
+    yield simgpu.Signatures.load, {"path": tmp_path / "s.npy"}
+    yield signatures.save, {"path": tmp_path / "s.npy"}
+
+
+def complaint(name, error):
+    """What is wrong with a message, if anything."""
+    message = str(error)
+    if isinstance(error, (OSError, simgpu.InputError, simgpu.UnsupportedError)):
+        return None
+    if isinstance(error, KeyError | IndexError) and "give" not in message and "range" not in message:
+        return "no remedy"
+    if not isinstance(error, (TypeError, ValueError, LookupError)):
+        return "another kind of error"
+    if any(raw in message for raw in RAW):
+        return "raw"
+    if not any(called in message for called in (name, *CALLED.get(name, ()))):
+        return "not named"
+    return None if "; " in message or isinstance(error, IndexError) else "no remedy"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_each_wrong_argument_is_named_with_a_remedy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    complaints, refused = [], 0
+    for call, given in calls(tmp_path):
+        for name in inspect.signature(call).parameters:
+            for wrong in WRONG:
+                try:
+                    call(**{**given, name: wrong})
+                except Exception as error:
+                    refused += 1
+                    if found := complaint(name, error):
+                        complaints.append(f"{call.__name__}({name}={wrong!r}): {found}: {error!r}")
+    assert refused > 1000
+    assert not complaints, f"{len(complaints)} complaints\n" + "\n".join(complaints)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: simgpu.dedup(TEXTS, threshold="0.8"), "threshold is '0.8'; give a number above 0 and up to 1"),
+        (lambda: simgpu.pairs(TEXTS, within="2"), "within is '2'; give a whole number, from 0 on"),
+        (lambda: simgpu.dedup(TEXTS, threads=0), "threads is 0; give a number, at least 1"),
+        (lambda: simgpu.dedup(TEXTS, max_bucket=1.5), "max_bucket is 1.5; give a number, at least 1"),
+        (lambda: simgpu.dedup(TEXTS, seed=-1), "seed is -1; give a number from 0 to 4294967295"),
+        (lambda: simgpu.Signer(num_perm="64"), "num_perm is '64'; give a number from 1 to 16384"),
+        (lambda: simgpu.Shingling(lowercase="yes"), "lowercase is 'yes'; give True or False"),
+        (lambda: simgpu.dedup(None), "data is None; give a list of str, a Series, an Arrow array, or a table and column="),
+    ],
+)
+def test_messages_say_what_was_given(call, message):
+    with pytest.raises((TypeError, ValueError)) as raised:
+        call()
+    assert str(raised.value) == message
+
+
+def test_long_values_are_not_repeated_in_messages():
+    with pytest.raises(TypeError, match="threshold is of type list; give"):
+        simgpu.dedup(TEXTS, threshold=TEXTS * 100)
+
+
+def test_more_threads_than_the_machine_has_are_fine():
+    expected = simgpu.dedup(TEXTS).keep
+    assert (simgpu.dedup(TEXTS, threads=10_000).keep == expected).all()
+    signer = simgpu.Signer(threads=10_000)
+    assert signer.threads == 10_000
+    assert signer.sign(TEXTS * 2000) == simgpu.Signer().sign(TEXTS * 2000)
