@@ -23,7 +23,11 @@ use simgpu::jobs::{
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
-use simgpu_cli::arguments::{WeightsArgument, candidate_method, method_within, requested_distance};
+use simgpu_cli::arguments::{
+    CandidatesArgument, WeightsArgument, candidate_method, method_within, modes_of_method,
+    modes_of_search, requested_distance,
+};
+use simgpu_cli::options::{Given, Mode};
 
 use crate::engines::Engines;
 use crate::errors::{OrRaise, input_error, of_run, parameter_error};
@@ -34,6 +38,9 @@ use crate::scheme::{PyShingling, banding_of, scheme_of};
 use crate::signer::open;
 use crate::table::PyTable;
 use crate::texts::{Column, Tokens};
+
+/// The default of `threshold`.
+const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// What a search needs, from the keywords of Python.
 #[derive(FromPyObject)]
@@ -145,18 +152,23 @@ impl Settings<'_> {
     ) -> PyResult<CandidateMethod> {
         let named = self.candidates.clone();
         let named = named.map(|name| choice_of(py, "candidates", name));
-        let options = [
+        let named: Option<CandidatesArgument> = named.transpose()?;
+        let of_lsh = [
             ("bands", self.bands.is_some()),
+            ("rows", self.rows.is_some()),
             ("scheme", *scheme != Scheme::default()),
             ("backend", self.backend != Backend::Auto.to_string()),
         ];
-        let of_lsh = options.into_iter().filter(|(_, is_named)| *is_named);
-        let of_lsh: Vec<_> = of_lsh.map(|(name, _)| name).collect();
-        let named = named.transpose()?;
-        let method = match within {
-            Some(_) => method_within(named, self.threshold, &of_lsh),
-            None => candidate_method(named, &of_lsh),
-        };
+        let asks_for_lsh = of_lsh.iter().any(|(_, is_given)| *is_given);
+        let has_threshold = self.threshold.to_bits() != DEFAULT_THRESHOLD.to_bits();
+        let given = of_lsh.into_iter().chain([("threshold", has_threshold)]);
+        let given = given.filter(|(_, is_given)| *is_given);
+        let given = Given::new("pairs", given.map(|(name, _)| name.to_owned()));
+        let checked = given.check(modes_of_method(named, within));
+        let method = checked.and_then(|()| match within {
+            Some(_) => method_within(named),
+            None => Ok(candidate_method(named, asks_for_lsh)),
+        });
         method.map_err(|error| of_run(py, error))
     }
 }
@@ -180,6 +192,30 @@ fn named<T: Copy, const N: usize>(
 }
 
 impl Prepared {
+    /// Refuses limits that are not at their defaults and that the search has no use for.
+    fn check_limits(
+        &self,
+        py: Python<'_>,
+        command: &str,
+        max_bucket: Option<usize>,
+    ) -> PyResult<()> {
+        let search = &self.search;
+        let usual = Search::through_lsh(search.threshold, search.banding, search.verification);
+        let has_join_mib = search.join_bytes != usual.join_bytes;
+        let usual = Dedup::new(usual).max_bucket;
+        let limits = [
+            ("join_mib", has_join_mib),
+            ("max_bucket", max_bucket.is_some_and(|most| most != usual)),
+        ];
+        let given = limits.into_iter().filter(|(_, is_given)| *is_given);
+        let given = Given::new(command, given.map(|(name, _)| name.to_owned()));
+        let is_join = search.candidates == CandidateMethod::Join || search.within.is_some();
+        let of_buckets: &[Mode] = if is_join { &[Mode::NoBuckets] } else { &[] };
+        let modes = modes_of_search(search, self.engines.on_cpu());
+        let checked = modes.and_then(|modes| given.check(&[of_buckets, modes].concat()));
+        checked.map_err(|error| of_run(py, error))
+    }
+
     /// Runs a search on the pool, over the texts or lists of tokens of `column`.
     fn run<T: Send>(
         &mut self,
@@ -278,6 +314,7 @@ pub(crate) fn dedup_in_memory<'py>(
     let py = data.py();
     let mut prepared = settings.prepare(py)?;
     let task = dedup_task(py, &prepared, cluster, keep, max_bucket)?;
+    prepared.check_limits(py, "dedup", Some(max_bucket))?;
     let (documents, ids) = documents_with_ids(data, column, ids)?;
     let found = prepared.run(
         py,
@@ -387,6 +424,7 @@ pub(crate) fn pairs_in_memory<'py>(
         identical: named(py, "identical", identical, kinds, Identical::name)?,
         max_pairs,
     };
+    prepared.check_limits(py, "pairs", None)?;
     let (documents, ids) = documents_with_ids(data, column, ids)?;
     let (found, pairs) = prepared.run(
         py,

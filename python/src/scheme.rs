@@ -9,7 +9,8 @@ use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, WeightScale, Width};
-use simgpu_cli::arguments::check_normalise;
+use simgpu_cli::arguments::unit_modes;
+use simgpu_cli::options::Given;
 
 use crate::errors::{OrRaise, of_run, parameter_error};
 
@@ -214,7 +215,15 @@ impl PyShingling {
             strip_punctuation,
             keep_whitespace,
         };
-        check_normalise(&unit, normalise).map_err(|error| of_run(py, error))?;
+        let given = [
+            ("lowercase", lowercase),
+            ("strip_punctuation", strip_punctuation),
+            ("keep_whitespace", keep_whitespace),
+        ];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        let given = Given::new("sign", given.map(|(name, _)| name.to_owned()));
+        let checked = given.check(unit_modes(&unit));
+        checked.map_err(|error| of_run(py, error))?;
         Ok(PyShingling {
             unit,
             size,

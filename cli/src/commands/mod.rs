@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::arguments::{Caller, ProcessArguments};
+use crate::options::Given;
 use crate::stop;
 use crate::terminal::Terminal;
 
@@ -38,6 +39,7 @@ pub mod tune;
 /// it.
 fn execute<T: Send>(
     process: &ProcessArguments,
+    given: &Given,
     command: &[String],
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<(T, Terminal)> {
@@ -48,6 +50,7 @@ fn execute<T: Send>(
     let outcome = pool.build()?.install(|| {
         execute(&Caller {
             progress: &terminal,
+            given,
             command,
             start,
         })
