@@ -458,7 +458,7 @@ pub enum Conflict {
     DistanceOfPairs,
     /// Weights by rarity were requested outside of a run over all documents.
     #[error(
-        "weights by rarity depend on all documents of a run, so signatures cannot be stored or compared; search for duplicates or pairs, or leave out the weights"
+        "weights by rarity depend on all documents of a run, so signatures cannot be stored or compared; search for duplicates or pairs, or leave out `weights`"
     )]
     RarityOfRun,
     /// A base hash was named for shingles weighed by rarity.

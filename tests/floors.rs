@@ -28,6 +28,7 @@ const COMMAND: &[&[&str]] = &[
     &["bench"],
     &[
         "arguments",
+        "options",
         "outputs",
         "environment",
         "terminal",

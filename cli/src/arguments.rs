@@ -24,7 +24,8 @@ use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
 use simgpu::simd::Isa;
 
-use crate::streams::{read_file, with_stdin};
+use crate::options::{Given, Mode};
+use crate::streams::{is_stream, read_file, with_stdin};
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
@@ -69,7 +70,7 @@ pub struct InputArguments {
     #[arg(
         long,
         value_name = "FIELD",
-        default_value = DEFAULT_TEXT_FIELD,
+        default_value = "text",
         help_heading = "Input"
     )]
     pub text_field: Vec<String>,
@@ -122,9 +123,6 @@ pub struct InputArguments {
     #[arg(long, value_name = "GLOB", help_heading = "Input")]
     pub exclude: Vec<String>,
 }
-
-/// The default of `--text-field`.
-const DEFAULT_TEXT_FIELD: &str = "text";
 
 /// The value of `--weights`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -289,27 +287,35 @@ impl InputArguments {
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }
 
-    /// Refuses a field that the command would not read.
-    fn check_fields(&self, is_tokens: bool) -> anyhow::Result<()> {
+    /// The modes that the names of the inputs and the fields lead to.
+    pub(crate) fn modes(&self) -> Vec<Mode> {
+        let is_file = |name: &PathBuf| is_stream(name) || (name.exists() && !name.is_dir());
+        let mut modes = Vec::new();
+        if self.inputs.iter().all(is_file) {
+            modes.push(Mode::NamedFiles);
+        }
+        if self.weights_field.is_none() {
+            modes.push(Mode::NoWeights);
+        }
+        modes
+    }
+
+    /// Refuses fields without a name.
+    fn check_fields(&self) -> anyhow::Result<()> {
         // The id may be the first column of a CSV file of pandas, which has no name.
         for field in &self.text_field {
             check_field("text_field", Some(field))?;
         }
         check_field("tokens_field", self.tokens_field.as_ref())?;
-        check_field("weights_field", self.weights_field.as_ref())?;
-        let names_text = self.text_field != [DEFAULT_TEXT_FIELD];
-        check_form(names_text, self.tokens_field.is_some(), is_tokens)
+        check_field("weights_field", self.weights_field.as_ref())
     }
 
     /// The scale of the weights, if documents have weights.
     fn weight_scale(&self) -> anyhow::Result<Option<WeightScale>> {
         match (&self.weights_field, self.weight_scale) {
+            (None, _) => Ok(None),
             (Some(_), Some(scale)) => WeightScale::new(scale).map(Some).map_err(usage),
             (Some(_), None) => Ok(Some(WeightScale::default())),
-            (None, None) => Ok(None),
-            (None, Some(_)) => Err(Usage::error(
-                "`weight_scale` is for `weights_field`; add `weights_field`, or omit `weight_scale`",
-            )),
         }
     }
 
@@ -348,23 +354,16 @@ pub(crate) fn globs(name: &str, patterns: &[String]) -> anyhow::Result<Globs> {
     Globs::new(patterns).map_err(|error| Usage::error(&format!("`{name}`: {error}")))
 }
 
-/// Refuses the name of a field of texts for tokens, and of tokens for texts.
-pub(crate) fn check_form(
-    names_text: bool,
-    names_tokens: bool,
-    is_tokens: bool,
-) -> anyhow::Result<()> {
-    if names_tokens && !is_tokens {
-        return Err(Usage::error(
-            "`tokens_field` needs `unit=tokens`; add `unit=tokens`, or omit `tokens_field`",
-        ));
+/// The modes that the found files lead to.
+pub(crate) fn modes_of_files(inputs: &Inputs) -> Vec<Mode> {
+    let mut modes = Vec::new();
+    if !inputs.have_fields() {
+        modes.push(Mode::TextFiles);
     }
-    if names_text && is_tokens {
-        return Err(Usage::error(
-            "`text_field` names a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`",
-        ));
+    if inputs.names().count() + usize::from(inputs.names_stream()) == 1 {
+        modes.push(Mode::OneFile);
     }
-    Ok(())
+    modes
 }
 
 /// Refuses a field without a name.
@@ -411,55 +410,50 @@ impl BackendArguments {
     /// portable instructions.
     ///
     /// # Errors
-    /// A usage error for unknown names, and if instruction set or device do not belong to the backend.
+    /// A usage error for unknown names.
     pub fn resolve(&self) -> anyhow::Result<(Backend, Hardware)> {
         let backend: Backend = self.backend.parse().map_err(usage)?;
         let isa = match (&self.isa, backend) {
+            (Some(name), _) => Isa::named(name).map_err(usage)?,
             (None, Backend::Scalar) => Isa::named("portable")?,
             (None, _) => Isa::best(),
-            (Some(_), Backend::Scalar) => {
-                return Err(Usage::error(
-                    "`isa` applies to the backend simd, not scalar; omit `isa`",
-                ));
-            }
-            (Some(name), _) => Isa::named(name).map_err(usage)?,
         };
         let hardware = Hardware {
             isa,
             #[cfg(feature = "gpu")]
-            gpu: self.gpu_options(backend)?,
+            gpu: self.gpu_options(),
         };
         Ok((backend, hardware))
     }
 
+    /// The modes that the backend leads to.
+    ///
+    /// # Errors
+    /// A usage error for an unknown backend.
+    pub fn modes(&self) -> anyhow::Result<&'static [Mode]> {
+        Ok(match self.backend.parse().map_err(usage)? {
+            Backend::Scalar => &[Mode::Scalar, Mode::NoDevice],
+            Backend::Gpu => &[Mode::Gpu],
+            Backend::Hybrid => &[],
+            Backend::Simd | Backend::Auto => &[Mode::NoDevice],
+        })
+    }
+
     #[cfg(feature = "gpu")]
-    fn gpu_options(&self, backend: Backend) -> anyhow::Result<GpuOptions> {
-        if self.device.is_some() && !matches!(backend, Backend::Gpu | Backend::Hybrid) {
-            return Err(Usage::error(&format!(
-                "`device` applies to the backends gpu and hybrid, not {backend}; add `backend=gpu`, or omit `device`"
-            )));
-        }
-        Ok(GpuOptions {
+    fn gpu_options(&self) -> GpuOptions {
+        GpuOptions {
             device: self.device,
             hooks: simgpu::backend::gpu::Hooks {
                 lose_after: self.lose_device_after,
                 ..Default::default()
             },
             ..GpuOptions::default()
-        })
+        }
     }
 
     /// Whether the backend is chosen by its speed.
     fn is_auto(&self) -> bool {
         self.backend == Backend::Auto.to_string()
-    }
-
-    /// Whether --device names a device.
-    fn names_device(&self) -> bool {
-        #[cfg(feature = "gpu")]
-        return self.device.is_some();
-        #[cfg(not(feature = "gpu"))]
-        false
     }
 
     /// Whether --isa names an instruction set.
@@ -545,21 +539,44 @@ impl SignArguments {
         scheme_of(&self.scheme, self.num_perm, self.seed)
     }
 
-    /// The options that concern signatures, not shingles, and are not at their defaults.
-    fn named_options(&self) -> Vec<&'static str> {
+    /// Whether signatures are asked for: an option of theirs is not at its default.
+    fn asks_for_signatures(&self) -> bool {
         let default = Scheme::default();
         let differs = |named: Option<u32>, default: u32| named.is_some_and(|it| it != default);
         let num_perm = u32::try_from(default.num_perm()).unwrap_or(u32::MAX);
-        let options = [
-            ("scheme", self.scheme != DEFAULT_SCHEME),
-            ("hash", self.hash.is_some()),
-            ("num_perm", differs(self.num_perm, num_perm)),
-            ("seed", differs(self.seed, default.seed())),
-            ("backend", !self.machine.is_auto()),
-            ("device", self.machine.names_device()),
-        ];
-        let named = options.into_iter().filter(|(_, is_named)| *is_named);
-        named.map(|(name, _)| name).collect()
+        self.scheme != DEFAULT_SCHEME
+            || self.hash.is_some()
+            || differs(self.num_perm, num_perm)
+            || differs(self.seed, default.seed())
+            || !self.machine.is_auto()
+    }
+
+    /// The modes that backend and unit lead to.
+    ///
+    /// # Errors
+    /// A usage error for an unknown backend or scheme.
+    pub(crate) fn modes(&self) -> anyhow::Result<Vec<Mode>> {
+        let of_unit = unit_modes(&shingling_of(self.unit, &self.scheme()?)?.unit);
+        Ok([self.machine.modes()?, of_unit].concat())
+    }
+}
+
+/// The shingling of a unit, or the scheme's, with English stop words.
+pub(crate) fn shingling_of(
+    unit: Option<UnitArgument>,
+    scheme: &Scheme,
+) -> anyhow::Result<Shingling> {
+    let unit = unit.map(|unit| unit.unit(|| Ok(StopWords::english())));
+    Ok(Shingling::for_scheme(scheme, unit.transpose()?))
+}
+
+/// The modes that a unit leads to.
+pub fn unit_modes(unit: &Unit) -> &'static [Mode] {
+    match unit {
+        Unit::Tokens => &[Mode::Tokens, Mode::NoTextField, Mode::NotStopWords],
+        Unit::StopWords(_) => &[Mode::NotTokens, Mode::NoWhiteSpace],
+        Unit::Words => &[Mode::NotTokens, Mode::NotStopWords, Mode::NoWhiteSpace],
+        Unit::Bytes | Unit::Chars | Unit::Pieces => &[Mode::NotTokens, Mode::NotStopWords],
     }
 }
 
@@ -607,7 +624,7 @@ pub struct ProcessArguments {
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Machine")]
     pub threads: Option<NonZeroUsize>,
 
-    /// Print errors only
+    /// Print only warnings and errors
     #[arg(long, short, help_heading = "Machine")]
     pub quiet: bool,
 }
@@ -708,6 +725,8 @@ pub(crate) struct RunSettings {
 pub struct Caller<'a> {
     /// Receives progress, notes and warnings, and may stop the run.
     pub progress: &'a dyn Progress,
+    /// The options that are given.
+    pub given: &'a Given,
     /// The command line, for `run.json`; empty if there is none.
     pub command: &'a [String],
     /// When the run began.
@@ -717,6 +736,7 @@ pub struct Caller<'a> {
 impl std::fmt::Debug for Caller<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Caller")
+            .field("given", &self.given)
             .field("command", &self.command)
             .finish_non_exhaustive()
     }
@@ -737,7 +757,7 @@ impl RunArguments {
         ])?;
         let builder = self.sign.builder(weighting)?;
         let engine = open(builder.clone().work_bytes(0))?;
-        input.check_fields(engine.takes_tokens())?;
+        input.check_fields()?;
         Ok(RunSettings {
             engine,
             builder: self.sign.machine.is_auto().then_some(builder),
@@ -860,11 +880,6 @@ impl SignArguments {
     }
 
     fn shingling(&self, scheme: &Scheme, weighting: Weighting) -> anyhow::Result<Shingling> {
-        if self.stop_words.is_some() && self.unit != Some(UnitArgument::Stopwords) {
-            return Err(Usage::error(
-                "`stop_words` needs `unit=stopwords`; add `unit=stopwords`, or omit `stop_words`",
-            ));
-        }
         let stop_words = || match &self.stop_words {
             None => Ok(StopWords::english()),
             Some(StopWordsArgument::File(path)) => read_stop_words(path),
@@ -875,38 +890,14 @@ impl SignArguments {
         if let Some(size) = self.size {
             shingling = shingling.with_size(size).map_err(usage)?;
         }
-        let named = Normalise {
-            lowercase: self.lowercase,
-            strip_punctuation: self.strip_punctuation,
-            keep_whitespace: self.keep_whitespace,
-        };
-        check_normalise(&shingling.unit, named)?;
         let default = shingling.normalise;
         shingling.normalise = Normalise {
-            lowercase: named.lowercase || default.lowercase,
-            strip_punctuation: named.strip_punctuation || default.strip_punctuation,
-            keep_whitespace: named.keep_whitespace || default.keep_whitespace,
+            lowercase: self.lowercase || default.lowercase,
+            strip_punctuation: self.strip_punctuation || default.strip_punctuation,
+            keep_whitespace: self.keep_whitespace || default.keep_whitespace,
         };
         shingling.weighting = weighting;
         Ok(shingling)
-    }
-}
-
-/// Refuses options that change texts, if the unit is tokens.
-///
-/// # Errors
-/// A usage error that names the first of them.
-pub fn check_normalise(unit: &Unit, named: Normalise) -> anyhow::Result<()> {
-    let options = [
-        ("lowercase", named.lowercase),
-        ("strip_punctuation", named.strip_punctuation),
-        ("keep_whitespace", named.keep_whitespace),
-    ];
-    match options.into_iter().find(|(_, is_named)| *is_named) {
-        Some((option, _)) if *unit == Unit::Tokens => Err(Usage::error(&format!(
-            "`{option}` is for texts, and tokens stay as they are; omit `{option}`, or choose another `unit`"
-        ))),
-        _ => Ok(()),
     }
 }
 
@@ -1102,16 +1093,12 @@ impl SearchArguments {
         within: Option<Within>,
     ) -> anyhow::Result<Search> {
         let (threshold, banding) = self.banding.resolve(scheme)?;
-        let of_lsh = match sign {
-            None => vec!["signatures"],
-            Some(sign) => {
-                let of_banding = self.banding.bands.map(|_| "bands").into_iter();
-                of_banding.chain(sign.named_options()).collect()
-            }
-        };
         let candidates = match within {
-            Some(_) => method_within(self.candidates, threshold, &of_lsh)?,
-            None => candidate_method(self.candidates, &of_lsh)?,
+            Some(_) => method_within(self.candidates)?,
+            None => candidate_method(
+                self.candidates,
+                self.banding.bands.is_some() || sign.is_none_or(SignArguments::asks_for_signatures),
+            ),
         };
         let join_bytes = self.join_mib.get().saturating_mul(1 << 20);
         let verification = match self.verify {
@@ -1137,57 +1124,49 @@ impl SearchArguments {
     }
 }
 
-/// The method that finds candidates. `of_lsh` are the options of LSH and of signatures that are not at their defaults.
-///
-/// # Errors
-/// A usage error for a join with such options.
-pub fn candidate_method(
+/// The modes that the method leads to. `within` is the distance to search by, if any.
+pub fn modes_of_method(
     named: Option<CandidatesArgument>,
-    of_lsh: &[&str],
-) -> anyhow::Result<CandidateMethod> {
-    match (named, of_lsh) {
-        (Some(CandidatesArgument::Join), []) => Ok(CandidateMethod::Join),
-        (Some(CandidatesArgument::Join), options) => Err(Usage::error(&format!(
-            "`candidates=join` computes no signatures; omit {}, or pass `candidates=lsh`",
-            quoted(options)
-        ))),
-        (Some(CandidatesArgument::Lsh), _) | (None, [_, ..]) => Ok(CandidateMethod::Lsh),
-        (Some(CandidatesArgument::Auto) | None, _) => Ok(CandidateMethod::Auto),
+    within: Option<Within>,
+) -> &'static [Mode] {
+    match (within, named) {
+        (Some(_), _) => &[Mode::Distance, Mode::NoSimilarity, Mode::NoBuckets],
+        (None, Some(CandidatesArgument::Join)) => &[Mode::Join, Mode::NoBuckets],
+        (None, _) => &[],
     }
 }
 
-/// Names of options: `` `a`, `b` and `c` ``.
-fn quoted(options: &[&str]) -> String {
-    let quoted: Vec<_> = options.iter().map(|name| format!("`{name}`")).collect();
-    match &quoted[..] {
-        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
-        all => all.concat(),
+/// The method that finds candidates; without a name, LSH if an option asks for signatures or bands.
+pub fn candidate_method(named: Option<CandidatesArgument>, asks_for_lsh: bool) -> CandidateMethod {
+    match named {
+        Some(CandidatesArgument::Join) => CandidateMethod::Join,
+        Some(CandidatesArgument::Lsh) => CandidateMethod::Lsh,
+        None if asks_for_lsh => CandidateMethod::Lsh,
+        Some(CandidatesArgument::Auto) | None => CandidateMethod::Auto,
     }
 }
 
-/// The method that finds candidates within a distance: an exact join. `of_lsh` are the options of LSH and of signatures
-/// that are not at their defaults.
+/// The method that finds candidates within a distance: an exact join.
 ///
 /// # Errors
-/// A usage error for options that a distance has no use for.
-pub fn method_within(
-    named: Option<CandidatesArgument>,
-    threshold: f64,
-    of_lsh: &[&str],
-) -> anyhow::Result<CandidateMethod> {
-    if threshold.to_bits() != DEFAULT_THRESHOLD.to_bits() {
-        return Err(Usage::error(
-            "`threshold` limits a similarity, and `within` a distance; omit `threshold`, or `distance` and `within`",
-        ));
+/// A usage error for LSH.
+pub fn method_within(named: Option<CandidatesArgument>) -> anyhow::Result<CandidateMethod> {
+    match named {
+        Some(CandidatesArgument::Lsh) => Err(usage(Conflict::DistanceNotJoined.into())),
+        _ => Ok(CandidateMethod::Join),
     }
-    match (named, of_lsh) {
-        (Some(CandidatesArgument::Lsh), _) => Err(usage(Conflict::DistanceNotJoined.into())),
-        (_, []) => Ok(CandidateMethod::Join),
-        (_, options) => Err(Usage::error(&format!(
-            "a search by `distance` is an exact join, which computes no signatures; omit {}",
-            quoted(options)
-        ))),
-    }
+}
+
+/// The modes that the method leads to, once it is known which shingles the engine makes.
+///
+/// # Errors
+/// A usage error for a search that the engine does not support.
+pub fn modes_of_search(search: &Search, engine: &Engine) -> anyhow::Result<&'static [Mode]> {
+    let counts = engine.shingler().shingling().weighting == Weighting::Rarity;
+    Ok(match search.method(engine).map_err(usage)? {
+        CandidateMethod::Lsh if !counts => &[Mode::NoJoin],
+        _ => &[],
+    })
 }
 
 /// The distance to search by, and the greatest one of a pair.

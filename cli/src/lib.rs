@@ -9,6 +9,8 @@ pub mod commands;
 
 pub mod environment;
 
+pub mod options;
+
 pub mod outputs;
 
 mod parameters;
@@ -23,7 +25,7 @@ use std::ffi::OsString;
 use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 #[cfg(feature = "gpu")]
 use commands::devices;
@@ -31,6 +33,7 @@ use commands::{
     bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
     start_threads, tune,
 };
+use options::Given;
 use parameters::with_flags;
 pub use terminal::Lines;
 use terminal::print_error;
@@ -116,8 +119,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let lossy = |argument: &OsString| argument.to_string_lossy().into_owned();
     let command: Vec<String> = arguments.iter().map(lossy).collect();
-    let ran = match Cli::try_parse_from(arguments) {
-        Ok(cli) => run(cli, &command),
+    let ran = match Cli::command().try_get_matches_from(arguments) {
+        Ok(matches) => run(&matches, &command),
         Err(error) => return print_parsing(&with_owners(error)),
     };
     // Nothing else flushes stdout if the process is not a Rust program.
@@ -160,28 +163,30 @@ fn print_parsing(error: &clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(1)
 }
 
-/// Runs the command. `command` is the command line, for `run.json`.
+/// Runs the command that [`Cli`] matched. `command` is the command line, for `run.json`.
 ///
 /// # Errors
 /// A usage error, or any failure of the command.
-pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
+pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
+    let given = &Given::of(matches);
+    let cli = Cli::from_arg_matches(matches)?;
     if let Command::Bench(_) | Command::Tune(_) | Command::Compare(_) | Command::Selftest(_) =
         cli.command
     {
         start_threads()?;
     }
     match cli.command {
-        Command::Dedup(arguments) => dedup::run(&arguments, command),
-        Command::Pairs(arguments) => pairs::run(&arguments, command),
-        Command::Sign(arguments) => sign::run(&arguments, command),
-        Command::Ratings(arguments) => ratings::run(&arguments, command),
-        Command::Link(arguments) => link::run(&arguments, command),
-        Command::Bench(arguments) => bench_command::run(&arguments, command),
-        Command::Tune(arguments) => tune::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Dedup(arguments) => dedup::run(&arguments, given, command),
+        Command::Pairs(arguments) => pairs::run(&arguments, given, command),
+        Command::Sign(arguments) => sign::run(&arguments, given, command),
+        Command::Ratings(arguments) => ratings::run(&arguments, given, command),
+        Command::Link(arguments) => link::run(&arguments, given, command),
+        Command::Bench(arguments) => bench_command::run(&arguments, given, command),
+        Command::Tune(arguments) => tune::run(&arguments, given),
+        Command::Compare(arguments) => compare::run(&arguments, given),
         #[cfg(feature = "gpu")]
         Command::Devices(arguments) => devices::run(&arguments),
-        Command::Selftest(arguments) => selftest::run(&arguments),
+        Command::Selftest(arguments) => selftest::run(&arguments, given),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

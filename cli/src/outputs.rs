@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use simgpu::jobs::Outcome;
 
 use crate::Usage;
+use crate::options::Mode;
 use crate::streams::{is_stream, print};
 use crate::terminal::{Lines, counted};
 
@@ -55,11 +56,8 @@ impl OutputArguments {
         match output {
             _ if self.dry_run => Ok(Destination::Nowhere),
             None => Err(Usage::error("no output; pass `output`, or `dry_run`")),
-            Some(output) if !is_stream(output) => Ok(Destination::Path(output)),
-            Some(_) if self.report.is_some() => Err(Usage::error(
-                "--report and --output - would both write to stdout; name an output file or folder, or omit --report",
-            )),
-            Some(_) => Ok(Destination::Stdout),
+            Some(output) if is_stream(output) => Ok(Destination::Stdout),
+            Some(output) => Ok(Destination::Path(output)),
         }
     }
 
@@ -78,6 +76,14 @@ impl OutputArguments {
 }
 
 impl Destination<'_> {
+    /// The modes that the destination leads to.
+    pub(crate) fn modes(self) -> &'static [Mode] {
+        match self {
+            Destination::Stdout => &[Mode::Stdout],
+            Destination::Path(_) | Destination::Nowhere => &[],
+        }
+    }
+
     /// Adds a line that says where the results are.
     pub(crate) fn summarise(&self, lines: &mut Lines) {
         match self {

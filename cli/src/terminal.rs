@@ -18,7 +18,7 @@ use simgpu::scheme::{Preset, Scheme, Shingles};
 use crate::parameters::with_flags;
 use crate::stop;
 
-/// Prints messages to stderr, or nothing with `--quiet`.
+/// Prints messages to stderr; with `--quiet`, warnings alone.
 #[derive(Debug)]
 pub(crate) struct Terminal {
     quiet: bool,
@@ -137,7 +137,8 @@ impl Progress for Terminal {
 
     fn warn(&self, message: &str) {
         self.end_stage();
-        self.say(&format!("warning: {}", with_flags(message)));
+        // Also with `--quiet`: what a result lacks must not go unseen.
+        print_error(&format!("warning: {}", with_flags(message)));
     }
 }
 

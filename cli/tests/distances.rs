@@ -182,7 +182,7 @@ fn a_distance_refuses_what_it_has_no_use_for() {
         ("--threshold 0.8", &["--threshold"]),
         ("--candidates lsh", &["exact join", "--candidates"]),
         ("--verify signature", &["exact", "--verify"]),
-        ("--bands 16 --rows 8", &["omit --bands\n"]),
+        ("--bands 16 --rows 8", &["omit --bands and --rows\n"]),
         ("--seed 7", &["computes no signatures; omit --seed\n"]),
         ("--seed 7 --scheme fast", &["omit --scheme and --seed\n"]),
         ("--count", &["--count", "--distance"]),

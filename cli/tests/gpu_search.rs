@@ -3,7 +3,7 @@
 
 mod support;
 
-use clap::Parser;
+use clap::CommandFactory;
 use simgpu::engine::Engine;
 use simgpu::internals::has_searched;
 use support::Place;
@@ -19,8 +19,9 @@ fn short_runs_search_for_no_gpu() {
         ["sign", "--quiet", &input, "--output", &path("s.npy")],
         ["compare", &input, &input, "--num-perm", "64"],
     ] {
-        let command = simgpu_cli::Cli::parse_from([&["simgpu"], &arguments[..]].concat());
-        simgpu_cli::run(command, &[]).unwrap();
+        let command = simgpu_cli::Cli::command();
+        let matches = command.get_matches_from([&["simgpu"], &arguments[..]].concat());
+        simgpu_cli::run(&matches, &[]).unwrap();
         assert!(!has_searched(), "{arguments:?}");
     }
     let record = String::from_utf8(place.read("out/run.json")).unwrap();

@@ -135,8 +135,10 @@ fn no_signatures_make_no_pairs() {
 fn signatures_refuse_the_options_of_documents() {
     let place = Place::with_texts(["a", "a"]);
     place.run("sign in.jsonl -o s.npy").succeeded();
+    place
+        .run("pairs --signatures s.npy -o - in.jsonl")
+        .refused(2, &["--signatures", "cannot be used with"]);
     for options in [
-        "in.jsonl",
         "--unit bytes",
         "--scheme affine32",
         "--num-perm 128",
@@ -146,7 +148,7 @@ fn signatures_refuse_the_options_of_documents() {
     ] {
         place
             .run(&format!("pairs --signatures s.npy -o - {options}"))
-            .refused(2, &["--signatures", "cannot be used with"]);
+            .refused(2, &["--signatures are read in place of documents; omit --"]);
     }
     place
         .run("pairs --signatures s.npy -o - --verify exact")

@@ -88,7 +88,7 @@ impl<'py> Options<'py> {
     }
 
     /// The documents, and what stands beside them. A table is read once: to read a query again may give other rows.
-    pub(crate) fn given(&self, data: &Bound<'py, PyAny>) -> PyResult<(Column<'py>, Beside)> {
+    pub(crate) fn documents(&self, data: &Bound<'py, PyAny>) -> PyResult<(Column<'py>, Beside)> {
         let py = self.py();
         let column = column_name(data, self.value("column")?.as_ref())?;
         let (id, keep_by) = (self.named_column("id")?, self.named_column("keep_by")?);

@@ -134,8 +134,10 @@ pub(crate) fn spelled(message: &str) -> String {
     spell(message, |name, value| match value {
         None if name == "selftest" => "simgpu.selftest()".to_owned(),
         None if name == "restart" => "resume=False".to_owned(),
+        None if name == "as" => "as_".to_owned(),
         None if SWITCHES.contains(&name) => format!("{name}=True"),
         None => name.to_owned(),
+        Some(value) if name == "as" => format!("as_={value:?}"),
         Some(number) if number.parse::<f64>().is_ok() => format!("{name}={number}"),
         Some(value) => format!("{name}={value:?}"),
     })

@@ -37,7 +37,9 @@ pub(crate) fn dedup_files<'py>(
         run: options.run()?,
         hold: options.hold()?,
     };
-    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    let outcome = run(&options, ("dedup_files", "dedup"), |caller| {
+        arguments.execute(caller)
+    })?;
     let of_output = |error| of_run(py, error);
     if let Some(warning) = arguments.warning(&outcome).map_err(of_output)? {
         warn(py, &warning)?;
@@ -60,7 +62,9 @@ pub(crate) fn pairs_files<'py>(
         run: options.run()?,
         hold: options.hold()?,
     };
-    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    let outcome = run(&options, ("pairs_files", "pairs"), |caller| {
+        arguments.execute(caller)
+    })?;
     report_pairs(py, &outcome, &arguments.pairs)
 }
 
@@ -84,7 +88,7 @@ pub(crate) fn pairs_signatures<'py>(
         )
     })?;
     let pairs = pairs_of(&options)?;
-    let outcome = run(&options, |caller| {
+    let outcome = run(&options, ("pairs_signatures", "pairs"), |caller| {
         pairs.execute_on_signatures(&signatures, caller)
     })?;
     report_pairs(py, &outcome, &pairs)
@@ -131,7 +135,9 @@ pub(crate) fn sign_files<'py>(
         overwrite: options.overwrite()?,
         run: options.run()?,
     };
-    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    let outcome = run(&options, ("sign_files", "sign"), |caller| {
+        arguments.execute(caller)
+    })?;
     report(py, &outcome, &arguments.summary(&outcome))
 }
 
@@ -169,25 +175,31 @@ pub(crate) fn link_files<'py>(
         let message = "output is None; give a folder for the results, or dry_run=True";
         return Err(parameter_error(py, message));
     }
-    let outcome = run(&options, |caller| arguments.execute(caller))?;
+    let outcome = run(&options, ("link_files", "link"), |caller| {
+        arguments.execute(caller)
+    })?;
     let mut json = Vec::new();
     outcome.report.write_json(&mut json)?;
     let times = (&outcome.timings, outcome.elapsed_s);
     report_of(py, json, times, &arguments.summary(&outcome))
 }
 
-/// Runs on the pool, with the progress and the threads that the options name.
+/// Runs on the pool, with the progress and the threads that the options name. The options are those of a function, which
+/// are those of a command.
 fn run<T: Send>(
     options: &Options<'_>,
+    (function, command): (&str, &str),
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> PyResult<T> {
     let py = options.py();
     let start = Instant::now();
+    let given = options.given("simgpu._files", function, command)?;
     let threads = options.threads()?;
     let mut display = Display::new(options.value("progress")?)?;
     let outcome = pool::run(py, threads, &mut display, |progress| {
         Ok(execute(&Caller {
             progress,
+            given: &given,
             command: &[],
             start,
         }))

@@ -32,6 +32,9 @@ pub(crate) fn link_records<'py>(
     let has_two = options.value("b")?.is_some();
     let names = options.equal_names()?;
     let arguments = options.link_arguments(has_two, &names)?;
+    let given = options.given("simgpu._links", "link", "link")?;
+    let checked = given.check(arguments.modes());
+    checked.map_err(|error| of_run(py, error))?;
     let mut task = arguments.task().map_err(|error| of_run(py, error))?;
     if let Names::Sets(equivalents) = names {
         task.equivalents = equivalents;

@@ -19,10 +19,11 @@ use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
 use simgpu_cli::arguments::{
     BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
-    method_within, requested_distance,
+    method_within, modes_of_method, modes_of_search, requested_distance,
 };
 use simgpu_cli::commands::dedup::{ClusterArgument, KeepArgument};
 use simgpu_cli::commands::pairs::IdenticalArgument;
+use simgpu_cli::options::{Given, Mode};
 
 use crate::beside::{Beside, Ids, Preferred};
 use crate::engines::Engines;
@@ -35,6 +36,9 @@ use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
 use crate::texts::{Column, Tokens};
+
+/// The default of `threshold`.
+const DEFAULT_THRESHOLD: f64 = 0.8;
 
 /// A search, ready to run.
 pub(crate) struct Prepared {
@@ -170,17 +174,22 @@ impl Options<'_> {
     ) -> PyResult<CandidateMethod> {
         let named = self.optional_choice("candidates")?;
         let threshold = self.banding()?.threshold;
-        let options = [
+        let of_lsh = [
             ("bands", self.value("bands")?.is_some()),
+            ("rows", self.value("rows")?.is_some()),
             ("scheme", *scheme != Scheme::default()),
             ("backend", backend != Backend::Auto),
         ];
-        let of_lsh = options.into_iter().filter(|(_, is_named)| *is_named);
-        let of_lsh: Vec<_> = of_lsh.map(|(name, _)| name).collect();
-        let method = match within {
-            Some(_) => method_within(named, threshold, &of_lsh),
-            None => candidate_method(named, &of_lsh),
-        };
+        let asks_for_lsh = of_lsh.iter().any(|(_, is_given)| *is_given);
+        let has_threshold = threshold.to_bits() != DEFAULT_THRESHOLD.to_bits();
+        let given = of_lsh.into_iter().chain([("threshold", has_threshold)]);
+        let given = given.filter(|(_, is_given)| *is_given);
+        let given = Given::new("pairs", given.map(|(name, _)| name.to_owned()));
+        let checked = given.check(modes_of_method(named, within));
+        let method = checked.and_then(|()| match within {
+            Some(_) => method_within(named),
+            None => Ok(candidate_method(named, asks_for_lsh)),
+        });
         method.map_err(|error| of_run(self.py(), error))
     }
 
@@ -216,6 +225,30 @@ impl Options<'_> {
 }
 
 impl Prepared {
+    /// Refuses limits that are not at their defaults and that the search has no use for.
+    fn check_limits(
+        &self,
+        py: Python<'_>,
+        command: &str,
+        max_bucket: Option<usize>,
+    ) -> PyResult<()> {
+        let search = &self.search;
+        let usual = Search::through_lsh(search.threshold, search.banding, search.verification);
+        let has_join_mib = search.join_bytes != usual.join_bytes;
+        let usual = Dedup::new(usual).max_bucket;
+        let limits = [
+            ("join_mib", has_join_mib),
+            ("max_bucket", max_bucket.is_some_and(|most| most != usual)),
+        ];
+        let given = limits.into_iter().filter(|(_, is_given)| *is_given);
+        let given = Given::new(command, given.map(|(name, _)| name.to_owned()));
+        let is_join = search.candidates == CandidateMethod::Join || search.within.is_some();
+        let of_buckets: &[Mode] = if is_join { &[Mode::NoBuckets] } else { &[] };
+        let modes = modes_of_search(search, self.engines.on_cpu());
+        let checked = modes.and_then(|modes| given.check(&[of_buckets, modes].concat()));
+        checked.map_err(|error| of_run(py, error))
+    }
+
     /// Runs a search on the pool, over the texts or lists of tokens of `column`.
     fn run<T: Send>(
         &mut self,
@@ -311,7 +344,8 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.dedup_task(&prepared.search)?;
-    let (documents, beside) = options.given(&data)?;
+    prepared.check_limits(py, "dedup", Some(task.max_bucket))?;
+    let (documents, beside) = options.documents(&data)?;
     let preferred = beside.preferred(py, &task)?;
     let found = prepared.run(
         py,
@@ -444,7 +478,8 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.pairs_task(&prepared.search)?;
-    let (documents, beside) = options.given(&data)?;
+    prepared.check_limits(py, "pairs", None)?;
+    let (documents, beside) = options.documents(&data)?;
     let found = prepared.run(
         py,
         &documents,

@@ -14,6 +14,7 @@ use simgpu_cli::arguments::{
     RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
 };
 use simgpu_cli::commands::sample::SampleArguments;
+use simgpu_cli::options::Given;
 use simgpu_cli::outputs::OutputArguments;
 
 use crate::arguments::{THREADS, argument, refused};
@@ -26,6 +27,33 @@ pub(crate) struct Options<'py>(pub(crate) Bound<'py, PyDict>);
 impl<'py> Options<'py> {
     pub(crate) fn py(&self) -> Python<'py> {
         self.0.py()
+    }
+
+    /// The options that are not at the defaults of `function`, under their names in the command.
+    pub(crate) fn given(&self, module: &str, function: &str, command: &str) -> PyResult<Given> {
+        let function = self.py().import(module)?.getattr(function)?;
+        let defaults = function.getattr("__kwdefaults__")?.cast_into::<PyDict>()?;
+        let mut given = Vec::new();
+        for (name, default) in defaults {
+            let name: String = name.extract()?;
+            let Some(value) = self.value(&name)? else {
+                continue;
+            };
+            let is_given = match (default.is_none(), default.is_truthy()?) {
+                (true, _) => true,
+                // False, or no names.
+                (false, false) => value.is_truthy()?,
+                (false, true) => !value.eq(&default)?,
+            };
+            if is_given {
+                given.push(match &*name {
+                    "as_" => "as".to_owned(),
+                    "resume" => "restart".to_owned(),
+                    _ => name,
+                });
+            }
+        }
+        Ok(Given::new(command, given))
     }
 
     /// The value of an option; `None` if it was left out.
@@ -305,15 +333,12 @@ impl<'py> Options<'py> {
     pub(crate) fn sample(&self) -> PyResult<SampleArguments> {
         let sample = match self.value("sample")? {
             Some(_) => self.paths("sample")?,
-            None => {
-                for name in ["text_field", "tokens_field", "unit", "documents"] {
-                    if self.value(name)?.is_some() {
-                        let message = format!("{name} needs a sample; pass sample, or omit {name}");
-                        return Err(parameter_error(self.py(), message));
-                    }
-                }
-                Vec::new()
+            // The command plans a run for this number of documents, too.
+            None if self.value("documents")?.is_some() => {
+                let message = "documents needs a sample; pass sample, or omit documents";
+                return Err(parameter_error(self.py(), message));
             }
+            None => Vec::new(),
         };
         Ok(SampleArguments {
             sample,

@@ -9,6 +9,7 @@ use simgpu::jobs::{RatingsInMemory, RatingsTask, Recommendees};
 use simgpu::ratings::RatedAs;
 use simgpu_cli::arguments::OnBadRecordArgument;
 use simgpu_cli::commands::ratings::{HoldOutArgument, NeighbourArguments};
+use simgpu_cli::options::Mode;
 
 use crate::beside::Ids;
 use crate::columns::{Frame, path};
@@ -25,6 +26,17 @@ enum Asked {
     Neighbours,
     Recommendations,
     HeldOut,
+}
+
+impl Asked {
+    /// The function of Python that asks.
+    fn function(self) -> &'static str {
+        match self {
+            Asked::Neighbours => "neighbours",
+            Asked::Recommendations => "recommend",
+            Asked::HeldOut => "hold_out",
+        }
+    }
 }
 
 /// The neighbours of all items or users. The options are those of `simgpu.neighbours`.
@@ -60,7 +72,7 @@ type Found<'py> = (PyTable, Bound<'py, PyAny>);
 fn find<'py>(py: Python<'py>, options: &Options<'py>, asked: Asked) -> PyResult<Found<'py>> {
     let task = options.ratings_task(asked)?;
     let (fields, rows) = options.ratings(asked)?;
-    let names = options.names_of_items()?;
+    let names = options.names_of_items(asked)?;
     let on_bad_record: OnBadRecordArgument = options.choice("on_bad_record")?;
     let mut ratings = RatingsInMemory::new(&rows)
         .fields(fields)
@@ -126,7 +138,10 @@ impl<'py> Options<'py> {
             hold_out: (asked == Asked::HeldOut).then_some(HoldOutArgument::Last),
             neighbours,
         };
-        let task = arguments.task().map_err(|error| of_run(py, error))?;
+        let given = self.given("simgpu._ratings", asked.function(), "ratings")?;
+        let checked = given.check(&arguments.modes());
+        let task = checked.and_then(|()| arguments.task());
+        let task = task.map_err(|error| of_run(py, error))?;
         match (task, self.value("users")?) {
             (RatingsTask::Recommend(task, _), Some(users)) => {
                 let users = Recommendees::Users(ids_of(&users)?);
@@ -167,9 +182,13 @@ impl<'py> Options<'py> {
     }
 
     /// The columns of the names of items, and the rows.
-    fn names_of_items(&self) -> PyResult<Option<(NameFields, [RecordBatch; 1])>> {
+    fn names_of_items(&self, asked: Asked) -> PyResult<Option<(NameFields, [RecordBatch; 1])>> {
         let Some(names) = self.value("names")? else {
-            return Ok(None);
+            let given = self.given("simgpu._ratings", asked.function(), "ratings")?;
+            let checked = given.check(&[Mode::NoNames]);
+            return checked
+                .map(|()| None)
+                .map_err(|error| of_run(self.py(), error));
         };
         let frame = Frame::new(&names, "names")?;
         let field =

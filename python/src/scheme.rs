@@ -9,7 +9,8 @@ use pyo3::types::{PyString, PyTuple};
 use simgpu::Error;
 use simgpu::pipeline::{Banding, Normalise, Shingling, StopWords, Unit, Weighting};
 use simgpu::scheme::{BaseHash, MAX_NUM_PERM, Scheme, WeightScale, Width};
-use simgpu_cli::arguments::check_normalise;
+use simgpu_cli::arguments::unit_modes;
+use simgpu_cli::options::Given;
 
 use crate::arguments::{optional_argument, refused};
 use crate::errors::{OrRaise, of_run, parameter_error};
@@ -244,7 +245,15 @@ impl PyShingling {
             strip_punctuation: switch(strip_punctuation, "strip_punctuation")?,
             keep_whitespace: switch(keep_whitespace, "keep_whitespace")?,
         };
-        check_normalise(&unit, normalise).map_err(|error| of_run(py, error))?;
+        let given = [
+            ("lowercase", normalise.lowercase),
+            ("strip_punctuation", normalise.strip_punctuation),
+            ("keep_whitespace", normalise.keep_whitespace),
+        ];
+        let given = given.into_iter().filter(|(_, is_given)| *is_given);
+        let given = Given::new("sign", given.map(|(name, _)| name.to_owned()));
+        let checked = given.check(unit_modes(&unit));
+        checked.map_err(|error| of_run(py, error))?;
         let scale = optional_argument(weight_scale, "weight_scale", "a power of two, such as 16")?;
         let hash: Option<String> = optional_argument(hash, "hash", "the name of a hash, as a str")?;
         Ok(PyShingling {

@@ -15,6 +15,9 @@ use crate::options::Options;
 use crate::pool;
 use crate::progress::Display;
 
+/// The module of the functions of Python.
+const MODULE: &str = "simgpu._tools";
+
 /// The effect of bandings. The options are those of `simgpu.tune`.
 #[pyfunction]
 pub(crate) fn tune<'py>(
@@ -25,9 +28,11 @@ pub(crate) fn tune<'py>(
     let banding = options.banding()?;
     let (name, num_perm, seed) = options.scheme()?;
     let sample = options.sample()?;
+    let given = options.given(MODULE, "tune", "tune")?;
     let tuned = pool::run(py, None, &mut Display::default(), |_| {
         let tune = || {
             let scheme = scheme_of(&name, num_perm, seed)?;
+            given.check(sample.modes(&scheme)?)?;
             let requested = requested_banding(banding.bands, banding.rows, &scheme)?;
             let tuning = simgpu::pipeline::tune(banding.threshold, &scheme, requested)?;
             Ok((tuning, sample.survey(&scheme)?))
@@ -118,9 +123,10 @@ pub(crate) fn compare<'py>(
         options.required("b", "a text, as a str")?,
     ];
     let (sign, banding) = (options.sign()?, options.banding()?);
+    let given = options.given(MODULE, "compare", "compare")?;
     let compared = pool::run(py, None, &mut Display::default(), |_| {
         let compare = || {
-            let comparer = TextComparer::new(&sign, &banding)?;
+            let comparer = TextComparer::new(&sign, &banding, &given)?;
             let names = ["text a".to_owned(), "text b".to_owned()];
             let report = comparer.compare(names, [&texts[0], &texts[1]])?;
             Ok((report.json()?, report.page()?, comparer.notices()))
@@ -179,8 +185,12 @@ pub(crate) fn selftest<'py>(
     py: Python<'py>,
     options: Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let machine = Options(options).machine()?;
-    let (backend, hardware) = machine.resolve().map_err(|error| of_run(py, error))?;
+    let options = Options(options);
+    let machine = options.machine()?;
+    let given = options.given(MODULE, "selftest", "selftest")?;
+    let checked = machine.modes().and_then(|modes| given.check(modes));
+    let resolved = checked.and_then(|()| machine.resolve());
+    let (backend, hardware) = resolved.map_err(|error| of_run(py, error))?;
     let selftest = Selftest {
         backend,
         isa: machine.names_isa().then_some(hardware.isa),

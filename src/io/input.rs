@@ -234,6 +234,13 @@ impl Inputs {
         }
     }
 
+    /// Whether a record may have fields: not if all inputs are text files.
+    pub fn have_fields(&self) -> bool {
+        let is_text = |format| format == Format::Text;
+        let stream_may = self.names_stream() && !self.naming.format.is_some_and(is_text);
+        stream_may || self.files.iter().any(|file| !is_text(file.format))
+    }
+
     /// Whether `-` is among the given names.
     pub fn names_stream(&self) -> bool {
         self.stream_at.is_some()

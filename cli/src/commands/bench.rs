@@ -15,6 +15,7 @@ use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
 
 use crate::arguments::{check_threads, cores, whole_number};
+use crate::options::{Given, Mode};
 use crate::streams::print;
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
@@ -147,14 +148,14 @@ struct MeasureArguments {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     results: Option<PathBuf>,
 
-    /// Print errors only
+    /// Print only warnings and errors
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
     match &arguments.command {
-        None => measure(&arguments.measure, command),
+        None => measure(&arguments.measure, given, command),
         Some(Command::Compare { before, after }) => show_comparison(before, after),
         Some(Command::Render { folder }) => {
             let folder = ResultsFolder::read(folder)?;
@@ -232,8 +233,14 @@ fn conflict(message: &str) -> anyhow::Error {
 /// Minimum time between two renderings of summary and report.
 const RENDER_INTERVAL: Duration = Duration::from_secs(1);
 
-fn measure(arguments: &MeasureArguments, command: &[String]) -> anyhow::Result<()> {
+fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
+    if !plan.has(BenchPart::Throughput) {
+        given.check(&[Mode::NoThroughput])?;
+        if !plan.has(BenchPart::Error) {
+            given.check(&[Mode::NoLengths])?;
+        }
+    }
     let terminal = Terminal::new(arguments.quiet);
     let corpus = BenchCorpus::read(plan.input.as_deref())?;
     let mut environment = environment::environment();

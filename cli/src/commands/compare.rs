@@ -11,6 +11,7 @@ use simgpu::pipeline::{Banding, Comparison, SequenceUnit, Weighting, compare};
 
 use crate::Usage;
 use crate::arguments::{BandingArguments, SignArguments};
+use crate::options::Given;
 use crate::parameters::with_flags;
 use crate::streams::{is_stream, print, read_text_of};
 
@@ -76,14 +77,14 @@ pub(crate) struct Arguments {
 /// Confidence level of the interval.
 const CONFIDENCE: f64 = 0.95;
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
     let names = [&*arguments.a, &*arguments.b];
     if names.iter().all(|name| is_stream(name)) {
         return Err(Usage::error(
             "only one of the two texts can be stdin; name a file for the other",
         ));
     }
-    let comparer = TextComparer::new(&arguments.sign, &arguments.banding)?;
+    let comparer = TextComparer::new(&arguments.sign, &arguments.banding, given)?;
     let texts = [read_text_of(names[0])?, read_text_of(names[1])?];
     let name = |path: &Path| match path.display().to_string() {
         stdin if stdin == "-" => "stdin".to_owned(),
@@ -110,11 +111,16 @@ pub struct TextComparer {
 }
 
 impl TextComparer {
-    /// A comparer with these arguments.
+    /// A comparer with these arguments, of which some are `given`.
     ///
     /// # Errors
     /// A usage error if the arguments contradict each other, and those of [`SignArguments::resolve`].
-    pub fn new(sign: &SignArguments, banding: &BandingArguments) -> anyhow::Result<Self> {
+    pub fn new(
+        sign: &SignArguments,
+        banding: &BandingArguments,
+        given: &Given,
+    ) -> anyhow::Result<Self> {
+        given.check(&sign.modes()?)?;
         let engine = sign.resolve()?;
         let (threshold, banding) = banding.resolve(engine.scheme())?;
         if engine.takes_tokens() {

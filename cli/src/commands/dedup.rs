@@ -6,18 +6,20 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
 use simgpu::io::{KeepBy, RemovedFormat};
-use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run};
+use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run, Verification};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
 
 use super::execute;
 use crate::arguments::{
-    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs, whole_number,
+    Caller, HoldArguments, InputArguments, RunArguments, SearchArguments, globs, modes_of_files,
+    modes_of_method, modes_of_search, whole_number,
 };
+use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::Lines;
-use crate::{Usage, terminal, usage};
+use crate::{terminal, usage};
 
 /// Keep one document of each group of near-duplicates
 ///
@@ -138,15 +140,20 @@ pub enum ClusterArgument {
 }
 
 impl Arguments {
-    /// Where the results go. Refuses options that it has no use for.
+    /// Where the results go.
     fn destination(&self) -> anyhow::Result<Destination<'_>> {
-        let destination = self.outputs.destination(self.output.as_ref())?;
-        if matches!(destination, Destination::Stdout) && self.removed_format.is_some() {
-            return Err(Usage::error(
-                "--output - writes no file of removed documents; name an output folder, or omit --removed-format",
-            ));
-        }
-        Ok(destination)
+        self.outputs.destination(self.output.as_ref())
+    }
+
+    /// The modes that can be told before the engine is opened.
+    fn modes(&self) -> anyhow::Result<Vec<Mode>> {
+        let destination = self.destination()?;
+        let of_output = match destination {
+            Destination::Stdout => &[Mode::Stdout, Mode::NoIds][..],
+            _ => destination.modes(),
+        };
+        let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
+        Ok([&of_sign, &*of_input, of_output].concat())
     }
 
     /// Sets the options of a run that decide which documents are kept and what is written.
@@ -190,11 +197,21 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`Run::dedup`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
-        // Before the engine: what a join has no use for need not be valid.
+        let given = caller.given;
+        // First: what a join has no use for need not be valid.
+        given.check(modes_of_method(self.search.candidates, None))?;
         let task = self.task(&self.run.sign.scheme()?)?;
+        given.check(&self.modes()?)?;
         let mut settings = self.run.resolve(&self.input, None)?;
+        given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let destination = self.destination()?;
+        if let (Destination::Nowhere, false) =
+            (destination, task.search.verification == Verification::Exact)
+        {
+            given.check(&[Mode::ReadOnce])?;
+        }
         let inputs = self.input.find()?;
+        given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let run = self.hold.set(settings.over(&self.input, &inputs, caller));
@@ -250,8 +267,8 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
     arguments

@@ -12,6 +12,7 @@ use crate::arguments::{
     Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
     quote,
 };
+use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
 use crate::streams::{is_stream, print, read_file, with_stdin};
 use crate::terminal::Lines;
@@ -171,6 +172,7 @@ impl Arguments {
     /// # Errors
     /// A usage error if the arguments contradict each other, and the errors of [`LinkRun::link`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<LinkOutcome> {
+        caller.given.check(self.modes())?;
         let task = self.task()?;
         let mut names = vec![&self.a];
         names.extend(&self.b);
@@ -208,6 +210,14 @@ impl Arguments {
             run = run.with(second);
         }
         Ok(run.link(&task, output)?)
+    }
+
+    /// The modes that the inputs lead to.
+    pub fn modes(&self) -> &'static [Mode] {
+        match self.b {
+            None => &[Mode::OneInput],
+            Some(_) => &[],
+        }
     }
 
     /// Refuses fields without a name, and those named twice.
@@ -249,11 +259,6 @@ impl Arguments {
                 Equivalents::parse(&text).map_err(|error| at(path, &error))?
             }
         };
-        if let (None, Some(_)) = (&self.b, self.matching) {
-            return Err(Usage::error(
-                "`match` is for two inputs: the records of one form entities of any size; omit `match`, or give a second input",
-            ));
-        }
         Ok(Link {
             matching: match self.matching {
                 None | Some(MatchArgument::OneToOne) => Matching::OneToOne,
@@ -349,8 +354,8 @@ fn at(path: &std::path::Path, error: &simgpu::Error) -> anyhow::Error {
     Usage::error(&format!("{}: {error}", path.display()))
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.process, command, |caller| {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
     if let Some(ReportArgument::Json) = arguments.report {

@@ -7,6 +7,7 @@ use rayon::ThreadPoolBuilder;
 use simgpu::error::{Error, Unsupported};
 
 use crate::arguments::{Caller, ProcessArguments, cores};
+use crate::options::Given;
 use crate::stop;
 use crate::terminal::Terminal;
 
@@ -42,6 +43,7 @@ pub mod tune;
 /// it.
 fn execute<T: Send>(
     process: &ProcessArguments,
+    given: &Given,
     command: &[String],
     execute: impl FnOnce(&Caller<'_>) -> anyhow::Result<T> + Send,
 ) -> anyhow::Result<(T, Terminal)> {
@@ -55,6 +57,7 @@ fn execute<T: Send>(
         .install(|| {
             execute(&Caller {
                 progress: &terminal,
+                given,
                 command,
                 start,
             })

@@ -14,44 +14,13 @@ use simgpu::scheme::Scheme;
 use super::execute;
 use crate::arguments::{
     Caller, DistanceArgument, HoldArguments, InputArguments, RunArguments, SearchArguments,
-    SignArguments, requested_distance, whole_number, whole_number_or_0,
+    SignArguments, modes_of_files, modes_of_method, modes_of_search, requested_distance,
+    whole_number, whole_number_or_0,
 };
+use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments, summarise_limit};
 use crate::terminal::{Lines, counted};
 use crate::{Incomplete, Usage, terminal, usage};
-
-/// Arguments that signatures already fix, or that concern documents only.
-const DOCUMENT_ARGUMENTS: [&str; 29] = [
-    "inputs",
-    "format",
-    "text_field",
-    "tokens_field",
-    "id_field",
-    "unique_ids",
-    "on_bad_record",
-    "limit",
-    "include",
-    "exclude",
-    "unit",
-    "size",
-    "stop_words",
-    "lowercase",
-    "strip_punctuation",
-    "keep_whitespace",
-    "count",
-    "weights_field",
-    "weights",
-    "weight_scale",
-    "scheme",
-    "hash",
-    "num_perm",
-    "seed",
-    "backend",
-    "isa",
-    "batch_mib",
-    "distance",
-    "within",
-];
 
 /// Find all pairs of near-duplicates, with their similarity
 ///
@@ -66,7 +35,7 @@ pub struct Arguments {
 
     /// Read signatures written by `simgpu sign` instead of documents: .parquet, or .npy with its .npy.json;
     /// documents with equal signatures count as identical
-    #[arg(long, value_name = "FILE", conflicts_with_all = DOCUMENT_ARGUMENTS)]
+    #[arg(long, value_name = "FILE", conflicts_with = "inputs")]
     pub signatures: Option<PathBuf>,
 
     /// Which pairs to find, and where they go.
@@ -105,7 +74,6 @@ pub struct PairsArguments {
         value_enum,
         value_name = "DISTANCE",
         requires = "within",
-        conflicts_with = "threshold",
         help_heading = "Search"
     )]
     pub distance: Option<DistanceArgument>,
@@ -187,6 +155,8 @@ impl PairsArguments {
         caller: &Caller<'_>,
     ) -> anyhow::Result<Outcome> {
         let destination = self.destination()?;
+        caller.given.check(&[Mode::Signatures])?;
+        caller.given.check(destination.modes())?;
         let signatures = SignatureFile::open(signatures)?;
         let task = self.task(signatures.scheme(), None)?;
         if task.search.verification == Verification::Exact {
@@ -240,14 +210,23 @@ impl Arguments {
                 "no input; pass documents as INPUT, or --signatures FILE",
             ));
         }
-        let distance = self.pairs.within()?.map(|within| within.distance);
-        // Before the engine: what a join has no use for need not be valid.
+        let within = self.pairs.within()?;
+        let distance = within.map(|within| within.distance);
+        let given = caller.given;
+        // First: what a join has no use for need not be valid.
+        given.check(modes_of_method(self.pairs.search.candidates, within))?;
         let task = self
             .pairs
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
+        let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
+        given.check(&[&of_sign, &*of_input, destination.modes()].concat())?;
+        if task.search.verification != Verification::Exact {
+            given.check(&[Mode::ReadOnce])?;
+        }
         let mut settings = self.run.resolve(&self.input, distance)?;
-        task.search.method(&settings.engine).map_err(usage)?;
+        given.check(modes_of_search(&task.search, &settings.engine)?)?;
         let inputs = self.input.find()?;
+        given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let mut run = self
@@ -261,8 +240,8 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
     let pairs = &arguments.pairs;

@@ -28,11 +28,11 @@ pub struct PlanArguments {
     pub bytes: Option<u64>,
 
     /// Memory of the planned run, as for `simgpu dedup` [default: 60 % of the memory that this process may use]
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "bytes", help_heading = "Plan")]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Plan")]
     pub memory: Option<u64>,
 
     /// Folder for the files of the small run [default: the system's]
-    #[arg(long, value_name = "DIR", requires = "bytes", help_heading = "Plan")]
+    #[arg(long, value_name = "DIR", help_heading = "Plan")]
     pub temp_dir: Option<PathBuf>,
 }
 

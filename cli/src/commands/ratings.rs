@@ -14,6 +14,7 @@ use crate::arguments::{
     Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
     quote, whole_number,
 };
+use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
 use crate::streams::with_stdin;
 use crate::terminal::{Lines, counted, share};
@@ -137,7 +138,6 @@ pub struct RatedArguments {
         long,
         value_name = "FIELD",
         default_value = "id",
-        requires = "names",
         help_heading = "Input"
     )]
     pub name_id_field: String,
@@ -147,7 +147,6 @@ pub struct RatedArguments {
         long,
         value_name = "FIELD",
         default_value = "name",
-        requires = "names",
         help_heading = "Input"
     )]
     pub name_field: String,
@@ -272,6 +271,28 @@ pub enum HoldOutArgument {
 }
 
 impl NeighbourArguments {
+    /// The modes that the task leads to.
+    pub fn modes(&self) -> Vec<Mode> {
+        let is_neighbours = self.recommend.is_none() && self.hold_out.is_none();
+        let mut modes = Vec::new();
+        match self.rated_as {
+            // What is held out was liked.
+            AsArgument::Seen if self.hold_out.is_none() => modes.push(Mode::Seen),
+            AsArgument::Stars if is_neighbours => modes.push(Mode::Stars),
+            _ => {}
+        }
+        if !matches!(self.rated_as, AsArgument::LikedHated) {
+            modes.push(Mode::NothingHated);
+        }
+        if is_neighbours {
+            modes.push(Mode::NoRecommendations);
+            if let ByArgument::User = self.by {
+                modes.push(Mode::UsersOnly);
+            }
+        }
+        modes
+    }
+
     /// What to find.
     ///
     /// # Errors
@@ -279,7 +300,11 @@ impl NeighbourArguments {
     pub fn task(&self) -> anyhow::Result<RatingsTask> {
         let scale = Scale {
             liked_from: self.liked_from,
-            hated_to: self.hated_to,
+            hated_to: match self.rated_as {
+                AsArgument::LikedHated => self.hated_to,
+                // Nothing counts as hated, so the default is no limit of `liked_from`.
+                _ => self.hated_to.min(self.liked_from - 1.0),
+            },
         };
         scale.check().map_err(usage)?;
         let neighbours = |top| NeighbourTask {
@@ -313,9 +338,6 @@ impl NeighbourArguments {
             (None, Some(HoldOutArgument::Last)) => Ok(RatingsTask::HoldOut(recommend)),
             (Some(_), Some(_)) => Err(Usage::error(
                 "`recommend` and `hold_out` exclude each other; omit one of them",
-            )),
-            (None, None) if self.neighbours.is_some() => Err(Usage::error(
-                "`neighbours` vote for recommendations; add `recommend` or `hold_out`, or choose how many to write with `top`",
             )),
             (None, None) => Ok(RatingsTask::Neighbours(neighbours(self.top.get()))),
         }
@@ -379,6 +401,11 @@ impl Arguments {
     /// A usage error if the arguments contradict each other, and the errors of [`RatingsRun::run`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<RatingsOutcome> {
         let destination = self.destination()?;
+        caller.given.check(destination.modes())?;
+        caller.given.check(&self.search.modes())?;
+        if self.rated.names.is_none() {
+            caller.given.check(&[Mode::NoNames])?;
+        }
         let task = self.search.task()?;
         let fields = self.rated.fields()?;
         let naming = Naming {
@@ -462,8 +489,8 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.process, command, |caller| {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
     let report = &outcome.report;

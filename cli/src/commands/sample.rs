@@ -7,10 +7,13 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::HumanCount;
 use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
-use simgpu::pipeline::{Banding, Shingling, SizeRule, SizeSurvey, StopWords, Unit, survey_sizes};
+use simgpu::pipeline::{Banding, SizeRule, SizeSurvey, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
-use crate::arguments::{UnitArgument, check_field, check_form, whole_number, whole_number_or_0};
+use crate::arguments::{
+    UnitArgument, check_field, shingling_of, unit_modes, whole_number, whole_number_or_0,
+};
+use crate::options::Mode;
 use crate::terminal::counted;
 use crate::{Usage, usage};
 
@@ -28,32 +31,25 @@ pub struct SampleArguments {
         value_name = "N",
         value_parser = whole_number::<NonZeroU64>,
         default_value = "10000",
-        requires = "sample",
         help_heading = "Sample"
     )]
     pub limit: NonZeroU64,
 
     /// Field with the text [default: text]
-    #[arg(
-        long,
-        value_name = "FIELD",
-        requires = "sample",
-        help_heading = "Sample"
-    )]
+    #[arg(long, value_name = "FIELD", help_heading = "Sample")]
     pub text_field: Option<String>,
 
     /// Field with the array of tokens; needs --unit tokens [default: tokens]
     #[arg(
         long,
         value_name = "FIELD",
-        requires = "sample",
         conflicts_with = "text_field",
         help_heading = "Sample"
     )]
     pub tokens_field: Option<String>,
 
     /// Unit of shingles [default: words, or the scheme's]
-    #[arg(long, value_enum, requires = "sample", help_heading = "Sample")]
+    #[arg(long, value_enum, help_heading = "Sample")]
     pub unit: Option<UnitArgument>,
 
     /// Number of documents to search, such as 1e9 [default: those of the sample]
@@ -95,6 +91,17 @@ pub struct SampleSurvey {
 }
 
 impl SampleArguments {
+    /// The modes that the sample leads to.
+    ///
+    /// # Errors
+    /// None that can occur.
+    pub fn modes(&self, scheme: &Scheme) -> anyhow::Result<&'static [Mode]> {
+        match self.sample.is_empty() {
+            true => Ok(&[Mode::NoSample]),
+            false => Ok(unit_modes(&shingling_of(self.unit, scheme)?.unit)),
+        }
+    }
+
     /// Reads the sample, if there is one, and surveys sizes of shingles.
     ///
     /// # Errors
@@ -103,19 +110,13 @@ impl SampleArguments {
         if self.sample.is_empty() {
             return Ok(None);
         }
-        let unit = self.unit.map(|unit| unit.unit(|| Ok(StopWords::english())));
-        let shingling = Shingling::for_scheme(scheme, unit.transpose()?);
+        let shingling = shingling_of(self.unit, scheme)?;
         if !shingling.unit.takes_size() {
             return Err(Usage::error(
                 "shingles of stop words have a fixed size; choose another `unit`",
             ));
         }
         let is_tokens = shingling.unit == Unit::Tokens;
-        check_form(
-            self.text_field.is_some(),
-            self.tokens_field.is_some(),
-            is_tokens,
-        )?;
         let (named, default) = match is_tokens {
             true => (&self.tokens_field, "tokens"),
             false => (&self.text_field, "text"),

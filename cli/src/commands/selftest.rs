@@ -7,6 +7,7 @@ use clap::Args;
 use simgpu::selftest::{Check, CheckOutcome, Selftest};
 
 use crate::arguments::BackendArguments;
+use crate::options::Given;
 use crate::parameters::with_flags;
 use crate::streams::print;
 
@@ -29,7 +30,8 @@ pub(crate) struct Arguments {
     machine: BackendArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
+    given.check(arguments.machine.modes()?)?;
     let (backend, hardware) = arguments.machine.resolve()?;
     let selftest = Selftest {
         backend,

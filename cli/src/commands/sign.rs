@@ -8,7 +8,8 @@ use simgpu::io::SignaturesFormat;
 use simgpu::jobs::Outcome;
 
 use super::execute;
-use crate::arguments::{Caller, InputArguments, RunArguments};
+use crate::arguments::{Caller, InputArguments, RunArguments, modes_of_files};
+use crate::options::{Given, Mode};
 use crate::outputs::summarise_limit;
 use crate::terminal::Lines;
 use crate::{terminal, usage};
@@ -49,9 +50,14 @@ impl Arguments {
         if self.input.weights.is_some() {
             return Err(usage(Conflict::RarityOfRun.into()));
         }
+        let given = caller.given;
+        given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None)?;
-        SignaturesFormat::of_path(&self.output).map_err(usage)?;
+        if SignaturesFormat::of_path(&self.output).map_err(usage)? == SignaturesFormat::Npy {
+            given.check(&[Mode::NoIds])?;
+        }
         let inputs = self.input.find()?;
+        given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, None);
         let run = settings.over(&self.input, &inputs, caller);
@@ -69,8 +75,8 @@ impl Arguments {
     }
 }
 
-pub(crate) fn run(arguments: &Arguments, command: &[String]) -> anyhow::Result<()> {
-    let (outcome, terminal) = execute(&arguments.run.process, command, |caller| {
+pub(crate) fn run(arguments: &Arguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
+    let (outcome, terminal) = execute(&arguments.run.process, given, command, |caller| {
         arguments.execute(caller)
     })?;
     terminal.summary(&arguments.summary(&outcome));

@@ -10,6 +10,7 @@ use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
 use super::plan::PlanArguments;
 use super::sample::SampleArguments;
 use crate::arguments::{num_perm_range, number, requested_banding, scheme_of};
+use crate::options::{Given, Mode};
 use crate::streams::print;
 use crate::{Usage, usage};
 
@@ -52,8 +53,12 @@ pub(crate) struct Arguments {
     plan: PlanArguments,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
     let scheme = scheme_of(&arguments.scheme, arguments.num_perm, None)?;
+    given.check(arguments.sample.modes(&scheme)?)?;
+    if arguments.plan.bytes.is_none() {
+        given.check(&[Mode::NoPlan])?;
+    }
     let requested = requested_banding(arguments.bands, arguments.rows, &scheme)?;
     let tuning = tune(arguments.threshold, &scheme, requested).map_err(usage)?;
     let mut page = page(&tuning)?;

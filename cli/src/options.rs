@@ -1,0 +1,393 @@
+//! Which option acts in which mode of which command: one table, which the command line and the Python package read.
+//!
+//! To add an option, add its name to the row of [`TABLE`] for its commands whose effect and modes it shares, or add a
+//! row; then give it a value in `cli/tests/options.rs`. That test fails for an option without a row. It runs each option
+//! in each mode: the option must change what its row says, or be refused.
+//!
+//! To add a mode, add a variant to [`Mode`], tell in [`Mode::refusal`] why options are idle in it, and have the arguments
+//! that lead to it name it in their `modes`.
+//!
+//! An option is refused because it is given, whatever its value; Python passes the arguments that are not at their
+//! defaults. What the library refuses itself is not repeated here, such as a `size` of stop words, a `delimiter` without CSV
+//! or a `compression_level` without a compressed output. `dry_run` is no mode: it leaves out the writing alone, so that the
+//! same command runs with it and without it.
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory};
+
+use crate::{Cli, Usage};
+
+/// Options of some commands, what they change, and where they are refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The commands.
+    pub commands: &'static [&'static str],
+    /// The options, as parameters: `batch_mib`. Inputs without a flag need no row.
+    pub options: &'static [&'static str],
+    /// What they change.
+    pub effect: Effect,
+    /// The modes in which they cannot act.
+    pub idle_in: &'static [Mode],
+}
+
+/// What an option changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Results, or what is printed in their place.
+    Results,
+    /// Time alone.
+    Speed,
+    /// Memory or disk space alone.
+    Memory,
+    /// Which inputs and outputs are refused, replaced or taken up again. Where there are none such, nothing changes.
+    Checks,
+    /// Messages and reports on the screen.
+    Messages,
+}
+
+/// A state of a call in which some options cannot act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Stored signatures are read in place of documents.
+    Signatures,
+    /// An exact join was requested.
+    Join,
+    /// An exact join, which compares no buckets.
+    NoBuckets,
+    /// A search by distance, which is an exact join.
+    Distance,
+    /// A search by distance, which has no threshold of similarity.
+    NoSimilarity,
+    /// LSH finds the candidates, and no shingles are counted.
+    NoJoin,
+    /// No document is read a second time.
+    ReadOnce,
+    /// Documents are lists of tokens.
+    Tokens,
+    /// Documents are lists of tokens, and have no field of texts.
+    NoTextField,
+    /// Documents are texts.
+    NotTokens,
+    /// The unit is another than stop words.
+    NotStopWords,
+    /// Shingles hold no white space of the text.
+    NoWhiteSpace,
+    /// Tokens have no weights.
+    NoWeights,
+    /// Every input is the name of a file.
+    NamedFiles,
+    /// Every input is a text file.
+    TextFiles,
+    /// All documents are in one file.
+    OneFile,
+    /// The output holds no ids.
+    NoIds,
+    /// Results go to stdout.
+    Stdout,
+    /// The backend is scalar.
+    Scalar,
+    /// The backend is gpu.
+    Gpu,
+    /// The backend is none that needs a device.
+    NoDevice,
+    /// `tune` reads no sample.
+    NoSample,
+    /// `tune` plans no run.
+    NoPlan,
+    /// The records of one input are linked.
+    OneInput,
+    /// Ratings count as seen, whatever their stars.
+    Seen,
+    /// Ratings count as copies, and nothing is recommended.
+    Stars,
+    /// Nothing counts as hated.
+    NothingHated,
+    /// Nothing is recommended.
+    NoRecommendations,
+    /// Items have no names.
+    NoNames,
+    /// Users are the neighbours of users.
+    UsersOnly,
+    /// `bench` measures no throughput.
+    NoThroughput,
+    /// `bench` measures neither throughput nor errors.
+    NoLengths,
+}
+
+impl Mode {
+    /// Why these options cannot act, and what to do. Parameters are in back quotes.
+    fn refusal(self, options: &[&String]) -> String {
+        let o = &quoted(options);
+        let (is, s, applies, ies) = match options.len() {
+            1 => ("is", "s", "applies", "ies"),
+            _ => ("are", "", "apply", "y"),
+        };
+        match self {
+            Mode::Signatures => format!(
+                "`signatures` are read in place of documents; omit {o}, or give documents as INPUT instead"
+            ),
+            Mode::Join => format!(
+                "`candidates=join` computes no signatures; omit {o}, or pass `candidates=lsh`"
+            ),
+            Mode::NoBuckets => {
+                format!("an exact join compares no buckets; omit {o}, or pass `candidates=lsh`")
+            }
+            Mode::Distance => format!(
+                "a search by `distance` is an exact join, which computes no signatures; omit {o}"
+            ),
+            Mode::NoSimilarity => format!(
+                "{o} limit{s} a similarity, and `within` a distance; omit {o}, or `distance` and `within`"
+            ),
+            Mode::NoJoin => format!(
+                "{o} limit{s} an exact join and the counts of `weights=rarity`, and this search has neither; omit {o}, or pass `candidates=join`"
+            ),
+            Mode::ReadOnce => format!(
+                "no document is read a second time, so no input is held; omit {o}, or pass `verify=exact`"
+            ),
+            Mode::Tokens => format!(
+                "{o} {is} for texts, and tokens stay as they are; omit {o}, or choose another `unit`"
+            ),
+            Mode::NoTextField => format!(
+                "{o} name{s} a field of texts, which `unit=tokens` does not read; pass `tokens_field`, or choose another `unit`"
+            ),
+            Mode::NotTokens => {
+                format!("{o} need{s} `unit=tokens`; add `unit=tokens`, or omit {o}")
+            }
+            Mode::NotStopWords => {
+                format!("{o} need{s} `unit=stopwords`; add `unit=stopwords`, or omit {o}")
+            }
+            Mode::NoWhiteSpace => format!(
+                "shingles of this `unit` hold no white space of the text; omit {o}, or choose another `unit`, such as `unit=chars`"
+            ),
+            Mode::NoWeights => {
+                format!("{o} {is} for `weights_field`; add `weights_field`, or omit {o}")
+            }
+            Mode::NamedFiles => format!(
+                "every input is the name of a file, and only files of folders and globs are chosen; omit {o}, or give a folder, or a glob in quotes"
+            ),
+            Mode::TextFiles => format!(
+                "text files have no fields; omit {o}, or give files of records, such as JSON Lines"
+            ),
+            Mode::OneFile => {
+                format!("there is one file of documents; omit {o}, or give several")
+            }
+            Mode::UsersOnly => format!("only items have names; omit {o}, or pass `by=item`"),
+            Mode::NoIds => format!(
+                "kept records on stdout and .npy files hold no ids; omit {o}, or choose another `output`"
+            ),
+            Mode::Stdout => format!(
+                "`output` - writes the results to stdout and nothing else; omit {o}, or name an output file or folder"
+            ),
+            Mode::Scalar => format!("{o} {applies} to the backend simd, not scalar; omit {o}"),
+            Mode::Gpu => format!("{o} {applies} to the backend simd, not gpu; omit {o}"),
+            Mode::NoDevice => format!(
+                "{o} {applies} to the backends gpu and hybrid; add `backend=gpu`, or omit {o}"
+            ),
+            Mode::NoSample => {
+                format!("{o} need{s} a `sample`; pass `sample`, or omit {o}")
+            }
+            Mode::NoPlan => format!("{o} need{s} a run to plan; pass `bytes`, or omit {o}"),
+            Mode::OneInput => format!(
+                "{o} {is} for two inputs: the records of one form entities of any size; omit {o}, or give a second input"
+            ),
+            Mode::Seen => format!(
+                "`as=seen` takes everything rated, whatever its stars; omit {o}, or choose another `as`"
+            ),
+            Mode::Stars => format!("`as=stars` counts all stars; omit {o}, or choose another `as`"),
+            Mode::NothingHated => format!(
+                "only `as=liked-hated` tells what is hated; omit {o}, or pass `as=liked-hated`"
+            ),
+            Mode::NoRecommendations => format!(
+                "{o} vote for recommendations; add `recommend` or `hold_out`, or choose how many to write with `top`"
+            ),
+            Mode::NoNames => {
+                format!("without `names`, items have no names; add `names`, or omit {o}")
+            }
+            Mode::NoThroughput => format!(
+                "{o} var{ies} the measurements of throughput alone; add throughput to `parts`, or omit {o}"
+            ),
+            Mode::NoLengths => format!(
+                "{o} var{ies} the measurements of throughput and errors alone; add one of them to `parts`, or omit {o}"
+            ),
+        }
+    }
+}
+
+const DOCUMENTS: &[&str] = &["dedup", "pairs", "sign"];
+const SEARCHES: &[&str] = &["dedup", "pairs"];
+const SIGNERS: &[&str] = &["dedup", "pairs", "sign", "compare"];
+const RUNS: &[&str] = &["dedup", "pairs", "sign", "link", "ratings"];
+
+const fn row(
+    commands: &'static [&'static str],
+    options: &'static [&'static str],
+    effect: Effect,
+    idle_in: &'static [Mode],
+) -> Row {
+    Row {
+        commands,
+        options,
+        effect,
+        idle_in,
+    }
+}
+
+use Effect::{Checks, Memory, Messages, Results, Speed};
+use Mode::{
+    Distance, Gpu, Join, NamedFiles, NoBuckets, NoDevice, NoIds, NoJoin, NoLengths, NoNames,
+    NoPlan, NoRecommendations, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights,
+    NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen,
+    Signatures, Stars, Stdout, TextFiles, Tokens, UsersOnly,
+};
+
+/// The table. Each option of a command is in one row.
+#[rustfmt::skip] // A row is a line.
+pub const TABLE: &[Row] = &[
+    // Input
+    row(DOCUMENTS, &["format", "delimiter", "limit", "weights_field"], Results, &[Signatures]),
+    row(SEARCHES, &["weights"], Results, &[Signatures]),
+    row(&["sign"], &["weights"], Checks, &[]),
+    row(DOCUMENTS, &["hidden", "include", "exclude"], Results, &[Signatures, NamedFiles]),
+    row(DOCUMENTS, &["text_field"], Results, &[Signatures, NoTextField, TextFiles]),
+    row(DOCUMENTS, &["tokens_field"], Results, &[Signatures, NotTokens]),
+    row(DOCUMENTS, &["weight_scale"], Results, &[Signatures, NoWeights]),
+    row(DOCUMENTS, &["id_field"], Results, &[Signatures, TextFiles, NoIds]),
+    row(DOCUMENTS, &["unique_ids", "on_bad_record"], Checks, &[Signatures]),
+    // Shingles
+    row(SIGNERS, &["unit", "size", "count"], Results, &[Signatures]),
+    row(SIGNERS, &["stop_words"], Results, &[Signatures, NotStopWords]),
+    row(SIGNERS, &["lowercase", "strip_punctuation"], Results, &[Signatures, Tokens]),
+    row(SIGNERS, &["keep_whitespace"], Results, &[Signatures, Tokens, NoWhiteSpace]),
+    // Signatures
+    row(SIGNERS, &["scheme", "hash", "num_perm", "seed"], Results, &[Signatures, Join, Distance]),
+    row(SIGNERS, &["backend"], Speed, &[Signatures, Join, Distance]),
+    row(SIGNERS, &["device", "lose_device_after"], Speed, &[Signatures, Join, Distance, NoDevice]),
+    row(SIGNERS, &["isa"], Speed, &[Signatures, Scalar, Gpu]),
+    // Search
+    row(SEARCHES, &["threshold"], Results, &[NoSimilarity]),
+    row(SEARCHES, &["bands", "rows"], Results, &[Join, Distance]),
+    row(SEARCHES, &["verify"], Results, &[]),
+    row(SEARCHES, &["candidates"], Results, &[Signatures]),
+    row(SEARCHES, &["join_mib"], Memory, &[Signatures, NoJoin]),
+    row(&["pairs"], &["signatures", "identical", "max_pairs"], Results, &[]),
+    row(&["pairs"], &["distance", "within"], Results, &[Signatures]),
+    row(&["dedup"], &["cluster", "keep"], Results, &[]),
+    row(&["dedup"], &["prefer_source"], Results, &[OneFile]),
+    row(&["dedup"], &["keep_by"], Results, &[TextFiles]),
+    row(&["dedup"], &["max_bucket"], Results, &[NoBuckets]),
+    // Machine
+    row(DOCUMENTS, &["batch_mib"], Memory, &[Signatures]),
+    row(SEARCHES, &["memory", "temp_dir"], Memory, &[Signatures]),
+    row(SEARCHES, &["hold_mib"], Memory, &[Signatures, ReadOnce]),
+    row(SEARCHES, &["restart"], Checks, &[Signatures, Stdout]),
+    row(RUNS, &["threads"], Speed, &[]),
+    row(RUNS, &["quiet"], Messages, &[]),
+    // Output
+    row(RUNS, &["output"], Results, &[]),
+    row(RUNS, &["overwrite"], Checks, &[Stdout]),
+    row(&["dedup", "pairs", "ratings", "link"], &["dry_run"], Results, &[]),
+    row(&["dedup", "pairs", "ratings", "link"], &["report"], Messages, &[Stdout]),
+    row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
+    row(&["dedup"], &["removed_format"], Results, &[Stdout]),
+    // Links
+    row(&["link"], &["fields", "format", "delimiter", "id_field"], Results, &[]),
+    row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
+    row(&["link"], &["match", "share"], Results, &[OneInput]),
+    row(&["link"], &["unique_ids", "on_bad_record"], Checks, &[]),
+    // Ratings
+    row(&["ratings"], &["format", "delimiter", "user_field", "item_field"], Results, &[]),
+    row(&["ratings"], &["names"], Results, &[UsersOnly]),
+    row(&["ratings"], &["rating_field", "time_field"], Results, &[Seen]),
+    row(&["ratings"], &["on_bad_record"], Checks, &[]),
+    row(&["ratings"], &["name_id_field", "name_field"], Results, &[NoNames]),
+    row(&["ratings"], &["by", "as", "top", "min_support", "recommend", "hold_out"], Results, &[]),
+    row(&["ratings"], &["liked_from"], Results, &[Seen, Stars]),
+    row(&["ratings"], &["hated_to"], Results, &[NothingHated]),
+    row(&["ratings"], &["neighbours"], Results, &[NoRecommendations]),
+    // Tools
+    row(&["compare"], &["json", "threshold", "bands", "rows"], Results, &[]),
+    row(&["tune"], &["threshold", "scheme", "num_perm", "bands", "rows"], Results, &[]),
+    row(&["tune"], &["sample", "documents", "bytes"], Results, &[]),
+    row(&["tune"], &["limit", "unit"], Results, &[NoSample]),
+    row(&["tune"], &["text_field"], Results, &[NoSample, NoTextField]),
+    row(&["tune"], &["tokens_field"], Results, &[NoSample, NotTokens]),
+    row(&["tune"], &["memory"], Results, &[NoPlan]),
+    row(&["tune"], &["temp_dir"], Memory, &[NoPlan]),
+    row(&["selftest"], &["backend"], Results, &[]),
+    row(&["selftest"], &["isa"], Results, &[Scalar, Gpu]),
+    row(&["selftest"], &["device", "lose_device_after"], Results, &[NoDevice]),
+    row(&["bench"], &["quick", "full", "parts", "schemes", "num_perm", "input"], Results, &[]),
+    row(&["bench"], &["backends", "isas", "device", "threads"], Results, &[NoThroughput]),
+    row(&["bench"], &["lengths"], Results, &[NoLengths]),
+    row(&["bench"], &["results"], Results, &[]),
+    row(&["bench"], &["quiet"], Messages, &[]),
+];
+
+/// The row of an option of a command.
+pub fn row_of(command: &str, option: &str) -> Option<&'static Row> {
+    TABLE
+        .iter()
+        .find(|row| row.commands.contains(&command) && row.options.contains(&option))
+}
+
+/// The options that a call gives, by name.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    command: String,
+    options: Vec<String>,
+}
+
+impl Given {
+    /// These options of a command.
+    pub fn new(command: &str, options: impl IntoIterator<Item = String>) -> Self {
+        Given {
+            command: command.to_owned(),
+            options: options.into_iter().collect(),
+        }
+    }
+
+    /// The options on the command line, in the order of the help.
+    pub(crate) fn of(matches: &ArgMatches) -> Self {
+        let Some((name, matches)) = matches.subcommand() else {
+            return Given::default();
+        };
+        let all = Cli::command();
+        let command = all.get_subcommands().find(|it| it.get_name() == name);
+        let options = command.into_iter().flat_map(clap::Command::get_arguments);
+        let is_given = |option: &&clap::Arg| {
+            matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine)
+        };
+        Given::new(name, options.filter(is_given).filter_map(parameter))
+    }
+
+    /// Refuses options that cannot act in one of these modes.
+    ///
+    /// # Errors
+    /// A usage error that names all options which the first such mode leaves idle.
+    pub fn check(&self, modes: &[Mode]) -> anyhow::Result<()> {
+        for mode in modes {
+            let is_idle = |option: &&String| {
+                row_of(&self.command, option).is_some_and(|row| row.idle_in.contains(mode))
+            };
+            let idle: Vec<_> = self.options.iter().filter(is_idle).collect();
+            if !idle.is_empty() {
+                return Err(Usage::error(&mode.refusal(&idle)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of an option as a parameter: `batch_mib` for `--batch-mib`.
+pub fn parameter(option: &clap::Arg) -> Option<String> {
+    option.get_long().map(|long| long.replace('-', "_"))
+}
+
+/// Names of options: `` `a`, `b` and `c` ``.
+fn quoted(options: &[&String]) -> String {
+    let quoted: Vec<_> = options.iter().map(|name| format!("`{name}`")).collect();
+    match &quoted[..] {
+        [others @ .., last] if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        all => all.concat(),
+    }
+}

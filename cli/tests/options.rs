@@ -1,0 +1,598 @@
+//! Each option, in each mode of its command, at a value that is not its default: it changes what its row of the table
+//! says, or it is refused.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::thread;
+
+use clap::CommandFactory;
+use serde_json::{Value, json};
+use simgpu_cli::options::{Effect, Row, TABLE, parameter, row_of};
+use support::{Place, files_in, gzip};
+
+/// A mode: a command line, to which options are added.
+const MODES: &[&str] = &[
+    "dedup docs -o out",
+    "dedup docs -o out --unit chars",
+    "dedup docs -o out --unit pieces --cluster connected",
+    "dedup docs -o out --unit stopwords",
+    "dedup docs -o out --unit tokens --candidates lsh",
+    "dedup docs -o out --unit tokens --candidates join",
+    "dedup docs -o out --unit tokens --weights-field w --candidates lsh",
+    "dedup docs -o out --weights rarity --candidates join",
+    "dedup docs -o out --verify none",
+    "dedup docs -o out --keep-by n --verify signature",
+    "dedup docs -o out --backend scalar",
+    "dedup docs -o out --backend simd --memory 1KB",
+    "dedup docs/a.jsonl docs/b.jsonl -o -",
+    "dedup texts -o out",
+    "dedup in.csv -o out",
+    "dedup zipped -o out",
+    "pairs docs -o p.csv",
+    "pairs docs -o p.jsonl.gz --unit bytes",
+    "pairs docs -o - --verify none",
+    "pairs docs -o p.csv --verify signature",
+    "pairs docs -o p.csv --unit tokens --candidates join",
+    "pairs docs -o p.csv --unit tokens --candidates auto",
+    "pairs docs -o p.csv --unit tokens --distance l1 --within 12",
+    "pairs docs -o p.csv --unit tokens --weights-field w --candidates join",
+    "pairs docs -o p.csv --weights rarity --candidates lsh",
+    "pairs docs -o p.csv --backend scalar",
+    "pairs texts -o p.csv",
+    "pairs in.csv -o p.csv",
+    "pairs --signatures s.parquet -o p.csv",
+    "pairs --signatures s.parquet -o -",
+    "sign docs -o s.npy",
+    "sign docs -o signed.parquet",
+    "sign docs -o s.npy --unit chars --backend scalar",
+    "sign docs -o s.npy --unit stopwords",
+    "sign docs -o s.npy --unit tokens",
+    "sign docs -o s.npy --unit tokens --weights-field w",
+    "sign texts -o s.npy",
+    "sign in.csv -o s.npy",
+    "compare one.txt two.txt",
+    "compare one.txt two.txt --unit chars --backend scalar",
+    "compare one.txt two.txt --unit stopwords --backend simd",
+    "tune",
+    "tune --sample docs",
+    "tune --sample docs --unit tokens",
+    "link one.csv two.csv --fields name,city -o out",
+    "link one.csv --fields name,city -o out",
+    "ratings ratings.csv -o r.csv",
+    "ratings ratings.csv -o r.csv --by user",
+    "ratings ratings.csv -o r.jsonl.gz --as seen",
+    "ratings ratings.csv -o r.csv --as liked-hated --names names.csv",
+    "ratings ratings.csv -o r.csv --as stars",
+    "ratings ratings.csv -o - --recommend all",
+    "ratings ratings.csv -o r.csv --recommend all --as seen",
+    "ratings ratings.csv -o r.csv --recommend all --as stars --by user",
+    "ratings ratings.csv -o r.csv --hold-out last",
+    "ratings ratings.csv -o r.csv --hold-out last --as seen",
+    "selftest --backend scalar",
+    "selftest --backend simd",
+];
+
+/// Commands whose options no mode runs: `bench` measures for seconds, and the others have no options.
+const WITHOUT_MODES: [&str; 4] = ["bench", "devices", "completions", "man"];
+
+/// Options that no mode runs: those that the modes themselves give, those that need a GPU, and those of a plan, whose
+/// times differ in every run.
+const NEVER_RUN: [&str; 7] = [
+    "output",
+    "signatures",
+    "fields",
+    "device",
+    "lose_device_after",
+    "tune memory",
+    "tune temp_dir",
+];
+
+/// The option at a value that is not its default, with the options that it needs.
+fn at_another_value(command: &str, option: &str) -> Option<&'static str> {
+    Some(match (command, option) {
+        (_, "format") => "--format tsv",
+        (_, "delimiter") => "--delimiter ;",
+        ("tune", "limit") => "--limit 60",
+        (_, "limit") => "--limit 100",
+        (_, "hidden") => "--hidden",
+        (_, "include") => "--include *a*",
+        (_, "exclude") => "--exclude *a*",
+        (_, "text_field") => "--text-field body",
+        (_, "tokens_field") => "--tokens-field toks",
+        (_, "weights_field") => "--weights-field w",
+        (_, "weights") => "--weights rarity",
+        (_, "weight_scale") => "--weight-scale 2",
+        (_, "id_field") => "--id-field key",
+        (_, "unique_ids") => "--unique-ids",
+        (_, "on_bad_record") => "--on-bad-record skip",
+        (_, "unit") => "--unit bytes",
+        (_, "size") => "--size 3",
+        (_, "count") => "--count",
+        (_, "stop_words") => "--stop-words stop.txt",
+        (_, "lowercase") => "--lowercase",
+        (_, "strip_punctuation") => "--strip-punctuation",
+        (_, "keep_whitespace") => "--keep-whitespace",
+        ("tune", "scheme") => "--scheme datatrove",
+        (_, "scheme") => "--scheme fast",
+        (_, "hash") => "--hash xxh3-32",
+        (_, "num_perm") => "--num-perm 64",
+        (_, "seed") => "--seed 7",
+        (_, "backend") => "--backend scalar",
+        (_, "device") => "--device 0",
+        (_, "lose_device_after") => "--lose-device-after 1",
+        (_, "isa") => "--isa portable",
+        (_, "threshold") => "--threshold 0.6",
+        (_, "bands" | "rows") => "--bands 7 --rows 5",
+        (_, "verify") => "--verify none",
+        (_, "candidates") => "--candidates join",
+        (_, "join_mib") => "--join-mib 1",
+        (_, "signatures") => "--signatures s.parquet",
+        (_, "identical") => "--identical star",
+        (_, "max_pairs") => "--max-pairs 3",
+        (_, "distance" | "within") => "--distance hamming --within 3",
+        (_, "cluster") => "--cluster connected",
+        (_, "keep") => "--keep longest",
+        (_, "keep_by") => "--keep-by n",
+        (_, "prefer_source") => "--prefer-source *b*",
+        (_, "max_bucket") => "--max-bucket 1",
+        (_, "removed_format") => "--removed-format parquet",
+        (_, "compression_level") => "--compression-level 1",
+        (_, "batch_mib") => "--batch-mib 1",
+        (_, "memory") => "--memory 1KB",
+        (_, "temp_dir") => "--temp-dir temporary",
+        (_, "hold_mib") => "--hold-mib 0",
+        (_, "restart") => "--restart",
+        (_, "threads") => "--threads 1",
+        (_, "quiet") => "--quiet",
+        (_, "output") => "--output other",
+        (_, "overwrite") => "--overwrite",
+        (_, "dry_run") => "--dry-run",
+        (_, "report") => "--report json",
+        (_, "json") => "--json",
+        (_, "sample") => "--sample docs",
+        (_, "documents") => "--documents 1000",
+        (_, "bytes") => "--bytes 100KB --documents 1000",
+        (_, "fields") => "--fields name",
+        (_, "equivalents") => "--equivalents equal.txt",
+        (_, "score") => "--score textbook",
+        (_, "match") => "--match many-to-many",
+        (_, "share") => "--share 0.2",
+        (_, "user_field") => "--user-field user2",
+        (_, "item_field") => "--item-field item2",
+        (_, "rating_field") => "--rating-field rating2",
+        (_, "time_field") => "--time-field time2",
+        (_, "names") => "--names names.csv",
+        (_, "name_id_field") => "--name-id-field id2",
+        (_, "name_field") => "--name-field name2",
+        (_, "by") => "--by user",
+        (_, "as") => "--as liked-hated",
+        (_, "liked_from") => "--liked-from 2",
+        (_, "hated_to") => "--hated-to 1.5",
+        (_, "top") => "--top 2",
+        (_, "min_support") => "--min-support 9",
+        (_, "recommend") => "--recommend 3",
+        (_, "hold_out") => "--hold-out last",
+        (_, "neighbours") => "--neighbours 2",
+        _ => return None,
+    })
+}
+
+/// A random number below `end`, the same in every run.
+fn random(state: &mut u64, end: usize) -> usize {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from(*state >> 33).unwrap() % end
+}
+
+/// Documents in families, whose members differ in words, case, punctuation, white space and repeats.
+fn documents() -> Vec<Value> {
+    const SMALL: [&str; 4] = ["the", "of", "and", "to"];
+    let mut state = 1;
+    let mut documents = Vec::new();
+    for family in 0..20 {
+        let mut word = |state: &mut u64| match random(state, 4) {
+            0 => SMALL[random(state, 4)].to_owned(),
+            _ => format!("wor'd{}", random(state, 300)),
+        };
+        let base: Vec<String> = (0..36).map(|_| word(&mut state)).collect();
+        for member in 0..7 {
+            let mut tokens = base.clone();
+            let is_copy = member < 2 && family % 3 == 0;
+            for _ in 0..if is_copy { 0 } else { random(&mut state, 5) } {
+                let at = random(&mut state, tokens.len());
+                tokens[at] = word(&mut state);
+            }
+            if member == 2 {
+                tokens.extend_from_within(0..12);
+                tokens.extend_from_within(0..12);
+            }
+            let mut text = tokens.join(" ");
+            text = match member {
+                3 => text.replace("wor'd", "Wor'd"),
+                4 => text.replace('\'', ""),
+                5 => text.replace(' ', ", ").replacen(", ", "   ", 12),
+                6 => text.replacen(' ', "\n\n ", 30),
+                _ => text,
+            };
+            let weights: Vec<f64> = tokens
+                .iter()
+                .map(|token| 0.13 + 0.37 * (token.len() % 5) as f64)
+                .collect();
+            let id = documents.len();
+            documents.push(json!({
+                "id": id,
+                "key": format!("k{id}"),
+                "text": text,
+                "body": tokens[..20].join(" "),
+                "tokens": tokens,
+                "toks": tokens[..18],
+                "w": weights,
+                "n": (id * 37 + family) % 101,
+            }));
+        }
+    }
+    documents
+}
+
+fn lines(documents: &[Value]) -> String {
+    documents
+        .iter()
+        .map(|document| format!("{document}\n"))
+        .collect()
+}
+
+/// A place with the inputs of all modes.
+fn place() -> Place {
+    let place = Place::new();
+    let documents = documents();
+    // Members of a family are in both files.
+    let (mut a, mut b): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+    for (i, document) in documents.iter().enumerate() {
+        if i % 2 == 0 { &mut a } else { &mut b }.push(document.clone());
+    }
+    for (name, part) in [("a", &a), ("b", &b)] {
+        place.write(&format!("docs/{name}.jsonl"), lines(part));
+        place.write(
+            &format!("zipped/{name}.jsonl.gz"),
+            gzip(lines(part).as_bytes()),
+        );
+    }
+    place.write("docs/.c.jsonl", lines(&documents[..9]));
+    place.write("zipped/.c.jsonl", lines(&documents[..9]));
+    let mut csv = "id,key,text,body,n\n".to_owned();
+    for (i, document) in documents.iter().enumerate() {
+        let text = document["text"].as_str().unwrap();
+        let name = ["a", "b"][i % 2];
+        place.write(&format!("texts/{name}{i}.txt"), text);
+        let (key, body, n) = (&document["key"], &document["body"], &document["n"]);
+        writeln!(csv, "{i},{key},\"{text}\",{body},{n}").unwrap();
+    }
+    place.write("texts/.c.txt", documents[0]["text"].as_str().unwrap());
+    place.write("in.csv", csv);
+    place.write("stop.txt", "of and wor'd7 wor'd9");
+    place.write("temporary/.keep", "");
+    let text = |i: usize| documents[i]["text"].as_str().unwrap();
+    place.write("one.txt", format!("{} {}", text(0), text(2)));
+    place.write("two.txt", format!("{} {} {}", text(3), text(5), text(6)));
+    place.run("sign docs -o s.parquet --quiet").succeeded();
+    write_records(&place);
+    write_ratings(&place);
+    place
+}
+
+/// Two files of records to link.
+fn write_records(place: &Place) {
+    let mut state = 5;
+    let (mut one, mut two) = (
+        "id,key,name,city\n".to_owned(),
+        "id,key,name,city\n".to_owned(),
+    );
+    for i in 0..150 {
+        let mut part = || {
+            format!(
+                "{}{}",
+                ["ba", "ke", "mo", "ri"][random(&mut state, 4)],
+                random(&mut state, 90)
+            )
+        };
+        let (first, last, city) = (part(), part(), part());
+        let first = if i % 9 == 0 { "Bill".to_owned() } else { first };
+        writeln!(one, "{i},k{i},{first} {last}{i},{city}").unwrap();
+        let first = if i % 9 == 0 {
+            "William".to_owned()
+        } else {
+            first
+        };
+        writeln!(two, "{i},k{i},{first} {last}{i}x,{city}").unwrap();
+        if i % 10 == 0 {
+            writeln!(two, "{i},l{i},{first} {last}{i},{city} y").unwrap();
+            writeln!(one, "{i},l{i},{first} {last}{i},{city} z").unwrap();
+        }
+    }
+    place.write("one.csv", one);
+    place.write("two.csv", two);
+    place.write("equal.txt", "William, Bill\n");
+}
+
+/// Ratings, some of them repeated, and the names of the items.
+fn write_ratings(place: &Place) {
+    let mut state = 3;
+    let mut ratings = "user,user2,item,item2,rating,rating2,timestamp,time2\n".to_owned();
+    for user in 0..40 {
+        for rated in 0..60 {
+            let item = (user % 4 * 6 + random(&mut state, 36)) % 60;
+            let stars = 1 + random(&mut state, 3) + random(&mut state, 3);
+            let (other, time) = (1 + random(&mut state, 5), user * 100 + rated);
+            let (user2, item2) = ((user + rated) % 30, (item * 7) % 55);
+            writeln!(
+                ratings,
+                "{user},{user2},{item},{item2},{stars},{other},{time},{}",
+                5000 - time
+            )
+            .unwrap();
+        }
+    }
+    place.write("ratings.csv", ratings);
+    let mut names = "id,id2,name,name2\n".to_owned();
+    for item in 0..60 {
+        writeln!(names, "{item},{},Film {item},Movie {item}", 59 - item).unwrap();
+    }
+    place.write("names.csv", names);
+}
+
+/// What a run left behind.
+struct Outcome {
+    code: Option<i32>,
+    files: BTreeMap<String, Vec<u8>>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Outcome {
+    /// Runs a command line, and removes what it wrote.
+    fn of(place: &Place, command: &str) -> Self {
+        let run = place.run(command);
+        let mut files = BTreeMap::new();
+        for name in ["out", "other"] {
+            if place.path(name).is_dir() {
+                files.extend(files_in(&place.path(name)));
+                std::fs::remove_dir_all(place.path(name)).unwrap();
+            }
+        }
+        for entry in std::fs::read_dir(place.path(".")).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            if ["p.", "r.", "s.npy", "signed.", "other"]
+                .iter()
+                .any(|start| name.starts_with(start))
+            {
+                files.insert(name, std::fs::read(entry.path()).unwrap());
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        files.remove("run.json");
+        files.remove("report.html");
+        for (name, bytes) in &mut files {
+            if name.ends_with(".json") {
+                *bytes = without_parameters(bytes);
+            }
+        }
+        Outcome {
+            code: run.code,
+            files,
+            stdout: run.stdout,
+            stderr: run.stderr,
+        }
+    }
+
+    fn has_equal_results(&self, other: &Outcome) -> bool {
+        (self.code, &self.files, &self.stdout) == (other.code, &other.files, &other.stdout)
+    }
+
+    /// What is wrong, if the option did not change what its row says. `before` is the run without it.
+    fn objection(&self, row: &Row, before: &Outcome) -> Option<&'static str> {
+        if self.code == Some(2) {
+            let error = self.stderr.lines().next().unwrap_or_default();
+            return (!error.contains("--")).then_some("is refused without the name of an option");
+        }
+        let is_equal = self.has_equal_results(before);
+        match row.effect {
+            Effect::Results if is_equal => Some("changes no result"),
+            Effect::Speed | Effect::Memory if !is_equal => Some("changes a result"),
+            Effect::Checks if !is_equal && self.code != Some(1) => Some("changes a result"),
+            Effect::Messages if self.files != before.files => Some("changes a result"),
+            Effect::Messages if is_equal && self.stderr == before.stderr => {
+                Some("changes no message")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A report without the options that it repeats.
+fn without_parameters(report: &[u8]) -> Vec<u8> {
+    let mut report: Value = serde_json::from_slice(report).unwrap();
+    if let Some(report) = report.as_object_mut() {
+        report.remove("parameters");
+    }
+    report.to_string().into_bytes()
+}
+
+/// The options of a command, without those of help.
+fn options_of(command: &clap::Command) -> Vec<String> {
+    let options = command.get_arguments().filter_map(parameter);
+    options
+        .filter(|option| option != "help" && option != "version")
+        .collect()
+}
+
+#[test]
+fn every_option_has_one_row() {
+    let all = simgpu_cli::Cli::command();
+    let mut known = BTreeSet::new();
+    for command in all.get_subcommands() {
+        let name = command.get_name();
+        for option in options_of(command) {
+            let rows = TABLE
+                .iter()
+                .filter(|row| row.commands.contains(&name) && row.options.contains(&&*option));
+            assert_eq!(
+                rows.count(),
+                1,
+                "rows of {option} of {name} in options::TABLE"
+            );
+            known.insert((name.to_owned(), option));
+        }
+    }
+    for row in TABLE {
+        for (command, option) in row
+            .commands
+            .iter()
+            .flat_map(|command| row.options.iter().map(move |option| (*command, *option)))
+        {
+            // A build without a GPU lacks some.
+            let is_of_gpu = ["device", "lose_device_after"].contains(&option);
+            let is_known = known.contains(&(command.to_owned(), option.to_owned()));
+            assert!(is_known || is_of_gpu, "{command} has no {option}");
+        }
+    }
+}
+
+#[test]
+fn every_option_acts_or_is_refused() {
+    let all = simgpu_cli::Cli::command();
+    let modes = Mutex::new(MODES.iter());
+    let acted = Mutex::new(BTreeSet::new());
+    let objections = Mutex::new(Vec::new());
+    let work = || {
+        let place = place();
+        while let Some(mode) = { modes.lock().unwrap().next() } {
+            let name = mode.split(' ').next().unwrap();
+            let command = all
+                .get_subcommands()
+                .find(|it| it.get_name() == name)
+                .unwrap();
+            let before = Outcome::of(&place, mode);
+            if before.code != Some(0) {
+                let objection = format!("{mode}: {}", before.stderr);
+                objections.lock().unwrap().push(objection);
+                continue;
+            }
+            for option in options_of(command) {
+                let flag = format!("--{}", option.replace('_', "-"));
+                let added = at_another_value(name, &option);
+                let added = added.unwrap_or_else(|| panic!("give a value of {flag} of {name}"));
+                let is_in_mode = |part: &str| part.starts_with("--") && mode.contains(part);
+                if option == "output" || added.split(' ').any(is_in_mode) {
+                    continue;
+                }
+                let row = row_of(name, &option).unwrap();
+                let run = Outcome::of(&place, &format!("{mode} {added}"));
+                if let Some(objection) = run.objection(row, &before) {
+                    let error = run.stderr.lines().next().unwrap_or_default();
+                    let objection = format!("{mode} {added}: {objection}; {:?} {error}", run.code);
+                    objections.lock().unwrap().push(objection);
+                }
+                if run.code != Some(2) {
+                    acted.lock().unwrap().insert((name, option));
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism()
+            .map_or(2, usize::from)
+            .min(8)
+        {
+            scope.spawn(work);
+        }
+    });
+    let objections = objections.into_inner().unwrap();
+    assert!(objections.is_empty(), "{}", objections.join("\n"));
+    let acted = acted.into_inner().unwrap();
+    for command in all.get_subcommands() {
+        let name = command.get_name();
+        for option in options_of(command) {
+            let is_never_run = NEVER_RUN.contains(&&*option)
+                || NEVER_RUN.contains(&&*format!("{name} {option}"))
+                || (name, &*option) == ("selftest", "backend")
+                || (name, &*option) == ("sign", "weights");
+            let is_exempt = WITHOUT_MODES.contains(&name) || is_never_run;
+            assert!(
+                is_exempt || acted.contains(&(name, option.clone())),
+                "no mode of {name} accepts {option}"
+            );
+        }
+    }
+}
+
+#[test]
+fn machines_and_measurements_refuse_idle_options() {
+    let place = place();
+    for (command, option) in [
+        ("dedup docs -o out --backend gpu", "--isa portable"),
+        ("sign docs -o s.npy --backend gpu", "--isa portable"),
+        ("compare one.txt two.txt --backend gpu", "--isa portable"),
+        ("selftest --backend gpu", "--isa portable"),
+        ("dedup docs --dry-run --verify none", "--hold-mib 1"),
+        ("tune --sample docs", "--memory 1GB"),
+        ("tune --sample docs", "--temp-dir temporary"),
+        ("bench --parts error --results out", "--threads 1"),
+        ("bench --parts lsh --results out", "--lengths 30"),
+    ] {
+        let flag = option.split(' ').next().unwrap();
+        place
+            .run(&format!("{command} {option}"))
+            .refused(2, &[flag, "--help"]);
+    }
+    assert!(!place.holds("out"));
+}
+
+#[test]
+fn idle_options_are_all_named_with_a_remedy() {
+    let place = place();
+    for (command, says) in [
+        (
+            "pairs --signatures s.parquet -o - --hold-mib 1 --hidden --delimiter ; --join-mib 1",
+            "--signatures are read in place of documents; omit --delimiter, --hidden, --join-mib and --hold-mib",
+        ),
+        (
+            "dedup docs -o out --unit tokens --candidates join --max-bucket 9",
+            "an exact join compares no buckets; omit --max-bucket, or pass --candidates lsh",
+        ),
+        (
+            "dedup docs -o out --join-mib 5",
+            "this search has neither; omit --join-mib, or pass --candidates join",
+        ),
+        (
+            "dedup docs/a.jsonl docs/b.jsonl -o out --exclude *b*",
+            "omit --exclude, or give a folder, or a glob in quotes",
+        ),
+        (
+            "ratings ratings.csv -o - --as seen --liked-from 3 --rating-field rating2",
+            "--as seen takes everything rated, whatever its stars; omit --rating-field and --liked-from",
+        ),
+        (
+            "ratings ratings.csv -o - --by user --names names.csv",
+            "only items have names; omit --names, or pass --by item",
+        ),
+        (
+            "dedup docs/a.jsonl -o out --prefer-source *b*",
+            "there is one file of documents; omit --prefer-source, or give several",
+        ),
+        (
+            "sign docs -o s.npy --id-field key",
+            "kept records on stdout and .npy files hold no ids; omit --id-field",
+        ),
+    ] {
+        place.run(command).refused(2, &[says]);
+    }
+    // `--liked-from` may go below the default of an option that is idle.
+    place
+        .run("ratings ratings.csv -o - --liked-from 2")
+        .succeeded();
+}
