@@ -206,6 +206,17 @@ def test_a_report_reads_as_mapping_attributes_and_summary(corpus, tmp_path):
         assert same == report and repr(same) == repr(report)
 
 
+def test_quotes_of_tsv_are_named(tmp_path):
+    path = tmp_path / "in.tsv"
+    path.write_text('id\ttext\n1\t"one\ntwo"\n2\t"one\ntwo"\n3\tthree\n')
+    with pytest.raises(simgpu.InputError, match="name the quote with quote"):
+        simgpu.dedup_files(path, tmp_path / "out")
+    report = simgpu.dedup_files(path, tmp_path / "out", quote='"')
+    assert report.counts["kept"] == 2
+    report = simgpu.sign_files(path, tmp_path / "s.npy", quote='"')
+    assert report.counts["documents"] == 3
+
+
 def test_dry_run_writes_nothing(corpus, tmp_path):
     report = simgpu.dedup_files(corpus, dry_run=True)
     assert report.counts["removed"] > 0
@@ -264,6 +275,8 @@ REFUSED = [
     ({"num_perm": 1 << 70}, ValueError, "num_perm is 1180591620717411303424; give"),
     ({"delimiter": "ab"}, ValueError, 'delimiter is "ab"; give one character of ASCII'),
     ({"delimiter": ";"}, ValueError, "delimiter"),
+    ({"quote": "ab"}, ValueError, 'quote is "ab"; give one character of ASCII, or none'),
+    ({"quote": "'"}, ValueError, "quote is \"'\\''\"; give it with CSV or TSV inputs only"),
     ({"scheme": "md5"}, ValueError, 'unknown scheme "md5"; choose one of affine32'),
     ({"scheme": 3}, TypeError, "give a Scheme or its name"),
     ({"text_field": 3}, TypeError, "text_field is 3; give a str, or several"),

@@ -185,6 +185,14 @@ def form(column):
     )
 
 
+def decoded(rows):
+    """The table without dictionaries, whose values are in the order in which they occur first."""
+    for i, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type):
+            rows = rows.set_column(i, field.with_type(field.type.value_type), rows[i].cast(field.type.value_type))
+    return rows
+
+
 def test_form_of_parquet_survives(files):
     before, after = (pq.ParquetFile(path).metadata for path in files)
     assert after.format_version == before.format_version
@@ -197,15 +205,17 @@ def test_form_of_parquet_survives(files):
         end = start + before.row_group(group).num_rows
         sizes.append(sum(start <= row < end for row in KEPT))
         start = end
-    assert [after.row_group(group).num_rows for group in range(after.num_row_groups)] == sizes
-    for group in range(before.num_row_groups):
-        columns = [[form(m.row_group(group).column(i)) for i in range(m.num_columns)] for m in (before, after)]
+    found = [after.row_group(group) for group in range(after.num_row_groups)]
+    assert [group.num_rows for group in found] == [size for size in sizes if size]
+    groups = [before.row_group(group) for group, size in enumerate(sizes) if size]
+    for old, new in zip(groups, found, strict=True):
+        columns = [[form(group.column(i)) for i in range(group.num_columns)] for group in (old, new)]
         assert columns[1] == columns[0]
-        assert after.row_group(group).sorting_columns == before.row_group(group).sorting_columns
+        assert new.sorting_columns == old.sorting_columns
 
 
 def test_rows_of_parquet_survive(files):
-    before, after = (pq.read_table(path) for path in files)
+    before, after = (decoded(pq.read_table(path)) for path in files)
     assert after.equals(before.take(KEPT), check_metadata=True)
 
 
@@ -216,14 +226,17 @@ def test_frames_of_pandas_survive(files):
     if isinstance(before.index, pd.RangeIndex):
         # Its metadata state a range, which the kept rows are not.
         expected = expected.reset_index(drop=True)
-    pd.testing.assert_frame_equal(after, expected)
+    pd.testing.assert_frame_equal(after, expected, check_categorical=False)
+    for name in expected.columns[expected.dtypes == "category"]:
+        assert set(after[name].cat.categories) == set(expected[name].cat.categories)
+        assert list(after[name]) == list(expected[name])
     assert after.attrs == before.attrs
 
 
 def test_features_of_datasets_survive(files, tmp_path):
     datasets = pytest.importorskip("datasets")
-    if files[0].parent.joinpath("skip").exists():
-        pytest.skip()
+    if b"arrow.uuid" in files[0].read_bytes() or pa.uuid() in pq.read_schema(files[0]).types:
+        pytest.skip("datasets read no UUIDs")
     before, after = (
         datasets.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache")) for path in files
     )

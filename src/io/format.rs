@@ -82,10 +82,7 @@ const HDF: Unread = (
     "an HDF5 file",
     "convert it in Python: pandas.read_hdf(\"in.h5\").to_parquet(\"in.parquet\")",
 );
-const NUMPY: Unread = (
-    "a file of numpy",
-    "write its texts as JSON Lines, or its signatures with `sign`",
-);
+const NUMPY: Unread = ("a file of numpy", "write its texts as JSON Lines");
 
 /// Endings that no format has, and what they stand for.
 const UNREAD: [(&[&str], Unread); 22] = [
@@ -349,14 +346,16 @@ pub(super) fn is_marker(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("_committed_") || name.starts_with("_started_")
 }
 
-/// Whether a file in a folder is one that the Hugging Face `datasets` write beside their tables, in `save_to_disk`.
+/// Whether a file in a folder is one that the Hugging Face `datasets` write beside their tables, in `save_to_disk`: a
+/// description, or what they computed from the tables.
 pub(super) fn is_note_of_dataset(path: &Path) -> bool {
     const OF_TABLES: [&str; 2] = ["dataset_info.json", "state.json"];
     let Some(name) = path.file_name().and_then(OsStr::to_str) else {
         return false;
     };
+    let is_cache = name.starts_with("cache-") && name.ends_with(".arrow");
     name == "dataset_dict.json"
-        || OF_TABLES.contains(&name)
+        || (is_cache || OF_TABLES.contains(&name))
             && OF_TABLES
                 .iter()
                 .all(|note| path.with_file_name(note).is_file())

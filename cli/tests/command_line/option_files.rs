@@ -87,10 +87,19 @@ fn names_of_items_are_read_in_all_forms() {
 }
 
 #[test]
-fn texts_are_read_in_all_forms() {
+fn a_byte_order_mark_is_no_text() {
     let place = Place::new();
     place.write("b.txt", "one two three\nfour five six\n");
-    let compare = "compare a.txt b.txt --unit words --size 2 --json";
-    let text = "one two three\nfour five seven\n";
-    accepts_all_forms(&place, "a.txt", text, compare, None);
+    for options in ["--unit words --size 2", "--unit bytes --keep-whitespace"] {
+        let compared = ["", "\u{FEFF}"].map(|mark| {
+            place.write("a.txt", format!("{mark}one two three\nfour five seven\n"));
+            let run = place.run(&format!("compare a.txt b.txt {options} --json"));
+            run.succeeded().stdout
+        });
+        assert!(compared[0] == compared[1], "{options}");
+        place.write("docs/a.txt", "one two");
+        place.write("docs/b.txt", "\u{FEFF}one two");
+        let results = place.dedup(&format!("docs {options}"));
+        assert_eq!(results.count("removed"), 1, "{options}");
+    }
 }
