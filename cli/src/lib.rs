@@ -19,21 +19,25 @@ mod streams;
 
 mod terminal;
 
+mod threads;
+
 use std::ffi::OsString;
 use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
+use arguments::cores;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
     bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
-    start_threads, tune,
+    tune,
 };
 use parameters::with_flags;
 pub use terminal::Lines;
 use terminal::print_error;
+use threads::{on_threads, start_threads};
 
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
@@ -165,23 +169,21 @@ fn print_parsing(error: &clap::Error) -> u8 {
 /// # Errors
 /// A usage error, or any failure of the command.
 pub fn run(cli: Cli, command: &[String]) -> anyhow::Result<()> {
-    if let Command::Bench(_) | Command::Tune(_) | Command::Compare(_) | Command::Selftest(_) =
-        cli.command
-    {
-        start_threads()?;
-    }
     match cli.command {
         Command::Dedup(arguments) => dedup::run(&arguments, command),
         Command::Pairs(arguments) => pairs::run(&arguments, command),
         Command::Sign(arguments) => sign::run(&arguments, command),
         Command::Ratings(arguments) => ratings::run(&arguments, command),
         Command::Link(arguments) => link::run(&arguments, command),
-        Command::Bench(arguments) => bench_command::run(&arguments, command),
-        Command::Tune(arguments) => tune::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Bench(arguments) => {
+            start_threads(cores())?;
+            bench_command::run(&arguments, command)
+        }
+        Command::Tune(arguments) => on_threads(cores(), || tune::run(&arguments))?,
+        Command::Compare(arguments) => on_threads(cores(), || compare::run(&arguments))?,
         #[cfg(feature = "gpu")]
         Command::Devices(arguments) => devices::run(&arguments),
-        Command::Selftest(arguments) => selftest::run(&arguments),
+        Command::Selftest(arguments) => on_threads(cores(), || selftest::run(&arguments))?,
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }
