@@ -21,22 +21,26 @@ mod streams;
 
 mod terminal;
 
+mod threads;
+
 use std::ffi::OsString;
 use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use arguments::cores;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
     bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
-    start_threads, tune,
+    tune,
 };
 use options::Given;
 use parameters::with_flags;
 pub use terminal::Lines;
 use terminal::print_error;
+use threads::{on_threads, start_threads};
 
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
@@ -169,24 +173,21 @@ fn print_parsing(error: &clap::Error) -> u8 {
 /// A usage error, or any failure of the command.
 pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
     let given = &Given::of(matches);
-    let cli = Cli::from_arg_matches(matches)?;
-    if let Command::Bench(_) | Command::Tune(_) | Command::Compare(_) | Command::Selftest(_) =
-        cli.command
-    {
-        start_threads()?;
-    }
-    match cli.command {
+    match Cli::from_arg_matches(matches)?.command {
         Command::Dedup(arguments) => dedup::run(&arguments, given, command),
         Command::Pairs(arguments) => pairs::run(&arguments, given, command),
         Command::Sign(arguments) => sign::run(&arguments, given, command),
         Command::Ratings(arguments) => ratings::run(&arguments, given, command),
         Command::Link(arguments) => link::run(&arguments, given, command),
-        Command::Bench(arguments) => bench_command::run(&arguments, given, command),
-        Command::Tune(arguments) => tune::run(&arguments, given),
-        Command::Compare(arguments) => compare::run(&arguments, given),
+        Command::Bench(arguments) => {
+            start_threads(cores())?;
+            bench_command::run(&arguments, given, command)
+        }
+        Command::Tune(arguments) => on_threads(cores(), || tune::run(&arguments, given))?,
+        Command::Compare(arguments) => on_threads(cores(), || compare::run(&arguments, given))?,
         #[cfg(feature = "gpu")]
         Command::Devices(arguments) => devices::run(&arguments),
-        Command::Selftest(arguments) => selftest::run(&arguments, given),
+        Command::Selftest(arguments) => on_threads(cores(), || selftest::run(&arguments, given))?,
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Man(arguments) => man::run(&arguments),
     }

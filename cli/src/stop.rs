@@ -9,7 +9,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-use crate::commands::no_threads;
+use crate::threads::no_threads;
 
 /// How long a run has to stop before a second signal ends the process. A terminal and the program that started the run
 /// may both send it a signal, so that two follow each other at once.

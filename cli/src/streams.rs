@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use simgpu::io::{Inputs, read_text};
 
-use crate::commands::no_threads;
+use crate::threads::no_threads;
 
 /// Bytes per read.
 const BLOCK: usize = 1 << 18;

@@ -238,8 +238,8 @@ def test_other_texts_are_no_run_to_resume(session, tmp_path):
 
 @pytest.mark.parametrize("key", ["number", "name"])
 def test_fields_of_structs_are_named_by_dots(session, tmp_path, key):
-    texts = many(300)
-    ids = list(range(300)) if key == "number" else [f"{row:03}" for row in range(300)]
+    texts = many(400)
+    ids = list(range(400)) if key == "number" else [f"{row:03}" for row in range(400)]
     expected, rows = in_memory(texts, ids)
     nested = frame(session, texts, ids).selectExpr(
         "struct(struct(doc as id) as meta, body as text) as doc", "1 as other"

@@ -648,6 +648,10 @@ impl<'e> Signing<'e> {
                 shingler.shingle_with_digests(&documents, scratch, made)
             }
         });
+        if bytes > GIANT {
+            // As large as the text.
+            *scratch = Scratch::default();
+        }
         timed_without_nested(&spent.sign_ns, || {
             let has_shingles = |i| !made.sets().range(i).is_empty();
             let shingled = self.choose(&wanted, &documents, digests, has_shingles);

@@ -92,6 +92,7 @@ fn corpus() -> Place {
     let bad = b"{}\n".to_vec();
     place.write("docs/a.jsonl", [lines_of(records), bad].concat());
     place.write("docs/b.jsonl", "");
+    place.write("docs/README.md", "what the files hold");
     place
 }
 
@@ -153,6 +154,9 @@ fn every_field_of_a_deduplication_is_documented() {
     check_report(&page, &report, &expected);
     let missing = keys(&report["missing_ids"]);
     assert_eq!(missing, page.inner(REPORT, "missing_ids"));
+    let not_read = page.inner(REPORT, "not_read");
+    assert!(keys(&report["not_read"]).is_subset(&not_read));
+    assert_eq!(report["not_read"]["descriptions"]["count"], 1);
     let largest = keys_of_all(report["largest_clusters"].as_array().unwrap());
     assert_eq!(largest, page.inner(REPORT, "largest_clusters"));
 
@@ -287,7 +291,8 @@ fn every_field_of_ratings_is_documented() {
         for name in ["n.jsonl", "n.csv", "n.parquet"] {
             let options =
                 format!("{options} --min-support 1 --names names.csv --on-bad-record skip -q");
-            let command = format!("ratings r.csv -o {name} --overwrite {options}");
+            // Given twice, which the report says.
+            let command = format!("ratings r.csv ./r.csv -o {name} --overwrite {options}");
             place.run(&command).succeeded();
         }
         let fields = page.fields(HEADING, label);

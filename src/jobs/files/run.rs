@@ -133,7 +133,9 @@ impl<'a> Run<'a> {
     /// to disk and goes on there. An exact join has a bound of its own
     /// ([`Search::join_bytes`](crate::jobs::Search::join_bytes)). Does not affect the result.
     ///
-    /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document.
+    /// Beside this, a run holds about 100 MiB for reading and writing, and on disk 5 bytes per document. A document is in
+    /// memory as a whole while it is signed: one of more than 4 MiB takes 4 times its length, which counts here, and while
+    /// it is read, few others are.
     pub fn memory(self, bytes: u64) -> Self {
         Run {
             memory: Some(bytes),

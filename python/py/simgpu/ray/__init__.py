@@ -1,7 +1,7 @@
 """Deduplication and signing on Ray Data, on CPUs or GPUs.
 
-simgpu must be installed on all machines of the cluster. The stages are those of the command, and so are the results: the
-same documents are kept, with the same counts. ``simgpu.spark`` takes more documents, and goes on where it was stopped;
+simgpu must be installed on all machines of the cluster. The stages are those of the command, and so are the results where
+ids ascend in the order of the files: the same documents are kept, with the same counts. ``simgpu.spark`` takes more documents, and goes on where it was stopped;
 ``docs/distributed.md`` says when to use which.
 """
 

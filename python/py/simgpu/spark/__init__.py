@@ -17,7 +17,17 @@ from .. import __version__, _divided
 from .._divided import raised
 from ..errors import ParameterError
 from ._checkpoints import Checkpoints
-from ._stages import Columns, Layout, Stages, checked_columns, checked_key, column, kind_of, mapped
+from ._stages import (
+    Columns,
+    Layout,
+    Stages,
+    checked_columns,
+    checked_key,
+    column,
+    kind_of,
+    mapped,
+    total_of,
+)
 
 if TYPE_CHECKING:
     from .._simgpu import Scheme, Shingling
@@ -287,7 +297,7 @@ def _stages(
     parameters = plan.search().parameters
     with raised():
         documents, keys = df.agg(
-            F.count(F.lit(1)), F.sum(F.xxhash64(column(df, columns.key)).cast("decimal(38,0)"))
+            F.count(F.lit(1)), total_of(F.xxhash64(column(df, columns.key)))
         ).collect()[0]
     partitions = arguments["partitions"] or _partitions(df.sparkSession, documents)
     layout = Layout(partitions, arguments["bands_per_pass"], arguments["links_in_one_task"])

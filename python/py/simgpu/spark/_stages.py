@@ -133,15 +133,12 @@ class Stages:
         )
 
     def has_changed_since_signed(self) -> bool:
-        """Whether the input has other texts or keys than when it was signed, if it was. Records in another order are the
-        same."""
+        """Whether the input has other keys or texts than when it was signed, if it was."""
         if not self._checkpoints.holds("signed"):
             return False
-        # The sum of hashes of 64 bits.
-        total = lambda hashes: F.sum(hashes.cast("decimal(38,0)"))  # noqa: E731
         with raised():
-            now = self._df.agg(total(self._hash)).collect()[0][0]
-            return now != self.signed.agg(total(F.col("hash"))).collect()[0][0]
+            now = self._df.agg(total_of(self._hash)).collect()[0][0]
+            return now != self.signed.agg(total_of(F.col("hash"))).collect()[0][0]
 
     def with_ids(self, table: DataFrame, names: dict[str, str]) -> DataFrame:
         """Adds columns of ids to a table, by its columns of places."""
@@ -374,6 +371,11 @@ class Stages:
             )
 
         return self._checkpoints.table("similar", _SIMILAR, make)
+
+
+def total_of(hashes: Any) -> Any:
+    """The sum of hashes of 64 bits, which no order of rows changes."""
+    return F.sum(hashes.cast("decimal(38,0)"))
 
 
 def _first_row(batches: Any) -> Any:
