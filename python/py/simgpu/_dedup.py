@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _simgpu
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ._files import Backend, Candidates, Distance, Verification
     from ._simgpu import Scheme, Shingling, Table
 
     Progress = bool | Callable[[str, int, int], object] | None
@@ -200,16 +201,16 @@ def dedup(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
-    weights: str | None = None,
+    weights: Literal["rarity"] | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    verify: str = "exact",
-    candidates: str | None = None,
+    verify: Verification = "exact",
+    candidates: Candidates | None = None,
     join_mib: int = 2048,
-    cluster: str = "greedy",
-    keep: str = "first",
+    cluster: Literal["greedy", "connected"] = "greedy",
+    keep: Literal["first", "longest"] = "first",
     max_bucket: int = 4096,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int | None = None,
     progress: Progress = None,
 ) -> Deduplicated:
@@ -265,17 +266,17 @@ def pairs(
     num_perm: int | None = None,
     seed: int | None = None,
     shingling: Shingling | str | None = None,
-    weights: str | None = None,
+    weights: Literal["rarity"] | None = None,
     bands: int | None = None,
     rows: int | None = None,
-    verify: str = "exact",
-    candidates: str | None = None,
+    verify: Verification = "exact",
+    candidates: Candidates | None = None,
     join_mib: int = 2048,
-    distance: str | None = None,
+    distance: Distance | None = None,
     within: int | None = None,
-    identical: str = "all",
+    identical: Literal["all", "star"] = "all",
     max_pairs: int = 1_000_000_000,
-    backend: str = "auto",
+    backend: Backend = "auto",
     threads: int | None = None,
     progress: Progress = None,
 ) -> SimilarPairs:
