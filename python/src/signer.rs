@@ -8,11 +8,12 @@ use numpy::PyUntypedArrayMethods;
 use numpy::{PyArray2, PyArrayMethods, PyReadwriteArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::pipeline::{ShingleSets, Signatures, SignaturesMut, Unit};
+use simgpu::pipeline::{Scratch, ShingleBatch, ShingleSets, Signatures, SignaturesMut, Unit};
 use simgpu::progress::{Progress, advance};
 use simgpu::scheme::{Hashes, Scheme, SlotsMut, Width};
 
@@ -25,6 +26,7 @@ use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
 use crate::texts::{Column, Sets, column_name};
+use crate::tokens::for_each_block;
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;
@@ -198,6 +200,11 @@ impl PySigner {
         let engines = self.engines_for_tokens(py)?;
         let column = column_name(documents, column)?;
         let column = Column::new(documents, column.as_deref())?;
+        if let Column::Objects(rows) = &column {
+            let batch = hashed(rows, engines)?;
+            let sets = [sets_of(&batch.sets())];
+            return self.sign_hashed(py, engines, &sets, out, progress);
+        }
         let mut lists = Vec::new();
         let tokens = column.tokens(&mut lists)?;
         let bytes = (0..tokens.len())
@@ -247,12 +254,7 @@ impl PySigner {
             self.scheme.family().hash_width(),
         )?;
         let sets = held.sets(&self.scheme)?;
-        let count = sets.iter().map(Sets::len).sum();
-        let bytes = PER_ROW * count + 8 * sets.iter().map(Sets::hash_count).sum::<usize>();
-        let target = Target::new(&self.scheme, count, out)?;
-        self.run(py, &self.engines, bytes, target, progress, |run| {
-            sign_sets(run, &sets)
-        })
+        self.sign_hashed(py, &self.engines, &sets, out, progress)
     }
 
     /// The band keys of texts, for a shuffle elsewhere: documents that share a key in one band are candidates.
@@ -401,6 +403,22 @@ impl PySigner {
         Ok(self.for_tokens.get_or_init(|| engines))
     }
 
+    fn sign_hashed<'py>(
+        &self,
+        py: Python<'py>,
+        engines: &Engines,
+        sets: &[Sets<'_>],
+        out: Option<&Bound<'py, PyAny>>,
+        progress: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<PySignatures> {
+        let count = sets.iter().map(Sets::len).sum();
+        let bytes = PER_ROW * count + 8 * sets.iter().map(Sets::hash_count).sum::<usize>();
+        let target = Target::new(&self.scheme, count, out)?;
+        self.run(py, engines, bytes, target, progress, |run| {
+            sign_sets(run, sets)
+        })
+    }
+
     /// Signs a batch of about so many bytes into `target`.
     fn run<'py>(
         &self,
@@ -456,6 +474,31 @@ fn written<'py, T: numpy::Element>(
     array.try_readwrite().map_err(|error| {
         PyTypeError::new_err(format!("cannot write to out: {error}; give another array"))
     })
+}
+
+/// The shingle sets of lists of tokens of Python.
+fn hashed(rows: &Bound<'_, PyTuple>, engines: &Engines) -> PyResult<ShingleBatch> {
+    let py = rows.py();
+    let engine = engines.on_cpu();
+    let mut batch = ShingleBatch::new(engine.scheme().family().hash_width());
+    let mut scratch = Scratch::default();
+    for_each_block(rows, |tokens| {
+        let shingler = engine.shingler();
+        shingler.check_forms(tokens).or_raise(py)?;
+        for row in 0..tokens.len() {
+            shingler.shingle_onto(tokens.get(row), &mut scratch, &mut batch);
+        }
+        Ok(())
+    })?;
+    Ok(batch)
+}
+
+fn sets_of<'a>(sets: &ShingleSets<'a>) -> Sets<'a> {
+    let ends = (0..sets.len()).map(|set| sets.range(set).end);
+    Sets {
+        hashes: sets.hashes(),
+        offsets: std::iter::once(0).chain(ends).collect(),
+    }
 }
 
 fn sign_documents<D: Documents + ?Sized>(run: Run<'_>, documents: &D) -> simgpu::Result<()> {

@@ -98,8 +98,7 @@ impl<'py> Column<'py> {
                 for (row, tokens) in objects.iter_borrowed().enumerate() {
                     lists.push(TokenList::new(tokens, row, &mut weights)?);
                 }
-                let tokens = Tokens::of_lists(lists)?;
-                tokens.weighted(weights)
+                Tokens::of_lists(lists, 0, weights)
             }
             Column::Arrow(chunks) => Tokens::of_arrow(chunks),
         }
@@ -573,16 +572,21 @@ impl<'a> Tokens<'a> {
         Ok(Tokens { weights, ..self })
     }
 
-    fn of_lists(lists: &'a [TokenList<'_>]) -> PyResult<Self> {
+    /// The tokens of lists, of which `first` is the row of the first, with the weights of dicts.
+    pub(crate) fn of_lists(
+        lists: &'a [TokenList<'_>],
+        first: usize,
+        weights: Option<Vec<f64>>,
+    ) -> PyResult<Self> {
         let mut tokens = Vec::with_capacity(lists.iter().map(TokenList::len).sum());
         let mut rows = Vec::with_capacity(lists.len());
         for (row, list) in lists.iter().enumerate() {
             let start = tokens.len();
-            list.push_to(row, &mut tokens)?;
+            list.push_to(first + row, &mut tokens)?;
             rows.push(start..tokens.len());
         }
         let tokens = TokenBytes::Borrowed(Bytes::Slices(tokens));
-        Ok(Tokens::new(vec![TokenChunk { rows, tokens }]))
+        Tokens::new(vec![TokenChunk { rows, tokens }]).weighted(weights)
     }
 
     fn of_arrow(chunks: &'a Chunks) -> PyResult<Self> {

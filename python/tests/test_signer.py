@@ -182,13 +182,88 @@ def test_tokens_of_all_kinds():
         [["b", "a", "a"], (), {"c": 1}.keys()],
     ]:
         np.testing.assert_array_equal(signer.sign_tokens(documents).slots, expected)
-    for bad in [["a text"], [["a", 1]], [5], "a", [[None]]]:
+    for bad in [["a text"], [["a", 1]], [[1, "a"]], [[1, True]], [[1.5]], [5], "a", [[None]]]:
         with pytest.raises(TypeError):
             signer.sign_tokens(bad)
     with pytest.raises(simgpu.ParameterError, match="tokens"):
         Signer(shingling="words").sign_tokens([["a"]])
     with pytest.raises(simgpu.ParameterError, match="tokens"):
         Signer(shingling="tokens").sign(["a"])
+
+
+def test_integers_are_tokens_of_their_digits():
+    sparse = pytest.importorskip("scipy.sparse")
+    pa = pytest.importorskip("pyarrow")
+    signer = Signer("datasketch")
+    numbers = [[7, 1, 2**31], [], [12, 7, -3]]
+    expected = signer.sign_tokens([[str(number) for number in row] for row in numbers]).slots
+    for documents in [
+        numbers,
+        [tuple(numbers[0]), None, np.array(numbers[2])],
+        [np.array(row, dtype=np.int64) for row in numbers],
+        [[np.int64(number) for number in row] for row in numbers],
+        (iter(row) for row in numbers),
+        pa.array(numbers),
+        pa.array(numbers, pa.large_list(pa.int64())),
+        pa.chunked_array([numbers[:1], numbers[1:]]),
+        np.array([np.array(row) for row in numbers], dtype=object),
+    ]:
+        np.testing.assert_array_equal(signer.sign_tokens(documents).slots, expected)
+    huge = [[2**70, 2**64 - 1]]
+    np.testing.assert_array_equal(
+        signer.sign_tokens(huge).slots, signer.sign_tokens([[str(2**70), str(2**64 - 1)]]).slots
+    )
+    wide = np.array([[2**64 - 1, 5]], dtype=np.uint64)
+    np.testing.assert_array_equal(
+        signer.sign_tokens(wide).slots, signer.sign_tokens([[str(2**64 - 1), "5"]]).slots
+    )
+    matrix = np.array([[3, 1, 4], [1, 5, 9]], dtype=np.int32)
+    rows = signer.sign_tokens(matrix)
+    np.testing.assert_array_equal(rows.slots, signer.sign_tokens(matrix.astype(str)).slots)
+    np.testing.assert_array_equal(rows.slots, signer.sign_tokens(np.asfortranarray(matrix)).slots)
+    columns = sparse.csr_matrix(([1, 1, 1, 1, 1, 0], ([0, 0, 0, 2, 2, 2], [7, 1, 9, 4, 2, 3])))
+    of_columns = signer.sign_tokens([["1", "7", "9"], [], ["2", "4"]]).slots
+    for kind in (columns, columns.tocsc(), columns.tocoo(), sparse.csr_array(columns)):
+        np.testing.assert_array_equal(signer.sign_tokens(kind).slots, of_columns)
+    assert columns.nnz == 6
+    weighted = Signer("datasketch", shingling=simgpu.Shingling("tokens", weight_scale=4))
+    np.testing.assert_array_equal(
+        weighted.sign_tokens([{17: 2.0, 4: 1}]).slots, weighted.sign_tokens([{"17": 2.0, "4": 1}]).slots
+    )
+
+
+def test_integers_are_deduplicated_and_paired():
+    sparse = pytest.importorskip("scipy.sparse")
+    pa = pytest.importorskip("pyarrow")
+    numbers = [[1, 2, 3], [1, 2, 4], [1, 2, 3]]
+    expected = simgpu.dedup([[str(n) for n in row] for row in numbers], shingling="tokens").keep.tolist()
+    rows = np.array(numbers)
+    places = (np.repeat(range(3), 3), rows.ravel())
+    for documents in [numbers, rows, pa.array(numbers), sparse.csr_matrix((np.ones(9), places))]:
+        found = simgpu.dedup(documents, shingling="tokens")
+        assert found.keep.tolist() == expected == [True, True, False]
+        assert len(simgpu.pairs(documents, threshold=0.5, shingling="tokens")) == 3
+
+
+def test_rows_of_errors_are_those_of_all_documents():
+    documents = [["token"] * 50] * 500 + [["a", 5.5]] + [["b"]]
+    with pytest.raises(TypeError, match="row 500 is of type float"):
+        Signer(shingling="tokens").sign_tokens(documents)
+    with pytest.raises(TypeError, match="row 501 has integers and a token of type str"):
+        Signer(shingling="tokens").sign_tokens([["a"]] * 501 + [[1, "a"]])
+
+
+def test_tokens_in_blocks_have_equal_signatures():
+    pa = pytest.importorskip("pyarrow")
+    draw = np.random.default_rng(1)
+    documents = [[f"w{n}" for n in draw.integers(0, 500, size)] for size in draw.integers(0, 300, 400)]
+    documents[7] = [f"long{n}" for n in range(10_000)]
+    signer = Signer(threads=2)
+    assert signer.sign_tokens(documents) == signer.sign_tokens(pa.array(documents))
+    mixed = [{"a": 1.0}] * 3000 + [["a"]]
+    weighted = Signer(shingling=simgpu.Shingling("tokens", weight_scale=4))
+    with pytest.raises((TypeError, simgpu.ParameterError)):
+        weighted.sign_tokens(mixed)
 
 
 def test_sets_of_hashes_of_all_kinds():

@@ -9,6 +9,7 @@ import pytest
 PROGRAM = """
     import numpy as np
     import simgpu
+    import simgpu.datasketch.lsh
     from simgpu.datasketch import MinHash, MinHashLSH
 
     signer = simgpu.Signer("affine32", num_perm=64, shingling=simgpu.Shingling("words", 3))
@@ -25,9 +26,11 @@ PROGRAM = """
     lefts: np.ndarray = of_signatures["left"]
     sketch: MinHash = MinHash(num_perm=64)
     sketch.update(b"a")
-    index = MinHashLSH(threshold=0.5, num_perm=64)
+    index: MinHashLSH = MinHashLSH(threshold=0.5, num_perm=64)
     index.insert("key", sketch)
-    keys = index.query(sketch)
+    keys: list[object] = index.query(sketch)
+    other: simgpu.datasketch.lsh.MinHashLSH = MinHashLSH.from_datasketch(index)
+    longest = simgpu.dedup([[17, 4], [17, 5]], shingling="tokens", keep="longest", cluster="connected")
     liked: simgpu.RatingsFound = simgpu.neighbours({"user": [1], "item": [2], "rating": [5]}, top=3)
     similar: np.ndarray = liked["similarity"]
     people = {"name": ["Ann", "Bob"]}
@@ -39,6 +42,27 @@ PROGRAM = """
         simgpu.dedup_files(["in.jsonl"], "out")
     except (simgpu.InputError, OSError) as error:
         print(error)
+"""
+
+
+# Each line has an error that a checker must see.
+WRONG = """
+    import simgpu
+    from simgpu.datasketch import MinHashLSH, MinHashLSHEnsemble, MinHashLSHForest
+
+    MinHashLSH(threshold="high")
+    MinHashLSH().unheard_of
+    MinHashLSH().query()
+    MinHashLSHForest(trees=4)
+    MinHashLSHEnsemble(num_part="many")
+    simgpu.dedup(["a"], keep="last")
+    simgpu.dedup(["a"], verify="exactly")
+    simgpu.dedup(["a"], cluster="greedily")
+    simgpu.dedup(["a"], backend="cuda")
+    simgpu.dedup(["a"], candidates="all")
+    simgpu.pairs(["a"], identical="none")
+    simgpu.link({"a": ["b"]}, {"a": ["b"]}, fields="a", score="words")
+    simgpu.neighbours(([1], [2], [5]), by="rating")
 """
 
 
@@ -66,7 +90,25 @@ def test_mypy_accepts_a_program(program, tmp_path):
     run("mypy", "--strict", program, cwd=tmp_path)
 
 
-WRONG = {
+def test_mypy_sees_each_wrong_argument(tmp_path):
+    pytest.importorskip("mypy")
+    path = tmp_path / "wrong.py"
+    path.write_text(textwrap.dedent(WRONG), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    seen = {int(line.split(":")[1]) for line in done.stdout.splitlines() if ": error:" in line}
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wrong = {number for number, line in enumerate(lines, 1) if line and "import" not in line}
+    assert seen == wrong, done.stdout
+
+
+WRONG_CHOICES = {
     "keep": "last",
     "verify": "maybe",
     "cluster": "star",
@@ -80,7 +122,7 @@ WRONG = {
 def test_mypy_knows_the_names_of_choices(tmp_path):
     pytest.importorskip("mypy")
     program = tmp_path / "wrong.py"
-    lines = [f'simgpu.dedup(["a"], {name}="{value}")' for name, value in WRONG.items()]
+    lines = [f'simgpu.dedup(["a"], {name}="{value}")' for name, value in WRONG_CHOICES.items()]
     program.write_text("\n".join(["import simgpu", *lines]) + "\n")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", program],
@@ -90,13 +132,32 @@ def test_mypy_knows_the_names_of_choices(tmp_path):
         timeout=300,
         check=False,
     )
-    for line, name in enumerate(WRONG, start=2):
+    for line, name in enumerate(WRONG_CHOICES, start=2):
         assert f'wrong.py:{line}: error: Argument "{name}"' in done.stdout, done.stdout
 
 
 def test_stubs_agree_with_the_module(tmp_path):
     pytest.importorskip("mypy")
     run("mypy.stubtest", "simgpu._simgpu", cwd=tmp_path)
+
+
+def test_stubs_name_what_the_package_exports():
+    import ast
+    import pathlib
+
+    from simgpu import datasketch
+
+    stub = pathlib.Path(datasketch.__file__).with_suffix(".pyi")
+    names = set()
+    for each in ast.parse(stub.read_text(encoding="utf-8")).body:
+        match each:
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.ImportFrom(names=imported):
+                names |= {alias.asname or alias.name for alias in imported}
+    assert set(datasketch.__all__) <= names
 
 
 def test_pyright_accepts_a_program(program, tmp_path):

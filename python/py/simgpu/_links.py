@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _simgpu
 from ._dedup import _Rows
@@ -92,8 +92,8 @@ def link(
     fields: str | Iterable[str],
     id: str | None = None,
     unique_ids: bool = False,
-    on_bad_record: str = "fail",
-    score: str = "text",
+    on_bad_record: Literal["fail", "skip"] = "fail",
+    score: Literal["text", "points", "textbook"] = "text",
     match: str | None = None,
     threshold: float | None = None,
     share: float | None = None,

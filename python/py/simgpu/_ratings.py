@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _simgpu
 from ._dedup import _Rows
@@ -43,8 +43,8 @@ class RatingsFound(_Rows):
 def neighbours(
     ratings: Any,
     *,
-    by: str = "item",
-    as_: str = "liked",
+    by: Literal["item", "user"] = "item",
+    as_: Literal["seen", "liked", "liked-hated", "stars"] = "liked",
     top: int = 10,
     min_support: int = 5,
     liked_from: float = 4.0,
@@ -53,7 +53,7 @@ def neighbours(
     item_field: str = "item",
     rating_field: str = "rating",
     time_field: str | None = None,
-    on_bad_record: str = "fail",
+    on_bad_record: Literal["fail", "skip"] = "fail",
     names: Any = None,
     name_id_field: str = "id",
     name_field: str = "name",
@@ -105,8 +105,8 @@ def recommend(
     ratings: Any,
     users: Any = None,
     *,
-    by: str = "item",
-    as_: str = "liked",
+    by: Literal["item", "user"] = "item",
+    as_: Literal["seen", "liked", "liked-hated", "stars"] = "liked",
     top: int = 10,
     neighbours: int = 50,
     min_support: int = 5,
@@ -116,7 +116,7 @@ def recommend(
     item_field: str = "item",
     rating_field: str = "rating",
     time_field: str | None = None,
-    on_bad_record: str = "fail",
+    on_bad_record: Literal["fail", "skip"] = "fail",
     names: Any = None,
     name_id_field: str = "id",
     name_field: str = "name",
@@ -147,8 +147,8 @@ def recommend(
 def hold_out(
     ratings: Any,
     *,
-    by: str = "item",
-    as_: str = "liked",
+    by: Literal["item", "user"] = "item",
+    as_: Literal["seen", "liked", "liked-hated", "stars"] = "liked",
     top: int = 10,
     neighbours: int = 50,
     min_support: int = 5,
@@ -158,7 +158,7 @@ def hold_out(
     item_field: str = "item",
     rating_field: str = "rating",
     time_field: str | None = None,
-    on_bad_record: str = "fail",
+    on_bad_record: Literal["fail", "skip"] = "fail",
     names: Any = None,
     name_id_field: str = "id",
     name_field: str = "name",

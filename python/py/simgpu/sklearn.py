@@ -17,6 +17,7 @@ except ImportError as error:
 import numpy as np
 
 from . import Shingling, Signer
+from ._files import Unit
 
 __all__ = ["MinHashTransformer"]
 
@@ -43,7 +44,7 @@ class MinHashTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         num_perm: int | None = None,
         seed: int | None = None,
-        unit: str = "words",
+        unit: Unit = "words",
         size: int | None = None,
         lowercase: bool = False,
         threads: int | None = None,
