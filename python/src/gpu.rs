@@ -38,6 +38,10 @@ pub(crate) fn is_lost() -> bool {
 
 /// Lets Mesa print nothing about a missing desktop when devices are searched for. Call it before.
 pub(crate) fn silence(py: Python<'_>) -> PyResult<()> {
+    static IS_SILENT: AtomicBool = AtomicBool::new(false);
+    if IS_SILENT.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     match mesa_variable() {
         // Through Python, which guards its environment against other threads.
         Some((name, value)) => py.import("os")?.getattr("environ")?.set_item(name, value),

@@ -175,7 +175,7 @@ def test_the_default_backend_prints_nothing(call, docs, tmp_path):
     desktop = {"NODEVICE_SELECT", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"}
     without = {name: value for name, value in os.environ.items() if name not in desktop}
     run = subprocess.run(
-        [sys.executable, "-c", f"import simgpu; {code}"],
+        [sys.executable, "-W", "ignore", "-c", f"import simgpu; {code}"],
         capture_output=True,
         text=True,
         timeout=120,

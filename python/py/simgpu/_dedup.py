@@ -15,6 +15,26 @@ if TYPE_CHECKING:
     from ._simgpu import Scheme, Shingling, Table
 
 
+_SETTINGS = (
+    "scheme",
+    "num_perm",
+    "seed",
+    "shingling",
+    "threshold",
+    "bands",
+    "rows",
+    "verify",
+    "candidates",
+    "join_mib",
+    "distance",
+    "within",
+    "weights",
+    "backend",
+    "threads",
+    "progress",
+)
+
+
 class _Found:
     """What the results of :func:`dedup` and :func:`pairs` have in common."""
 
@@ -299,6 +319,11 @@ def pairs(
     """
     parts = _simgpu.pairs_in_memory(locals())
     return SimilarPairs(parts, {"identical": identical, "max_pairs": max_pairs})
+
+
+def _settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """What decides the search and how it runs, of the arguments of a call."""
+    return {name: arguments.get(name) for name in _SETTINGS}
 
 
 def _parameter_error(message: str) -> Exception:

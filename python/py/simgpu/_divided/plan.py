@@ -6,33 +6,13 @@ import pickle
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _simgpu
+from .. import _dedup, _simgpu
 from ..errors import ParameterError
-
-
-_SETTINGS = (
-    "scheme",
-    "num_perm",
-    "seed",
-    "shingling",
-    "threshold",
-    "bands",
-    "rows",
-    "verify",
-    "candidates",
-    "join_mib",
-    "distance",
-    "within",
-    "weights",
-    "backend",
-    "threads",
-    "progress",
-)
 
 
 def settings_of(arguments: dict[str, Any]) -> dict[str, Any]:
     """What decides the search, of the arguments of a call. A task has one thread."""
-    settings = {name: arguments.get(name) for name in _SETTINGS}
+    settings = _dedup._settings(arguments)
     return {**settings, "candidates": "lsh", "join_mib": 0, "threads": 1, "progress": None}
 
 
