@@ -178,7 +178,7 @@ fn given_parameters_are_stated() {
         "Links within a.jsonl",
         "among 90 records",
         "entities of two or more records",
-        "unknown how many of the links are right: ",
+        "cannot tell how many of the links are right: ",
         "Pairs of two entities",
     ] {
         assert!(of_one.contains(expected), "{expected}: {of_one}");

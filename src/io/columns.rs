@@ -345,7 +345,7 @@ pub(super) fn column(rows: &RecordBatch, path: &FieldPath) -> Option<ArrayRef> {
 
 /// A column whose rows are values, or places in a dictionary of values.
 pub(super) struct Column {
-    values: ArrayRef,
+    pub(super) values: ArrayRef,
     /// The place in `values` of each row; `None` if they are the rows.
     places: Option<Vec<usize>>,
     pub(super) rows: ArrayRef,

@@ -86,9 +86,14 @@ struct RunnerUp {
     distance: f64,
 }
 
-/// Rounds a score for people and files: six digits after the point.
+/// Rounds a score for people and files: six digits after the point. A number below 1 stays below it, since only equal values
+/// have a similarity of 1.
 pub(super) fn rounded(score: f64) -> f64 {
-    (score * 1e6).round() / 1e6
+    const BELOW_ONE: f64 = 0.999_999;
+    match (score * 1e6).round() / 1e6 {
+        1.0 if score < 1.0 => BELOW_ONE,
+        rounded => rounded,
+    }
 }
 
 /// A link as a line of JSON.

@@ -49,6 +49,8 @@ mod report;
 
 mod row_values;
 
+mod usual;
+
 mod ids;
 
 mod places;

@@ -4,13 +4,14 @@ use super::chunk::{Chunk, Record};
 use super::fields::{FieldPath, ValueField};
 use super::ids::Id;
 use super::row_values::{Value, for_each_record};
+use super::usual::usual;
 use crate::documents::TokenBatch;
 
 /// The fields of the records to link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordFields {
-    /// The fields that are compared. A value is a text, a number or a date; one that is missing or null is empty. A column
-    /// of a table must exist.
+    /// The fields that are compared. A value is a text, a number, a date, a time or a duration, of which each format has the
+    /// same text; one that is missing or null is empty. A column of a table must exist.
     pub compared: Vec<FieldPath>,
     /// The field of the id; default `id`.
     pub id: FieldPath,
@@ -53,10 +54,10 @@ impl RecordFields {
                 };
                 let id = self.id(id.as_ref())?;
                 for value in compared {
-                    let text = value.as_ref().map_or("", |value| &value.text);
-                    // A date of a table has a time, which other formats lack.
-                    let text = text.strip_suffix("T00:00:00Z").unwrap_or(text);
-                    tokens.push_token(text.as_bytes());
+                    let text = value
+                        .as_ref()
+                        .map(|value| usual(&value.text, value.is_typed()));
+                    tokens.push_token(text.unwrap_or_default().as_bytes());
                 }
                 tokens.finish_document();
                 Ok(id)

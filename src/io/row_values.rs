@@ -10,12 +10,12 @@ use super::csv::is_integer;
 use super::fields::ValueField;
 use super::ids::Id;
 use super::jsonl::{self, json_string, newlines};
-use super::values::text_at;
+use super::values::{duration_at, text_at};
 
 /// A value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value<'a> {
-    /// The text: of a number as written, of a date in RFC 3339.
+    /// The text: of a number in JSON or CSV as written, of a date in a table the usual one.
     pub(crate) text: Cow<'a, str>,
     form: Form,
 }
@@ -58,6 +58,11 @@ impl<'a> Value<'a> {
             }
             Form::Other => Id::Json(self.text.to_string()),
         }
+    }
+
+    /// Whether its format says that it is a number, a date or the like.
+    pub(crate) fn is_typed(&self) -> bool {
+        self.form == Form::Other
     }
 
     /// Whether it is a string or an integer.
@@ -168,11 +173,11 @@ fn value_at<'a>(
                 "column \"{path}\" holds invalid UTF-8 at byte {at}"
             ));
         }
-        None => match text_at(column, row) {
+        None => match text_at(column, row).or_else(|| duration_at(column, row)) {
             Some(text) => Value::new(text, Form::Other),
             None => {
                 return Err(format!(
-                    "column \"{path}\" holds {}, not numbers, dates or strings",
+                    "column \"{path}\" holds {}, not numbers, dates, times or strings",
                     column.rows.data_type()
                 ));
             }

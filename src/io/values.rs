@@ -4,13 +4,16 @@ use std::cmp::Ordering;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowTemporalType, Date32Type, Date64Type, Decimal128Type, Decimal256Type, Float32Type,
-    Float64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    ArrowTemporalType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type,
+    Decimal256Type, DecimalType, DurationMicrosecondType, DurationMillisecondType,
+    DurationNanosecondType, DurationSecondType, Float16Type, Float32Type, Float64Type,
+    Time32MillisecondType, Time32SecondType, Time64MicrosecondType, Time64NanosecondType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType,
 };
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{DataType, TimeUnit};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, SecondsFormat};
+use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use rayon::prelude::*;
 
 use super::chunk::{Chunk, Contents};
@@ -18,6 +21,7 @@ use super::columns::{Column, column};
 use super::fields::FieldPath;
 use super::ids::Ids;
 use super::jsonl;
+use super::usual::{text_of_day, text_of_duration, text_of_instant, usual};
 
 /// The field whose value decides which document of a cluster is kept.
 ///
@@ -226,7 +230,7 @@ impl FieldValues {
                 Some((_, Some(text))) => self.push(&text),
                 Some((column, None)) => {
                     let problem = format!(
-                        "column {:?} holds {}, not numbers, dates or strings",
+                        "column {:?} holds {}, not numbers, dates, times or strings",
                         field.to_string(),
                         column.rows.data_type()
                     );
@@ -302,48 +306,119 @@ pub(crate) enum ValueKind {
     Mixed,
 }
 
-/// The text of a value in a table; `None` if its type has no order.
+/// The usual text of a number, date, time, boolean or string in a table; `None` for another type. Of nulls and of NaN it is
+/// empty.
 pub(super) fn text_at(column: &Column, row: usize) -> Option<String> {
+    let Some(place) = column.place(row) else {
+        return Some(String::new());
+    };
     if let Some(integer) = column.integer(row) {
         return Some(integer);
     }
     if let Some(text) = column.text(row) {
         return text.ok().map(str::to_owned);
     }
-    let column = &column.rows;
-    let float = |value: f64, text: String| {
-        if value.is_nan() { String::new() } else { text }
-    };
-    Some(match column.data_type() {
-        DataType::Float32 => {
-            let value = column.as_primitive::<Float32Type>().value(row);
-            float(value.into(), value.to_string())
-        }
-        DataType::Float64 => {
-            let value = column.as_primitive::<Float64Type>().value(row);
-            float(value, value.to_string())
-        }
-        DataType::Boolean => column.as_boolean().value(row).to_string(),
-        DataType::Decimal128(..) => column.as_primitive::<Decimal128Type>().value_as_string(row),
-        DataType::Decimal256(..) => column.as_primitive::<Decimal256Type>().value_as_string(row),
-        DataType::Date32 => date_at::<Date32Type>(column, row)?,
-        DataType::Date64 => date_at::<Date64Type>(column, row)?,
-        DataType::Timestamp(unit, _) => match unit {
-            TimeUnit::Second => date_at::<TimestampSecondType>(column, row)?,
-            TimeUnit::Millisecond => date_at::<TimestampMillisecondType>(column, row)?,
-            TimeUnit::Microsecond => date_at::<TimestampMicrosecondType>(column, row)?,
-            TimeUnit::Nanosecond => date_at::<TimestampNanosecondType>(column, row)?,
-        },
+    let values = &column.values;
+    macro_rules! of {
+        ($of_type:ty, $text:ident) => {
+            $text(values.as_primitive::<$of_type>(), place)
+        };
+    }
+    Some(match values.data_type() {
+        DataType::Boolean => values.as_boolean().value(place).to_string(),
+        DataType::Float16 => half(f64::from(values.as_primitive::<Float16Type>().value(place))),
+        DataType::Float32 => of!(Float32Type, float),
+        DataType::Float64 => of!(Float64Type, float),
+        DataType::Decimal32(..) => of!(Decimal32Type, decimal),
+        DataType::Decimal64(..) => of!(Decimal64Type, decimal),
+        DataType::Decimal128(..) => of!(Decimal128Type, decimal),
+        DataType::Decimal256(..) => of!(Decimal256Type, decimal),
+        DataType::Date32 => of!(Date32Type, instant_at),
+        DataType::Date64 => of!(Date64Type, instant_at),
+        DataType::Timestamp(TimeUnit::Second, _) => of!(TimestampSecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => of!(TimestampMillisecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => of!(TimestampMicrosecondType, instant_at),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => of!(TimestampNanosecondType, instant_at),
+        DataType::Time32(TimeUnit::Second) => of!(Time32SecondType, time_at),
+        DataType::Time32(_) => of!(Time32MillisecondType, time_at),
+        DataType::Time64(TimeUnit::Microsecond) => of!(Time64MicrosecondType, time_at),
+        DataType::Time64(_) => of!(Time64NanosecondType, time_at),
         _ => return None,
     })
 }
 
-fn date_at<T: ArrowTemporalType>(column: &ArrayRef, row: usize) -> Option<String>
+/// The text of a duration in a table; `None` for another type. Its texts have no order.
+pub(super) fn duration_at(column: &Column, row: usize) -> Option<String> {
+    let (values, place) = (&column.values, column.place(row)?);
+    let (count, nanoseconds) = match values.data_type() {
+        DataType::Duration(TimeUnit::Second) => {
+            let values = values.as_primitive::<DurationSecondType>();
+            (values.value(place), 1_000_000_000)
+        }
+        DataType::Duration(TimeUnit::Millisecond) => {
+            let values = values.as_primitive::<DurationMillisecondType>();
+            (values.value(place), 1_000_000)
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            let values = values.as_primitive::<DurationMicrosecondType>();
+            (values.value(place), 1000)
+        }
+        DataType::Duration(TimeUnit::Nanosecond) => {
+            let values = values.as_primitive::<DurationNanosecondType>();
+            (values.value(place), 1)
+        }
+        _ => return None,
+    };
+    Some(text_of_duration(i128::from(count) * nanoseconds))
+}
+
+fn float<T: ArrowPrimitiveType>(values: &PrimitiveArray<T>, place: usize) -> String
+where
+    T::Native: Into<f64> + ToString,
+{
+    let value = values.value(place);
+    match value.into().is_nan() {
+        true => String::new(),
+        false => value.to_string(),
+    }
+}
+
+/// The fewest digits that tell a number of 16 bits from its neighbours, whose distance is a 2048th or more.
+fn half(value: f64) -> String {
+    let is_near = |text: &str| {
+        let shown = text.parse().unwrap_or(f64::NAN);
+        <Float16Type as ArrowPrimitiveType>::Native::from_f64(shown)
+            == <Float16Type as ArrowPrimitiveType>::Native::from_f64(value)
+    };
+    let mut texts = (0..6).map(|digits| format!("{value:.digits$e}"));
+    match texts.find(|text| is_near(text)) {
+        Some(text) if value.is_finite() => usual(&text, true).into_owned(),
+        _ if value.is_nan() => String::new(),
+        _ => value.to_string(),
+    }
+}
+
+fn decimal<T: DecimalType>(values: &PrimitiveArray<T>, place: usize) -> String {
+    values.value_as_string(place)
+}
+
+fn instant_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
 where
     i64: From<T::Native>,
 {
-    let date = column.as_primitive::<T>().value_as_datetime(row)?;
-    Some(date.and_utc().to_rfc3339_opts(SecondsFormat::Nanos, true))
+    // A date that no calendar holds is its number.
+    let number = || i64::from(values.value(place)).to_string();
+    let instant = values.value_as_datetime(place);
+    instant.map_or_else(number, text_of_instant)
+}
+
+fn time_at<T: ArrowTemporalType>(values: &PrimitiveArray<T>, place: usize) -> String
+where
+    i64: From<T::Native>,
+{
+    let number = || i64::from(values.value(place)).to_string();
+    let time = values.value_as_time(place);
+    time.map_or_else(number, text_of_day)
 }
 
 /// The seconds and nanoseconds since 1970 of a date, or of a date and a time (RFC 3339). Without an offset, the
@@ -368,7 +443,7 @@ fn instant(text: &str) -> Option<(i64, u32)> {
 
 /// A decimal number of any size, compared exactly.
 #[derive(Debug, PartialEq, Eq)]
-struct Decimal {
+pub(super) struct Decimal {
     /// -1, 0 or 1.
     sign: i8,
     /// The number is 0.d1d2d3... times ten to the power of this.
@@ -378,7 +453,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (is_negative, magnitude) = match text.as_bytes() {
             [b'-', ..] => (true, &text[1..]),
             [b'+', ..] => (false, &text[1..]),
@@ -417,6 +492,30 @@ impl Decimal {
             exponent: (signed(whole.len()) - signed(zeros)).saturating_add(power),
             digits: digits[zeros..=end].to_vec(),
         })
+    }
+
+    /// The number without an exponent, unless it has very many digits.
+    pub(super) fn plain(&self) -> String {
+        const MOST_ZEROS: i64 = 400;
+        let digits = String::from_utf8_lossy(&self.digits);
+        let sign = if self.sign < 0 { "-" } else { "" };
+        let length = digits.len();
+        match usize::try_from(self.exponent.unsigned_abs()) {
+            _ if self.digits.is_empty() => "0".to_owned(),
+            Ok(zeros) if (-MOST_ZEROS..=0).contains(&self.exponent) => {
+                format!("{sign}0.{}{digits}", "0".repeat(zeros))
+            }
+            Ok(whole) if whole < length && self.exponent > 0 => {
+                format!("{sign}{}.{}", &digits[..whole], &digits[whole..])
+            }
+            Ok(whole) if (0..=MOST_ZEROS).contains(&self.exponent) => {
+                format!("{sign}{digits}{}", "0".repeat(whole - length))
+            }
+            _ => format!(
+                "{sign}{digits}e{}",
+                self.exponent.saturating_sub(length as i64)
+            ),
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::linked::{Accepted, Bins, LinkCounts, Linked, Scorer};
+use super::linked::{Accepted, Bins, LinkCounts, Linked, Scorer, best_two};
 use crate::documents::TokenBatch;
 use crate::error::{Error, Result};
-use crate::progress::{Progress, Timings};
+use crate::progress::{Progress, Timings, grouped};
 use crate::records::{
-    Candidates, Entities, Equivalents, Estimate, FieldTexts, Levels, Lists, Matching, Pair, Points,
-    RoundScores, Score, Start, Symbols, Tables, find, of_entities, of_rounds, rounds,
+    Candidates, Disagreement, Distinct, Entities, Equivalents, Estimate, FieldTexts, Files, Joined,
+    Levels, Lists, Matching, Pair, Points, RoundScores, Rounds, Score, Start, Symbols, Tables,
+    all_pairs, find, of_entities, of_rounds, why_rough,
 };
 
 /// The parameters of a search for records that describe the same thing. Defaults suit most files.
@@ -26,8 +27,16 @@ pub struct Link {
     pub equivalents: Equivalents,
 }
 
+/// If more than this share of the pairs within entities have equal fields, nothing shows how many of them are right.
+const MOST_EQUAL: f64 = 0.1;
+
+/// The most pairs that equal records may add to a matching of many to many.
+const MOST_EQUAL_PAIRS: u64 = 1_000_000;
+
 impl Link {
-    fn check(&self, has_two_files: bool) -> Result<()> {
+    /// Refuses parameters that contradict each other, or are out of range for so many fields.
+    pub(crate) fn check(&self, fields: usize, has_two_files: bool) -> Result<()> {
+        let range = self.score.range(fields);
         let parameter = |name, value: String, expected: &str| {
             Err(Error::Parameter {
                 name,
@@ -36,8 +45,17 @@ impl Link {
             })
         };
         match (self.threshold, self.share) {
-            (Some(threshold), _) if !threshold.is_finite() => {
-                parameter("`threshold`", threshold.to_string(), "a number")
+            (Some(threshold), _) if !range.contains(&threshold) => {
+                let expected = match self.score {
+                    Score::Points => "a number".to_owned(),
+                    score => format!(
+                        "a number from {} to {} with `score={}`",
+                        range.start(),
+                        range.end(),
+                        score.name()
+                    ),
+                };
+                parameter("`threshold`", threshold.to_string(), &expected)
             }
             (_, Some(share)) if !(share > 0.0 && share <= 1.0) => {
                 parameter("`share`", share.to_string(), "a number above 0 and up to 1")
@@ -92,51 +110,60 @@ pub fn link<'a>(
     task: &'a Link,
     progress: &dyn Progress,
 ) -> Result<Linked<'a>> {
-    task.check(b.is_some())?;
-    let tables = Tables {
+    let files = Files {
         first: a,
         second: b,
     };
-    if tables.rows() >= u32::MAX as usize {
+    task.check(files.field_count(), b.is_some())?;
+    if files.rows() >= u32::MAX as usize {
         return Err(Error::TooManyDocuments);
     }
     let mut timings = Timings::default();
     let equivalents = &task.equivalents;
+    let distinct = timings.time("group", 0, || Distinct::find(&files, equivalents, progress))?;
+    let tables = Tables {
+        files,
+        distinct: &distinct,
+    };
     let symbols = timings.time("count", 0, || {
         Symbols::count(&tables, equivalents, progress)
     })?;
     let lists = timings.time("weigh", 0, || {
         Lists::of_records(&tables, None, &symbols, equivalents, progress)
     })?;
-    let squares = symbols.squares();
-    let mut candidates =
-        timings.time("compare", 0, || find(&tables, &lists, &squares, progress))?;
+    let mut candidates = timings.time("compare", 0, || {
+        find(&tables, &lists, symbols.squares(), progress)
+    })?;
     let scorer = timings.time("score", 0, || {
         score(&tables, &symbols, &mut candidates, task, progress)
     })?;
     let accepted = timings.time("match", 0, || match b {
         Some(_) => match_files(&tables, &candidates.pairs, &scorer, task),
-        None => form_entities(tables.rows(), &candidates, &scorer, task.threshold),
-    });
-    let rows = tables.rows();
+        None => Ok(form_entities(&tables, &symbols, &candidates, &scorer, task)),
+    })?;
+    let counts = LinkCounts {
+        records_a: a.len() as u64,
+        records_b: b.map_or(0, TokenBatch::len) as u64,
+        skipped: 0,
+        empty: (0..tables.rows())
+            .filter(|row| lists.norm(*row) == 0.0)
+            .count() as u64,
+        equal_records: (files.rows() - distinct.len()) as u64,
+        symbols: symbols.len() as u64,
+        candidate_pairs: candidates.pairs.len() as u64,
+        pairs_below_floor: candidates.below,
+        cut_records: candidates.cut,
+        crowded_records: candidates.crowded,
+        links: accepted.joined.len() as u64,
+        entities: accepted.entities.as_deref().map_or(0, large_entities),
+    };
     Ok(Linked {
-        counts: LinkCounts {
-            records_a: a.len() as u64,
-            records_b: b.map_or(0, TokenBatch::len) as u64,
-            skipped: 0,
-            empty: (0..rows).filter(|row| lists.norm(*row) == 0.0).count() as u64,
-            symbols: symbols.len() as u64,
-            candidate_pairs: candidates.pairs.len() as u64,
-            cut_records: candidates.cut,
-            crowded_records: candidates.crowded,
-            links: accepted.places.len() as u64,
-            entities: accepted.entities.as_deref().map_or(0, large_entities),
-        },
-        best: best_two(&candidates.pairs, rows),
-        tables,
+        counts,
+        best: best_two(&candidates.pairs, distinct.len()),
+        files,
+        distinct,
         equivalents,
         symbols,
-        squares,
         lists,
         candidates,
         accepted,
@@ -159,14 +186,17 @@ fn score(
         Score::Text => return Ok(Scorer::Text),
         Score::Points => {
             let levels = Levels::of_pairs(tables, symbols, equivalents, pairs, progress)?;
-            let start = match tables.second {
-                Some(_) => {
-                    let [accepted, ..] = rounds(pairs, tables.rows(), task.matching);
+            let start = match tables.are_two() {
+                true => {
+                    let [mut accepted, ..] =
+                        Rounds::of(pairs, tables.distinct, task.matching).places;
+                    accepted.sort_unstable();
+                    accepted.dedup();
                     let both = task.matching == Matching::OneToOne;
                     Start::OnePartner { accepted, both }
                 }
-                None => {
-                    let by_text = BySimilarity::of(pairs, candidates.floor);
+                false => {
+                    let by_text = BySimilarity::of(pairs, tables.distinct, candidates.floor);
                     let estimate = by_text.estimate(None);
                     if let Some(because) = estimate.unknown_because {
                         return Err(Error::CannotLearn(because));
@@ -191,47 +221,64 @@ fn score(
     Ok(scorer)
 }
 
+/// The most pairs of copies that a pair of distinct records counts for: so one record with many copies outweighs no others.
+const MOST_COPIES: u64 = 64;
+
 /// The similarities of the candidate pairs of one file, in descending order. Nothing else shows how many pairs are of the
 /// same thing, whatever their score.
 struct BySimilarity {
-    similarities: Vec<f64>,
+    /// With each similarity, how many pairs of copies it counts for, each copy in one pair.
+    similarities: Vec<(f64, u64)>,
+    /// How many pairs equal records count for.
+    equal: u64,
     floor: f64,
 }
 
 impl BySimilarity {
-    fn of(pairs: &[Pair], floor: f64) -> Self {
-        let mut similarities: Vec<f64> = pairs.iter().map(|pair| pair.similarity).collect();
-        similarities.par_sort_unstable_by(|a, b| b.total_cmp(a));
+    fn of(pairs: &[Pair], distinct: &Distinct, floor: f64) -> Self {
+        let counted = |pair: &Pair| {
+            let [a, b] = pair.rows.map(|row| distinct.copies(row as usize));
+            (pair.similarity, a.min(b).min(MOST_COPIES))
+        };
+        let mut similarities: Vec<(f64, u64)> = pairs.iter().map(counted).collect();
+        similarities.par_sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let copies = (0..distinct.len()).map(|record| distinct.copies(record));
         BySimilarity {
             similarities,
+            equal: copies.map(|copies| (copies / 2).min(MOST_COPIES)).sum(),
             floor,
         }
     }
 
     fn estimate(&self, threshold: Option<f64>) -> Estimate {
-        of_entities(&self.similarities, self.floor, threshold)
+        of_entities(&self.similarities, self.equal, self.floor, threshold)
     }
 
     /// The number of pairs that reach a similarity.
     fn reaching(&self, similarity: f64) -> usize {
         self.similarities
-            .partition_point(|known| *known >= similarity)
+            .partition_point(|(known, _)| *known >= similarity)
     }
 
     /// The estimate for a threshold that so many pairs reach: that of the similarity that as many pairs reach.
     fn of_number(&self, threshold: f64, pairs: usize) -> Estimate {
-        let as_similar = self.similarities.get(pairs.saturating_sub(1)).copied();
+        let as_similar = self.similarities.get(pairs.saturating_sub(1));
         Estimate {
             threshold,
-            ..self.estimate(Some(as_similar.unwrap_or(1.0)))
+            ..self.estimate(Some(as_similar.map_or(1.0, |(similarity, _)| *similarity)))
         }
     }
 }
 
 /// Chooses the threshold for the entities of one file.
-fn estimate_entities(candidates: &Candidates, scorer: &Scorer, threshold: Option<f64>) -> Estimate {
+fn estimate_entities(
+    tables: &Tables<'_>,
+    candidates: &Candidates,
+    scorer: &Scorer,
+    threshold: Option<f64>,
+) -> Estimate {
     let pairs = &candidates.pairs;
-    let by_similarity = BySimilarity::of(pairs, candidates.floor);
+    let by_similarity = BySimilarity::of(pairs, tables.distinct, candidates.floor);
     let number = |threshold: f64| pairs.partition_point(|pair| pair.score >= threshold);
     match scorer {
         Scorer::Text => by_similarity.estimate(threshold),
@@ -242,8 +289,11 @@ fn estimate_entities(candidates: &Candidates, scorer: &Scorer, threshold: Option
         Scorer::Textbook(_) => {
             let threshold = threshold.unwrap_or_else(|| {
                 let as_many = by_similarity.reaching(by_similarity.estimate(None).threshold);
-                let last = pairs.get(as_many.saturating_sub(1));
-                last.map_or(0.0, |pair| pair.score)
+                let last = as_many.checked_sub(1).and_then(|place| pairs.get(place));
+                // Without any, only equal records are linked.
+                last.map_or(*Score::Textbook.range(tables.field_count()).end(), |pair| {
+                    pair.score
+                })
             });
             Estimate {
                 expected_precision: None,
@@ -257,28 +307,20 @@ fn estimate_entities(candidates: &Candidates, scorer: &Scorer, threshold: Option
     }
 }
 
-/// For each row, the places of the first two pairs that have it.
-fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<u32>; 2]> {
-    let mut best = vec![[None; 2]; rows];
-    for (place, pair) in (0..).zip(pairs) {
-        for row in pair.rows {
-            let of_row: &mut [Option<u32>; 2] = &mut best[row as usize];
-            if let Some(free) = of_row.iter_mut().find(|place| place.is_none()) {
-                *free = Some(place);
-            }
-        }
-    }
-    best
-}
-
 /// Matches the records of two files.
-fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link) -> Accepted {
-    let found = rounds(pairs, tables.rows(), task.matching);
-    let scores = found.each_ref().map(|places| {
+fn match_files(
+    tables: &Tables<'_>,
+    pairs: &[Pair],
+    scorer: &Scorer,
+    task: &Link,
+) -> Result<Accepted> {
+    let rounds = Rounds::of(pairs, tables.distinct, task.matching);
+    let scores = rounds.places.each_ref().map(|places| {
         let scores = places.iter().map(|place| pairs[*place].score);
         scores.collect::<Vec<f64>>()
     });
-    let [first, second] = [false, true].map(|side| tables.rows_of(side).len());
+    let first = tables.files.first.len();
+    let second = tables.files.rows() - first;
     let of_round = RoundScores {
         of_round: scores.each_ref().map(Vec::as_slice),
         records: match task.matching {
@@ -291,12 +333,12 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link
         Scorer::Text | Scorer::Textbook(_) => None,
     };
     let estimate = of_rounds(&of_round, task.share, task.threshold, partners);
-    let [first_round, ..] = found;
-    let reaches = |place: &usize| pairs[*place].score >= estimate.threshold;
-    let places = match task.matching {
-        Matching::ManyToMany => (0..pairs.len()).take_while(reaches).collect(),
-        _ => first_round.into_iter().filter(reaches).collect(),
-    };
+    let reaching = pairs.partition_point(|pair| pair.score >= estimate.threshold);
+    let mut joined = rounds.joined;
+    match task.matching {
+        Matching::ManyToMany => joined = every_pair(&pairs[..reaching], tables.distinct)?,
+        _ => joined.retain(|one| one.pair.score >= estimate.threshold),
+    }
     let mut bins = Bins::of(scorer);
     scores[0]
         .iter()
@@ -304,39 +346,106 @@ fn match_files(tables: &Tables<'_>, pairs: &[Pair], scorer: &Scorer, task: &Link
     scores[1]
         .iter()
         .for_each(|score| bins.at(*score).runners_up += 1);
-    Accepted {
-        places,
-        entities: None,
-        estimate,
-        bins,
+    Ok(Accepted::new(joined, None, estimate, bins))
+}
+
+/// All pairs of the copies of both records, unless equal records make too many: they would fill the disk, and say nothing.
+fn every_pair(pairs: &[Pair], distinct: &Distinct) -> Result<Vec<Joined>> {
+    let of_copies = |pair: &Pair| -> u64 {
+        let copies = pair.rows.map(|record| distinct.copies(record as usize));
+        copies.iter().product()
+    };
+    // Rows have 32 bits, so that all pairs of two files have 64.
+    let equal: u64 = pairs.iter().map(of_copies).filter(|pairs| *pairs > 1).sum();
+    if equal > MOST_EQUAL_PAIRS {
+        return Err(Error::Parameter {
+            name: "`match`",
+            value: format!(
+                "many-to-many, which links {} pairs of records that repeat others",
+                grouped(equal)
+            ),
+            expected: format!(
+                "one-to-one or many-to-one, or more `fields`, so that at most {} such pairs are left",
+                grouped(MOST_EQUAL_PAIRS)
+            ),
+        });
     }
+    Ok(all_pairs(pairs, distinct))
 }
 
 /// Forms the entities of one file.
 fn form_entities(
-    rows: usize,
+    tables: &Tables<'_>,
+    symbols: &Symbols,
     candidates: &Candidates,
     scorer: &Scorer,
-    threshold: Option<f64>,
+    task: &Link,
 ) -> Accepted {
+    let distinct = tables.distinct;
     let pairs = &candidates.pairs;
-    let estimate = estimate_entities(candidates, scorer, threshold);
-    let entities = Entities::of_pairs(pairs, rows, estimate.threshold);
+    let mut estimate = estimate_entities(tables, candidates, scorer, task.threshold);
+    let entities = Entities::of_pairs(pairs, distinct, estimate.threshold);
     let mut bins = Bins::of(scorer);
+    let mut within = Vec::new();
     for pair in pairs {
-        let [a, b] = pair.rows.map(|row| entities.first[row as usize]);
+        let [a, b] = pair.rows.map(|row| row as usize);
+        let of_copies = distinct.copies(a) * distinct.copies(b);
         let of_score = bins.at(pair.score);
-        match a == b {
-            true => of_score.accepted += 1,
-            false => of_score.runners_up += 1,
+        match entities.first[a] == entities.first[b] {
+            true => {
+                of_score.accepted += of_copies;
+                within.push(pair);
+            }
+            false => of_score.runners_up += of_copies,
         }
     }
-    Accepted {
-        places: entities.links,
-        entities: Some(entities.first),
-        estimate,
-        bins,
+    let equal_score = |record: usize| scorer.of_equal(record, tables, &task.equivalents);
+    let mut equal_pairs = 0;
+    for record in (0..distinct.len()).filter(|record| distinct.copies(*record) > 1) {
+        let copies = distinct.copies(record);
+        equal_pairs += copies * (copies - 1) / 2;
+        bins.at(equal_score(record)).accepted += copies * (copies - 1) / 2;
     }
+    let joined = entities.joined(pairs, distinct, equal_score);
+    let reaching = pairs.partition_point(|pair| pair.score >= estimate.threshold);
+    let rough = estimate.expected_precision.and_then(|precision| {
+        let wrong = (1.0 - precision) * reaching as f64;
+        why_rough(reaching, wrong, "")
+    });
+    let doubted = doubt_of_equal(distinct, &entities, equal_pairs).or_else(|| {
+        let found = Disagreement::find(tables, symbols, &task.equivalents, &within)?;
+        Some(format!(
+            "field {} of {} differs in {} of {} pairs within entities, as it does where records are only related, such as a household",
+            found.field + 1,
+            tables.field_count(),
+            grouped(found.different as u64),
+            grouped(found.compared as u64)
+        ))
+    });
+    if let Some(because) = doubted.or(rough) {
+        estimate.withhold(because);
+    }
+    let first = |record: &usize| distinct.first_row(entities.first[*record] as usize);
+    let rows = 0..tables.files.rows();
+    let firsts = rows.map(|row| first(&distinct.of_row(row)));
+    Accepted::new(joined, Some(firsts.collect()), estimate, bins)
+}
+
+/// Why nothing shows that the pairs within entities are right, if many of them have equal fields.
+fn doubt_of_equal(distinct: &Distinct, entities: &Entities, equal_pairs: u64) -> Option<String> {
+    let mut sizes = vec![0_u64; distinct.len()];
+    for (record, first) in entities.first.iter().enumerate() {
+        sizes[*first as usize] += distinct.copies(record);
+    }
+    let sizes = sizes.into_iter();
+    let all: u64 = sizes.map(|size| size * size.saturating_sub(1) / 2).sum();
+    (equal_pairs as f64 > MOST_EQUAL * all as f64).then(|| {
+        format!(
+            "these fields do not tell the records apart: {} of the {} pairs within entities have equal fields",
+            grouped(equal_pairs),
+            grouped(all)
+        )
+    })
 }
 
 /// The number of entities of two or more records.
@@ -382,12 +491,15 @@ mod tests {
             table.finish_document();
         }
         for (score, stages) in [
-            (Score::Text, &["count", "weigh", "compare"][..]),
+            (Score::Text, &["group", "count", "weigh", "compare"][..]),
             (
                 Score::Points,
-                &["count", "weigh", "compare", "score", "learn"],
+                &["group", "count", "weigh", "compare", "score", "learn"],
             ),
-            (Score::Textbook, &["count", "weigh", "compare", "score"]),
+            (
+                Score::Textbook,
+                &["group", "count", "weigh", "compare", "score"],
+            ),
         ] {
             let task = Link {
                 score,

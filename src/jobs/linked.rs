@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::progress::Timings;
+use rayon::prelude::*;
+
+use crate::progress::{Timings, counted};
 use crate::records::{
-    Candidates, Equivalents, Estimate, FieldPoints, FieldTexts, Lists, Pair, Points, Score,
-    Scratch, SymbolText, Symbols, Tables, Words, for_each_shared, for_each_symbol,
+    Candidates, Distinct, Equivalents, Estimate, FieldPoints, FieldTexts, Files, Joined,
+    LEAST_COSINE, Lists, Pair, Points, Score, Scratch, SymbolText, Symbols, Tables, Words,
+    for_each_shared, for_each_symbol,
 };
 
 /// Two records that describe the same thing.
@@ -62,10 +65,14 @@ pub struct LinkCounts {
     pub skipped: u64,
     /// Records without a word in any field, which are never linked.
     pub empty: u64,
-    /// Distinct words and windows that two records can share.
+    /// Records that equal an earlier one of their file in all fields. They are compared as one.
+    pub equal_records: u64,
+    /// Distinct words, windows and values that two records can share.
     pub symbols: u64,
-    /// Candidate pairs.
+    /// Candidate pairs of distinct records.
     pub candidate_pairs: u64,
+    /// Pairs that are no candidates because there were too many of them, as far as they were seen.
+    pub pairs_below_floor: u64,
     /// Records whose commonest symbols were left out in the search for candidates, to bound its time.
     pub cut_records: u64,
     /// Records with more candidates than are kept.
@@ -95,6 +102,30 @@ pub(super) enum Scorer {
     Points(Points),
     /// By the rule of the textbook.
     Textbook(FieldTexts),
+}
+
+impl Scorer {
+    /// The score of a distinct record and its copy.
+    pub(super) fn of_equal(
+        &self,
+        record: usize,
+        tables: &Tables<'_>,
+        equivalents: &Equivalents,
+    ) -> f64 {
+        match self {
+            Scorer::Text => 1.0,
+            Scorer::Points(points) => {
+                let mut words = Words::default();
+                let of_fields = tables.fields(record).map(|field| {
+                    words.read(&String::from_utf8_lossy(field), equivalents);
+                    (words.iter().len() > 0).then_some(1.0)
+                });
+                let all: Vec<Option<f64>> = of_fields.chain([Some(1.0)]).collect();
+                points.of_similarities(&all).iter().sum()
+            }
+            Scorer::Textbook(texts) => texts.points([record; 2]).sum(),
+        }
+    }
 }
 
 /// The numbers of pairs by score.
@@ -127,11 +158,11 @@ impl Bins {
     }
 }
 
-/// Which candidate pairs are links.
+/// Which pairs of records are links.
 #[derive(Debug)]
 pub(super) struct Accepted {
-    /// The places of the links among the candidates, in the order of acceptance.
-    pub(super) places: Vec<usize>,
+    /// The links, in the order of acceptance.
+    pub(super) joined: Vec<Joined>,
     /// In one file: for each record, the first record of its entity.
     pub(super) entities: Option<Vec<u32>>,
     pub(super) estimate: Estimate,
@@ -139,17 +170,49 @@ pub(super) struct Accepted {
     pub(super) bins: Bins,
 }
 
+impl Accepted {
+    /// Links in any order.
+    pub(super) fn new(
+        mut joined: Vec<Joined>,
+        entities: Option<Vec<u32>>,
+        estimate: Estimate,
+        bins: Bins,
+    ) -> Self {
+        joined.par_sort_unstable_by(|x, y| x.pair.before(&y.pair));
+        Accepted {
+            joined,
+            entities,
+            estimate,
+            bins,
+        }
+    }
+}
+
+/// For each row, the places of the first two pairs that have it.
+pub(super) fn best_two(pairs: &[Pair], rows: usize) -> Vec<[Option<usize>; 2]> {
+    let mut best = vec![[None; 2]; rows];
+    for (place, pair) in pairs.iter().enumerate() {
+        for row in pair.rows {
+            let of_row: &mut [Option<usize>; 2] = &mut best[row as usize];
+            if let Some(free) = of_row.iter_mut().find(|place| place.is_none()) {
+                *free = Some(place);
+            }
+        }
+    }
+    best
+}
+
 /// The links among the records of one or two files, and what explains them.
 #[derive(Debug)]
 pub struct Linked<'a> {
-    pub(super) tables: Tables<'a>,
+    pub(super) files: Files<'a>,
+    pub(super) distinct: Distinct,
     pub(super) equivalents: &'a Equivalents,
     pub(super) symbols: Symbols,
-    pub(super) squares: Vec<f64>,
     pub(super) lists: Lists,
     pub(super) candidates: Candidates,
-    /// For each row, the places of its best two candidates.
-    pub(super) best: Vec<[Option<u32>; 2]>,
+    /// For each distinct record, the places of its best two candidates.
+    pub(super) best: Vec<[Option<usize>; 2]>,
     pub(super) accepted: Accepted,
     pub(super) scorer: Scorer,
     /// The numbers.
@@ -161,15 +224,41 @@ pub struct Linked<'a> {
 impl Linked<'_> {
     /// The links, by descending score, then by rows.
     pub fn links(&self) -> impl ExactSizeIterator<Item = RecordLink> {
-        self.accepted
-            .places
-            .iter()
-            .map(|place| self.link_at(*place))
+        self.accepted.joined.iter().map(|joined| self.link(joined))
     }
 
     /// The threshold, and what is expected of it.
     pub fn estimate(&self) -> &Estimate {
         &self.accepted.estimate
+    }
+
+    /// What the search left out, and so may have missed: a sentence for each bound that it met.
+    pub fn warnings(&self) -> Vec<String> {
+        let counts = &self.counts;
+        let (floor, threshold) = (self.floor(), self.estimate().threshold);
+        // By a cosine above the floor, no pair is lost.
+        let is_felt = floor > LEAST_COSINE && (self.score() != Score::Text || floor > threshold);
+        let sentences = [
+            is_felt.then(|| {
+                format!(
+                    "{} or more with a cosine from {LEAST_COSINE} to below {floor:.3} were left out, to bound memory: links among them are missing; compare more `fields`",
+                    counted(counts.pairs_below_floor, "pair")
+                )
+            }),
+            (counts.cut_records > 0).then(|| {
+                format!(
+                    "{} were searched by their rarest words only, to bound time: some of their links may be missing",
+                    counted(counts.cut_records, "record")
+                )
+            }),
+            (counts.crowded_records > 0).then(|| {
+                format!(
+                    "{} had more candidates than are kept, and only the best were compared: some of their links may be missing",
+                    counted(counts.crowded_records, "record")
+                )
+            }),
+        ];
+        sentences.into_iter().flatten().collect()
     }
 
     /// The least cosine of a candidate pair: every pair with at least this one was compared, but for the records that
@@ -216,26 +305,35 @@ impl Linked<'_> {
     pub fn examples(&self) -> Vec<(RecordLink, bool)> {
         const EACH: usize = 5;
         let pairs = &self.candidates.pairs;
-        let places = &self.accepted.places;
-        let accepted = places[places.len().saturating_sub(EACH)..].iter().copied();
+        let joined = &self.accepted.joined;
+        let accepted = joined[joined.len().saturating_sub(EACH)..].iter().copied();
         let threshold = self.estimate().threshold;
         let reaching = pairs.partition_point(|pair| pair.score >= threshold);
-        let is_within = |place: &usize| {
-            let [a, b] = pairs[*place].rows.map(|row| row as usize);
+        let first_rows = |place: usize| Joined {
+            pair: Pair {
+                rows: pairs[place]
+                    .rows
+                    .map(|record| self.distinct.first_row(record as usize)),
+                ..pairs[place]
+            },
+            place: Some(place),
+        };
+        let is_within = |joined: &Joined| {
+            let [a, b] = joined.pair.rows.map(|row| row as usize);
             let entities = self.accepted.entities.as_ref();
             entities.is_some_and(|first| first[a] == first[b])
         };
-        let rejected = (reaching..pairs.len()).filter(|place| !is_within(place));
-        let rejected = rejected.take(EACH);
-        let accepted = accepted.map(|place| (self.link_at(place), true));
-        let rejected = rejected.map(|place| (self.link_at(place), false));
+        let below = (reaching..pairs.len()).map(first_rows);
+        let rejected = below.filter(|joined| !is_within(joined)).take(EACH);
+        let accepted = accepted.map(|joined| (self.link(&joined), true));
+        let rejected = rejected.map(|joined| (self.link(&joined), false));
         accepted.chain(rejected).collect()
     }
 
     /// The values of both records of a link: first all fields of one.
     pub fn values(&self, link: &RecordLink) -> Vec<Vec<String>> {
         let values = |row: usize| {
-            let fields = self.tables.fields(row);
+            let fields = self.files.fields(row);
             fields
                 .map(|field| String::from_utf8_lossy(field).into_owned())
                 .collect()
@@ -243,39 +341,83 @@ impl Linked<'_> {
         self.global_rows(link).map(values).into()
     }
 
+    /// The row of the first record of the file of the second record of a pair.
+    fn start_of_b(&self) -> usize {
+        match self.files.second {
+            Some(_) => self.files.first.len(),
+            None => 0,
+        }
+    }
+
     /// The rows of both records among the records of both files.
     fn global_rows(&self, link: &RecordLink) -> [usize; 2] {
-        let second = match self.tables.second {
-            Some(_) => self.tables.first.len(),
-            None => 0,
-        };
-        [link.a as usize, second + link.b as usize]
+        [link.a as usize, self.start_of_b() + link.b as usize]
     }
 
     /// The rows of a pair, each counted in its own file.
     fn rows_of(&self, pair: &Pair) -> [u32; 2] {
         let [a, b] = pair.rows;
-        let start = self.tables.rows_of(self.tables.second.is_some()).start;
-        [a, b - u32::try_from(start).unwrap_or(0)]
+        [a, b - u32::try_from(self.start_of_b()).unwrap_or(0)]
     }
 
-    fn link_at(&self, place: usize) -> RecordLink {
-        let pairs = &self.candidates.pairs;
-        let pair = &pairs[place];
+    fn link(&self, joined: &Joined) -> RecordLink {
+        let pair = &joined.pair;
         let [a, b] = self.rows_of(pair);
-        let others = pair.rows.iter().flat_map(|row| self.best[*row as usize]);
-        let others = others.flatten().map(|other| other as usize);
-        let runner_up = others.filter(|other| *other != place).min();
+        let others = pair
+            .rows
+            .iter()
+            .filter_map(|row| self.other_than(joined, *row));
         RecordLink {
             a,
             b,
             score: pair.score,
             similarity: pair.similarity,
-            runner_up: runner_up.map(|place| {
-                let [a, b] = self.rows_of(&pairs[place]);
-                let score = pairs[place].score;
+            runner_up: others.min_by(Pair::before).map(|other| {
+                let [a, b] = self.rows_of(&other);
+                let score = other.score;
                 RunnerUp { a, b, score }
             }),
+        }
+    }
+
+    /// The best pair of one record of a link, besides the link.
+    fn other_than(&self, joined: &Joined, row: u32) -> Option<Pair> {
+        let record = self.distinct.of_row(row as usize);
+        let with = |other: u32, of: Pair| {
+            let rows = [row.min(other), row.max(other)];
+            (other != row && rows != joined.pair.rows).then_some(Pair { rows, ..of })
+        };
+        let copies = match self.files.second {
+            Some(_) => &[][..],
+            None => self.distinct.rows(record),
+        };
+        if let Some(other) = copies
+            .iter()
+            .find(|other| with(**other, joined.pair).is_some())
+        {
+            let tables = self.tables();
+            let equal = Pair {
+                rows: [0; 2],
+                score: self.scorer.of_equal(record, &tables, self.equivalents),
+                similarity: 1.0,
+            };
+            return with(*other, equal);
+        }
+        let places = self.best[record].iter().flatten();
+        let mut pairs = places.flat_map(|place| {
+            let pair = self.candidates.pairs[*place];
+            let [a, b] = pair.rows.map(|row| row as usize);
+            let other = if a == record { b } else { a };
+            let rows = self.distinct.rows(other).iter();
+            rows.filter_map(move |other| with(*other, pair))
+        });
+        pairs.next()
+    }
+
+    fn tables(&self) -> Tables<'_> {
+        Tables {
+            files: self.files,
+            distinct: &self.distinct,
         }
     }
 
@@ -283,15 +425,16 @@ impl Linked<'_> {
     pub fn explain(&self, link: &RecordLink) -> Explanation {
         let rows = self.global_rows(link);
         let mut scratch = Scratch::default();
-        let fields = self.tables.fields(rows[0]).zip(self.tables.fields(rows[1]));
+        let fields = self.files.fields(rows[0]).zip(self.files.fields(rows[1]));
         let similarities: Vec<Option<f64>> = fields
-            .map(|(a, b)| {
+            .enumerate()
+            .map(|(place, (a, b))| {
                 let lists = [a, b].map(|field| {
-                    let field = std::iter::once(field);
+                    let field = std::iter::once((place, field));
                     self.symbols.list(field, self.equivalents, &mut scratch)
                 });
                 let has_words = lists.iter().all(|list| list.norm > 0.0);
-                has_words.then(|| lists[0].cosine(&lists[1], &self.squares))
+                has_words.then(|| lists[0].cosine(&lists[1], self.symbols.squares()))
             })
             .collect();
         let (points, whole_points) = match &self.scorer {
@@ -303,7 +446,10 @@ impl Linked<'_> {
                 let whole = of_columns.pop();
                 (of_columns, whole)
             }
-            Scorer::Textbook(texts) => (texts.points(rows).collect(), None),
+            Scorer::Textbook(texts) => {
+                let records = rows.map(|row| self.distinct.of_row(row));
+                (texts.points(records).collect(), None)
+            }
         };
         Explanation {
             similarities,
@@ -316,16 +462,18 @@ impl Linked<'_> {
     /// The rarest symbols that two records share.
     fn rarest_shared(&self, rows: [usize; 2]) -> Vec<(String, u32)> {
         const MOST: usize = 5;
-        let [a, b] = rows.map(|row| self.lists.numbers(row));
+        let [a, b] = rows.map(|row| self.lists.numbers(self.distinct.of_row(row)));
+        let fields = self.files.field_count();
         let mut numbers = Vec::new();
         for_each_shared(a, b, |number| {
-            if numbers.len() < MOST {
+            // The values among them have no name.
+            if numbers.len() < MOST + fields {
                 numbers.push(number);
             }
         });
         let mut named = vec![None; numbers.len()];
         let mut words = Words::default();
-        for field in self.tables.fields(rows[0]) {
+        for field in self.files.fields(rows[0]) {
             words.read(&String::from_utf8_lossy(field), self.equivalents);
             for_each_symbol(&words, |key, text: SymbolText<'_>| {
                 let number = self.symbols.find(key).0;
@@ -335,6 +483,6 @@ impl Linked<'_> {
                 }
             });
         }
-        named.into_iter().flatten().collect()
+        named.into_iter().flatten().take(MOST).collect()
     }
 }

@@ -4,6 +4,8 @@
 //! that has them. Once all symbols were looked up, the sum is the cosine, so that every pair above the floor is found.
 //! Where that would take too long, common symbols are left out: then the pairs with the largest sums are compared in
 //! full. A join by prefixes has no advantage here: at cosines as low as 0.1, a prefix is nearly the whole record.
+//!
+//! Records are distinct ones: copies of a record would be candidates of each other, and take the place of all others.
 
 use rayon::prelude::*;
 
@@ -11,6 +13,9 @@ use super::Tables;
 use super::symbols::{Lists, quotient};
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};
+
+/// The least cosine of a candidate, unless that makes too many.
+pub(crate) const LEAST_COSINE: f64 = 0.1;
 
 /// A pair of records, the lower row first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +56,7 @@ impl Limits {
     /// Looks up 2^31 entries in all: a minute on two cores.
     pub(crate) fn of(records: usize) -> Self {
         Limits {
-            floor: 0.1,
+            floor: LEAST_COSINE,
             entries: (1 << 31) / records.max(1),
             compared: 64,
             of_record: 1024,
@@ -71,6 +76,8 @@ pub(crate) struct Candidates {
     pub(crate) cut: u64,
     /// Records with more candidates than were kept.
     pub(crate) crowded: u64,
+    /// Pairs that were left out because the floor rose, as far as they were seen.
+    pub(crate) below: u64,
 }
 
 /// Records searched between two calls of [`Progress::advance`].
@@ -125,29 +132,38 @@ fn find_within(
         for neighbours in of_block {
             found.cut += u64::from(neighbours.is_cut);
             found.crowded += u64::from(neighbours.is_crowded);
+            found.below += neighbours.below;
             found.pairs.extend(neighbours.pairs);
         }
         if found.pairs.len() > 2 * limits.pairs {
-            search.limits.floor = raise_floor(&mut found.pairs, limits.pairs, search.limits.floor);
+            search.limits.floor = found.raise_floor(limits.pairs, search.limits.floor);
         }
         advance(progress, end as u64, end as u64, 0)?;
     }
     found.floor = search.limits.floor;
-    let floor = found.floor;
-    found.pairs.retain(|pair| pair.score >= floor);
-    found.pairs.par_sort_unstable_by(Pair::before);
-    // In one file, both records may find a pair.
-    found.pairs.dedup_by_key(|pair| pair.rows);
+    found.sort();
     Ok(found)
 }
 
-/// Leaves about `most` pairs: those with the largest scores. Returns the least score of those that may stay.
-fn raise_floor(pairs: &mut Vec<Pair>, most: usize, floor: f64) -> f64 {
-    let mut scores: Vec<f64> = pairs.iter().map(|pair| pair.score).collect();
-    let (_, nth, _) = scores.select_nth_unstable_by(most, |a, b| b.total_cmp(a));
-    let floor = nth.max(floor);
-    pairs.retain(|pair| pair.score >= floor);
-    floor
+impl Candidates {
+    /// Brings the pairs into the order of acceptance. In one file, both records may find a pair.
+    fn sort(&mut self) {
+        self.pairs.par_sort_unstable_by(Pair::before);
+        self.pairs.dedup_by_key(|pair| pair.rows);
+    }
+
+    /// Leaves about `most` pairs: those with the largest scores. Returns the least score of those that may stay.
+    fn raise_floor(&mut self, most: usize, floor: f64) -> f64 {
+        self.sort();
+        let floor = match self.pairs.get(most) {
+            Some(pair) => pair.score.max(floor),
+            None => floor,
+        };
+        let kept = self.pairs.partition_point(|pair| pair.score >= floor);
+        self.below += (self.pairs.len() - kept) as u64;
+        self.pairs.truncate(kept);
+        floor
+    }
 }
 
 /// The records of the searched file that have each symbol.
@@ -165,7 +181,7 @@ impl Index {
         reason = "rows are numbered by 32 bits"
     )]
     fn of(tables: &Tables<'_>, lists: &Lists, symbols: usize) -> Self {
-        let rows = tables.rows_of(tables.second.is_some());
+        let rows = tables.rows_of(tables.are_two());
         let mut ends = vec![0; symbols];
         for row in rows.clone() {
             for number in lists.numbers(row) {
@@ -226,6 +242,8 @@ struct Neighbours {
     pairs: Vec<Pair>,
     is_cut: bool,
     is_crowded: bool,
+    /// The pairs that only the raised floor leaves out; in one file, those with later records.
+    below: u64,
 }
 
 struct Search<'a> {
@@ -242,13 +260,19 @@ impl Search<'_> {
         let norm = self.lists.norm(row);
         let other = |place: u32| self.index.first + place as usize;
         let of_sum = |place: u32, sum: f64| quotient(sum, norm, self.lists.norm(other(place)));
-        let is_same = |place: u32| self.tables.second.is_none() && other(place) == row;
+        let are_two = self.tables.are_two();
+        let mut below = 0;
         let mut scored: Vec<(f64, u32)> = Vec::new();
         for place in sums.touched.drain(..) {
             let sum = std::mem::take(&mut sums.of_row[place as usize]);
+            if !are_two && other(place) == row {
+                continue;
+            }
             let score = of_sum(place, sum);
-            if !is_same(place) && (is_cut || score >= self.limits.floor) {
+            if is_cut || score >= self.limits.floor {
                 scored.push((score, place));
+            } else if score >= LEAST_COSINE && (are_two || other(place) > row) {
+                below += 1;
             }
         }
         let best_first = |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
@@ -274,6 +298,7 @@ impl Search<'_> {
                 .collect(),
             is_cut,
             is_crowded: is_crowded && !is_cut,
+            below,
         }
     }
 
@@ -317,6 +342,7 @@ mod tests {
 
     use super::super::symbols::Symbols;
     use super::super::words::Equivalents;
+    use super::super::{Distinct, Files};
     use super::*;
     use crate::documents::TokenBatch;
     use crate::progress::Silent;
@@ -356,6 +382,11 @@ mod tests {
     /// The symbols of a record, as strings.
     fn symbols(record: &[String; 2]) -> BTreeSet<String> {
         let mut symbols = BTreeSet::new();
+        for (place, field) in record.iter().enumerate() {
+            if !field.is_empty() {
+                symbols.insert(format!("value {place} {}", field.to_lowercase()));
+            }
+        }
         for word in record
             .iter()
             .flat_map(|field| field.split(' '))
@@ -388,8 +419,14 @@ mod tests {
                 .count();
             ((records + 1.0) / with as f64).ln()
         };
+        let share = |symbol: &String| match symbol.starts_with("value ") {
+            true => 1.0 / 16.0,
+            false => 1.0,
+        };
         let square = |symbols: &mut dyn Iterator<Item = &String>| -> f64 {
-            symbols.map(|symbol| weight(symbol).powi(2)).sum()
+            symbols
+                .map(|symbol| share(symbol) * weight(symbol).powi(2))
+                .sum()
         };
         let lengths: Vec<f64> = all
             .iter()
@@ -410,14 +447,16 @@ mod tests {
     }
 
     fn search(a: &TokenBatch, b: Option<&TokenBatch>, limits: Limits) -> Candidates {
-        let tables = Tables {
+        let files = Files {
             first: a,
             second: b,
         };
+        let distinct = &Distinct::all(&files);
+        let tables = Tables { files, distinct };
         let equal = Equivalents::default();
         let symbols = Symbols::count(&tables, &equal, &Silent).unwrap();
         let lists = Lists::of_records(&tables, None, &symbols, &equal, &Silent).unwrap();
-        find_within(&tables, &lists, &symbols.squares(), limits, &Silent).unwrap()
+        find_within(&tables, &lists, symbols.squares(), limits, &Silent).unwrap()
     }
 
     #[test]
@@ -460,6 +499,9 @@ mod tests {
         assert!(small(|limits| limits.of_record = 3).crowded > 0);
         let raised = small(|limits| limits.pairs = 50);
         assert!(raised.floor > 0.1);
+        // No record is cut or crowded, so that each pair is kept or counted.
+        let seen = raised.pairs.len() as u64 + raised.below;
+        assert!((seen as i64 - truth.len() as i64).abs() <= 2, "{seen}");
         let above = truth
             .values()
             .filter(|cosine| **cosine > raised.floor + 1e-9)

@@ -4,14 +4,18 @@
 //!
 //! ```text
 //! words       normalise the fields of a record
-//! symbols     words and windows of three characters, each with a weight by its rarity
+//! distinct    equal records, as one
+//! symbols     words, windows of three characters and whole values, each with a weight by its rarity
 //! candidates  pairs of records that share weight
 //! score       the cosine of the weights of two records; or points by field, learned or given
 //! matching    one partner per record, or several; the entities of one file
 //! threshold   what the runners-up say of the accepted pairs
+//! agreement   whether the fields of linked records agree
 //! ```
 
 mod words;
+
+mod distinct;
 
 mod symbols;
 
@@ -25,17 +29,23 @@ mod matching;
 
 mod threshold;
 
+mod agreement;
+
+use std::ops::RangeInclusive;
+
 use crate::documents::TokenBatch;
 
-pub(crate) use candidates::{Candidates, Pair, find};
+pub(crate) use agreement::Disagreement;
+pub(crate) use candidates::{Candidates, LEAST_COSINE, Pair, find};
+pub(crate) use distinct::Distinct;
 pub use matching::Matching;
-pub(crate) use matching::{Entities, rounds};
+pub(crate) use matching::{Entities, Joined, Rounds, all_pairs};
 pub use points::{FieldPoints, LevelPoints};
 pub(crate) use points::{Levels, Points, Start};
 pub(crate) use symbols::{Lists, Scratch, SymbolText, Symbols, for_each_shared, for_each_symbol};
 pub(crate) use textbook::FieldTexts;
 pub use threshold::Estimate;
-pub(crate) use threshold::{RoundScores, of_entities, of_rounds};
+pub(crate) use threshold::{RoundScores, of_entities, of_rounds, why_rough};
 pub use words::Equivalents;
 pub(crate) use words::Words;
 
@@ -60,18 +70,28 @@ impl Score {
             Score::Textbook => "textbook",
         }
     }
+
+    /// The scores that a pair of records of so many fields can have; of none, any.
+    pub(crate) fn range(self, fields: usize) -> RangeInclusive<f64> {
+        match self {
+            Score::Text => 0.0..=1.0,
+            Score::Textbook if fields > 0 => 0.0..=textbook::MOST * fields as f64,
+            Score::Textbook => 0.0..=f64::MAX,
+            Score::Points => f64::MIN..=f64::MAX,
+        }
+    }
 }
 
 /// Records of one or two files: lists of as many tokens as there are fields. A missing value is empty.
 ///
 /// Rows count the records of the first file, then those of the second one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tables<'a> {
+pub(crate) struct Files<'a> {
     pub(crate) first: &'a TokenBatch,
     pub(crate) second: Option<&'a TokenBatch>,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> Files<'a> {
     /// The number of records.
     pub(crate) fn rows(&self) -> usize {
         self.first.len() + self.second.map_or(0, TokenBatch::len)
@@ -86,24 +106,50 @@ impl<'a> Tables<'a> {
         counts.next().unwrap_or(0)
     }
 
+    /// The fields of a record, in order.
+    pub(crate) fn fields(&self, row: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+        match self.second {
+            Some(second) if row >= self.first.len() => second.tokens(row - self.first.len()),
+            _ => self.first.tokens(row),
+        }
+    }
+}
+
+/// The distinct records of one or two files. Here a row is the number of a distinct record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tables<'a> {
+    pub(crate) files: Files<'a>,
+    pub(crate) distinct: &'a Distinct,
+}
+
+impl<'a> Tables<'a> {
+    /// The number of distinct records.
+    pub(crate) fn rows(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// The number of fields.
+    pub(crate) fn field_count(&self) -> usize {
+        self.files.field_count()
+    }
+
+    /// Whether there are two files.
+    pub(crate) fn are_two(&self) -> bool {
+        self.files.second.is_some()
+    }
+
     /// The records of the first file, or of the second one.
     pub(crate) fn rows_of(&self, is_second: bool) -> std::ops::Range<usize> {
-        match is_second {
-            false => 0..self.first.len(),
-            true => self.first.len()..self.rows(),
-        }
+        self.distinct.of_file(is_second)
     }
 
     /// Whether a record is of the second file.
     pub(crate) fn is_second(&self, row: usize) -> bool {
-        row >= self.first.len()
+        self.rows_of(true).contains(&row)
     }
 
     /// The fields of a record, in order.
     pub(crate) fn fields(&self, row: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
-        match self.second {
-            Some(second) if self.is_second(row) => second.tokens(row - self.first.len()),
-            _ => self.first.tokens(row),
-        }
+        self.files.fields(self.distinct.first_row(row) as usize)
     }
 }

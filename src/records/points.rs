@@ -29,9 +29,6 @@ const MISSING: usize = 0;
 /// The level of equal fields.
 const EQUAL: usize = LEVELS - 1;
 
-/// A similarity from which on fields are equal: sums are rounded.
-const NEARLY_ONE: f64 = 0.9999;
-
 /// Rounds of expectation-maximisation: it moves little after ten.
 const ROUNDS: u64 = 20;
 
@@ -88,7 +85,7 @@ pub struct LevelPoints {
 fn level(similarity: Option<f64>) -> u8 {
     match similarity {
         None => MISSING as u8,
-        Some(similarity) if similarity >= NEARLY_ONE => EQUAL as u8,
+        Some(similarity) if similarity >= 1.0 => EQUAL as u8,
         Some(similarity) => 1 + (similarity * 10.0).min(9.0) as u8,
     }
 }
@@ -135,7 +132,7 @@ impl Levels {
                     .for_each(|(row, pair)| {
                         let [a, b] = pair.rows.map(|row| row as usize);
                         let has_words = lists.norm(a) > 0.0 && lists.norm(b) > 0.0;
-                        row[field] = level(has_words.then(|| lists.cosine(a, b, &squares)));
+                        row[field] = level(has_words.then(|| lists.cosine(a, b, squares)));
                     });
                 done += pairs.len() as u64;
                 advance(progress, done, 0, 0)?;
@@ -451,6 +448,7 @@ fn points_of(same: &[f64; LEVELS], different: &[f64; LEVELS]) -> [f64; LEVELS] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Distinct, Matching, Rounds};
     use super::*;
     use crate::progress::Silent;
     use crate::scheme::fmix64;
@@ -564,8 +562,8 @@ mod tests {
     fn learned_points_agree_with_a_slow_reference() {
         for seed in 0..4 {
             let (levels, pairs) = made_up(seed);
-            let [accepted, ..] =
-                super::super::matching::rounds(&pairs, 120, super::super::Matching::OneToOne);
+            let distinct = Distinct::of_keys(&[None; 120], 60);
+            let [accepted, ..] = Rounds::of(&pairs, &distinct, Matching::OneToOne).places;
             let count = accepted.len() / 2;
             for both in [Some(true), Some(false), None] {
                 let start = match both {

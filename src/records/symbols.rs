@@ -1,10 +1,14 @@
-//! The symbols of records: words, and windows of three characters of each word between blanks, by rarity.
+//! The symbols of records, by rarity: words, windows of three characters of each word between blanks, and whole values.
+//!
+//! Words and windows are a set, which knows no order, sign or separator: `Kim Lee` and `Lee Kim` have the same ones. So the
+//! whole value of a field is one symbol more. It weighs little, so that it decides between values of equal words, and hardly
+//! between others.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::Tables;
 use super::words::{Equivalents, Words};
@@ -21,18 +25,32 @@ const BLOCK: usize = 1 << 15;
 /// Tables of counts, each filled by one thread at a time.
 const SHARDS: usize = 16;
 
-/// The bit that tells a window of characters from a word.
+/// The bit that tells a window of characters from other symbols.
 const WINDOW: u64 = 1 << 63;
 
-/// A symbol as 64 bits: a word's hash, or the three characters of a window.
+/// The bit that tells a whole value from a word.
+const VALUE: u64 = 1 << 62;
+
+/// The square of the weight of a value, as a share of that of a word as rare.
+const VALUE_SHARE: f64 = 1.0 / 16.0;
+
+/// The least cosine that differs from 1 by more than rounding.
+const NEARLY_ONE: f64 = 1.0 - 1e-10;
+
+/// A symbol as 64 bits: the hash of a word or of a value, or the three characters of a window.
 pub(crate) type Key = u64;
 
 /// The key of a word.
 fn word_key(word: &str) -> Key {
-    xxh3_64(word.as_bytes()) >> 1
+    xxh3_64(word.as_bytes()) >> 2
 }
 
-/// Calls `each` for all symbols of the words, repeats included, with their text.
+/// The key of the value of a field, by the place of the field: swapped fields differ.
+fn value_key(value: &str, field: usize) -> Key {
+    xxh3_64_with_seed(value.as_bytes(), field as u64) >> 2 | VALUE
+}
+
+/// Calls `each` for all words and windows of the words, repeats included, with their text.
 pub(crate) fn for_each_symbol<'w>(words: &'w Words, mut each: impl FnMut(Key, SymbolText<'w>)) {
     for word in words.iter() {
         each(word_key(word), SymbolText::Word(word));
@@ -85,14 +103,14 @@ type Shard = HashMap<Key, Count, BuildHasherDefault<Mixed>>;
 
 /// How rare each symbol of one or two files is.
 ///
-/// A symbol that d of n records have weighs ln((n + 1) / d): more than 0 even if all records have it, so that two files
-/// of one record each can be compared.
+/// A symbol that d of n distinct records have weighs ln((n + 1) / d): more than 0 even if all records have it, so that two
+/// files of one record each can be compared.
 #[derive(Debug)]
 pub(crate) struct Symbols {
     shards: Vec<Shard>,
     records: u32,
-    /// For each numbered symbol the number of records that have it. Rare symbols come first.
-    documents: Vec<u32>,
+    /// The square of the weight of each numbered symbol. Rare symbols come first.
+    squares: Vec<f64>,
 }
 
 /// Memory of a thread that reads records.
@@ -103,18 +121,21 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// The distinct symbols of some fields of a record, in ascending order.
+    /// The distinct symbols of some fields of a record, each with its place, in ascending order.
     fn keys<'f>(
         &mut self,
-        fields: impl Iterator<Item = &'f [u8]>,
+        fields: impl Iterator<Item = (usize, &'f [u8])>,
         equivalents: &Equivalents,
     ) -> &[Key] {
         self.keys.clear();
-        for field in fields {
+        for (place, field) in fields {
             self.words
                 .read(&String::from_utf8_lossy(field), equivalents);
             let keys = &mut self.keys;
             for_each_symbol(&self.words, |key, _| keys.push(key));
+            if self.words.iter().len() > 0 {
+                keys.push(value_key(self.words.value(), place));
+            }
         }
         self.keys.sort_unstable();
         self.keys.dedup();
@@ -149,7 +170,7 @@ impl Symbols {
                     let mut lists = vec![Vec::new(); SHARDS];
                     for row in start..(start + CHUNK).min(end) {
                         let side = u8::from(tables.is_second(row));
-                        for key in scratch.keys(tables.fields(row), equivalents) {
+                        for key in scratch.keys(tables.fields(row).enumerate(), equivalents) {
                             lists[shard_of(*key)].push((*key, side));
                         }
                     }
@@ -168,9 +189,9 @@ impl Symbols {
 
     /// Numbers the symbols that two records can share.
     fn numbered(mut shards: Vec<Shard>, tables: &Tables<'_>) -> Self {
-        let is_shared = |count: &Count| match tables.second {
-            Some(_) => count.of_file.iter().all(|records| *records > 0),
-            None => count.of_file[0] > 1,
+        let is_shared = |count: &Count| match tables.are_two() {
+            true => count.of_file.iter().all(|records| *records > 0),
+            false => count.of_file[0] > 1,
         };
         let mut shared: Vec<(u32, Key)> = shards
             .par_iter()
@@ -185,35 +206,32 @@ impl Symbols {
                 count.number = Some(number);
             }
         }
+        let records = u32::try_from(tables.rows()).unwrap_or(u32::MAX);
+        let squares = shared.into_iter();
+        let squares = squares.map(|(documents, key)| square_of(key, documents, records));
         Symbols {
             shards,
-            records: u32::try_from(tables.rows()).unwrap_or(u32::MAX),
-            documents: shared.into_iter().map(|(documents, _)| documents).collect(),
+            records,
+            squares: squares.collect(),
         }
     }
 
     /// How many symbols two records can share.
     pub(crate) fn len(&self) -> usize {
-        self.documents.len()
-    }
-
-    /// The weight of a symbol that this number of records have.
-    fn weight_of(&self, documents: u32) -> f64 {
-        ((f64::from(self.records) + 1.0) / f64::from(documents.max(1))).ln()
+        self.squares.len()
     }
 
     /// The square of the weight of each numbered symbol.
-    pub(crate) fn squares(&self) -> Vec<f64> {
-        let weights = self.documents.iter().map(|d| self.weight_of(*d));
-        weights.map(|weight| weight * weight).collect()
+    pub(crate) fn squares(&self) -> &[f64] {
+        &self.squares
     }
 
     /// The number and the square of the weight of a symbol.
     pub(crate) fn find(&self, key: Key) -> (Option<u32>, f64) {
         let count = self.shards[shard_of(key)].get(&key).copied();
         let count = count.unwrap_or_default();
-        let weight = self.weight_of(count.of_file[0] + count.of_file[1]);
-        (count.number, weight * weight)
+        let documents = count.of_file[0] + count.of_file[1];
+        (count.number, square_of(key, documents, self.records))
     }
 
     /// How many records have a symbol.
@@ -222,10 +240,10 @@ impl Symbols {
         count.map_or(0, |count| count.of_file[0] + count.of_file[1])
     }
 
-    /// The symbols of some fields of a record.
+    /// The symbols of some fields of a record, each with its place.
     pub(crate) fn list<'f>(
         &self,
-        fields: impl Iterator<Item = &'f [u8]>,
+        fields: impl Iterator<Item = (usize, &'f [u8])>,
         equivalents: &Equivalents,
         scratch: &mut Scratch,
     ) -> List {
@@ -239,6 +257,14 @@ impl Symbols {
         list.numbers.sort_unstable();
         list
     }
+}
+
+/// The square of the weight of a symbol that so many of the records have.
+fn square_of(key: Key, documents: u32, records: u32) -> f64 {
+    let weight = ((f64::from(records) + 1.0) / f64::from(documents.max(1))).ln();
+    let is_value = key & WINDOW == 0 && key & VALUE != 0;
+    let share = if is_value { VALUE_SHARE } else { 1.0 };
+    share * weight * weight
 }
 
 /// The symbols of a record, or of one of its fields.
@@ -268,12 +294,13 @@ pub(crate) fn cosine(a: (&[u32], f64), b: (&[u32], f64), squares: &[f64]) -> f64
     quotient(dot, a.1, b.1)
 }
 
-/// The cosine for a sum of squares of shared weights. Rounding takes no value above 1.
+/// The cosine for a sum of squares of shared weights. It is 1 for equal values, and for no others: a value alone makes a
+/// greater difference than rounding.
 pub(crate) fn quotient(dot: f64, a: f64, b: f64) -> f64 {
-    if dot > 0.0 {
-        (dot / (a * b)).min(1.0)
-    } else {
-        0.0
+    match dot / (a * b) {
+        nearly if nearly >= NEARLY_ONE => 1.0,
+        cosine if dot > 0.0 => cosine,
+        _ => 0.0,
     }
 }
 
@@ -315,7 +342,7 @@ impl Lists {
                 .into_par_iter()
                 .with_min_len(CHUNK)
                 .map_init(Scratch::default, |scratch, row| {
-                    let fields = tables.fields(row);
+                    let fields = tables.fields(row).enumerate();
                     match field {
                         None => symbols.list(fields, equivalents, scratch),
                         Some(field) => {

@@ -1,6 +1,7 @@
 //! The score of the textbook (MMDS 3.8.2): 100 points per field, less the square of the edit distance.
 
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Tables;
 use super::candidates::Pair;
@@ -13,7 +14,10 @@ use crate::progress::{Progress, advance};
 const BLOCK: usize = 1 << 15;
 
 /// The points of two equal fields.
-const MOST: f64 = 100.0;
+pub(super) const MOST: f64 = 100.0;
+
+/// The most points of two fields that differ: letters know no signs or separators, such as those of `C++` and `C#`.
+const MOST_UNEQUAL: f64 = 99.0;
 
 /// The normalised letters of all fields of all records.
 #[derive(Debug)]
@@ -21,6 +25,8 @@ pub(crate) struct FieldTexts {
     letters: Vec<u32>,
     /// Where each field of each record ends.
     ends: Vec<usize>,
+    /// A hash of each field of each record with its signs and separators.
+    values: Vec<u64>,
     fields: usize,
 }
 
@@ -35,6 +41,7 @@ impl FieldTexts {
         let mut texts = FieldTexts {
             letters: Vec::new(),
             ends: Vec::new(),
+            values: Vec::new(),
             fields: tables.field_count(),
         };
         let mut words = Words::default();
@@ -43,6 +50,7 @@ impl FieldTexts {
                 words.read(&String::from_utf8_lossy(field), equivalents);
                 texts.letters.extend(words.letters());
                 texts.ends.push(texts.letters.len());
+                texts.values.push(xxh3_64(words.value().as_bytes()));
             }
             if row % BLOCK == BLOCK - 1 {
                 advance(progress, row as u64 + 1, row as u64 + 1, 0)?;
@@ -59,7 +67,14 @@ impl FieldTexts {
 
     /// The points of a pair of records, one number per field. A field that a record lacks has none.
     pub(crate) fn points(&self, [a, b]: [usize; 2]) -> impl Iterator<Item = f64> {
-        (0..self.fields).map(move |field| points(self.field(a, field), self.field(b, field)))
+        (0..self.fields).map(move |field| {
+            let points = points(self.field(a, field), self.field(b, field));
+            let value = |row: usize| self.values[row * self.fields + field];
+            match value(a) == value(b) {
+                true => points,
+                false => points.min(MOST_UNEQUAL),
+            }
+        })
     }
 
     /// The points of every pair.
@@ -87,6 +102,7 @@ fn points(a: &[u32], b: &[u32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Distinct, Files};
     use super::*;
     use crate::documents::TokenBatch;
     use crate::progress::Silent;
@@ -105,10 +121,12 @@ mod tests {
 
     fn points_of(records: &[&[&str]], equivalents: &str) -> Vec<f64> {
         let first = table(records);
-        let tables = Tables {
+        let files = Files {
             first: &first,
             second: None,
         };
+        let distinct = &Distinct::all(&files);
+        let tables = Tables { files, distinct };
         let equivalents = Equivalents::parse(equivalents).unwrap();
         let texts = FieldTexts::of_records(&tables, &equivalents, &Silent);
         texts.unwrap().points([0, 1]).collect()
@@ -134,6 +152,19 @@ mod tests {
         ];
         // b s jomes / robert jones jr, by a table of all prefixes: 12; 4 letters of "street"; no second number.
         assert_eq!(points_of(&people, ""), [0.0, 84.0, 0.0]);
+    }
+
+    #[test]
+    fn signs_and_separators_cost_a_point() {
+        for (a, b, points) in [
+            ("C++", "C#", 99.0),
+            ("-5.25", "5.25", 99.0),
+            ("12/5", "12.5", 99.0),
+            ("Ann  Lee", "ann lee", 100.0),
+            ("a-b", "a-c", 96.0),
+        ] {
+            assert_eq!(points_of(&[&[a], &[b]], ""), [points], "{a} {b}");
+        }
     }
 
     /// Insertions and deletions by the table of all prefixes.

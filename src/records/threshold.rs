@@ -23,10 +23,16 @@
 //! n2 = (1 - e) a / e + a n3 / n2, since wrong pairs become fewer from round to round by the same factor. The threshold has
 //! the greatest expected F1.
 //!
+//! A few pairs that no runner-up reaches may be chance: of two files that share no record, too, the best pair is the best. So
+//! precision and recall are stated only where there is evidence: runners-up, and more links and a greater share of records
+//! with a partner than the errors of their estimates.
+//!
 //! # One file
 //! Records have any number of partners, so runners-up say nothing. The numbers of pairs fall from the low scores of
 //! records that have nothing to do with each other, and rise again to those of the same entity: the threshold is the lowest
 //! point between.
+
+use crate::progress::{counted, grouped};
 
 /// A threshold, and what it is expected to yield.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +41,8 @@
 pub struct Estimate {
     /// The least score of an accepted pair.
     pub threshold: f64,
-    /// The estimated share of the records, of the file with fewer, that have a partner; `None` with one file.
+    /// The estimated share of the records, of the file with fewer, that have a partner; `None` if it cannot be told, and with
+    /// one file.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
     pub share: Option<f64>,
     /// The expected share of correct pairs among the accepted ones, with one file among all pairs within entities; `None` if
@@ -47,6 +54,15 @@ pub struct Estimate {
     /// Why the precision cannot be told.
     #[cfg_attr(feature = "io", serde(skip_serializing_if = "Option::is_none"))]
     pub unknown_because: Option<String>,
+}
+
+impl Estimate {
+    /// States no precision and no recall, since they cannot be told.
+    pub(crate) fn withhold(&mut self, because: String) {
+        self.expected_precision = None;
+        self.expected_recall = None;
+        self.unknown_because = Some(because);
+    }
 }
 
 /// The scores of three rounds, each in descending order.
@@ -66,6 +82,13 @@ const LEAST_BELOW: f64 = 0.05;
 /// A lower expected precision is a guess: with few partners, how far wrong pairs lie apart decides it, which the third
 /// round tells only roughly.
 const LEAST_KNOWN: f64 = 0.9;
+
+/// The fewest runners-up that show what a wrong pair scores.
+const LEAST_RUNNERS_UP: usize = 20;
+
+/// The error of the estimated share of n records, times the square root of n: of files that shared no record, the estimate
+/// was up to 3 / sqrt(n).
+const ERROR_OF_SHARE: f64 = 5.0;
 
 /// If more runners-up than this share of the accepted pairs reach the median of those, runners-up compete with partners.
 const MOST_COMPETING: f64 = 0.25;
@@ -156,28 +179,62 @@ pub(crate) fn of_rounds(
     let recall = (correct / partners.max(1.0)).min(1.0);
     let median = scores.of_round[0].get(accepted / 2).copied();
     let competing = median.map_or(0, |median| scores.reaching(1, median));
+    let runners_up = scores.of_round[1].len();
+    let share_error = ERROR_OF_SHARE / (scores.records.max(1) as f64).sqrt();
+    let is_share_known = runners_up >= LEAST_RUNNERS_UP && 1.0 - estimated >= share_error;
     let unknown_because = if accepted == 0 {
         Some("no pair was accepted".to_owned())
     } else if competing as f64 > MOST_COMPETING * (accepted / 2) as f64 {
         Some(format!(
-            "{competing} runners-up score as high as the better half of the {accepted} accepted pairs: the fields do not tell some records apart"
+            "these fields do not tell the records apart: {} runners-up score as high as the better half of the {}",
+            grouped(competing as u64),
+            counted(accepted as u64, "accepted pair")
         ))
-    } else if precision < LEAST_KNOWN {
+    } else if runners_up < LEAST_RUNNERS_UP {
         Some(format!(
-            "some {:.0} % of the links seem to be correct, and below {:.0} % the estimate is rough: state `share` or `threshold`",
-            100.0 * precision,
-            100.0 * LEAST_KNOWN
+            "there are {} runners-up, and {LEAST_RUNNERS_UP} are the fewest that show what a wrong pair scores",
+            grouped(runners_up as u64)
+        ))
+    } else if !is_share_known {
+        Some(format!(
+            "the share of records with a partner, some {:.0} %, lies within the error of its estimate, {:.0} %",
+            100.0 * (1.0 - estimated),
+            100.0 * share_error
         ))
     } else {
-        None
+        let wrong = accepted as f64 - correct;
+        why_rough(accepted, wrong, ": state `share` or `threshold`")
     };
     Estimate {
         threshold,
-        share: Some(1.0 - estimated),
+        share: is_share_known.then_some(1.0 - estimated),
         expected_precision: unknown_because.is_none().then_some(precision),
         expected_recall: unknown_because.is_none().then_some(recall),
         unknown_because,
     }
+}
+
+/// Why the expected number of wrong pairs among the accepted ones is rough, if it is; and what to do.
+pub(crate) fn why_rough(accepted: usize, wrong: f64, remedy: &str) -> Option<String> {
+    let precision = 1.0 - wrong / accepted.max(1) as f64;
+    // Two standard errors of a count, as if one pair more had been seen.
+    let error = 2.0 * (wrong.max(0.0) + 1.0).sqrt();
+    if precision < LEAST_KNOWN {
+        return Some(format!(
+            "some {:.0} % of the links seem to be correct, and below {:.0} % the estimate is rough{remedy}",
+            100.0 * precision.max(0.0),
+            100.0 * LEAST_KNOWN
+        ));
+    }
+    (wrong + error > (1.0 - LEAST_KNOWN) * accepted as f64).then(|| {
+        format!(
+            "{} too few beside the error of the estimate, {error:.0} pairs{remedy}",
+            match accepted {
+                1 => "1 accepted pair is".to_owned(),
+                pairs => format!("{} accepted pairs are", grouped(pairs as u64)),
+            }
+        )
+    })
 }
 
 /// The score with the greatest expected F1; the highest one, if several have it.
@@ -210,23 +267,32 @@ const BINS: usize = 200;
 /// The spread of the smoothing of the histogram, in bins.
 const SPREAD: usize = 4;
 
-/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1.
-pub(crate) fn of_entities(scores: &[f64], floor: f64, threshold: Option<f64>) -> Estimate {
+/// Chooses the threshold for one file from the scores of all candidate pairs, in descending order, from `floor` to 1, each with
+/// the number of pairs that it counts for; `equal` pairs more have a score of 1.
+pub(crate) fn of_entities(
+    scores: &[(f64, u64)],
+    equal: u64,
+    floor: f64,
+    threshold: Option<f64>,
+) -> Estimate {
     let bin_of = |score: f64| bin((score - floor) / (1.0 - floor).max(f64::MIN_POSITIVE));
-    let density = smoothed(scores.iter().map(|score| bin_of(*score)));
+    let of_equal = [(1.0, equal)];
+    let all = of_equal.iter().chain(scores);
+    let density = smoothed(all.map(|(score, pairs)| (bin_of(*score), *pairs)));
     let valley = valley(&density);
     let middle = |bin: usize| floor + (1.0 - floor) * (bin as f64 + 0.5) / BINS as f64;
     let chosen = threshold.or(valley.map(middle));
     let threshold = chosen.unwrap_or(1.0);
-    let accepted = scores.partition_point(|score| *score >= threshold) as f64;
-    let unknown_because = match valley {
-        None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
-        Some(_) if accepted == 0.0 => Some("no pair was accepted".to_owned()),
-        Some(_) => None,
-    };
+    let accepted = &scores[..scores.partition_point(|(score, _)| *score >= threshold)];
+    let accepted = equal + accepted.iter().map(|(_, pairs)| pairs).sum::<u64>();
     // At the valley, between half of the pairs and all of them are wrong.
     let wrong = valley.map(|valley| 0.75 * wrong_above(&density, valley, bin_of(threshold)));
-    let precision = wrong.map(|wrong| (1.0 - wrong / accepted.max(1.0)).clamp(0.0, 1.0));
+    let unknown_because = match wrong {
+        None => Some("the numbers of pairs fall as the score rises: no pairs stand out".to_owned()),
+        Some(_) if accepted == 0 => Some("no pair was accepted".to_owned()),
+        Some(_) => None,
+    };
+    let precision = wrong.map(|wrong| (1.0 - wrong / accepted.max(1) as f64).clamp(0.0, 1.0));
     Estimate {
         threshold,
         share: None,
@@ -246,9 +312,9 @@ fn bin(share: f64) -> usize {
 }
 
 /// The numbers of pairs by bin, each averaged with its neighbours by a bell curve.
-fn smoothed(bins: impl Iterator<Item = usize>) -> Vec<f64> {
+fn smoothed(bins: impl Iterator<Item = (usize, u64)>) -> Vec<f64> {
     let mut counts = vec![0.0; BINS + 1];
-    bins.for_each(|bin| counts[bin] += 1.0);
+    bins.for_each(|(bin, pairs)| counts[bin] += pairs as f64);
     let bell = |distance: f64| (-0.5 * (distance / SPREAD as f64).powi(2)).exp();
     let average = |bin: usize| {
         let (mut weights, mut sum) = (0.0, 0.0);
@@ -305,6 +371,14 @@ mod tests {
         scores
     }
 
+    /// Scores that count for one pair each.
+    fn single(scores: Vec<f64>) -> Vec<(f64, u64)> {
+        descending(scores)
+            .into_iter()
+            .map(|score| (score, 1))
+            .collect()
+    }
+
     /// The scores of rounds, and whether each pair of the first is correct. A share of the records have a partner, which
     /// scores from 0.5 to 1. The wrong pairs of a record have an exponential tail and fall by the same factor, as the estimate
     /// assumes.
@@ -355,6 +429,34 @@ mod tests {
     }
 
     #[test]
+    fn little_evidence_leaves_precision_unknown() {
+        // No record has a partner, so that the best pairs are chance.
+        for (seed, records) in [(1, 3), (20, 30), (40, 300), (60, 5000)] {
+            let (rounds, _) = made_up(seed, 0.0);
+            let of = |round: usize| -> Vec<f64> {
+                let step = RECORDS.div_ceil(records);
+                rounds[round].iter().copied().step_by(step).collect()
+            };
+            let rounds = [of(0), of(1), of(2)];
+            let scores = RoundScores {
+                of_round: [&rounds[0], &rounds[1], &rounds[2]],
+                records,
+            };
+            let estimate = of_rounds(&scores, None, None, None);
+            let told = (estimate.expected_precision, estimate.expected_recall);
+            assert_eq!(told, (None, None), "{records}: {estimate:?}");
+        }
+        // Three of a thousand pairs, far above the others, are too few for a precision of 90 %.
+        assert!(
+            why_rough(3, 0.0, "")
+                .unwrap()
+                .contains("3 accepted pairs are too few")
+        );
+        assert!(why_rough(1000, 200.0, "").unwrap().contains("some 80 %"));
+        assert_eq!(why_rough(1000, 20.0, ""), None);
+    }
+
+    #[test]
     fn competing_runners_up_leave_precision_unknown() {
         let round: Vec<f64> = descending((0..100).map(|i| random(3, i)).collect());
         let scores = RoundScores {
@@ -376,12 +478,12 @@ mod tests {
     fn entities_begin_where_pairs_stand_out() {
         let far = (0..5000).map(|i| 0.1 + 0.3 * random(1, i).powi(3));
         let near = (0..600).map(|i| 0.7 + 0.3 * random(2, i));
-        let scores = descending(far.clone().chain(near).collect());
-        let estimate = of_entities(&scores, 0.1, None);
+        let scores = single(far.clone().chain(near).collect());
+        let estimate = of_entities(&scores, 0, 0.1, None);
         assert!((0.3..0.72).contains(&estimate.threshold), "{estimate:?}");
         assert!(estimate.expected_precision.unwrap() > 0.95, "{estimate:?}");
-        let none = of_entities(&descending(far.collect()), 0.1, None);
+        let none = of_entities(&single(far.collect()), 0, 0.1, None);
         assert!(none.unknown_because.is_some(), "{none:?}");
-        assert!(of_entities(&[], 1.0, None).expected_precision.is_none());
+        assert!(of_entities(&[], 0, 1.0, None).expected_precision.is_none());
     }
 }

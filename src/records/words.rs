@@ -89,6 +89,8 @@ fn refuse(line: usize, name: &str, problem: &str) -> Error {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     text: String,
+    /// The words with what stands between them: order, signs and separators count here.
+    value: String,
     /// Where each word ends.
     ends: Vec<usize>,
     /// For each word, the number of the equivalent that it replaces, or 0.
@@ -100,6 +102,7 @@ impl Words {
     /// case, and all but letters, digits and marks separates words.
     pub(crate) fn read(&mut self, text: &str, equivalents: &Equivalents) {
         self.text.clear();
+        self.value.clear();
         self.ends.clear();
         self.replaced.clear();
         if text.is_ascii() {
@@ -119,18 +122,38 @@ impl Words {
         for letter in letters.chain([' ']) {
             if letter.is_alphanumeric() || !letter.is_ascii() && is_combining_mark(letter) {
                 self.text.push(letter);
-            } else if self.text.len() > start {
+                continue;
+            }
+            if self.text.len() > start {
                 let mut replaced = 0;
                 if let Some((name, number)) = equivalents.replaced_by.get(&self.text[start..]) {
                     self.text.truncate(start);
                     self.text.push_str(name);
                     replaced = *number;
                 }
+                self.value.push_str(&self.text[start..]);
                 self.replaced.push(replaced);
                 start = self.text.len();
                 self.ends.push(start);
             }
+            if !letter.is_whitespace() {
+                self.value.push(plain(letter));
+            } else if !self.value.is_empty() && !self.value.ends_with(' ') {
+                self.value.push(' ');
+            }
         }
+        self.value.truncate(self.value.trim_end().len());
+    }
+
+    /// The normalised text: the words, and the characters between them. White space counts as one blank, and quotes and
+    /// dashes of all kinds as the plain one.
+    pub(crate) fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// For each word, the number of the equivalent that it replaces, or 0.
+    pub(crate) fn replaced(&self) -> &[u32] {
+        &self.replaced
     }
 
     /// The words, in order.
@@ -152,6 +175,16 @@ impl Words {
             let letters = word.chars().map(u32::from);
             blank.into_iter().chain(letters).chain(mark)
         })
+    }
+}
+
+/// The quote or dash that a keyboard has, for a typographic one.
+fn plain(letter: char) -> char {
+    match letter {
+        '\u{2018}'..='\u{201B}' => '\'',
+        '\u{201C}'..='\u{201F}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        other => other,
     }
 }
 
@@ -180,6 +213,33 @@ mod tests {
         assert_eq!(words("İZMİR Ελλάδα", ""), ["izmir", "ελλαδα"]);
         assert_eq!(words("नमस्ते", ""), ["नमस्ते"]);
         assert!(words(" -- ,", "").is_empty());
+    }
+
+    #[test]
+    fn values_keep_order_signs_and_separators() {
+        let value = |text: &str| {
+            let mut words = Words::default();
+            words.read(text, &Equivalents::parse("William, Bill").unwrap());
+            words.value().to_owned()
+        };
+        for (one, other) in [
+            ("Kim Lee", "Lee Kim"),
+            ("-5.25", "5.25"),
+            ("12/5", "12.5"),
+            ("10.0.0.1", "10.0.1.1"),
+            ("C++", "C#"),
+        ] {
+            assert_ne!(value(one), value(other));
+        }
+        for (one, other) in [
+            (" Kim\tLEE\n", "kim  lee"),
+            ("O\u{2019}Brien\u{2013}Smith", "o'brien-smith"),
+            ("\u{2212}5", "-5"),
+            ("Bill's Émile", "william's emile"),
+        ] {
+            assert_eq!(value(one), value(other));
+        }
+        assert_eq!(value(" a ,  b. "), "a , b.");
     }
 
     #[test]

@@ -130,7 +130,7 @@ pub struct Arguments {
     )]
     pub matching: Option<MatchArgument>,
 
-    /// Least score of a link [default: what runners-up suggest]
+    /// Least score of a link: from 0 to 1 for text, up to 100 per field for textbook [default: what runners-up suggest]
     #[arg(long, short, value_name = "S", value_parser = number, allow_hyphen_values = true, help_heading = "Links")]
     pub threshold: Option<f64>,
 
@@ -304,9 +304,12 @@ impl Arguments {
                 outcome.report.floor
             ),
         );
-        if counts.cut_records > 0 {
-            let cut = terminal::counted(counts.cut_records, "record");
-            lines.row("", format!("  {cut} compared by their rarest symbols only"));
+        if counts.equal_records > 0 {
+            let equal = terminal::grouped(counts.equal_records);
+            lines.row(
+                "equal",
+                format!("{equal}, each compared as the earlier record that it equals"),
+            );
         }
         lines.row("threshold", format!("{:.3}", estimate.threshold));
         lines.row("links", terminal::grouped(counts.links));
@@ -319,10 +322,11 @@ impl Arguments {
                 ),
             ),
             Some(_) => {
-                if let Some(share) = estimate.share {
-                    let percent = format!("{:.0} % estimated", 100.0 * share);
-                    lines.row("with partner", percent);
-                }
+                let share = match estimate.share {
+                    Some(share) => format!("{:.0} % estimated", 100.0 * share),
+                    None => "cannot tell".to_owned(),
+                };
+                lines.row("with partner", share);
             }
         }
         let precision = match (&estimate.expected_precision, &estimate.unknown_because) {
@@ -333,8 +337,8 @@ impl Arguments {
                 };
                 format!("{:.1} % expected of the {pairs}", 100.0 * precision)
             }
-            (None, Some(because)) => format!("unknown: {because}"),
-            (None, None) => "unknown".to_owned(),
+            (None, Some(because)) => format!("cannot tell: {because}"),
+            (None, None) => "cannot tell".to_owned(),
         };
         lines.row("precision", precision);
         if let Some(recall) = estimate.expected_recall {

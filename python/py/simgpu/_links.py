@@ -72,7 +72,7 @@ class LinksFound(_Rows):
 
     @property
     def expected_precision(self) -> float | None:
-        """The expected share of correct links, from 0 to 1; ``None`` if it cannot be told: then
+        """The expected share of correct links, from 0 to 1; ``None`` if there is no evidence to tell it by: then
         ``report["estimate"]["unknown_because"]`` says why."""
         return self.report["estimate"]["expected_precision"]
 
@@ -109,7 +109,8 @@ def link(
     Args:
         a: The records, one per row: a data frame of pandas or polars, an Arrow table or stream, or a dict of columns.
         b: The records to link those of ``a`` to; without it, records of ``a`` are linked to each other.
-        fields: The columns to compare, one or several: texts, numbers or dates. A null counts as missing.
+        fields: The columns to compare, one or several: texts, numbers, dates, times or durations. A null counts as
+            missing.
         id: The column of ids, which every record must have, integers or strings. By default ``"id"`` where every record
             of a table has one; without ids, ``row_a`` and ``row_b`` say which records are linked.
         unique_ids: Fail if an id is missing, or occurs twice in one table.
@@ -119,7 +120,8 @@ def link(
             odds. ``"textbook"``: 100 points per field, less the square of the number of letters to insert and to delete.
         match: With two tables, how many partners a record may have: ``"one-to-one"``, the default; ``"many-to-one"``, one
             for each record of ``a``; or ``"many-to-many"``, every pair that reaches the threshold.
-        threshold: The least score of a link; by default what the runners-up suggest.
+        threshold: The least score of a link, from 0 to 1 for ``"text"`` and up to 100 per field for ``"textbook"``; by
+            default what the runners-up suggest.
         share: With two tables, the share of the records of the smaller one that have a partner, above 0 and up to 1; by
             default estimated.
         equivalents: Equal names, such as ``[["William", "Bill", "Will"], ["Robert", "Bob"]]``, or the path of a file

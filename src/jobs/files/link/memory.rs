@@ -116,6 +116,7 @@ impl<'a> LinkInMemory<'a> {
     /// row of a table is one that was skipped; [`Error::RepeatedId`] with [`LinkInMemory::unique_ids`]; and the errors of
     /// [`link`](crate::jobs::link()).
     pub fn find(&self, task: &Link, progress: &dyn Progress) -> Result<LinkFound> {
+        task.check(self.fields.compared.len(), self.second.is_some())?;
         let first = self.read(self.first, NAMES[0], progress)?;
         let second = self.second.map(|rows| self.read(rows, NAMES[1], progress));
         let second = second.transpose()?;
@@ -130,10 +131,15 @@ impl<'a> LinkInMemory<'a> {
             files: &files,
             names: names.collect(),
         };
+        let report = writing.report(task, &self.fields)?;
+        report
+            .warnings
+            .iter()
+            .for_each(|warning| progress.warn(warning));
         Ok(LinkFound {
             links: writing.links_table(progress)?,
             entities: writing.entities_table()?,
-            report: writing.report(task, &self.fields)?,
+            report,
         })
     }
 

@@ -178,6 +178,7 @@ impl<'a> LinkRun<'a> {
     /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
     /// stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
     pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
+        task.check(self.fields.compared.len(), self.second.is_some())?;
         let output = folder.map(|folder| self.open(folder)).transpose()?;
         let beside = || output.as_ref().map(OutputFolder::partial);
         let temporary = self.temporary.clone().or_else(beside);
@@ -219,6 +220,10 @@ impl<'a> LinkRun<'a> {
                 .collect(),
         };
         let report = written.report(task, &self.fields)?;
+        report
+            .warnings
+            .iter()
+            .for_each(|warning| self.progress.warn(warning));
         if let Some(output) = &output {
             timings.time("write", 0, || written.write(output, self.progress))?;
         }

@@ -97,18 +97,24 @@ impl LinkReport {
                             }
                         }
                         None => {
-                            strong { "unknown" } br;
+                            strong { "cannot tell" } br;
                             "how many of the links are right"
                             @if let Some(because) = &estimate.unknown_because { ": " (because) }
                         }
                     }
                 }
                 @if self.has_two() {
-                    @if let Some(share) = self.parameters.share.or(estimate.share) {
-                        li {
-                            strong { (percent(share)) } br;
-                            "of the records of " (self.smaller()) " have a partner, "
-                            (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                    li {
+                        @match self.parameters.share.or(estimate.share) {
+                            Some(share) => {
+                                strong { (percent(share)) } br;
+                                "of the records of " (self.smaller()) " have a partner, "
+                                (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                            }
+                            None => {
+                                strong { "cannot tell" } br;
+                                "how many of the records of " (self.smaller()) " have a partner"
+                            }
                         }
                     }
                     @if let Some(recall) = estimate.expected_recall {
@@ -181,12 +187,10 @@ impl LinkReport {
                     @if counts.empty > 0 {
                         li { (counted(counts.empty, "record")) " without a word in these fields: never linked." }
                     }
-                    @if counts.cut_records > 0 {
-                        li { (counted(counts.cut_records, "record")) " searched by their rarest words only, to bound the time: some of their links may be missing." }
+                    @if counts.equal_records > 0 {
+                        li { (counted(counts.equal_records, "record")) " equal to an earlier one of the same file in all fields: compared once, with it." }
                     }
-                    @if counts.crowded_records > 0 {
-                        li { (counted(counts.crowded_records, "record")) " with more candidates than are kept: only the best were compared." }
-                    }
+                    @for warning in &self.warnings { li { b { "Warning: " } (warning) "." } }
                 }
             }
         }
@@ -275,6 +279,7 @@ mod tests {
                 records_a: 1_234_567,
                 records_b: 1000,
                 links: 1,
+                equal_records: 4,
                 cut_records: 2,
                 crowded_records: 3,
                 ..LinkCounts::default()
@@ -296,6 +301,7 @@ mod tests {
                 expected_recall: None,
                 unknown_because: Some("runners-up score as high".to_owned()),
             },
+            warnings: vec!["2 records <were> searched".to_owned()],
             points: Some(vec![
                 FieldPoints {
                     field: Some(0),
@@ -350,8 +356,10 @@ mod tests {
             "<td class=\"number\">+3.50</td>",
             "1,234,567",
             "50.0 %</strong><br>of the records of B have a partner, as given",
-            "unknown",
+            "cannot tell",
             "runners-up score as high",
+            "4 records equal to an earlier one",
+            "<b>Warning: </b>2 records &lt;were&gt; searched.",
         ] {
             assert!(page.contains(expected), "{expected}: {page}");
         }

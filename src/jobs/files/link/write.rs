@@ -156,6 +156,7 @@ impl Writing<'_> {
             },
             floor: linked.floor(),
             estimate: linked.estimate().clone(),
+            warnings: linked.warnings(),
             points: linked.points(),
             bin_width: linked.bin_width(),
             histogram: linked
@@ -184,6 +185,9 @@ pub struct LinkReport {
     pub floor: f64,
     /// The threshold, and what is expected of the links.
     pub estimate: Estimate,
+    /// What the search left out, and so may have missed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// What the levels of each field say, where the score is points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<Vec<FieldPoints>>,

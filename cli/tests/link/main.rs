@@ -1,6 +1,13 @@
 //! `simgpu link`: which records describe the same thing.
 
+#[path = "../support/mod.rs"]
 mod support;
+
+mod equal_records;
+
+mod evidence;
+
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -291,7 +298,7 @@ fn learned_points_add_up_to_the_score() {
                     .iter()
                     .rfind(|level| match (level["least"].as_f64(), similarity) {
                         (None, None) => true,
-                        (Some(1.0), Some(similarity)) => similarity >= 0.9999,
+                        (Some(1.0), Some(similarity)) => similarity >= 1.0,
                         (Some(least), Some(similarity)) => similarity >= least,
                         _ => false,
                     });
@@ -545,6 +552,34 @@ fn bad_input_is_refused() {
             "a.csv b.csv --fields name --share 1.5",
             2,
             &["--share", "up to 1"],
+        ),
+        (
+            "a.csv b.csv --fields name -t 2",
+            2,
+            &["--threshold is 2", "from 0 to 1 with --score text"],
+        ),
+        (
+            "a.csv --fields name -t -1",
+            2,
+            &["--threshold is -1", "from 0 to 1"],
+        ),
+        (
+            "a.csv --fields name -t inf --score points",
+            2,
+            &["--threshold"],
+        ),
+        (
+            "a.csv b.csv --fields name,phone --score textbook -t 200.5",
+            2,
+            &[
+                "--threshold is 200.5",
+                "from 0 to 200 with --score textbook",
+            ],
+        ),
+        (
+            "a.csv b.csv --fields name --score textbook -t -0.5",
+            2,
+            &["--threshold is -0.5", "from 0 to 100"],
         ),
         ("- - --fields name", 2, &["stdin"]),
         ("a.csv b.csv", 2, &["--fields"]),
