@@ -223,6 +223,7 @@ pub(crate) fn find_removals(
     counts.clusters = found.sizes.clusters();
     counts.largest_cluster = found.sizes.largest();
     debug_assert_eq!(search.candidates, found.candidates);
+    counts.bound_omitted_pairs();
     warn_of_omitted(progress, counts);
     Ok(found)
 }
