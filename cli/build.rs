@@ -33,7 +33,6 @@ fn main() {
             "SIMGPU_TARGET_FEATURES",
             variable("CARGO_CFG_TARGET_FEATURE"),
         ),
-        ("SIMGPU_OPTIMIZATION", variable("OPT_LEVEL")),
         (
             "SIMGPU_COMMIT",
             commit(&root).filter(|_| is_release).unwrap_or_default(),

@@ -7,13 +7,14 @@
 # Packing needs cargo, git and jq. It writes simgpu, gpu-tests, gpu-failure-tests, build.json (commit and compiler) and
 # this script to FOLDER. SIMGPU_BIN names that folder if the script runs from elsewhere.
 #
-# The report writes to RESULTS the throughput measured by `simgpu bench`, build.json, and the output of the checks.
+# The report writes to RESULTS the speed and error of every backend, measured by `simgpu bench`, build.json, and the
+# output of the checks.
 set -euo pipefail
 
 programs="simgpu gpu-tests gpu-failure-tests"
 
 usage() {
-    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -93,7 +94,7 @@ report() {
     check gpu-tests "$folder/agreement.txt"
     echo "devices that fail"
     check gpu-failure-tests "$folder/failures.txt"
-    "$bin/simgpu" bench --parts throughput --backends gpu,hybrid,simd,scalar --device "$device" --results "$folder"
+    "$bin/simgpu" bench --parts throughput,error --backends scalar,simd,gpu,hybrid --device "$device" --results "$folder"
     cp "$bin/build.json" "$folder/build.json"
 }
 

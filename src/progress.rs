@@ -219,6 +219,18 @@ pub struct Counts {
     pub bytes: u64,
 }
 
+impl Counts {
+    /// Bounds the pairs not compared by all pairs of distinct documents: a pair was counted once for each bucket in which
+    /// it was not compared.
+    pub(crate) fn bound_omitted_pairs(&mut self) {
+        let distinct = u128::from(self.documents.saturating_sub(self.identical));
+        let all = distinct * distinct.saturating_sub(1) / 2;
+        if let Ok(all) = u64::try_from(all) {
+            self.omitted_pairs = self.omitted_pairs.min(all);
+        }
+    }
+}
+
 /// Formats a number with thousands separators: `7,200`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -247,6 +259,26 @@ mod tests {
         let numbers = [0, 999, 1000, 12_345, 1_234_567];
         let shown = ["0", "999", "1,000", "12,345", "1,234,567"];
         assert_eq!(numbers.map(grouped), shown);
+    }
+
+    #[test]
+    fn no_more_pairs_are_omitted_than_exist() {
+        for (documents, identical, omitted, bounded) in [
+            (14_000, 0, 997_008_177, 97_993_000),
+            (14_000, 13_990, 997_008_177, 45),
+            (14_000, 0, 97_992_999, 97_992_999),
+            (1, 0, 7, 0),
+            (u64::MAX, 0, u64::MAX, u64::MAX),
+        ] {
+            let mut counts = Counts {
+                documents,
+                identical,
+                omitted_pairs: omitted,
+                ..Counts::default()
+            };
+            counts.bound_omitted_pairs();
+            assert_eq!(counts.omitted_pairs, bounded);
+        }
     }
 
     #[test]

@@ -26,6 +26,8 @@ def cell(tool, signed, set_size, similarity):
     held = (low[matches] <= similarity) & (similarity <= high[matches])
     return ErrorCell(
         tool=tool.name,
+        backend="",
+        hardware="",
         scheme=tool.scheme,
         has_independent_slots=tool.has_independent_slots,
         is_mixed=tool.is_mixed,

@@ -39,6 +39,8 @@ class ErrorCell:
     """A row of errors.csv."""
 
     tool: str
+    backend: str
+    hardware: str
     scheme: str
     has_independent_slots: bool
     is_mixed: bool

@@ -115,7 +115,7 @@ impl Progress for Terminal {
             stage.bar.set_message(format!(
                 "{}, {}/s, {}, ",
                 counted(documents, "document"),
-                rounded(documents as f64 / elapsed_s),
+                rounded(documents as f64 / elapsed_s.max(LEAST_S)),
                 rate(bytes, elapsed_s)
             ));
         } else if stage.bar.length().is_none() {
@@ -299,11 +299,10 @@ fn size(bytes: u64) -> String {
 
 /// A number rounded to an integer, with its digits in groups.
 fn rounded(number: f64) -> HumanCount {
-    // `as` saturates, so an infinite rate does not overflow.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "saturates"
+        reason = "a rate per second, of at most 2^64 in a millisecond or more"
     )]
     HumanCount(number.round() as u64)
 }
@@ -311,9 +310,12 @@ fn rounded(number: f64) -> HumanCount {
 /// The name of the time that no other stage accounts for.
 const OTHER: &str = "other";
 
+/// Least time of a rate: the clock may not have moved yet, and no rate is infinite.
+const LEAST_S: f64 = 1e-3;
+
 /// Bytes per second: `7.3 MB/s`, `1,234 MB/s`.
 fn rate(bytes: u64, elapsed_s: f64) -> String {
-    let megabytes = bytes as f64 / 1e6 / elapsed_s;
+    let megabytes = bytes as f64 / 1e6 / elapsed_s.max(LEAST_S);
     if megabytes < 10.0 {
         format!("{megabytes:.1} MB/s")
     } else {
@@ -535,6 +537,7 @@ mod tests {
         for (bytes, expected) in [(7_300_000, "7.3 MB/s"), (1_234_400_000, "1,234 MB/s")] {
             assert_eq!(rate(bytes, 1.0), expected);
         }
+        assert_eq!(rate(7_300_000, 0.0), "7,300 MB/s");
         for (elapsed_s, expected) in [
             (1.234, "1.23 s"),
             (125.9, "2 min 05 s"),

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use simgpu::Error;
 use simgpu_cli::bench::compare::{FolderComparison, Verdict, compare};
-use simgpu_cli::bench::{ErrorCell, Row, Stage, TimedRun};
+use simgpu_cli::bench::{Absence, ErrorCell, Row, Stage, TimedRun};
 use simgpu_cli::bench::{ResultsFolder, Tables};
 use tempfile::TempDir;
 
@@ -72,6 +72,142 @@ fn the_screen_fits_one_screen() {
     }
     let empty = folder(&place, "empty", Tables::default()).screen();
     assert_eq!(empty.lines().count(), 2, "{empty}");
+}
+
+/// The rows of the table under a heading of summary.md, and its header.
+fn table_of<'a>(summary: &'a str, heading: &str) -> (Vec<&'a str>, Vec<Vec<&'a str>>) {
+    let section = summary.split_once(&format!("## {heading}\n")).unwrap().1;
+    let section = section.split("\n## ").next().unwrap();
+    let cells = |line: &'a str| -> Vec<&'a str> {
+        let line = line.trim_matches('|').split('|');
+        line.map(str::trim).collect()
+    };
+    let mut lines = section.lines().filter(|line| line.starts_with('|'));
+    let header = cells(lines.next().unwrap());
+    (header, lines.skip(1).map(cells).collect())
+}
+
+/// The sections in which a device and the CPU do the same work.
+const COMPARING: [&str; 6] = [
+    "Signing by backend",
+    "Signing by length",
+    "Signing by slots",
+    "Signing from text",
+    "Deduplication",
+    "Error by backend",
+];
+
+#[test]
+fn devices_stand_beside_the_cpu_everywhere() {
+    let place = place();
+    let made = folder(&place, "made", MadeUp::small().tables());
+    made.render().unwrap();
+    let summary = fs::read_to_string(made.path().join("summary.md")).unwrap();
+    for heading in COMPARING {
+        let (header, rows) = table_of(&summary, heading);
+        let column = |name: &str| header.iter().position(|cell| *cell == name);
+        let computed_by = column("computed by").unwrap();
+        let of_scheme = |row: &&Vec<&str>| row[column("scheme").unwrap()] == "affine32";
+        let rows: Vec<_> = rows.iter().filter(of_scheme).collect();
+        for computer in [
+            "simd avx512",
+            "gpu NVIDIA H200 NVL",
+            "hybrid NVIDIA H200 NVL",
+        ] {
+            let row = rows.iter().find(|row| row[computed_by] == computer);
+            let row = row.unwrap_or_else(|| panic!("{heading}: no {computer} in {rows:?}"));
+            if let Some(threads) = column("threads") {
+                let expected = if computer.starts_with("simd") {
+                    "1"
+                } else {
+                    "16"
+                };
+                assert_eq!(row[threads], expected, "{heading}: {computer}");
+            }
+            assert!(
+                row.iter().filter(|cell| cell.is_empty()).count() < 3,
+                "{heading}: {row:?}"
+            );
+        }
+    }
+    let (header, rows) = table_of(&summary, "Signing by backend");
+    let column = |name: &str| header.iter().position(|cell| *cell == name).unwrap();
+    let of_affine32 = rows.iter().filter(|row| row[0] == "affine32");
+    let sums: Vec<&str> = of_affine32
+        .clone()
+        .map(|row| row[column("checksum")])
+        .collect();
+    assert!(
+        sums.len() == 6 + 4 && sums.iter().all(|sum| *sum == sums[0]),
+        "{sums:?}"
+    );
+    let errors: Vec<&str> = of_affine32.map(|row| row[column("error")]).collect();
+    assert_eq!(
+        errors.iter().filter(|error| error.is_empty()).count(),
+        2,
+        "portable, avx2"
+    );
+    let page = made.page();
+    for heading in COMPARING {
+        let anchor = heading.to_lowercase().replace(' ', "-");
+        let section = page
+            .split_once(&format!("<section id=\"{anchor}\">"))
+            .unwrap()
+            .1;
+        let section = section.split("</section>").next().unwrap();
+        for computer in [
+            "simd avx512",
+            "gpu NVIDIA H200 NVL",
+            "hybrid NVIDIA H200 NVL",
+        ] {
+            assert!(section.contains(computer), "{heading}: {computer}");
+        }
+    }
+    let screen = made.screen();
+    let header = screen.lines().nth(1).unwrap();
+    let names: Vec<&str> = header.split_whitespace().collect();
+    assert_eq!(
+        names[..6],
+        ["scalar", "portable", "avx2", "avx512", "gpu", "hybrid"]
+    );
+}
+
+#[test]
+fn the_screen_says_which_device_was_left_out() {
+    let place = place();
+    let why = "llvmpipe (software) is no GPU; add --backends scalar,simd,gpu,hybrid to measure it";
+    let mut tables = MadeUp::small().tables();
+    tables.absent = vec![Absence {
+        what: "gpu".to_owned(),
+        why: why.to_owned(),
+    }];
+    let screen = folder(&place, "without", tables).screen();
+    let lines = screen.lines().filter(|line| line.contains("GPU left out"));
+    assert_eq!(lines.collect::<Vec<_>>(), [format!("GPU left out: {why}")]);
+}
+
+#[test]
+fn speeds_of_other_documents_are_not_compared() {
+    let place = place();
+    let mut tables = MadeUp::small().tables();
+    // As older versions measured devices.
+    for run in tables
+        .runs
+        .iter_mut()
+        .filter(|run| run.case().is_on_device())
+    {
+        run.documents *= 800;
+        run.checksum = "other".to_owned();
+    }
+    let made = folder(&place, "made", tables);
+    made.render().unwrap();
+    let summary = fs::read_to_string(made.path().join("summary.md")).unwrap();
+    for heading in &COMPARING[..3] {
+        let (_, rows) = table_of(&summary, heading);
+        let on_device = rows.iter().filter(|row| row[1].contains("H200"));
+        assert_eq!(on_device.count(), 0, "{heading}");
+        assert!(rows.iter().any(|row| row[1] == "simd avx512"), "{heading}");
+    }
 }
 
 // Writing and reading
@@ -146,6 +282,58 @@ fn missing_tables_are_empty_until_rows_are_added() {
     assert_eq!(
         ResultsFolder::read(made.path()).unwrap().tables.errors,
         [row]
+    );
+}
+
+/// Removes columns of a table.
+fn without_columns(path: &Path, removed: &[&str]) {
+    let mut reader = csv::Reader::from_path(path).unwrap();
+    let header = reader.headers().unwrap().clone();
+    let kept: Vec<usize> = (0..header.len())
+        .filter(|at| !removed.contains(&&header[*at]))
+        .collect();
+    assert_eq!(kept.len() + removed.len(), header.len());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut writer = csv::Writer::from_path(path).unwrap();
+    for row in [&header].into_iter().chain(&rows) {
+        writer
+            .write_record(kept.iter().map(|at| &row[*at]))
+            .unwrap();
+    }
+    writer.flush().unwrap();
+}
+
+#[test]
+fn tables_of_older_versions_still_read() {
+    let place = place();
+    let mut tables = MadeUp::small().tables();
+    // Once, no backend but the fastest of the CPU had errors.
+    tables.errors.retain(|cell| cell.backend == "simd");
+    let new = folder(&place, "new", tables.clone());
+    let old = folder(&place, "old", tables);
+    without_columns(&old.path().join("errors.csv"), &["backend", "hardware"]);
+    without_columns(&old.path().join("found.csv"), &["elapsed_s"]);
+    let mut old = ResultsFolder::read(old.path()).unwrap();
+    assert_eq!(old.tables.errors.len(), new.tables.errors.len());
+    assert!(old.tables.errors.iter().all(|cell| cell.backend.is_empty()));
+    for (a, b) in [(&old, &new), (&new, &old)] {
+        let comparison = compare(a, b);
+        assert_eq!(comparison.only_cells, [0, 0]);
+        assert!(comparison.cells.iter().all(|change| change.is_equal));
+    }
+    // A further row brings the columns of today.
+    let row = new.tables.errors[0].clone();
+    old.add(Row::Error(row.clone())).unwrap();
+    let errors = ResultsFolder::read(old.path()).unwrap().tables.errors;
+    assert_eq!(errors.len(), new.tables.errors.len() + 1);
+    assert_eq!(
+        (errors[0].backend.as_str(), errors.last()),
+        ("", Some(&row))
+    );
+    let header = fs::read_to_string(old.path().join("errors.csv")).unwrap();
+    assert!(
+        header.starts_with("tool,backend,hardware,scheme,"),
+        "{header}"
     );
 }
 
@@ -332,6 +520,17 @@ fn cells_with_faster_peers_are_marked() {
     assert!(peers.contains(&format!("behind: {behind}.")), "{peers}");
 }
 
+#[test]
+fn no_page_states_the_optimization_of_the_command() {
+    let place = place();
+    let mut environment = made_up::environment();
+    assert_eq!(environment["optimization"], serde_json::Value::Null);
+    environment["optimization"] = "z".into();
+    let made = ResultsFolder::create(&place.path().join("made"), environment).unwrap();
+    let summary = fs::read_to_string(made.path().join("summary.md")).unwrap();
+    assert!(!summary.contains("optimization") && !made.page().contains("optimization"));
+}
+
 // Comparison of two folders
 
 /// Compares made-up runs with runs changed by a function.
@@ -443,6 +642,51 @@ fn different_checksums_come_first() {
         before.contains("computed different results in 1 cases") && before.contains("simd avx2"),
         "{before}"
     );
+}
+
+#[test]
+fn comparisons_know_the_errors_of_devices() {
+    let place = place();
+    let tables = MadeUp::small().tables();
+    let on_device = tables.errors.iter().filter(|cell| cell.backend == "gpu");
+    let on_device = on_device.count();
+    let a = folder(&place, "a", tables.clone());
+    let worse = |cell: &ErrorCell| ErrorCell {
+        bias: cell.bias + if cell.backend == "gpu" { 1.0 } else { 0.0 },
+        ..cell.clone()
+    };
+    let errors = tables.errors.iter().map(worse).collect();
+    let b = folder(
+        &place,
+        "b",
+        Tables {
+            errors,
+            ..tables.clone()
+        },
+    );
+    let comparison = compare(&a, &b);
+    let changed = comparison.cells.iter().filter(|change| !change.is_equal);
+    assert!(changed.clone().all(|change| change.cell.backend == "gpu"));
+    assert_eq!(changed.count(), on_device);
+    assert!(
+        comparison.to_string().contains("| gpu NVIDIA H200 NVL "),
+        "{comparison}"
+    );
+    // Not measured, they are only in one folder; the fastest of another CPU stands for that of this one.
+    let mut elsewhere = tables.errors.clone();
+    elsewhere.retain(|cell| cell.backend != "gpu");
+    for cell in elsewhere.iter_mut().filter(|cell| cell.backend == "simd") {
+        cell.hardware = "neon".to_owned();
+    }
+    let c = folder(
+        &place,
+        "c",
+        Tables {
+            errors: elsewhere,
+            ..tables
+        },
+    );
+    assert_eq!(compare(&a, &c).only_cells, [on_device, 0]);
 }
 
 #[test]

@@ -128,6 +128,12 @@ fn a_stopped_sign_leaves_the_earlier_files() {
 }
 
 #[test]
+fn a_stopped_plan_leaves_nothing() {
+    stop_repeatedly("tune --documents 20000 --bytes 20MB");
+    stop_repeatedly("tune --documents 2e9 --bytes 60GB --memory 1MiB --temp-dir temporary");
+}
+
+#[test]
 fn a_run_that_waits_for_stdin_stops() {
     for &(signal, expected, word) in SIGNALS {
         for command in [

@@ -11,6 +11,8 @@ pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs,
 pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
 pub use crate::pipeline::{for_each_word, gauss_legendre};
 pub use crate::simd::ceiling;
+#[cfg(feature = "io")]
+pub use crate::store::disk::free_bytes;
 
 /// 7,200 pages of API documentation, some of them near-duplicates (see examples/README.md).
 #[cfg(feature = "example-corpus")]

@@ -272,6 +272,7 @@ impl FoundRemovals {
         counts.kept = counts.documents - counts.removed;
         counts.clusters = self.sizes.clusters();
         counts.largest_cluster = self.sizes.largest();
+        counts.bound_omitted_pairs();
         warn_of_omitted(progress, counts);
         self
     }

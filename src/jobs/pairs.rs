@@ -324,6 +324,7 @@ impl<'a> PairSearch<'a> {
                 None => streamed.omitted,
             };
             counts.omitted_pairs = omitted.max(1);
+            counts.bound_omitted_pairs();
             let fewer = match search.within {
                 None => "raise the threshold",
                 Some(_) => "lower `within`",

@@ -48,7 +48,11 @@ impl Disk for OnDisk {
 }
 
 /// Bytes that this process may still write to the file system of a folder; `None` if unknown.
-pub(crate) fn free_bytes(folder: &Path) -> Option<u64> {
+#[cfg_attr(
+    not(feature = "internals"),
+    allow(unreachable_pub, reason = "public with the feature `internals` only")
+)]
+pub fn free_bytes(folder: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
         let system = rustix::fs::statvfs(folder).ok()?;

@@ -1,6 +1,7 @@
 //! What all runs of one case have in common.
 
 use super::stage::Stage;
+use super::targets::SOFTWARE;
 
 /// What all runs of a case have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,15 +42,17 @@ impl Case {
 
     /// What computes: the backend and its instruction set or device.
     pub fn computer(&self) -> String {
-        match (self.backend.as_str(), self.hardware.as_str()) {
-            (backend, hardware) if backend == hardware => backend.to_owned(),
-            (backend, hardware) => format!("{backend} {hardware}").trim().to_owned(),
-        }
+        computer(&self.backend, &self.hardware)
     }
 
     /// Whether a GPU computes some or all of it.
     pub fn is_on_device(&self) -> bool {
         matches!(self.backend.as_str(), "gpu" | "hybrid")
+    }
+
+    /// Whether a GPU in software computes it.
+    pub fn is_on_software(&self) -> bool {
+        self.hardware.ends_with(SOFTWARE)
     }
 
     /// Threads in words.
@@ -81,5 +84,13 @@ impl Case {
         sizes.push(format!("{} documents", self.documents));
         sizes.push(self.threads());
         format!("{}, {}", words.join(" "), sizes.join(", "))
+    }
+}
+
+/// A backend and its instruction set or device, in words.
+pub(super) fn computer(backend: &str, hardware: &str) -> String {
+    match hardware == backend {
+        true => backend.to_owned(),
+        false => format!("{backend} {hardware}").trim().to_owned(),
     }
 }

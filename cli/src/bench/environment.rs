@@ -11,7 +11,7 @@ use simgpu::simd::Isa;
 
 /// This machine and build: `date`, `cpu`, `cpu_version`, `isas`, `cores`, `memory_bytes`, `os`, `architecture`, `gpus`
 /// (each with `name`, `kind`, `api` and `driver`), `simgpu`, `rustc`, `target`, `flags`, `target_features`,
-/// `optimization`, `commit`, `uncommitted_changes`. Unknown values are null.
+/// `commit`, `uncommitted_changes`. Unknown values are null.
 pub(crate) fn environment() -> Value {
     let isas: Vec<String> = Isa::available().iter().map(Isa::to_string).collect();
     json!({
@@ -29,7 +29,6 @@ pub(crate) fn environment() -> Value {
         "target": env!("SIMGPU_TARGET"),
         "flags": env!("SIMGPU_FLAGS"),
         "target_features": env!("SIMGPU_TARGET_FEATURES"),
-        "optimization": env!("SIMGPU_OPTIMIZATION"),
         "commit": known(env!("SIMGPU_COMMIT")),
         "uncommitted_changes": env!("SIMGPU_CHANGES").parse::<bool>().ok(),
     })

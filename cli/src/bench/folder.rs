@@ -1,6 +1,6 @@
 //! A folder of results: environment.json, the tables, and the summary and report rendered from them.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,8 @@ const REPORT: &str = "report.html";
 /// A kind of row, and the file of its table.
 trait CsvRow: Serialize + DeserializeOwned {
     const FILE: &'static str;
+    /// Columns that older tables lack.
+    const ADDED: &'static [&'static str] = &[];
 }
 
 impl CsvRow for TimedRun {
@@ -31,6 +33,7 @@ impl CsvRow for TimedRun {
 
 impl CsvRow for ErrorCell {
     const FILE: &'static str = "errors.csv";
+    const ADDED: &'static [&'static str] = &["backend", "hardware"];
 }
 
 impl CsvRow for CandidateCount {
@@ -39,6 +42,7 @@ impl CsvRow for CandidateCount {
 
 impl CsvRow for PipelineResult {
     const FILE: &'static str = "found.csv";
+    const ADDED: &'static [&'static str] = &["elapsed_s"];
 }
 
 impl CsvRow for Absence {
@@ -178,14 +182,24 @@ fn create_table<T: CsvRow>(folder: &Path) -> Result<()> {
 /// Appends a row in one write, so that an interruption leaves whole rows.
 fn add_row<T: CsvRow>(folder: &Path, rows: &mut Vec<T>, row: T) -> Result<()> {
     let path = folder.join(T::FILE);
-    if !path.exists() {
+    let is_current = path.exists() && {
+        let file = File::open(&path).map_err(Error::io("read", &path))?;
+        let mut reader = csv::Reader::from_reader(file);
+        let header = reader.headers();
+        header.is_ok_and(|header| header == columns::<T>())
+    };
+    // A new table, or one with the columns of an older version, is written with all its rows.
+    let written = if is_current { &[] } else { rows.as_slice() };
+    if !is_current {
         create_table::<T>(folder)?;
     }
     let write = || -> std::io::Result<()> {
         let mut writer = csv::WriterBuilder::new()
             .has_headers(false)
             .from_writer(Vec::new());
-        writer.serialize(&row).map_err(std::io::Error::other)?;
+        for row in written.iter().chain([&row]) {
+            writer.serialize(row).map_err(std::io::Error::other)?;
+        }
         let line = writer.into_inner().map_err(|error| error.into_error())?;
         OpenOptions::new()
             .append(true)
@@ -217,8 +231,12 @@ fn read_table<T: CsvRow>(folder: &Path) -> Result<Vec<T>> {
             "correct or remove the line; results/README.md describes the columns",
         )
     };
-    let header = reader.headers().map_err(refuse)?;
-    if header != columns::<T>() {
+    let header = reader.headers().map_err(refuse)?.clone();
+    // Older tables lack some columns.
+    let is_expected =
+        |column: &&str| !T::ADDED.contains(column) || header.iter().any(|found| found == *column);
+    let expected = columns::<T>().iter().copied().filter(is_expected);
+    if !header.iter().eq(expected) {
         let (found, expected) = (header.iter().collect::<Vec<_>>(), columns::<T>());
         return Err(input(
             format!("line 1 has the columns {}", found.join(",")),

@@ -9,6 +9,7 @@
 //! tables        all rows of a folder
 //! statistics    medians, intervals, tests
 //! cases         runs grouped by case, and the figures of a case
+//! targets       where signatures are computed: the backends of this machine with their hardware
 //! throughput    how fast every stage is, by backend and scheme
 //! error         how far estimates are from the exact similarity, by scheme
 //! lsh           which pairs become candidates, and which pairs whole pipelines find
@@ -38,6 +39,8 @@ mod tables;
 mod statistics;
 
 mod cases;
+
+pub(crate) mod targets;
 
 pub(crate) mod throughput;
 

@@ -1,9 +1,11 @@
 //! Rows of the tables in a folder of results. Field names are the column names and include units.
 
+use std::collections::HashMap;
+
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::case::Case;
+use super::case::{Case, computer};
 use super::stage::Stage;
 
 /// A row of any table.
@@ -80,6 +82,12 @@ pub enum Varied {
 pub struct ErrorCell {
     /// `simgpu`, or another tool with its version.
     pub tool: String,
+    /// As in [`TimedRun`]; empty in tables written before this column.
+    #[serde(default)]
+    pub backend: String,
+    /// As in [`TimedRun`]; empty in tables written before this column.
+    #[serde(default)]
+    pub hardware: String,
     /// The scheme.
     pub scheme: String,
     /// Whether slots are independent by design, so that matches are binomial.
@@ -196,6 +204,64 @@ pub struct Absence {
     pub what: String,
     /// The reason, and the remedy.
     pub why: String,
+}
+
+/// What all measurements of a kind of pair share, whichever backend signed: tool, scheme, bits, slots, input, what
+/// varied, elements, and the similarity in hundredths.
+pub(super) type CellKind<'a> = (&'a str, &'a str, u32, u32, &'a str, Varied, u64, i64);
+
+impl ErrorCell {
+    /// The kind of pair.
+    pub(super) fn kind(&self) -> CellKind<'_> {
+        // The mean similarity varies a little if data vary.
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "similarities are from 0 to 1"
+        )]
+        let similarity = (self.similarity * 100.0).round() as i64;
+        (
+            &self.tool,
+            &self.scheme,
+            self.slot_bits,
+            self.num_perm,
+            &self.input,
+            self.varied,
+            self.set_size,
+            similarity,
+        )
+    }
+
+    /// What computed the signatures.
+    pub(super) fn computer(&self) -> String {
+        computer(&self.backend, &self.hardware)
+    }
+}
+
+/// The cells of every kind of pair as the first backend measured them. Figures of schemes follow from these, since the
+/// signatures of other backends are the same and would count several times.
+pub(super) fn once(cells: &[ErrorCell]) -> Vec<&ErrorCell> {
+    let mut first = HashMap::new();
+    let mut once = Vec::new();
+    for cell in cells {
+        let by = (cell.backend.as_str(), cell.hardware.as_str());
+        if *first.entry(cell.kind()).or_insert(by) == by {
+            once.push(cell);
+        }
+    }
+    once
+}
+
+impl Absence {
+    /// What is absent if no device is measured.
+    pub(super) const DEVICE: &str = "gpu";
+
+    /// The absence of a device that is emulated by the CPU and that the plan does not name.
+    pub(super) fn of_software(device: &str) -> Self {
+        Absence {
+            what: Absence::DEVICE.to_owned(),
+            why: format!("{device} is no GPU; add --backends scalar,simd,gpu,hybrid to measure it"),
+        }
+    }
 }
 
 impl TimedRun {

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::bench::targets::targets;
 use crate::bench::{
     BenchCorpus, BenchPart, Effort, Plan, ResultsFolder, Row, compare, environment, error, lsh,
     throughput,
@@ -75,7 +76,8 @@ struct MeasureArguments {
     )]
     parts: Vec<String>,
 
-    /// Backends: scalar, simd, gpu, hybrid [default: scalar, simd, and gpu if the first device is hardware]
+    /// Backends: scalar, simd, gpu, hybrid. A device that is emulated by the CPU is measured only if gpu or hybrid is
+    /// named [default: all, without gpu and hybrid if there is no other device]
     #[arg(
         long,
         value_name = "NAMES",
@@ -243,6 +245,7 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
     }
     let terminal = Terminal::new(arguments.quiet);
     let corpus = BenchCorpus::read(plan.input.as_deref())?;
+    let (targets, absences) = targets(&plan)?;
     let mut environment = environment::environment();
     environment["command"] = command.join(" ").into();
     let path = match &arguments.results {
@@ -253,6 +256,10 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
     terminal.tell(&format!("writing results to {}", path.display()));
     let mut rendered = Instant::now();
     let mut take = |row: Row| {
+        // Several parts may miss the same.
+        if matches!(&row, Row::Absence(absence) if folder.tables.absent.contains(absence)) {
+            return Ok(());
+        }
         folder.add(row)?;
         if rendered.elapsed() >= RENDER_INTERVAL {
             folder.render()?;
@@ -260,11 +267,14 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
         }
         Ok(())
     };
+    for absence in absences {
+        take(Row::Absence(absence))?;
+    }
     if plan.has(BenchPart::Throughput) {
-        throughput::measure(&plan, &corpus, &terminal, &mut take)?;
+        throughput::measure(&plan, &targets, &corpus, &terminal, &mut take)?;
     }
     if plan.has(BenchPart::Error) {
-        error::measure(&plan, &corpus, &terminal, &mut take)?;
+        error::measure(&plan, &targets, &corpus, &terminal, &mut take)?;
     }
     if plan.has(BenchPart::Lsh) {
         lsh::measure(&plan, &corpus, &terminal, &mut take)?;

@@ -1,6 +1,7 @@
 //! What `simgpu tune --bytes` shows: the memory, disk space and time that a deduplication will take.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -10,14 +11,16 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use simgpu::Error;
 use simgpu::engine::Engine;
-use simgpu::internals::usable_memory_bytes;
+use simgpu::internals::{free_bytes, usable_memory_bytes};
 use simgpu::io::Inputs;
 use simgpu::jobs::{Dedup, Outcome, Run, Search};
-use simgpu::pipeline::Banding;
+use simgpu::progress::{Progress, advance};
 use simgpu::scheme::Scheme;
+use tempfile::TempDir;
 
-use super::sample::duration;
+use super::sample::{about, duration};
 use crate::arguments::size;
+use crate::{Usage, usage};
 
 /// The run to plan.
 #[derive(Args, Debug)]
@@ -36,11 +39,26 @@ pub struct PlanArguments {
     pub temp_dir: Option<PathBuf>,
 }
 
-/// Bytes of text of the small run.
-const MEASURED_BYTES: u64 = 64 << 20;
+/// Most documents that a deduplication takes: the limit of [`Error::TooManyDocuments`].
+const MOST_DOCUMENTS: u64 = u32::MAX as u64 - 1;
 
-/// Documents of the small run, at most and at least.
-const MEASURED_DOCUMENTS: [u64; 2] = [400_000, 1_000];
+/// Most bytes that the small run writes: documents, results and temporary files.
+const MOST_WRITTEN: u64 = 64_000_000;
+
+/// Most documents of the small run.
+const MOST_MEASURED: u64 = 400_000;
+
+/// Least documents of the small run, if the plan has as many: some of them are copies.
+const LEAST_MEASURED: u64 = 10;
+
+/// Most bytes of a line beside the text of `length` bytes: its id, and the end of the last word.
+const LINE: u64 = 64;
+
+/// Most bytes of the line of a removed document.
+const REMOVED: u64 = 160;
+
+/// Most bytes of the reports of the small run.
+const REPORTS: u64 = 40_000;
 
 /// Of ten made-up documents, those that are edited copies of others.
 const COPIES: u64 = 3;
@@ -59,21 +77,76 @@ pub struct Plan {
     memory: Option<u64>,
     in_memory: u64,
     bands: u64,
-    measured: u64,
+    measured: Measured,
     outcome: Outcome,
+    /// Size of shingles, and candidates, of a sample.
+    sampled: Option<(usize, f64)>,
+}
+
+/// The documents of the small run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Measured {
+    documents: u64,
+    /// Bytes of text of each, about.
+    length: u64,
+    /// The same in the planned run.
+    planned_length: u64,
+}
+
+impl Measured {
+    /// As many documents as the small run may write, of the planned length if that leaves [`LEAST_MEASURED`]; `None` if even
+    /// the shortest documents are too many bytes. `on_disk` is the bytes of temporary files per document.
+    fn within(bytes: u64, documents: u64, on_disk: u64) -> Option<Self> {
+        let planned_length = (bytes / documents).max(1);
+        let room = bytes.min(MOST_WRITTEN).checked_sub(REPORTS)?;
+        // Every line is written once as input, and once more if it is kept.
+        let beside_text = 2 * LINE + REMOVED + on_disk;
+        let least = documents.min(LEAST_MEASURED);
+        let longest = (room / least).checked_sub(beside_text)? / 2;
+        let length = planned_length.min(longest);
+        let most = room / (2 * length + beside_text);
+        (length > 0).then_some(Measured {
+            documents: most.min(documents).min(MOST_MEASURED),
+            length,
+            planned_length,
+        })
+    }
+
+    /// The planned run over the small one: documents, or bytes of text if the small run has shorter documents.
+    fn scale(&self, documents: u64) -> f64 {
+        let longer = self.planned_length as f64 / self.length as f64;
+        documents as f64 / self.documents as f64 * longer
+    }
 }
 
 impl PlanArguments {
-    /// Makes the small run.
+    /// Refuses what no run takes, and a plan for less than a small run writes.
     ///
     /// # Errors
-    /// Those of writing and reading temporary files.
+    /// A usage error.
+    pub fn check(&self, documents: Option<u64>) -> anyhow::Result<()> {
+        match (self.bytes, documents) {
+            (Some(_), Some(0)) => Err(Usage::error(
+                "`documents` is 0, and a plan needs some; give the number of documents to deduplicate",
+            )),
+            (Some(_), Some(documents)) if documents > MOST_DOCUMENTS => {
+                Err(usage(Error::TooManyDocuments))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the small run. `sampled` is the size of shingles and the candidates of a sample.
+    ///
+    /// # Errors
+    /// A usage error for too few bytes; those of writing and reading temporary files; [`Error::Stopped`].
     pub fn plan(
         &self,
         documents: Option<NonZeroU64>,
-        threshold: f64,
+        search: Search,
         scheme: &Scheme,
-        banding: Banding,
+        sampled: Option<(usize, f64)>,
+        progress: &dyn Progress,
     ) -> anyhow::Result<Option<Plan>> {
         let (Some(bytes), Some(documents)) = (self.bytes, documents) else {
             return Ok(None);
@@ -81,50 +154,97 @@ impl PlanArguments {
         let documents = documents.get();
         let memory = self.memory.or_else(usable_memory_bytes);
         let engine = Engine::builder().scheme(scheme.clone()).build()?;
-        let search = Search {
-            banding,
-            ..Search::new(threshold, scheme)?
-        };
+        let bands = search.banding.bands() as u64;
         let per_document = search.bytes_per_document(scheme.num_perm()) as u64 + ID + 8;
-        let in_memory = documents.saturating_mul(per_document);
-        let folder = match &self.temp_dir {
+        let in_memory = documents * per_document;
+        let is_on_disk = memory.is_some_and(|memory| in_memory > memory / 2);
+        let on_disk = match is_on_disk {
+            true => spilled_bytes(bands),
+            false => 0,
+        };
+        let Some(measured) = Measured::within(bytes, documents, on_disk) else {
+            return Err(Usage::error(
+                "`bytes` is so little that a run takes no second; run `simgpu dedup` itself, or give the bytes of all documents",
+            ));
+        };
+        let folder = self.folder()?;
+        check_space(folder.path(), bytes.min(MOST_WRITTEN))?;
+        let input = folder.path().join("documents.jsonl");
+        write_documents(&input, measured, progress)?;
+        let inputs = Inputs::find(&[input], None)?;
+        let run = Run::new(&engine, &inputs).progress(progress);
+        let run = run.memory(match is_on_disk {
+            // Too little for its documents.
+            true => measured.documents * per_document,
+            false => u64::MAX,
+        });
+        let outcome = run.dedup(&Dedup::new(search), &folder.path().join("results"));
+        Ok(Some(Plan {
+            documents,
+            bytes,
+            memory: memory.filter(|_| is_on_disk),
+            in_memory,
+            bands,
+            measured,
+            // Nothing goes on in a folder that is removed.
+            outcome: outcome.map_err(|error| match error {
+                Error::Resumable { error, .. } => *error,
+                error => error,
+            })?,
+            sampled,
+        }))
+    }
+
+    /// A folder for the small run, removed on drop.
+    fn folder(&self) -> simgpu::Result<TempDir> {
+        match &self.temp_dir {
             Some(folder) => {
                 tempfile::tempdir_in(folder).map_err(Error::io("create a folder in", folder))
             }
             None => {
                 tempfile::tempdir().map_err(Error::io("create a folder in", std::env::temp_dir()))
             }
-        }?;
-        let length = (bytes / documents).max(1);
-        let [most, least] = MEASURED_DOCUMENTS;
-        let measured = (MEASURED_BYTES / length).clamp(least, most);
-        let input = folder.path().join("documents.jsonl");
-        write_documents(&input, measured, length).map_err(Error::io("write", &input))?;
-        let inputs = Inputs::find(&[input], None)?;
-        let is_on_disk = memory.is_some_and(|memory| in_memory > memory / 2);
-        let run = Run::new(&engine, &inputs).memory(match is_on_disk {
-            // Too little for its documents.
-            true => measured * per_document,
-            false => u64::MAX,
-        });
-        let outcome = run.dedup(&Dedup::new(search), &folder.path().join("results"))?;
-        Ok(Some(Plan {
-            documents,
-            bytes,
-            memory: memory.filter(|_| is_on_disk),
-            in_memory,
-            bands: banding.bands() as u64,
-            measured,
-            outcome,
-        }))
+        }
     }
 }
 
-/// Writes documents of words, of about `length` bytes each.
-fn write_documents(path: &Path, documents: u64, length: u64) -> std::io::Result<()> {
-    let mut file = BufWriter::new(std::fs::File::create(path)?);
+/// Bytes of temporary files per document: keys with rows, two digests with rows, the length, and the id.
+fn spilled_bytes(bands: u64) -> u64 {
+    12 * bands + 2 * 20 + 4 + ID
+}
+
+/// Refuses a folder without room for what the small run writes.
+fn check_space(folder: &Path, needed: u64) -> simgpu::Result<()> {
+    match free_bytes(folder) {
+        Some(free) if free < needed => Err(Error::Output {
+            path: folder.parent().unwrap_or(folder).to_owned(),
+            problem: format!(
+                "the small run of the plan writes up to {}, and there are {} free",
+                DecimalBytes(needed),
+                DecimalBytes(free)
+            ),
+            remedy: "free some space, or name another folder by `temp_dir`".to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Documents made between two looks at whether to stop.
+const BETWEEN_LOOKS: u64 = 64;
+
+/// Writes documents of words.
+fn write_documents(path: &Path, measured: Measured, progress: &dyn Progress) -> simgpu::Result<()> {
+    let io = || Error::io("write", path);
+    let mut file = BufWriter::new(File::create(path).map_err(io())?);
     let (mut random, mut words) = (Random(1), Vec::new());
+    let Measured {
+        documents, length, ..
+    } = measured;
+    progress.begin("make up", documents);
     for id in 0..documents {
+        if id % BETWEEN_LOOKS == 0 {
+            advance(progress, id, 0, 0)?;
+        }
         if id % 10 < 10 - COPIES {
             words.clear();
             let mut bytes = 0;
@@ -137,9 +257,9 @@ fn write_documents(path: &Path, documents: u64, length: u64) -> std::io::Result<
             let at = random.next() % words.len() as u64;
             words[usize::try_from(at).unwrap_or(0)] = random.word();
         }
-        writeln!(file, "{}", json!({"id": id, "text": words.join(" ")}))?;
+        writeln!(file, "{}", json!({"id": id, "text": words.join(" ")})).map_err(io())?;
     }
-    file.flush()
+    file.flush().map_err(io())
 }
 
 /// SplitMix64.
@@ -199,47 +319,78 @@ impl Plan {
                     DecimalBytes(memory),
                     DecimalBytes(self.in_memory)
                 )?;
-                // Keys with rows, two digests with rows, the length, and the id.
-                let per_document = 12 * self.bands + 2 * 20 + 4 + ID;
+                let per_document = spilled_bytes(self.bands);
                 writeln!(
                     page,
                     "  disk space  {} for temporary files, {per_document} bytes per document",
-                    DecimalBytes(documents.saturating_mul(per_document))
+                    DecimalBytes(documents * per_document)
                 )?;
             }
         }
-        let scale = documents as f64 / self.measured as f64;
-        writeln!(
-            page,
-            "        time  {}",
-            duration(self.outcome.elapsed_s * scale)
-        )?;
-        for time in self.outcome.timings.0.iter().filter(|time| !time.is_part) {
-            let expected_s = time.elapsed_s * scale;
-            if expected_s >= 0.01 * self.outcome.elapsed_s * scale {
-                writeln!(
-                    page,
-                    "              {:<11} {}",
-                    time.stage,
-                    duration(expected_s)
-                )?;
+        let scale = self.measured.scale(documents);
+        let times = self.times(scale);
+        let total: f64 = times.iter().map(|(_, expected_s)| expected_s).sum();
+        writeln!(page, "        time  {}", duration(total))?;
+        for (stage, expected_s) in times {
+            if expected_s >= 0.01 * total {
+                writeln!(page, "              {:<11} {}", stage, duration(expected_s))?;
             }
         }
-        let counts = &self.outcome.report.counts;
-        writeln!(
-            page,
-            "  candidates  {} pairs to compare, if {COPIES} of 10 documents are edited copies",
-            HumanCount(whole(counts.candidate_pairs as f64 * scale))
-        )?;
+        let candidates = about(self.candidates(documents));
+        match self.sampled {
+            Some((size, _)) => writeln!(
+                page,
+                "  candidates  {candidates} pairs to compare at --size {size}, as in the sample"
+            )?,
+            None => writeln!(
+                page,
+                "  candidates  {candidates} pairs to compare, if {COPIES} of 10 documents are edited copies and the others share no\n\
+                 \u{20}             shingle; --sample estimates them from documents like those to search"
+            )?,
+        }
         writeln!(page)?;
+        let length = match self.measured {
+            Measured {
+                length,
+                planned_length,
+                ..
+            } if length < planned_length => {
+                format!("{}, shorter than those planned", DecimalBytes(length))
+            }
+            _ => "that length".to_owned(),
+        };
         writeln!(
             page,
-            "Measured here on {} made-up documents of that length, {COPIES} of 10 of them edited copies, in {:.1} s. The\n\
+            "Measured here on {} made-up documents of {length}, {COPIES} of 10 of them edited copies, in {:.1} s. The\n\
              system kept their files in memory: if its disk reads or writes less than {}/s, expect more.",
-            HumanCount(self.measured),
+            HumanCount(self.measured.documents),
             self.outcome.elapsed_s,
             DecimalBytes(self.disk_rate())
         )
+    }
+
+    /// Pairs to compare: those that the sample leads to expect, or those of the small run for each of its documents.
+    fn candidates(&self, documents: u64) -> f64 {
+        let made_up = self.outcome.report.counts.candidate_pairs as f64;
+        let of_run = made_up * documents as f64 / self.measured.documents as f64;
+        self.sampled.map_or(of_run, |(_, candidates)| candidates)
+    }
+
+    /// The time of each stage. Comparisons take as long as in the small run, pair by pair and byte by byte.
+    fn times(&self, scale: f64) -> Vec<(&'static str, f64)> {
+        let made_up = self.outcome.report.counts.candidate_pairs as f64;
+        let per_made_up = match made_up > 0.0 {
+            true => self.candidates(self.documents) / made_up,
+            false => 0.0,
+        };
+        let of_compare =
+            per_made_up * scale * self.measured.documents as f64 / self.documents as f64;
+        let stages = self.outcome.timings.0.iter().filter(|time| !time.is_part);
+        let times = stages.map(|time| match (time.stage, self.sampled) {
+            ("compare", Some(_)) => (time.stage, time.elapsed_s * of_compare),
+            _ => (time.stage, time.elapsed_s * scale),
+        });
+        times.collect()
     }
 
     /// Bytes per second that the planned run reads and writes, input and results included.
@@ -251,15 +402,64 @@ impl Plan {
             .sum();
         // The input is read for signing, for verification and for writing, and most of it is kept.
         let bytes = temporary + 4 * self.outcome.report.counts.bytes;
-        whole(bytes as f64 / self.outcome.elapsed_s.max(1e-3))
+        let rate = bytes as f64 / self.outcome.elapsed_s.max(1e-3);
+        #[allow(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a thousand times the bytes of the small run, at most"
+        )]
+        let rate = rate.round() as u64;
+        rate
     }
 }
 
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates, and no number here is negative"
-)]
-fn whole(number: f64) -> u64 {
-    number.round() as u64
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_small_run_stays_within_its_room() {
+        for (bytes, documents) in [
+            (100_000_000_000, 1_000),
+            (3_000_000_000_000, 1_000_000_000),
+            (3_000_000_000_000, 3),
+            (20_000_000, 20_000),
+            (1_000_000, 1),
+            (60_000, 50_000),
+            (u64::MAX, 1),
+            (u64::MAX, MOST_DOCUMENTS),
+            (1 << 40, MOST_DOCUMENTS),
+        ] {
+            for on_disk in [0, 248, 4_000] {
+                let Some(measured) = Measured::within(bytes, documents, on_disk) else {
+                    assert!(bytes < 100_000, "{bytes} {documents} {on_disk}");
+                    continue;
+                };
+                let of_document = 2 * (measured.length + LINE) + REMOVED + on_disk;
+                let written = measured.documents * of_document + REPORTS;
+                assert!(
+                    written <= bytes.min(MOST_WRITTEN),
+                    "{measured:?}: {written}"
+                );
+                assert!(
+                    (1..=documents).contains(&measured.documents),
+                    "{measured:?}"
+                );
+                assert!(measured.length > 0 && measured.length <= measured.planned_length);
+                assert!(measured.scale(documents).is_finite());
+            }
+        }
+        assert_eq!(Measured::within(1_000, 10, 0), None);
+    }
+
+    #[test]
+    fn shorter_documents_count_by_their_bytes() {
+        let measured = Measured::within(100_000_000_000, 1_000, 0).unwrap();
+        assert_eq!(
+            (measured.documents, measured.planned_length),
+            (10, 100_000_000)
+        );
+        let text = measured.documents as f64 * measured.length as f64;
+        assert!((measured.scale(1_000) * text / 1e11 - 1.0).abs() < 1e-9);
+    }
 }

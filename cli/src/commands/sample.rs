@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::HumanCount;
 use simgpu::io::{FieldPath, Fields, Inputs, read_documents};
-use simgpu::pipeline::{Banding, SizeRule, SizeSurvey, Unit, survey_sizes};
+use simgpu::pipeline::{Banding, SizeEffect, SizeRule, SizeSurvey, Unit, survey_sizes};
 use simgpu::scheme::Scheme;
 
 use crate::arguments::{
@@ -153,9 +153,9 @@ impl SampleSurvey {
     /// None that can occur.
     pub fn write(&self, page: &mut String, banding: Banding) -> std::fmt::Result {
         let survey = &self.survey;
-        let pairs = self.documents as f64 * (self.documents as f64 - 1.0).max(0.0) / 2.0;
         let documents = HumanCount(self.documents);
         let documents = format!("{documents} documents");
+        let width = documents.len().max(21);
         writeln!(page)?;
         writeln!(
             page,
@@ -171,23 +171,48 @@ impl SampleSurvey {
         )?;
         writeln!(
             page,
-            "a shingle       document     the sample          mean         99 % below {documents:>21}"
+            "a shingle       document     the sample          mean         99 % below {documents:>width$}"
         )?;
         for effect in &survey.sizes {
             writeln!(
                 page,
-                "{:>9} {:>14.1} {:>14} {:>13.4} {:>18.4} {:>21}",
+                "{:>9} {:>14.1} {:>14} {:>13.4} {:>18.4} {:>width$}",
                 effect.size,
                 effect.mean_shingles,
                 HumanCount(effect.distinct_shingles as u64).to_string(),
                 effect.mean_similarity(),
                 effect.high_similarity(),
-                whole(effect.candidate_share(banding) * pairs)
+                about(effect.candidate_share(banding) * self.pairs())
             )?;
         }
         writeln!(page)?;
         self.write_choice(page)?;
-        self.write_cost(page, banding, pairs)
+        self.write_cost(page, banding)
+    }
+
+    /// All pairs of the documents to search.
+    fn pairs(&self) -> f64 {
+        pairs_of(self.documents) as f64
+    }
+
+    /// What shingles of the size to take do: of the least size that the sample allows, or of the default if it is larger.
+    fn to_take(&self) -> Option<&SizeEffect> {
+        let sizes = &self.survey.sizes;
+        let chosen = self.survey.choice().map(|(_, effect)| effect);
+        let chosen = chosen.or(sizes.last())?;
+        let default = sizes.iter().find(|effect| effect.size == self.default_size);
+        Some(
+            default
+                .filter(|default| default.size > chosen.size)
+                .unwrap_or(chosen),
+        )
+    }
+
+    /// The size of shingles to take, and the pairs among the documents to search that become candidates, as estimated
+    /// from the sample.
+    pub(super) fn candidates(&self, banding: Banding) -> Option<(usize, f64)> {
+        let effect = self.to_take()?;
+        Some((effect.size, effect.candidate_share(banding) * self.pairs()))
     }
 
     fn write_choice(&self, page: &mut String) -> std::fmt::Result {
@@ -215,42 +240,69 @@ impl SampleSurvey {
     }
 
     /// The cost of all pairs at a microsecond each, as in example 3.9 of MMDS, beside that of the candidates.
-    fn write_cost(&self, page: &mut String, banding: Banding, pairs: f64) -> std::fmt::Result {
-        let chosen = self.survey.choice().map(|(_, effect)| effect);
-        let chosen = chosen.or(self.survey.sizes.last());
-        let share = chosen.map_or(0.0, |effect| effect.candidate_share(banding));
-        let size = chosen.map_or(0, |effect| effect.size);
+    fn write_cost(&self, page: &mut String, banding: Banding) -> std::fmt::Result {
         writeln!(
             page,
             "{} documents have {} pairs: {} at a microsecond each.",
             HumanCount(self.documents),
-            whole(pairs),
-            duration(pairs / 1e6)
+            digits_in_groups(&pairs_of(self.documents).to_string()),
+            duration(self.pairs() / 1e6)
         )?;
+        let Some((size, candidates)) = self.candidates(banding) else {
+            return Ok(());
+        };
         writeln!(
             page,
             "At --size {size}, {} x {} compares {}, as estimated from the random pairs: {}.",
             banding.bands(),
             banding.rows(),
-            whole(share * pairs),
-            duration(share * pairs / 1e6)
+            about(candidates),
+            duration(candidates / 1e6)
         )
     }
 }
 
-/// A number of pairs, rounded.
-#[allow(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "saturates, and pairs are not negative"
-)]
-fn whole(pairs: f64) -> String {
-    HumanCount(pairs.round() as u64).to_string()
+/// All pairs of a number of documents. Those of 2^64 documents are less than 2^127.
+fn pairs_of(documents: u64) -> u128 {
+    let documents = u128::from(documents);
+    documents * documents.saturating_sub(1) / 2
+}
+
+/// An estimated number, in three significant digits.
+pub(super) fn about(number: f64) -> String {
+    let magnitude = number.abs().max(1.0).log10().floor();
+    let step = 10f64.powf((magnitude - 2.0).max(0.0));
+    // A step may be off by its last bit, which shows in the digits of a large number.
+    let (leading, step) = ((number / step).round(), step.log10().round());
+    let zeros = (0..64_u8).take_while(|zero| f64::from(*zero) < step);
+    let digits = format!("{leading:.0}{}", zeros.map(|_| '0').collect::<String>());
+    digits_in_groups(&digits)
+}
+
+/// Digits with commas between thousands.
+fn digits_in_groups(digits: &str) -> String {
+    let mut groups = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            groups.push(',');
+        }
+        groups.push(digit);
+    }
+    groups
 }
 
 /// A duration in its largest unit.
 pub(super) fn duration(seconds: f64) -> String {
-    for (unit, name) in [(86_400.0, "days"), (3600.0, "hours"), (60.0, "minutes")] {
+    const UNITS: [(f64, &str); 4] = [
+        (31_557_600.0, "years"),
+        (86_400.0, "days"),
+        (3600.0, "hours"),
+        (60.0, "minutes"),
+    ];
+    for (unit, name) in UNITS {
+        if seconds >= 1000.0 * unit {
+            return format!("{} {name}", about(seconds / unit));
+        }
         if seconds >= unit {
             return format!("{:.1} {name}", seconds / unit);
         }
@@ -269,6 +321,40 @@ mod tests {
         assert_eq!(duration(7200.0), "2.0 hours");
         // Example 3.9: half a trillion microseconds.
         assert_eq!(duration(499_999.5), "5.8 days");
-        assert_eq!(whole(499_999_500_000.0), "499,999,500,000");
+        assert_eq!(duration(400.0 * 86_400.0), "1.1 years");
+        assert_eq!(duration(5e13), "1,580,000 years");
+    }
+
+    #[test]
+    fn numbers_of_pairs_are_never_cut_off() {
+        let shown = |documents| digits_in_groups(&pairs_of(documents).to_string());
+        for (documents, pairs) in [
+            (0, "0"),
+            (1, "0"),
+            (2, "1"),
+            (1_000_000, "499,999,500,000"),
+            (10_000_000_000, "49,999,999,995,000,000,000"),
+            (
+                u64::MAX,
+                "170,141,183,460,469,231,704,017,187,605,319,778,305",
+            ),
+        ] {
+            assert_eq!(shown(documents), pairs);
+        }
+        for (number, expected) in [
+            (0.0, "0"),
+            (0.4, "0"),
+            (7.0, "7"),
+            (999.6, "1,000"),
+            (1234.0, "1,230"),
+            (3.4e15, "3,400,000,000,000,000"),
+            (4.999e19, "50,000,000,000,000,000,000"),
+            (
+                1.7e38,
+                "170,000,000,000,000,000,000,000,000,000,000,000,000",
+            ),
+        ] {
+            assert_eq!(about(number), expected);
+        }
     }
 }

@@ -12,7 +12,8 @@ use super::sample::SampleArguments;
 use crate::arguments::{num_perm_range, number, requested_banding, scheme_of};
 use crate::options::{Given, Mode};
 use crate::streams::print;
-use crate::{Usage, usage};
+use crate::terminal::Terminal;
+use crate::{Usage, stop, usage};
 
 /// Show the effect of bands and rows: missed pairs, false candidates, memory, S-curve
 ///
@@ -23,7 +24,8 @@ use crate::{Usage, usage};
 /// the least at which 99 of 100 random pairs of documents have a similarity of at most 0.05, or else the least at which
 /// their mean is at most 0.05. It tells how many pairs become candidates, beside the number of all pairs.
 ///
-/// With --documents and --bytes, plans a deduplication: memory, disk space, time and candidate pairs.
+/// With --documents and --bytes, plans a deduplication: memory, disk space, time and candidate pairs, from a small run
+/// that writes at most 64 MB and removes it.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
     /// Minimum Jaccard similarity of near-duplicates, above 0 and up to 1
@@ -68,16 +70,26 @@ pub(crate) fn run(arguments: &Arguments, given: &Given) -> anyhow::Result<()> {
             "`documents` needs `sample` or `bytes`; add one of them, or omit `documents`",
         ));
     }
-    if let Some(survey) = arguments.sample.survey(&scheme)? {
-        let banding = shown(&tuning).banding;
+    let plan = &arguments.plan;
+    plan.check(documents)?;
+    let banding = shown(&tuning).banding;
+    let survey = arguments.sample.survey(&scheme)?;
+    if let Some(survey) = &survey {
         survey.write(&mut page, banding)?;
     }
+    let search = Search {
+        banding,
+        ..Search::new(arguments.threshold, &scheme)?
+    };
+    // The small run of a plan writes files, which a signal must not leave behind.
+    stop::listen()?;
+    let terminal = Terminal::new(false);
     let documents = documents.and_then(NonZeroU64::new);
-    let banding = shown(&tuning).banding;
-    let plan = &arguments.plan;
-    if let Some(plan) = plan.plan(documents, arguments.threshold, &scheme, banding)? {
+    let sampled = survey.and_then(|survey| survey.candidates(banding));
+    if let Some(plan) = plan.plan(documents, search, &scheme, sampled, &terminal)? {
         plan.write(&mut page)?;
     }
+    drop(terminal);
     Ok(print(&page)?)
 }
 

@@ -271,6 +271,146 @@ fn tune_plans_a_deduplication() {
     }
 }
 
+/// Each plan with the bytes that its small run may write.
+#[cfg(target_os = "linux")]
+#[test]
+fn plans_write_little_and_remove_it() {
+    for (options, most) in [
+        ("--documents 1000 --bytes 100GB", 64_000_000),
+        ("--documents 4e9 --bytes 1TB --memory 1MiB", 64_000_000),
+        ("--documents 3 --bytes 3TB", 64_000_000),
+        ("--documents 5000 --bytes 1MB", 1_000_000),
+        ("--documents 200000 --bytes 300kB", 300_000),
+    ] {
+        let place = Place::new();
+        let mut child = Command::new(SIMGPU)
+            .args(format!("tune {options} --temp-dir .").split_whitespace())
+            .current_dir(place.path(""))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let io = format!("/proc/{}/io", child.id());
+        let mut written = 0;
+        while child.try_wait().unwrap().is_none() {
+            let counted = std::fs::read_to_string(&io).unwrap_or_default();
+            let bytes = counted
+                .lines()
+                .find_map(|line| line.strip_prefix("wchar: "));
+            written = bytes.map_or(written, |bytes| bytes.parse().unwrap());
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(child.wait().unwrap().success(), "{options}");
+        // The page itself is less than 8,000 bytes.
+        assert!(
+            written > 0 && written <= most + 8_000,
+            "{options}: {written}"
+        );
+        assert_eq!(place.path(".").read_dir().unwrap().count(), 0, "{options}");
+    }
+}
+
+#[test]
+fn tune_prints_no_saturated_number() {
+    let place = Place::with_texts((1..=30).map(|i| text(i, 100)));
+    let page = |options: &str| {
+        let run = place
+            .run(&format!("tune {options} --temp-dir ."))
+            .succeeded();
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let saturated = ["18,446,744,073,709,551", "4,294,967,295", "inf", "NaN"];
+    let is_sound = |page: &str| {
+        for number in saturated {
+            assert!(!page.contains(number), "{number}: {page}");
+        }
+    };
+    let huge = page("--sample in.jsonl --documents 1e10");
+    is_sound(&huge);
+    let cost = "10,000,000,000 documents have 49,999,999,995,000,000,000 pairs: 1,580,000 years";
+    assert!(huge.contains(cost), "{huge}");
+    is_sound(&page("--sample in.jsonl --documents 18446744073709551615"));
+    is_sound(&page("--documents 4294967294 --bytes 900PB"));
+    is_sound(&page("--documents 1 --bytes 900PB"));
+}
+
+#[test]
+fn a_plan_follows_from_its_sample() {
+    // Many texts share passages, so that random pairs become candidates.
+    let common = text(7, 60);
+    let texts = (1..=40).map(|i| format!("{common} {}", text(i + 100, 6)));
+    let place = Place::with_texts(texts);
+    for documents in ["40", "1e5", "3e9"] {
+        let run = place
+            .run(&format!(
+                "tune --sample in.jsonl --documents {documents} --bytes 1TB --temp-dir ."
+            ))
+            .succeeded();
+        let page = String::from_utf8(run.stdout).unwrap();
+        let number = |line: &str, after: &str| {
+            let (_, rest) = line.split_once(after).unwrap();
+            rest.trim()
+                .split([' ', ':'])
+                .next()
+                .unwrap()
+                .trim_end_matches(',')
+                .to_owned()
+        };
+        let line = |start: &str| {
+            let mut lines = page.lines().map(str::trim);
+            lines
+                .find(|line| line.starts_with(start))
+                .unwrap()
+                .to_owned()
+        };
+        let (cost, planned) = (line("At --size"), line("candidates  "));
+        assert_eq!(
+            number(&cost, "compares"),
+            number(&planned, "candidates"),
+            "{page}"
+        );
+        assert_eq!(
+            number(&cost, "--size"),
+            number(&planned, "--size"),
+            "{page}"
+        );
+        assert!(number(&cost, "compares").len() > 1, "{page}");
+    }
+    let run = place
+        .run("tune --documents 1000 --bytes 1MB --temp-dir .")
+        .succeeded();
+    let page = String::from_utf8(run.stdout).unwrap();
+    assert!(page.contains("--sample estimates them"), "{page}");
+}
+
+#[test]
+fn plans_for_no_run_are_refused() {
+    for (options, phrases) in [
+        (
+            "--documents 4294967295 --bytes 1TB",
+            ["4294967294 documents", "split the input"],
+        ),
+        (
+            "--documents 1e10 --bytes 3TB",
+            ["4294967294 documents", "split the input"],
+        ),
+        (
+            "--documents 0 --bytes 3TB",
+            ["--documents is 0", "give the number"],
+        ),
+        (
+            "--documents 10 --bytes 100",
+            ["--bytes", "run `simgpu dedup` itself"],
+        ),
+    ] {
+        let place = Place::new();
+        place
+            .run(&format!("tune {options} --temp-dir ."))
+            .refused(2, &phrases);
+        assert_eq!(place.path(".").read_dir().unwrap().count(), 0, "{options}");
+    }
+}
+
 #[test]
 fn tune_lists_a_banding_once() {
     let run = Place::new().run("tune --num-perm 4").succeeded();

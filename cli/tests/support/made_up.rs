@@ -20,6 +20,9 @@ pub(crate) struct MadeUp {
     pub(crate) seed: u64,
 }
 
+/// The device of the made-up machine.
+pub(crate) const DEVICE: &str = "NVIDIA H200 NVL";
+
 impl MadeUp {
     /// The least that fills every table.
     pub(crate) fn small() -> Self {
@@ -73,30 +76,33 @@ impl MadeUp {
 
     fn signing(&self) -> Vec<TimedRun> {
         let computers = [
-            ("scalar", "scalar", 0.12),
+            ("scalar", "", 0.12),
             ("simd", "portable", 0.3),
             ("simd", "avx2", 0.55),
             ("simd", "avx512", 1.0),
-            ("gpu", "NVIDIA H200 NVL (vulkan)", 9.0),
+            ("gpu", DEVICE, 9.0),
+            ("hybrid", DEVICE, 10.0),
         ];
         let mut cases = Vec::new();
         for (i, scheme) in self.schemes.iter().enumerate() {
             let speed = 250e6 / (1.0 + i as f64);
-            for (backend, hardware, factor) in computers {
-                let mut case = sign(scheme, 1000, 128, speed * factor);
+            let on = |(backend, hardware, factor): (&str, &str, f64), shingles, num_perm| {
+                let few = 1.0 - 0.3 * (30.0 / shingles as f64);
+                let speed = speed * factor * few * 128.0 / f64::from(num_perm);
+                let mut case = sign(scheme, shingles, num_perm, speed);
                 (case.backend, case.hardware) = (backend.to_owned(), hardware.to_owned());
-                if backend == "gpu" {
+                if hardware == DEVICE {
                     case.ceiling_updates_per_s = None;
+                    case.threads = 16;
                 }
-                cases.push(case);
-            }
-            for shingles in [30, 100, 300, 5000, 50_000] {
-                let speed = speed * (1.0 - 0.3 * (30.0 / shingles as f64));
-                cases.push(sign(scheme, shingles, 128, speed));
-            }
-            for num_perm in [64, 256, 512, 1024] {
-                let speed = speed * 128.0 / f64::from(num_perm);
-                cases.push(sign(scheme, 1000, num_perm, speed));
+                case
+            };
+            let all = || computers.into_iter();
+            cases.extend(all().map(|computer| on(computer, 1000, 128)));
+            let swept = all().filter(|(_, hardware, _)| ["avx512", DEVICE].contains(hardware));
+            for computer in swept {
+                cases.extend([30, 100, 300, 5000, 50_000].map(|length| on(computer, length, 128)));
+                cases.extend([64, 256, 512, 1024].map(|slots| on(computer, 1000, slots)));
             }
             let threads = |threads: u32| TimedRun {
                 threads,
@@ -153,6 +159,8 @@ impl MadeUp {
         }
         for (documents, threads) in [(1800, 1), (3600, 1), (7200, 1), (7200, 2)] {
             cases.push(TimedRun {
+                backend: "simd".to_owned(),
+                hardware: "avx512".to_owned(),
                 scheme: "affine32".to_owned(),
                 num_perm: 128,
                 threads,
@@ -165,6 +173,23 @@ impl MadeUp {
                 )
             });
         }
+        for (backend, ns) in [("gpu", 9_000.0), ("hybrid", 8_000.0)] {
+            let on_device = |stage, input| TimedRun {
+                backend: backend.to_owned(),
+                hardware: DEVICE.to_owned(),
+                scheme: "affine32".to_owned(),
+                num_perm: 128,
+                threads: 16,
+                text_bytes: 23_400_000,
+                checksum: "1f3a".to_owned(),
+                ..sized(stage, input, 7200, ns)
+            };
+            cases.extend([
+                on_device(Stage::SignTexts, "words 5 of driver-docs"),
+                on_device(Stage::SignTexts, "bytes 9 of driver-docs"),
+                on_device(Stage::Dedup, "driver-docs"),
+            ]);
+        }
         for (stage, ns) in [
             (Stage::Upload, 90.0),
             (Stage::Kernel, 14.0),
@@ -172,7 +197,7 @@ impl MadeUp {
         ] {
             cases.push(TimedRun {
                 backend: "gpu".to_owned(),
-                hardware: "NVIDIA H200 NVL (vulkan)".to_owned(),
+                hardware: DEVICE.to_owned(),
                 scheme: "affine32".to_owned(),
                 num_perm: 128,
                 shingles: 1000,
@@ -263,6 +288,26 @@ impl MadeUp {
             cells.push(self.error(scheme, "random", 1000, 0.5, 128));
         }
         cells.dedup();
+        for scheme in &self.schemes {
+            for similarity in [0.5, 0.9] {
+                let cell = ErrorCell {
+                    varied: Varied::Data,
+                    trials: 700,
+                    ..self.error(scheme, "random", 1000, similarity, 128)
+                };
+                let by = [
+                    ("simd", "avx512"),
+                    ("scalar", ""),
+                    ("gpu", DEVICE),
+                    ("hybrid", DEVICE),
+                ];
+                cells.extend(by.map(|(backend, hardware)| ErrorCell {
+                    backend: backend.to_owned(),
+                    hardware: hardware.to_owned(),
+                    ..cell.clone()
+                }));
+            }
+        }
         cells.extend([1, 2, 4, 8, 16].map(|slot_bits| {
             let mut cell = self.error("affine32", "random", 1000, 0.5, 128);
             cell.slot_bits = slot_bits;
@@ -303,6 +348,8 @@ impl MadeUp {
         let ratio = (ideal > 0.0).then_some(error / ideal);
         ErrorCell {
             tool: "simgpu".to_owned(),
+            backend: "simd".to_owned(),
+            hardware: "avx512".to_owned(),
             scheme: scheme.to_owned(),
             has_independent_slots: !is_dependent,
             is_mixed,
@@ -443,7 +490,6 @@ pub(crate) fn environment() -> Value {
         "target": "x86_64-unknown-linux-gnu",
         "flags": "",
         "target_features": "fxsr,sse,sse2",
-        "optimization": "3",
         "commit": "0123456789abcdef0123456789abcdef01234567",
         "uncommitted_changes": false,
     })

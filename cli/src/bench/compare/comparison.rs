@@ -1,6 +1,6 @@
 //! How each case and cell changed from A to B.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::noise::{self, Level, reach};
 use crate::bench::case::Case;
 use crate::bench::cases::{MeasuredCase, cases};
 use crate::bench::folder::ResultsFolder;
-use crate::bench::record::{ErrorCell, PipelineResult, Varied};
+use crate::bench::record::{CellKind, ErrorCell, PipelineResult, once};
 use crate::bench::statistics::normal_reach;
 
 /// Probability that chance alone makes any cell of errors differ. Cells of equal seeds are equal.
@@ -159,8 +159,8 @@ fn compare_cases(
 
 fn compare_case([a, b]: [&MeasuredCase<'_>; 2], levels: [Level; 2], clock: f64) -> CaseChange {
     let [level_a, level_b] = levels;
-    // A device has its own clock.
-    let clock = if a.case.is_on_device() { 1.0 } else { clock };
+    let has_own_clock = a.case.is_on_device() && !a.case.is_on_software();
+    let clock = if has_own_clock { 1.0 } else { clock };
     let difference = level_b.least - level_a.least - clock.ln();
     let reach = reach(level_a, level_b);
     let ratio = difference.exp();
@@ -182,37 +182,34 @@ fn compare_case([a, b]: [&MeasuredCase<'_>; 2], levels: [Level; 2], clock: f64) 
     }
 }
 
-/// What two measurements of the same cell share.
-type CellKey<'a> = (&'a str, &'a str, u32, u32, &'a str, Varied, u64, i64);
+/// What two measurements of the same cell share. What computed a cell counts only where several backends measured its
+/// kind of pair, since machines differ in their instructions and older tables do not name them.
+type CellKey<'a> = (CellKind<'a>, Option<String>);
 
-fn key(cell: &ErrorCell) -> CellKey<'_> {
-    // The mean similarity varies a little if data vary.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "similarities are from 0 to 1"
-    )]
-    let similarity = (cell.similarity * 100.0).round() as i64;
-    (
-        &cell.tool,
-        &cell.scheme,
-        cell.slot_bits,
-        cell.num_perm,
-        &cell.input,
-        cell.varied,
-        cell.set_size,
-        similarity,
-    )
+fn keys(cells: &[ErrorCell]) -> Vec<(CellKey<'_>, &ErrorCell)> {
+    let first = once(cells).into_iter();
+    let first: HashMap<_, _> = first.map(|cell| (cell.kind(), cell.computer())).collect();
+    let key = |cell: &'_ ErrorCell| {
+        let computer = cell.computer();
+        let is_first = first.get(&cell.kind()) == Some(&computer);
+        (!is_first).then_some(computer)
+    };
+    cells
+        .iter()
+        .map(|cell| ((cell.kind(), key(cell)), cell))
+        .collect()
 }
 
 fn compare_cells(a: &[ErrorCell], b: &[ErrorCell]) -> (Vec<CellChange>, [usize; 2]) {
-    let of_b: BTreeMap<CellKey<'_>, &ErrorCell> = b.iter().map(|cell| (key(cell), cell)).collect();
-    let of_a: BTreeMap<CellKey<'_>, &ErrorCell> = a.iter().map(|cell| (key(cell), cell)).collect();
+    let (in_a, in_b) = (keys(a), keys(b));
+    let of_a: HashMap<&CellKey<'_>, &ErrorCell> = in_a.iter().map(|(key, it)| (key, *it)).collect();
+    let of_b: HashMap<&CellKey<'_>, &ErrorCell> = in_b.iter().map(|(key, it)| (key, *it)).collect();
     // Two tests per cell.
     let reach = normal_reach(1.0 - SIGNIFICANCE / (2 * a.len().max(1)) as f64);
-    let pair = |a: &ErrorCell| Some(compare_cell(a, of_b.get(&key(a))?, reach));
+    let pair = |(key, a): &(CellKey<'_>, &ErrorCell)| Some(compare_cell(a, of_b.get(key)?, reach));
     let only_a = of_a.keys().filter(|key| !of_b.contains_key(*key)).count();
     let only_b = of_b.keys().filter(|key| !of_a.contains_key(*key)).count();
-    (a.iter().filter_map(pair).collect(), [only_a, only_b])
+    (in_a.iter().filter_map(pair).collect(), [only_a, only_b])
 }
 
 fn compare_cell(a: &ErrorCell, b: &ErrorCell, reach: f64) -> CellChange {

@@ -167,6 +167,7 @@ impl FolderComparison {
         }
         let header = [
             "scheme",
+            "computed by",
             "input",
             "n",
             "J",
@@ -182,6 +183,7 @@ impl FolderComparison {
             let (cell, [a, b]) = (&cell_change.cell, cell_change.bias);
             table.push([
                 cell.name(),
+                cell.computer(),
                 cell.input.clone(),
                 cell.set_size.to_string(),
                 format!("{:.2}", cell.similarity),

@@ -11,6 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::bench::record::once;
 use crate::bench::statistics::{chi_square_tail, student_p};
 use crate::bench::{ErrorCell, Varied};
 
@@ -119,6 +120,7 @@ impl fmt::Display for Finding {
 /// All findings, unexpected ones first, by kind and scheme. A bias implies deviations of fit and dispersion on the same
 /// input, which are left out.
 pub fn findings(cells: &[ErrorCell]) -> Vec<Finding> {
+    let cells = &once(cells);
     let dispersion = |cell: &ErrorCell| cell.dispersion.unwrap_or(f64::NAN);
     let fit = |cell: &ErrorCell| cell.fit_p.unwrap_or(f64::NAN);
     let mut findings = significant(cells, Fault::Bias, bias_p, |cell| cell.bias);
@@ -178,14 +180,14 @@ fn is_mixture(cell: &ErrorCell) -> bool {
 
 /// For each scheme and input, the worst of the cells whose probability is below the Bonferroni limit.
 fn significant(
-    cells: &[ErrorCell],
+    cells: &[&ErrorCell],
     fault: Fault,
     probability: impl Fn(&ErrorCell) -> Option<f64>,
     figure: impl Fn(&ErrorCell) -> f64,
 ) -> Vec<Finding> {
     let tested: Vec<(&ErrorCell, f64)> = cells
         .iter()
-        .filter_map(|cell| Some((cell, probability(cell)?)))
+        .filter_map(|cell| Some((*cell, probability(cell)?)))
         .collect();
     let limit = SIGNIFICANCE / tested.len() as f64;
     let mut flagged: BTreeMap<(&str, &str, &str), Vec<&ErrorCell>> = BTreeMap::new();
@@ -215,10 +217,10 @@ fn significant(
 }
 
 /// Mixing schemes with independent slots whose pooled coverage is outside the limits.
-fn coverages(cells: &[ErrorCell]) -> Vec<Finding> {
+fn coverages(cells: &[&ErrorCell]) -> Vec<Finding> {
     let mut schemes: BTreeMap<(&str, &str), Vec<&ErrorCell>> = BTreeMap::new();
     let is_tested = |cell: &&ErrorCell| cell.is_mixed && cell.has_independent_slots;
-    for cell in cells.iter().filter(is_tested).filter(is_pooled) {
+    for cell in cells.iter().copied().filter(is_tested).filter(is_pooled) {
         let key = (&*cell.tool, &*cell.scheme);
         schemes.entry(key).or_default().push(cell);
     }

@@ -21,8 +21,12 @@ pub(super) const MAX_SET_SIZE: usize = 1 << 24;
 
 /// Set size of the series over numbers of slots and bits.
 const SWEPT_SET_SIZE: usize = 1000;
+
 /// Similarity of the series over numbers of slots.
 const SWEPT_SIMILARITIES: [f64; 1] = [0.5];
+
+/// One part in this many of the updates of other series: slow backends take part in the series that compares them.
+const PART_OF_COMPARED: u64 = 4;
 
 /// The axes of all series.
 pub(super) struct ErrorGrid {
@@ -94,10 +98,44 @@ impl ErrorGrid {
         grid
     }
 
-    /// All series of sets within the size limit, small sets first; then those over numbers of slots.
+    /// The size of the sets, and the slots, at which backends are compared.
+    fn compared_sizes(&self) -> Option<(usize, u32)> {
+        let drawn = self.set_sizes.iter().filter(can_be_drawn);
+        let nearest = drawn.min_by_key(|size| size.abs_diff(SWEPT_SET_SIZE));
+        nearest.copied().zip(self.num_perms.first().copied())
+    }
+
+    fn is_compared(
+        &self,
+        input: &SetSource,
+        varied: Varied,
+        set_size: usize,
+        num_perm: u32,
+    ) -> bool {
+        matches!(input, SetSource::Random)
+            && varied == Varied::Data
+            && self.compared_sizes() == Some((set_size, num_perm))
+    }
+
+    /// The series that all backends sign: random sets, for one seed, so that each backend needs one signer.
+    pub(super) fn compared<'a>(&'a self, inputs: &'a [SetSource]) -> Option<Series<'a>> {
+        let (set_size, num_perm) = self.compared_sizes()?;
+        let input = inputs.iter().find(|it| matches!(it, SetSource::Random))?;
+        let part = ErrorGrid {
+            updates: self.updates / PART_OF_COMPARED,
+            num_perms: Vec::new(),
+            set_sizes: Vec::new(),
+            ..*self
+        };
+        Some(Series {
+            varied: Varied::Data,
+            ..part.over_seeds(input, set_size, num_perm, self.similarities)
+        })
+    }
+
+    /// All other series of sets within the size limit, small sets first; then those over numbers of slots.
     pub(super) fn series<'a>(&self, inputs: &'a [SetSource]) -> Vec<Series<'a>> {
         let mut series = Vec::new();
-        let can_be_drawn = |size: &&usize| (1..=MAX_SET_SIZE).contains(*size);
         for set_size in self.set_sizes.iter().filter(can_be_drawn) {
             for input in inputs.iter().filter(|it| self.inputs.contains(&it.name())) {
                 let is_weighted = matches!(input, SetSource::Weighted(_));
@@ -109,6 +147,9 @@ impl ErrorGrid {
                 let varied_in_turn = if is_weighted { &all[..1] } else { &all };
                 for varied in varied_in_turn.iter().rev().copied() {
                     for num_perm in &self.num_perms {
+                        if self.is_compared(input, varied, *set_size, *num_perm) {
+                            continue;
+                        }
                         let over_seeds =
                             self.over_seeds(input, *set_size, *num_perm, self.similarities);
                         let is_swept = matches!(input, SetSource::Random)
@@ -155,6 +196,11 @@ impl ErrorGrid {
     }
 }
 
+/// Whether a set may have so many elements.
+fn can_be_drawn(size: &&usize) -> bool {
+    (1..=MAX_SET_SIZE).contains(*size)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,7 +213,9 @@ mod tests {
             ..Plan::default()
         };
         let inputs = [SetSource::Random, SetSource::Interval];
-        let series = ErrorGrid::of(&plan).series(&inputs);
+        let grid = ErrorGrid::of(&plan);
+        let mut series = grid.series(&inputs);
+        series.extend(grid.compared(&inputs));
         assert_eq!(series.len(), 2 * 2 * 2);
         assert!(
             series
@@ -177,9 +225,32 @@ mod tests {
     }
 
     #[test]
+    fn backends_share_one_series_of_their_own() {
+        let inputs = [SetSource::Interval, SetSource::Random];
+        for (lengths, set_size) in [(vec![], 1000), (vec![5, 900, 20_000], 900), (vec![30], 30)] {
+            let grid = ErrorGrid::of(&Plan {
+                lengths,
+                ..Plan::default()
+            });
+            let compared = grid.compared(&inputs).unwrap();
+            assert_eq!(
+                (compared.set_size, compared.varied),
+                (set_size, Varied::Data)
+            );
+            let series = grid.series(&inputs);
+            let is_compared = |it: &&Series<'_>| {
+                it.input.name() == "random"
+                    && (it.set_size, it.varied, it.num_perm) == (set_size, Varied::Data, 128)
+            };
+            assert_eq!(series.iter().filter(is_compared).count(), 0);
+        }
+    }
+
+    #[test]
     fn large_sets_get_fewer_trials() {
         let series = ErrorGrid::of(&Plan::default()).series(&[SetSource::Random]);
-        let trials: Vec<usize> = series.iter().step_by(2).map(|it| it.trials).collect();
+        let over_seeds = series.iter().filter(|it| it.varied == Varied::Seeds);
+        let trials: Vec<usize> = over_seeds.map(|it| it.trials).collect();
         assert_eq!(trials[..5], [2000; 5]);
         assert!(trials[5..7].is_sorted_by(|a, b| a > b), "{trials:?}");
         let swept = series.iter().filter(|it| !it.slot_bits.is_empty());

@@ -6,6 +6,7 @@ use super::cell::{Errors, Estimates, TrialOutcome};
 use super::input::{SetPairs, SetSource, shared_sizes};
 use super::random::SplitMix64;
 use super::signing_function::SigningFunction;
+use crate::bench::targets::check_notices;
 use crate::bench::{Absence, ErrorCell, Varied};
 use simgpu::Result;
 use simgpu::pipeline::{PackedSignatures, Signatures, Signer, SlotBits};
@@ -67,9 +68,13 @@ impl Series<'_> {
                 let signers = functions.iter().map(|function| new_signer(function, seed));
                 let signers = signers.collect::<Result<Vec<_>>>()?;
                 let draws = (0..self.trials as u64).into_par_iter().filter_map(draw);
-                draws
+                let trials = draws
                     .map(|pairs| self.trial(functions, &signers, &pairs))
-                    .collect()
+                    .collect();
+                signers
+                    .iter()
+                    .try_for_each(|signer| check_notices(&**signer))?;
+                trials
             }
         };
         self.cells(functions, &results?)
@@ -164,6 +169,8 @@ impl Series<'_> {
         let ratio = |end: usize| errors.ratio.and_then(|ratio| ratio.get(end).copied());
         ErrorCell {
             tool: "simgpu".to_owned(),
+            backend: function.backend.clone(),
+            hardware: function.hardware.clone(),
             scheme: function.name.clone(),
             has_independent_slots: function.has_independent_slots,
             is_mixed: function.is_mixed,

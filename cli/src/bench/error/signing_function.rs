@@ -1,7 +1,7 @@
 //! Anything that signs, as the measurement sees it.
 
+use crate::bench::targets::ComputeTarget;
 use simgpu::Result;
-use simgpu::backend::Backend;
 use simgpu::internals::RandomPermutations;
 use simgpu::pipeline::Signer;
 use simgpu::scheme::{Family, Scheme, Width};
@@ -14,6 +14,10 @@ use simgpu::scheme::{Family, Scheme, Width};
 pub struct SigningFunction {
     /// Name in the tables.
     pub name: String,
+    /// The backend that signs, and its instruction set or device; empty if it is none of simgpu's.
+    pub backend: String,
+    #[allow(missing_docs, reason = "described with the backend")]
+    pub hardware: String,
     /// Whether slots are independent by design.
     pub has_independent_slots: bool,
     /// Whether it mixes shingle hashes before permuting them.
@@ -32,9 +36,16 @@ pub(super) type NewSigner = dyn Fn(u32, u32) -> Result<Box<dyn Signer>> + Send +
 impl SigningFunction {
     /// A scheme on the backend `simd`; all backends compute the same bits.
     pub fn of(scheme: Scheme) -> Self {
+        SigningFunction::on(scheme, ComputeTarget::best_of_cpu())
+    }
+
+    /// A scheme on a target that supports it.
+    pub(in crate::bench) fn on(scheme: Scheme, target: ComputeTarget) -> Self {
         let family = scheme.family();
         SigningFunction {
             name: scheme.to_string(),
+            backend: target.backend.to_string(),
+            hardware: target.name.clone(),
             has_independent_slots: !matches!(family, Family::Fast | Family::RMinHash),
             is_mixed: matches!(
                 family,
@@ -47,14 +58,17 @@ impl SigningFunction {
             },
             new_signer: Box::new(move |num_perm, seed| {
                 let scheme = scheme.clone().with_num_perm(num_perm)?;
-                Backend::Simd.signer(&scheme.with_seed(seed))
+                target.signer(&scheme.with_seed(seed))
             }),
         }
     }
+
     /// True random permutations: the ideal, which costs too much for large sets.
     pub fn permutations() -> Self {
         SigningFunction {
             name: "permutations".to_owned(),
+            backend: String::new(),
+            hardware: String::new(),
             has_independent_slots: true,
             is_mixed: true,
             hash_width: Width::U64,

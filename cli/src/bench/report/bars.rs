@@ -10,8 +10,8 @@ use crate::bench::summary::table::digits;
 /// Height of a row: a line of text with the picture below.
 const ROW: f64 = 34.0;
 
-/// Most letters of a name next to a number.
-const MOST_LETTERS: usize = 34;
+/// Most letters of a name and the number next to it.
+const MOST_LETTERS: usize = 58;
 
 /// A number as a bar.
 #[derive(Clone, Debug)]
@@ -22,6 +22,14 @@ pub(super) struct Bar {
     pub(super) deviation: f64,
     pub(super) shown: String,
     pub(super) look: usize,
+}
+
+impl Bar {
+    /// Where the bar or its whisker ends.
+    pub(super) fn reach(&self) -> f64 {
+        let deviation = Some(self.deviation).filter(|deviation| deviation.is_finite());
+        self.value * (1.0 + deviation.unwrap_or(0.0))
+    }
 }
 
 /// Bars below each other. `most` is the longest bar of all figures side by side.
@@ -40,7 +48,7 @@ pub(super) fn bars(title: &str, description: &str, bars: &[Bar], most: f64) -> M
             @let top = ROW * row as f64;
             @let reach = bar.value * if bar.deviation.is_finite() { bar.deviation } else { 0.0 };
             @let ends = [bar.value - reach, bar.value + reach].map(width);
-            text x="0" y=(px(top + 12.0)) { (short(&bar.name)) }
+            text x="0" y=(px(top + 12.0)) { (short(&bar.name, &bar.shown)) }
             text.end x=(px(WIDTH)) y=(px(top + 12.0)) { (bar.shown) }
             rect.rail x="0" y=(px(top + 17.0)) width=(px(WIDTH)) height="10" {}
             rect class={ "bar look" (bar.look) } x="0" y=(px(top + 17.0)) width=(px(width(bar.value))) height="10" {
@@ -78,7 +86,7 @@ pub(super) fn dots(title: &str, description: &str, rows: &[Dots]) -> Markup {
             @let least = ratios.iter().map(|ratio| ratio.0).fold(f64::INFINITY, f64::min);
             line.grid x1="0" x2=(px(WIDTH)) y1=(px(top + 23.0)) y2=(px(top + 23.0)) {}
             rect.under x="0" y=(px(top)) width=(px(WIDTH)) height="16" {}
-            text x="0" y=(px(top + 12.0)) { (short(name)) }
+            text x="0" y=(px(top + 12.0)) { (short(name, &range(least, most))) }
             text.end x=(px(WIDTH)) y=(px(top + 12.0)) { (range(least, most)) }
             @for (ratio, tooltip) in ratios {
                 @let look = if *ratio < 1.0 { 1 } else { 0 };
@@ -97,8 +105,9 @@ fn range(least: f64, most: f64) -> String {
 }
 
 /// A name short enough to leave room for its number.
-fn short(name: &str) -> String {
-    match name.char_indices().nth(MOST_LETTERS) {
+fn short(name: &str, number: &str) -> String {
+    let letters = MOST_LETTERS.saturating_sub(number.chars().count());
+    match name.char_indices().nth(letters) {
         None => name.to_owned(),
         Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default().trim_end()),
     }

@@ -59,6 +59,7 @@ fn chart(topic: Topic, cases: &[MeasuredCase<'_>], tables: &Tables) -> Option<Ma
         Topic::Threads => speed::threads(cases),
         Topic::Texts => speed::texts(cases),
         Topic::Growth => speed::growth(cases),
+        Topic::ErrorBackends => quality::error_backends(tables),
         Topic::ErrorSizes => quality::heat_maps(tables),
         Topic::ErrorSlots => quality::error_slots(tables),
         Topic::Curve => quality::curves(tables),
@@ -83,6 +84,9 @@ fn caption(topic: Topic) -> &'static str {
     match topic {
         Topic::Backends => {
             "Bars show million shingles/s on one scale; whiskers show ± one median absolute deviation."
+        }
+        Topic::ErrorBackends => {
+            "Bars show the ratio, the mean over similarities, on one scale; whiskers show 95 % intervals."
         }
         Topic::ErrorSizes => {
             "The maps show its root, over all inputs whose similarity is within 0.03 of that of the column: blue below 1, orange above."
@@ -139,10 +143,10 @@ fn headlines(cases: &[MeasuredCase<'_>]) -> Markup {
                 li { strong { (digits(speed / 1e9, 3)) } " G updates/s" br; (case.case.scheme) ", " (case.computer()) ", " (threads(case)) }
             }
             @if let Some((speed, case)) = texts {
-                li { strong { (digits(speed / 1e6, 3)) } " MB/s from text" br; (case.case.scheme) ", " (case.case.input) ", " (threads(case)) }
+                li { strong { (digits(speed / 1e6, 3)) } " MB/s from text" br; (case.case.scheme) ", " (case.case.input) ", " (case.computer()) ", " (threads(case)) }
             }
             @if let Some((speed, case)) = dedup {
-                li { strong { (digits(speed / 1e6, 3)) } " MB/s end to end" br; (case.case.input) ", " (threads(case)) }
+                li { strong { (digits(speed / 1e6, 3)) } " MB/s end to end" br; (case.case.input) ", " (case.computer()) ", " (threads(case)) }
             }
             @if !comparisons.is_empty() {
                 li { strong { (comparisons.len() - behind) " of " (comparisons.len()) } " cells ahead" br; "of other tools" }

@@ -2,13 +2,15 @@
 
 use maud::{Markup, html};
 
+use super::bars::Bar;
 use super::chart::{Axis, Plot};
 use super::heat::heat_map;
 use super::mark::{LegendSample, Mark, legend_of_markers};
 use super::scale::Scale;
-use super::speed::by_name;
+use super::speed::{by_name, look_of, panels};
+use crate::bench::record::once;
 use crate::bench::summary::table::{digits, percent};
-use crate::bench::summary::{distinct, swept, usual};
+use crate::bench::summary::{compared, distinct, swept, usual};
 use crate::bench::tables::Tables;
 use crate::bench::{CandidateCount, ErrorCell};
 
@@ -20,7 +22,8 @@ const SPACING: f64 = 1.06;
 
 /// One map per scheme, at the most frequent number of slots.
 pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
-    let whole = || tables.errors.iter().filter(|cell| cell.is_whole());
+    let once = once(&tables.errors);
+    let whole = || once.iter().copied().filter(|cell| cell.is_whole());
     let num_perm = usual(whole().map(|cell| cell.num_perm))?;
     let is_shown = |cell: &&ErrorCell| cell.num_perm == num_perm && cell.error_ratio.is_some();
     let schemes = by_name(whole().filter(is_shown).map(|cell| (cell.name(), cell)));
@@ -31,13 +34,39 @@ pub(super) fn heat_maps(tables: &Tables) -> Option<Markup> {
     (!maps.is_empty()).then(|| html! { div.figures { @for map in &maps { (map) } } })
 }
 
+/// The error of each backend over that of independent permutations, by scheme: the mean over similarities.
+pub(super) fn error_backends(tables: &Tables) -> Option<Markup> {
+    let cells = compared(&tables.errors).into_iter();
+    let by_backend = by_name(cells.map(|cell| {
+        let name = (cell.name(), cell.computer(), cell.backend.clone());
+        (format!("{} {}", cell.name(), cell.computer()), (name, cell))
+    }));
+    let bars = by_backend.iter().filter_map(|(_, cells)| {
+        let ((scheme, computer, backend), _) = cells.first()?;
+        let squares = cells
+            .iter()
+            .filter_map(|(_, cell)| Some(interval(cell)).filter(|_| cell.error_ratio.is_some()));
+        let [low, ratio, high] = squares.fold([0.0; 3], |sum, ends| {
+            [0, 1, 2].map(|end| sum[end] + ends[end] / cells.len() as f64)
+        });
+        let bar = Bar {
+            name: computer.clone(),
+            value: ratio,
+            deviation: (high - low) / (2.0 * ratio),
+            shown: digits(ratio, 3),
+            look: look_of(backend),
+        };
+        Some((scheme.clone(), bar))
+    });
+    let groups = by_name(bars);
+    let description = "Root mean square error by backend, over that of independent permutations";
+    (!groups.is_empty()).then(|| panels(&groups, description))
+}
+
 /// Root mean square error by slots: its ratio to that of independent permutations, and both.
 pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
-    let whole: Vec<&ErrorCell> = tables
-        .errors
-        .iter()
-        .filter(|cell| cell.is_whole())
-        .collect();
+    let once = once(&tables.errors).into_iter();
+    let whole: Vec<&ErrorCell> = once.filter(|cell| cell.is_whole()).collect();
     let kind = swept(&whole)?;
     let alike: Vec<&ErrorCell> = whole
         .into_iter()

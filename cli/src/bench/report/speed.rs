@@ -12,9 +12,7 @@ use crate::bench::Stage;
 use crate::bench::case::Case;
 use crate::bench::cases::MeasuredCase;
 use crate::bench::summary::table::{digits, percent};
-use crate::bench::summary::{
-    BaseSize, base_size, compare_with_peers, growing, is_sign_at, signed_at,
-};
+use crate::bench::summary::{Signed, compare_with_peers, growing, on_threads};
 
 /// Groups values by name, in the order of first occurrence.
 pub(super) fn by_name<T>(values: impl IntoIterator<Item = (String, T)>) -> Vec<(String, Vec<T>)> {
@@ -38,14 +36,24 @@ fn bar(name: String, case: &MeasuredCase<'_>, value: f64, unit: &str) -> Bar {
             digits(value, 3),
             percent(case.deviation())
         ),
-        look: 0,
+        look: look_of(&case.case.backend),
     }
 }
 
-fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
+/// The colour of a backend.
+pub(super) fn look_of(backend: &str) -> usize {
+    match backend {
+        "scalar" => 7,
+        "simd" => 0,
+        "gpu" => 1,
+        _ => 2,
+    }
+}
+
+pub(super) fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
     let values = groups
         .iter()
-        .flat_map(|(_, bars)| bars.iter().map(|bar| bar.value));
+        .flat_map(|(_, bars)| bars.iter().map(Bar::reach));
     let most = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
     html! {
         div.figures { @for (name, rows) in groups { (bars(name, description, rows, most)) } }
@@ -54,18 +62,13 @@ fn panels(groups: &[(String, Vec<Bar>)], description: &str) -> Markup {
 
 /// Signing speed of each backend, by scheme.
 pub(super) fn backends(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
-    let base = base_size(cases)?;
+    let signed = Signed::of(cases)?;
     let bar = |case: &MeasuredCase<'_>| {
-        let mut bar = bar(case.computer(), case, case.shingles_per_s() / 1e6, "M/s");
-        bar.look = match case.case.backend.as_str() {
-            "scalar" => 7,
-            "simd" => 0,
-            "gpu" => 1,
-            _ => 2,
-        };
+        let name = format!("{}, {}", case.computer(), case.case.threads());
+        let bar = bar(name, case, case.shingles_per_s() / 1e6, "M/s");
         (case.case.scheme.clone(), bar)
     };
-    let groups = by_name(signed_at(cases, &base).into_iter().map(bar));
+    let groups = by_name(signed.at_base().into_iter().map(bar));
     Some(panels(&groups, "Million shingles per second by backend"))
 }
 
@@ -75,10 +78,10 @@ pub(super) fn texts(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::SignTexts);
     let bar = |case: &MeasuredCase<'_>| {
-        let Case { scheme, .. } = &case.case;
-        let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
+        let Case { scheme, input, .. } = &case.case;
+        let name = format!("{}, {}", case.computer(), case.case.threads());
         let speed = case.text_bytes_per_s().unwrap_or(f64::NAN) / 1e6;
-        (case.case.input.clone(), bar(name, case, speed, "MB/s"))
+        (format!("{scheme}, {input}"), bar(name, case, speed, "MB/s"))
     };
     let groups = by_name(texts.map(bar));
     (!groups.is_empty()).then(|| panels(&groups, "Megabytes of text per second"))
@@ -91,6 +94,8 @@ struct Growth {
     y: &'static str,
     /// Per name: size, value, and deviation as a share of the value.
     series: Vec<(String, Vec<[f64; 3]>)>,
+    /// Which series share a plot if there are too many for one: those of equal strings.
+    together: fn(&str) -> &str,
 }
 
 impl Growth {
@@ -107,13 +112,18 @@ impl Growth {
         });
         let x = Axis::new(self.x, Scale::log(ticks()).wider(0.03).with_ticks(ticks()));
         let y = Axis::new(self.y, Scale::log(ends).wider(0.06));
+        let is_split = self.series.len() > LOOKS;
         let plot = |series: &[(String, Vec<[f64; 3]>)]| {
             let marks = series
                 .iter()
                 .enumerate()
                 .flat_map(|(look, (name, points))| marks(look, name, points));
+            let group = series.first().map_or("", |(name, _)| (self.together)(name));
             let plot = Plot {
-                title: self.title.clone(),
+                title: match is_split && !group.is_empty() {
+                    true => format!("{}, {group}", self.title),
+                    false => self.title.clone(),
+                },
                 description: format!("{} by {}", self.y, self.x),
                 x: x.clone(),
                 y: y.clone(),
@@ -122,8 +132,18 @@ impl Growth {
             let names: Vec<String> = series.iter().map(|(name, _)| name.clone()).collect();
             html! { div.with-legend { (plot.draw()) (legend(&names)) } }
         };
+        let groups: Vec<&[_]> = match is_split {
+            false => vec![&self.series],
+            true => {
+                let together = |a: &(String, _), b: &(String, _)| {
+                    (self.together)(&a.0) == (self.together)(&b.0)
+                };
+                self.series.chunk_by(together).collect()
+            }
+        };
+        let plots = groups.iter().flat_map(|group| group.chunks(LOOKS));
         let is_some = !self.series.is_empty();
-        is_some.then(|| html! { @for series in self.series.chunks(LOOKS) { (plot(series)) } })
+        is_some.then(|| html! { @for series in plots { (plot(series)) } })
     }
 }
 
@@ -147,16 +167,12 @@ fn marks(look: usize, name: &str, points: &[[f64; 3]]) -> Vec<Mark> {
 
 /// Signing speed over one of the sizes.
 fn signing(
-    cases: &[MeasuredCase<'_>],
-    varies: impl Fn(&mut BaseSize, &Case),
+    signed: &[&MeasuredCase<'_>],
     size: impl Fn(&Case) -> f64,
 ) -> Vec<(String, Vec<[f64; 3]>)> {
-    let Some(base) = base_size(cases) else {
-        return Vec::new();
-    };
-    let at_base = cases.iter().filter(|case| is_sign_at(case, &base, &varies));
-    let mut series = by_name(at_base.map(|case| {
-        let name = format!("{}, {}", case.case.scheme, case.computer());
+    let mut series = by_name(signed.iter().map(|case| {
+        let Case { scheme, .. } = &case.case;
+        let name = format!("{scheme}, {}, {}", case.computer(), case.case.threads());
         (
             name,
             [size(&case.case), case.shingles_per_s(), case.deviation()],
@@ -169,16 +185,18 @@ fn signing(
     series
 }
 
+/// The scheme at the start of the name of a series.
+fn scheme_of(name: &str) -> &str {
+    name.split(',').next().unwrap_or_default()
+}
+
 pub(super) fn lengths(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
     let growth = Growth {
         title: "Speed by length".to_owned(),
         x: "shingles per document",
         y: "shingles/s",
-        series: signing(
-            cases,
-            |base, case| base.shingles = case.shingles,
-            |case| case.shingles as f64,
-        ),
+        series: signing(&Signed::of(cases)?.by_length(), |case| case.shingles as f64),
+        together: scheme_of,
     };
     growth.draw()
 }
@@ -188,18 +206,17 @@ pub(super) fn slots(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         title: "Speed by slots".to_owned(),
         x: "slots per signature (K)",
         y: "shingles/s",
-        series: signing(
-            cases,
-            |base, case| base.num_perm = case.num_perm,
-            |case| f64::from(case.num_perm),
-        ),
+        series: signing(&Signed::of(cases)?.by_slots(), |case| {
+            f64::from(case.num_perm)
+        }),
+        together: scheme_of,
     };
     growth.draw()
 }
 
 /// Speed by threads, relative to the fewest threads.
 pub(super) fn threads(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
-    let named = cases.iter().filter(|case| case.is_own()).map(|case| {
+    let named = on_threads(cases).into_iter().map(|case| {
         let mut alike = case.case.clone();
         alike.threads = 0;
         let Case {
@@ -246,6 +263,7 @@ pub(super) fn threads(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
         x: "threads",
         y: "speed relative to the fewest threads",
         series,
+        together: |_| "",
     };
     growth.draw()
 }
@@ -263,7 +281,10 @@ pub(super) fn growth(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
                 threads,
                 ..
             } = &case.case;
-            let parts = [stage.name(), scheme, input].map(str::trim).join(" ");
+            let computer = case.computer();
+            let parts = [stage.name(), scheme, &computer, input];
+            let parts = parts.into_iter().filter(|part| !part.is_empty());
+            let parts = parts.collect::<Vec<_>>().join(" ");
             let name = format!("{}, threads: {threads}", parts.trim());
             (
                 name,
@@ -274,6 +295,7 @@ pub(super) fn growth(cases: &[MeasuredCase<'_>]) -> Option<Markup> {
                 ],
             )
         })),
+        together: |_| "",
     };
     growth.draw()
 }

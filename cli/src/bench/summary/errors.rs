@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::table::{Table, count, digits, digits_if, percent, pivot};
 use super::{Section, Topic};
 use crate::bench::ErrorCell;
+use crate::bench::cases::MeasuredCase;
 use crate::bench::error::{LEAST_SLOTS_OF_COVERAGE, pooled_coverage};
+use crate::bench::record::once;
 use crate::bench::statistics::mean;
 use crate::bench::tables::Tables;
 use simgpu::scheme::DEFAULT_NUM_PERM;
@@ -14,13 +16,15 @@ use simgpu::scheme::DEFAULT_NUM_PERM;
 const WHOLE_SLOT_BITS: u32 = 32;
 
 pub(super) fn sections(tables: &Tables) -> Vec<Section> {
-    let cells = || tables.errors.iter().filter(|cell| cell.is_whole());
+    let once = once(&tables.errors);
+    let cells = || once.iter().copied().filter(|cell| cell.is_whole());
     vec![
         errors(cells().collect()),
+        error_backends(&tables.errors),
         error_sizes(cells().collect()),
         error_inputs(&cells().collect::<Vec<_>>()),
         error_slots(cells().collect()),
-        bits(&tables.errors),
+        bits(&once),
     ]
 }
 
@@ -75,6 +79,7 @@ pub(in crate::bench) fn usual<T: Copy + Ord>(values: impl Iterator<Item = T>) ->
 fn errors(cells: Vec<&ErrorCell>) -> Section {
     let header = [
         "scheme",
+        "computed by",
         "slots",
         "mixed",
         "cells",
@@ -109,6 +114,7 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
         let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
         table.push([
             name,
+            worst.computer(),
             yes_no(worst.has_independent_slots, "independent", "dependent"),
             yes_no(worst.is_mixed, "yes", "no"),
             cells.len().to_string(),
@@ -301,37 +307,19 @@ fn error_inputs(cells: &[&ErrorCell]) -> Section {
 }
 
 /// Packed slots, by scheme.
-fn bits(cells: &[ErrorCell]) -> Section {
-    let packed: Vec<&ErrorCell> = cells.iter().filter(|cell| !cell.is_whole()).collect();
-    let kind = |cell: &ErrorCell| (cell.name(), cell.slot_bits, cell.num_perm);
-    let mut shown = Vec::new();
-    for of in distinct(packed.iter().map(|cell| kind(cell))) {
-        let of_kind = || packed.iter().filter(|cell| kind(cell) == of).copied();
-        let z = of_kind()
-            .map(|cell| cell.z())
-            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
-        let (covered, _) = pooled_coverage(&of_kind().collect::<Vec<_>>()).unzip();
-        let (name, slot_bits, num_perm) = &of;
-        let names = vec![
-            name.clone(),
-            slot_bits.to_string(),
-            num_perm.to_string(),
-            z.map(|z| format!("{z:+.1}")).unwrap_or_default(),
-            covered.map(percent).unwrap_or_default(),
-        ];
-        for cell in of_kind() {
-            let error = digits(cell.root_mean_square_error, 3);
-            let ratio = digits_if(cell.error_ratio, 3);
-            shown.push((
-                names.clone(),
-                hundredths(cell.similarity),
-                format!("{error} ({ratio})"),
-            ));
-        }
-    }
-    let names = ["scheme", "bits", "K", "worst z", "95 % intervals cover"];
-    let mut table = pivot(&names, shown.into_iter());
-    name_similarities(&mut table, names.len());
+fn bits(cells: &[&ErrorCell]) -> Section {
+    let packed: Vec<&ErrorCell> = cells
+        .iter()
+        .copied()
+        .filter(|cell| !cell.is_whole())
+        .collect();
+    let table = by_similarity(&["scheme", "bits", "K"], &packed, |cell| {
+        vec![
+            cell.name(),
+            cell.slot_bits.to_string(),
+            cell.num_perm.to_string(),
+        ]
+    });
     Section {
         topic: Topic::Bits,
         note: "Root mean square error of estimates from the low b bits of slots, by similarity J. In parentheses, its ratio to that of independent slots: \
@@ -339,6 +327,106 @@ fn bits(cells: &[ErrorCell]) -> Section {
                greatest bias over its standard error of all similarities."
             .to_owned(),
         table,
+    }
+}
+
+/// Errors by similarity: one row per different names.
+fn by_similarity(
+    header: &[&str],
+    cells: &[&ErrorCell],
+    names: impl Fn(&ErrorCell) -> Vec<String>,
+) -> Table {
+    let mut shown = Vec::new();
+    for of in distinct(cells.iter().map(|cell| names(cell))) {
+        let of_row = || cells.iter().filter(|cell| names(cell) == of).copied();
+        let z = of_row()
+            .map(ErrorCell::z)
+            .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let (covered, _) = pooled_coverage(&of_row().collect::<Vec<_>>()).unzip();
+        let mut row = of.clone();
+        row.push(z.map(|z| format!("{z:+.1}")).unwrap_or_default());
+        row.push(covered.map(percent).unwrap_or_default());
+        for cell in of_row() {
+            let error = digits(cell.root_mean_square_error, 3);
+            let ratio = digits_if(cell.error_ratio, 3);
+            shown.push((
+                row.clone(),
+                hundredths(cell.similarity),
+                format!("{error} ({ratio})"),
+            ));
+        }
+    }
+    let header = [header, &["worst z", "95 % intervals cover"]].concat();
+    let mut table = pivot(&header, shown.into_iter());
+    name_similarities(&mut table, header.len());
+    table
+}
+
+/// The cells of pairs that several backends signed, by scheme, from slow backends to fast ones. The fastest instructions of
+/// the CPU signed them first.
+pub(in crate::bench) fn compared(cells: &[ErrorCell]) -> Vec<&ErrorCell> {
+    let mut computers: HashMap<_, BTreeSet<String>> = HashMap::new();
+    for cell in cells {
+        let of_kind = computers.entry((cell.kind(), cell.trials)).or_default();
+        of_kind.insert(cell.computer());
+    }
+    let is_compared = |cell: &&ErrorCell| {
+        let of_kind = computers.get(&(cell.kind(), cell.trials));
+        of_kind.is_some_and(|computers| computers.len() > 1)
+    };
+    let mut compared: Vec<&ErrorCell> = cells.iter().filter(is_compared).collect();
+    let schemes = distinct(compared.iter().map(|cell| cell.name()));
+    let first = compared.first().map(|cell| cell.computer());
+    compared.sort_by_cached_key(|cell| {
+        let scheme = schemes.iter().position(|name| *name == cell.name());
+        let backends = ["scalar", "simd", "gpu", "hybrid"];
+        let backend = backends.iter().position(|name| *name == cell.backend);
+        (scheme, backend, Some(cell.computer()) == first)
+    });
+    compared
+}
+
+/// Of the pairs that several backends signed, the similarity whose errors stand beside speeds: a cell of it.
+pub(super) fn compared_cell(cells: &[ErrorCell]) -> Option<&ErrorCell> {
+    let from_half = |cell: &&ErrorCell| (cell.similarity - 0.5).abs();
+    let compared = compared(cells).into_iter();
+    compared.min_by(|a, b| from_half(a).total_cmp(&from_half(b)))
+}
+
+/// The root mean square error of what computed a case, if it was measured.
+pub(super) fn error_of(tables: &Tables, case: &MeasuredCase<'_>) -> Option<f64> {
+    let beside = compared_cell(&tables.errors)?;
+    let is_it = |cell: &&ErrorCell| {
+        cell.is_pair_of(beside)
+            && cell.num_perm == case.case.num_perm
+            && cell.tool == case.case.tool
+            && cell.scheme == case.case.scheme
+            && cell.computer() == case.computer()
+    };
+    let mut cells = compared(&tables.errors).into_iter();
+    cells.find(is_it).map(|cell| cell.root_mean_square_error)
+}
+
+fn error_backends(cells: &[ErrorCell]) -> Section {
+    let compared = compared(cells);
+    let place = compared.first().map_or_else(String::new, |cell| {
+        format!(
+            "{} {} sets of {} elements, K = {}",
+            count(cell.trials),
+            cell.input,
+            count(cell.set_size),
+            cell.num_perm
+        )
+    });
+    let names = |cell: &ErrorCell| vec![cell.name(), cell.computer()];
+    Section {
+        topic: Topic::ErrorBackends,
+        note: format!(
+            "Root mean square error of estimates by similarity J, with its ratio to that of independent permutations in \
+             parentheses, for the same pairs signed by each backend: {place}. Worst z is the greatest bias over its standard \
+             error. Backends that compute the same signatures have the same errors."
+        ),
+        table: by_similarity(&["scheme", "computed by"], &compared, names),
     }
 }
 

@@ -10,8 +10,9 @@ pub(super) fn machine(environment: &Value) -> Section {
     let mut table = Table::new(["what", "value"]);
     for (what, value) in environment.as_object().into_iter().flatten() {
         let shown = match (what.as_str(), value) {
-            // The calls of each peer would fill a screen.
-            ("peers", _) | (_, Value::Null) => continue,
+            // The calls of each peer would fill a screen. Older folders state the optimization of the command line, which
+            // is not that of the kernels.
+            ("peers" | "optimization", _) | (_, Value::Null) => continue,
             ("memory_bytes", Value::Number(bytes)) => {
                 let gib = bytes.as_f64().unwrap_or_default() / f64::from(1 << 30);
                 format!("{} GiB", digits(gib, 3))

@@ -33,9 +33,9 @@ mod sections;
 
 mod screen;
 
-pub(super) use self::errors::{distinct, swept, usual};
+pub(super) use self::errors::{compared, distinct, swept, usual};
 pub(super) use self::peers::compare_with_peers;
 pub(super) use self::screen::screen;
 pub(super) use self::section::{Section, Topic};
 pub(super) use self::sections::{markdown, sections};
-pub(super) use self::throughput::{BaseSize, base_size, growing, is_sign_at, signed_at};
+pub(super) use self::throughput::{Signed, growing, on_threads};

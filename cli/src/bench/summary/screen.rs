@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use super::errors::{distinct, error_of};
 use super::peers::{PeerComparison, compare_with_peers};
 use super::table::{count, digits, percent};
-use super::throughput::{base_size, signed_at};
+use super::throughput::{Signed, documents};
 use super::warnings;
 use crate::bench::cases::{MeasuredCase, cases};
 use crate::bench::error;
+use crate::bench::record::once;
 use crate::bench::statistics::mean;
 use crate::bench::tables::Tables;
-use crate::bench::{PipelineResult, Stage};
+use crate::bench::{Absence, PipelineResult, Stage};
 
 /// Most columns of a line.
 const COLUMNS: usize = 100;
@@ -22,7 +24,8 @@ const LISTED: usize = 8;
 pub(in crate::bench) fn screen(tables: &Tables, folder: &Path) -> String {
     let cases = cases(&tables.runs);
     let parts = [
-        fastest(&cases),
+        backends(&cases, tables),
+        left_out(tables),
         peers(&cases),
         errors(tables),
         lsh(tables),
@@ -68,55 +71,52 @@ fn listed(lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// The fastest way to sign of each scheme, fastest scheme first.
-fn fastest(cases: &[MeasuredCase<'_>]) -> Vec<String> {
-    let Some(base) = base_size(cases) else {
+/// How fast each backend signs each scheme, and how far its estimates are off.
+fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
+    let Some(signed) = Signed::of(cases) else {
         return Vec::new();
     };
-    let at_base = signed_at(cases, &base);
-    let speed = |case: &MeasuredCase<'_>| case.shingles_per_s();
-    let mut best: Vec<&MeasuredCase<'_>> = Vec::new();
-    for case in &at_base {
-        match best
-            .iter_mut()
-            .find(|other| other.case.scheme == case.case.scheme)
-        {
-            Some(other) if speed(case) > speed(other) => *other = case,
-            Some(_) => {}
-            None => best.push(case),
-        }
-    }
-    best.sort_by(|a, b| speed(b).total_cmp(&speed(a)));
-    let scalar_of = |scheme: &str| {
-        let is_scalar =
-            |case: &&&MeasuredCase<'_>| case.case.scheme == scheme && case.case.backend == "scalar";
-        at_base.iter().find(is_scalar)
+    let (base, at_base) = (&signed.base, signed.at_base());
+    let way = |case: &&MeasuredCase<'_>| (case.computer(), case.case.threads);
+    let ways = distinct(at_base.iter().map(way));
+    let of_way = |(computer, threads): &(String, u32)| {
+        let is_it = |case: &&&MeasuredCase<'_>| way(case) == (computer.clone(), *threads);
+        at_base.iter().find(is_it).copied()
     };
-    let row = |case: &&MeasuredCase<'_>| {
-        let against = match scalar_of(&case.case.scheme) {
-            Some(scalar) if case.case.backend != "scalar" => {
-                let ratio = speed(case) / speed(scalar);
-                format!(", {} times as fast as scalar", digits(ratio, 3))
-            }
-            _ => String::new(),
-        };
+    let header = |of: &dyn Fn(&MeasuredCase<'_>) -> String| -> String {
+        let cells = ways.iter().filter_map(of_way).map(|case| column(&of(case)));
+        cells.collect()
+    };
+    let mut lines = vec![
         format!(
-            "  {:<16} {:<20} {:>7} M shingles/s{against}",
-            case.case.scheme,
-            case.computer(),
-            digits(speed(case) / 1e6, 3)
-        )
+            "Signing {} of {} shingles, K = {}: M shingles/s (medians), and the error of estimates",
+            documents(base.documents),
+            count(base.shingles),
+            count(base.num_perm.into())
+        ),
+        format!("  {:<16}{}", "", header(&|case| short_name(case))),
+        format!(
+            "  {:<16}{}{}",
+            "threads",
+            header(&|case| case.case.threads.to_string()),
+            column("error")
+        ),
+    ];
+    let row = |scheme: &str| {
+        let of_scheme = || at_base.iter().filter(|case| case.case.scheme == scheme);
+        let speed = |wanted: &(String, u32)| {
+            let mut cases = of_scheme().filter(|case| way(case) == *wanted);
+            let speed = cases.next().map(|case| case.shingles_per_s() / 1e6);
+            column(&speed.map_or_else(|| "-".to_owned(), |speed| digits(speed, 3)))
+        };
+        let errors = of_scheme().filter_map(|case| error_of(tables, case));
+        let errors = distinct(errors.map(|error| digits(error, 3)));
+        let speeds: String = ways.iter().map(speed).collect();
+        format!("  {scheme:<16}{speeds}{}", column(&errors.join(" ")))
     };
-    let mut lines = vec![format!(
-        "Fastest here: signing sets of {} shingles, K = {}, {} (medians)",
-        count(base.shingles),
-        count(base.num_perm.into()),
-        match base.threads {
-            1 => "1 thread".to_owned(),
-            threads => format!("{threads} threads"),
-        }
-    )];
-    lines.extend(listed(best.iter().map(row).collect()));
+    let schemes = distinct(at_base.iter().map(|case| case.case.scheme.as_str()));
+    lines.extend(listed(schemes.into_iter().map(row).collect()));
+    lines.extend(fastest(&at_base));
     let whole = cases
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::Dedup)
@@ -124,10 +124,59 @@ fn fastest(cases: &[MeasuredCase<'_>]) -> Vec<String> {
         .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((case, bytes_per_s)) = whole {
         lines.push(format!(
-            "  files to files: dedup by {} reads {} MB/s of text, {}",
+            "  files to files: dedup by {} on {} reads {} MB/s of text, {}",
             case.case.scheme,
+            case.computer(),
             digits(bytes_per_s / 1e6, 3),
             case.case.threads()
+        ));
+    }
+    lines
+}
+
+/// A cell of a column of the screen.
+fn column(text: &str) -> String {
+    format!("{text:>9}")
+}
+
+/// The backend, or its instruction set, in one word.
+fn short_name(case: &MeasuredCase<'_>) -> String {
+    match case.case.backend.as_str() {
+        "simd" => case.case.hardware.clone(),
+        backend => backend.to_owned(),
+    }
+}
+
+/// The fastest way to sign the first scheme, which device there is, and whether all ways computed the same.
+fn fastest(at_base: &[&MeasuredCase<'_>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let speed = |case: &MeasuredCase<'_>| case.shingles_per_s();
+    let of_first = || {
+        let scheme = at_base.first().map(|case| &case.case.scheme);
+        at_base
+            .iter()
+            .filter(move |case| Some(&case.case.scheme) == scheme)
+    };
+    if let Some(best) = of_first().max_by(|a, b| speed(a).total_cmp(&speed(b))) {
+        let scalar = of_first().find(|case| case.case.backend == "scalar");
+        let against = match scalar {
+            Some(scalar) if best.case.backend != "scalar" => {
+                let ratio = speed(best) / speed(scalar);
+                format!(", {} times as fast as scalar", digits(ratio, 3))
+            }
+            _ => String::new(),
+        };
+        lines.push(format!(
+            "  Fastest here: {} by {}, {}{against}",
+            best.case.scheme,
+            best.computer(),
+            best.case.threads()
+        ));
+    }
+    if let Some(device) = at_base.iter().find(|case| case.case.is_on_device()) {
+        lines.push(format!(
+            "  device of gpu and hybrid: {}",
+            device.case.hardware
         ));
     }
     lines
@@ -137,7 +186,7 @@ fn fastest(cases: &[MeasuredCase<'_>]) -> Vec<String> {
 fn peers(cases: &[MeasuredCase<'_>]) -> Vec<String> {
     let mut all = compare_with_peers(cases);
     if all.is_empty() {
-        return match base_size(cases) {
+        return match Signed::of(cases) {
             Some(_) => {
                 vec!["Other tools: not measured; benches/peers measures them here".to_owned()]
             }
@@ -172,25 +221,30 @@ fn peers(cases: &[MeasuredCase<'_>]) -> Vec<String> {
     lines
 }
 
+/// Why no device was measured, and how to ask for it.
+fn left_out(tables: &Tables) -> Vec<String> {
+    let mut absent = tables.absent.iter();
+    let device = absent.find(|absence| absence.what == Absence::DEVICE);
+    let line = device.map(|absence| format!("GPU left out: {}", absence.why));
+    line.into_iter().collect()
+}
+
 /// The worst bias, and the schemes that deviate from what theory expects.
 fn errors(tables: &Tables) -> Vec<String> {
     if tables.errors.is_empty() {
         return Vec::new();
     }
-    let findings = error::findings(&tables.errors);
+    let (cells, findings) = (once(&tables.errors), error::findings(&tables.errors));
     let unexpected = findings.iter().filter(|finding| !finding.is_known);
     let unexpected_count = unexpected.clone().count();
     let mut lines = vec![format!(
         "Estimation errors found: {} unexpected, {} expected of schemes that do not mix, in {} cells",
         count(unexpected_count as u64),
         count((findings.len() - unexpected_count) as u64),
-        count(tables.errors.len() as u64)
+        count(cells.len() as u64)
     )];
     // A scheme that does not mix is biased on some inputs by its nature.
-    let mixed = tables
-        .errors
-        .iter()
-        .filter(|cell| cell.is_whole() && cell.is_mixed);
+    let mixed = cells.iter().filter(|cell| cell.is_whole() && cell.is_mixed);
     if let Some(worst) = mixed.max_by(|a, b| a.bias.abs().total_cmp(&b.bias.abs())) {
         lines.push(format!(
             "  greatest bias of a scheme that mixes: {:+.4}, {} at J = {:.2} on {}, {} elements, K = {}",

@@ -16,7 +16,7 @@ use crate::bench::tables::Tables;
 pub(in crate::bench) fn sections(environment: &Value, tables: &Tables) -> Vec<Section> {
     let cases = cases(&tables.runs);
     let mut sections = vec![machine(environment), findings(tables)];
-    sections.extend(throughput::sections(&cases));
+    sections.extend(throughput::sections(&cases, tables));
     sections.extend(errors::sections(tables));
     sections.extend(found::sections(tables));
     sections.extend(peers::sections(&cases, tables));

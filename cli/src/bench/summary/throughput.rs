@@ -1,8 +1,9 @@
 //! How fast the stages are: tables.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
+use super::errors::{compared_cell, error_of};
 use super::table::{
     PivotCell, Table, count, digits, digits_if, percent, pivot_of_several, seconds,
 };
@@ -10,87 +11,119 @@ use super::{Section, Topic};
 use crate::bench::Stage;
 use crate::bench::case::Case;
 use crate::bench::cases::MeasuredCase;
+use crate::bench::tables::Tables;
 use simgpu::scheme::DEFAULT_NUM_PERM;
 
 /// Approximate shingles of a page of text.
 const PAGE: u64 = 1000;
 
-/// The size at which backends and schemes are compared: the size most of them signed.
+/// Documents to sign: those of equal sizes are the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct BaseSize {
+pub(crate) struct SignedSize {
     /// Input.
     pub input: String,
     /// Shingles per document.
     pub shingles: u64,
     /// Slots per signature.
     pub num_perm: u32,
-    /// Threads.
-    pub threads: u32,
+    /// Documents.
+    pub documents: u64,
 }
 
-impl BaseSize {
+impl SignedSize {
     fn of(case: &Case) -> Self {
-        BaseSize {
+        SignedSize {
             input: case.input.clone(),
             shingles: case.shingles,
             num_perm: case.num_perm,
-            threads: case.threads,
+            documents: case.documents,
         }
     }
 }
 
-/// The size that most schemes and backends of simgpu signed; `None` if none did.
-pub(in crate::bench) fn base_size(cases: &[MeasuredCase<'_>]) -> Option<BaseSize> {
-    let is_sign = |case: &&MeasuredCase<'_>| case.is_own() && case.case.stage == Stage::Sign;
-    let signed: Vec<BaseSize> = cases
-        .iter()
-        .filter(is_sign)
-        .map(|case| BaseSize::of(&case.case))
-        .collect();
-    let ways = |base: &BaseSize| signed.iter().filter(|other| *other == base).count();
-    let bases: BTreeSet<&BaseSize> = signed.iter().collect();
-    // Break ties by the distance to a page of text and to the default number of slots.
-    let distance = |base: &BaseSize| {
-        let slots = base.num_perm.abs_diff(DEFAULT_NUM_PERM);
-        (base.shingles.abs_diff(PAGE), slots)
-    };
-    let most = bases
-        .into_iter()
-        .max_by_key(|base| (ways(base), Reverse(distance(base))));
-    most.cloned()
+/// What simgpu signed from hashes, on the same documents whatever signed them: each input, length and number of slots with
+/// the documents that most ways signed. Tables, charts and the first screen compare these.
+#[derive(Debug)]
+pub(in crate::bench) struct Signed<'a> {
+    /// The size that most ways signed.
+    pub(in crate::bench) base: SignedSize,
+    cases: Vec<&'a MeasuredCase<'a>>,
 }
 
-/// Whether simgpu signed at a size, except for the dimensions that `varies` copies from the case.
-pub(in crate::bench) fn is_sign_at(
-    case: &MeasuredCase<'_>,
-    base: &BaseSize,
-    varies: impl Fn(&mut BaseSize, &Case),
-) -> bool {
-    let mut base = base.clone();
-    varies(&mut base, &case.case);
-    case.is_own() && case.case.stage == Stage::Sign && BaseSize::of(&case.case) == base
+impl<'a> Signed<'a> {
+    /// `None` if simgpu signed nothing.
+    pub(in crate::bench) fn of(cases: &'a [MeasuredCase<'a>]) -> Option<Self> {
+        let is_sign = |case: &&MeasuredCase<'_>| case.is_own() && case.case.stage == Stage::Sign;
+        let signed = || cases.iter().filter(is_sign);
+        let mut ways: BTreeMap<SignedSize, usize> = BTreeMap::new();
+        for case in signed() {
+            *ways.entry(SignedSize::of(&case.case)).or_default() += 1;
+        }
+        let sizes = ways.keys().cloned();
+        let without_documents = |size: SignedSize| SignedSize {
+            documents: 0,
+            ..size
+        };
+        let mut compared: BTreeMap<SignedSize, SignedSize> = BTreeMap::new();
+        for size in sizes {
+            let best = compared
+                .entry(without_documents(size.clone()))
+                .or_insert_with(|| size.clone());
+            if ways.get(&size) > ways.get(best) {
+                *best = size;
+            }
+        }
+        // Break ties by the distance to a page of text and to the default number of slots.
+        let distance = |size: &SignedSize| {
+            let slots = size.num_perm.abs_diff(DEFAULT_NUM_PERM);
+            (size.shingles.abs_diff(PAGE), slots)
+        };
+        let most = compared
+            .values()
+            .max_by_key(|size| (ways.get(size), Reverse(distance(size))));
+        let is_compared = |case: &&MeasuredCase<'_>| {
+            let size = SignedSize::of(&case.case);
+            compared.get(&without_documents(size.clone())) == Some(&size)
+        };
+        Some(Signed {
+            base: most.cloned()?,
+            cases: signed().filter(is_compared).collect(),
+        })
+    }
+
+    /// At the base size: one case per scheme, backend and number of threads.
+    pub(in crate::bench) fn at_base(&self) -> Vec<&'a MeasuredCase<'a>> {
+        self.at(|of_case| of_case == self.base)
+    }
+
+    /// At all lengths, with the slots of the base size.
+    pub(in crate::bench) fn by_length(&self) -> Vec<&'a MeasuredCase<'a>> {
+        self.at(|of_case| {
+            (&of_case.input, of_case.num_perm) == (&self.base.input, self.base.num_perm)
+        })
+    }
+
+    /// With all numbers of slots, at the length of the base size.
+    pub(in crate::bench) fn by_slots(&self) -> Vec<&'a MeasuredCase<'a>> {
+        self.at(|of_case| {
+            (&of_case.input, of_case.shingles) == (&self.base.input, self.base.shingles)
+        })
+    }
+
+    fn at(&self, is_there: impl Fn(SignedSize) -> bool) -> Vec<&'a MeasuredCase<'a>> {
+        let cases = self.cases.iter().copied();
+        cases
+            .filter(|case| is_there(SignedSize::of(&case.case)))
+            .collect()
+    }
 }
 
-/// Cases of simgpu at a size: one per scheme and backend.
-pub(in crate::bench) fn signed_at<'a>(
-    cases: &'a [MeasuredCase<'a>],
-    base: &BaseSize,
-) -> Vec<&'a MeasuredCase<'a>> {
-    let mut seen = BTreeSet::new();
-    let at_base = cases
-        .iter()
-        .filter(|case| is_sign_at(case, base, |_, _| ()));
-    at_base
-        .filter(|case| seen.insert((&case.case.scheme, case.computer())))
-        .collect()
-}
-
-pub(super) fn sections(cases: &[MeasuredCase<'_>]) -> Vec<Section> {
+pub(super) fn sections(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<Section> {
     let mut sections = Vec::new();
-    if let Some(base) = base_size(cases) {
-        sections.push(backends(cases, &base));
-        sections.push(lengths(cases, &base));
-        sections.push(slots(cases, &base));
+    if let Some(signed) = Signed::of(cases) {
+        sections.push(backends(&signed, tables));
+        sections.push(lengths(&signed));
+        sections.push(slots(&signed));
     }
     sections.extend([threads(cases), texts(cases), stages(cases), growth(cases)]);
     sections.extend([dedup(cases), device(cases)]);
@@ -109,19 +142,21 @@ fn mb_per_s(case: &MeasuredCase<'_>) -> String {
     digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3)
 }
 
-fn backends(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
+fn backends(signed: &Signed<'_>, tables: &Tables) -> Section {
     let header = [
         "scheme",
         "computed by",
+        "threads",
         "G updates/s",
         "±",
         "M shingles/s",
         "x scalar",
         "of ceiling",
+        "error",
         "checksum",
     ];
     let mut table = Table::new(header);
-    let at_base = signed_at(cases, base);
+    let (base, at_base) = (&signed.base, signed.at_base());
     for case in &at_base {
         let scheme = &case.case.scheme;
         let is_scalar = |other: &&&MeasuredCase<'_>| {
@@ -132,25 +167,30 @@ fn backends(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
         table.push([
             scheme.clone(),
             case.computer(),
+            case.case.threads.to_string(),
             digits_if(case.updates_per_s().map(|updates| updates / 1e9), 3),
             plus_minus(case),
             digits(case.shingles_per_s() / 1e6, 3),
             digits_if(over_scalar, 3),
             case.share_of_ceiling().map(percent).unwrap_or_default(),
+            digits_if(error_of(tables, case), 3),
             checksum(case),
         ]);
     }
     Section {
         topic: Topic::Backends,
         note: format!(
-            "{}, {} per document, K = {} slots, threads: {}. Medians over runs; ± is the median absolute deviation. \
+            "{}, {} per document, K = {} slots. All rows sign the same {}; threads are those of the CPU, which also feed a GPU. \
+             Medians over runs; ± is the median absolute deviation. \
              One update computes one slot for one shingle. The ceiling is the speed that the vector units of this core allow \
              the loop over shingles. For long sets, mersenne61 has the ceiling of affine32, and then looks up the shingles of \
-             the least values. Equal checksums mean equal signatures.",
+             the least values. The error is the root mean square error of estimates{}. Equal checksums mean equal signatures.{}",
             capital(&base.input),
             count(base.shingles),
             base.num_perm,
-            base.threads
+            documents(base.documents),
+            shown_error(tables),
+            software(&at_base)
         ),
         table,
     }
@@ -164,43 +204,90 @@ fn capital(text: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// M shingles/s of a scheme at a size.
-fn speed(case: &MeasuredCase<'_>, size: u64) -> PivotCell {
-    let speed = digits(case.shingles_per_s() / 1e6, 3);
-    (vec![case.case.scheme.clone(), case.computer()], size, speed)
+/// A number of documents, in words.
+pub(super) fn documents(number: u64) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} document{plural}", count(number))
 }
 
-fn lengths(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
-    let varies = |base: &mut BaseSize, case: &Case| base.shingles = case.shingles;
-    let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
-    let names = ["scheme", "computed by"];
+/// What a device that is emulated by the CPU tells, if there is one.
+fn software(cases: &[&MeasuredCase<'_>]) -> &'static str {
+    match cases.iter().any(|case| case.case.is_on_software()) {
+        true => {
+            " A device marked (software) is a program on the CPU; its speed says nothing of GPUs."
+        }
+        false => "",
+    }
+}
+
+/// The pairs of the error beside speeds, in words.
+fn shown_error(tables: &Tables) -> String {
+    compared_cell(&tables.errors).map_or_else(String::new, |cell| {
+        format!(
+            " at J = {:.2} (see {})",
+            cell.similarity,
+            Topic::ErrorBackends.title()
+        )
+    })
+}
+
+/// M shingles/s by size: one row per scheme, backend and number of threads.
+fn speeds(cases: Vec<&MeasuredCase<'_>>, size: impl Fn(&Case) -> u64) -> Table {
+    let cell = |case: &MeasuredCase<'_>| -> PivotCell {
+        let Case {
+            scheme, threads, ..
+        } = &case.case;
+        let names = vec![scheme.clone(), case.computer(), threads.to_string()];
+        let speed = digits(case.shingles_per_s() / 1e6, 3);
+        (names, size(&case.case), speed)
+    };
+    let names = ["scheme", "computed by", "threads"];
+    pivot_of_several(&names, cases.into_iter().map(cell), 2)
+}
+
+fn lengths(signed: &Signed<'_>) -> Section {
+    let cases = signed.by_length();
     Section {
         topic: Topic::Lengths,
         note: format!(
-            "M shingles/s by shingles per document, K = {}, threads: {}. Medians.",
-            base.num_perm, base.threads
+            "M shingles/s by shingles per document, K = {}. All rows of a column sign the same documents. Medians.{}",
+            signed.base.num_perm,
+            software(&cases)
         ),
-        table: pivot_of_several(&names, cases.map(|case| speed(case, case.case.shingles)), 2),
+        table: speeds(cases, |case| case.shingles),
     }
 }
 
-fn slots(cases: &[MeasuredCase<'_>], base: &BaseSize) -> Section {
-    let varies = |base: &mut BaseSize, case: &Case| base.num_perm = case.num_perm;
-    let cases = cases.iter().filter(|case| is_sign_at(case, base, varies));
-    let names = ["scheme", "computed by"];
+fn slots(signed: &Signed<'_>) -> Section {
+    let cases = signed.by_slots();
     Section {
         topic: Topic::Slots,
         note: format!(
-            "M shingles/s by slots per signature, {} shingles per document, threads: {}. Medians.",
-            count(base.shingles),
-            base.threads
+            "M shingles/s by slots per signature, {} of {} shingles. Medians.{}",
+            documents(signed.base.documents),
+            count(signed.base.shingles),
+            software(&cases)
         ),
-        table: pivot_of_several(
-            &names,
-            cases.map(|case| speed(case, case.case.num_perm.into())),
-            2,
-        ),
+        table: speeds(cases, |case| case.num_perm.into()),
     }
+}
+
+/// Cases of simgpu whose speed depends on threads. Of those that sign hashes, only those of the base size with the most
+/// documents: there is work for every thread.
+pub(in crate::bench) fn on_threads<'a>(cases: &'a [MeasuredCase<'a>]) -> Vec<&'a MeasuredCase<'a>> {
+    let base = Signed::of(cases).map(|signed| signed.base);
+    let is_at_base = |case: &Case| {
+        let base = base.as_ref();
+        base.is_some_and(|base| (case.shingles, case.num_perm) == (base.shingles, base.num_perm))
+    };
+    let own = || cases.iter().filter(|case| case.is_own());
+    let signed = || own().filter(|case| case.case.stage == Stage::Sign && is_at_base(&case.case));
+    let most = signed().map(|case| case.case.documents).max();
+    let is_shown = |case: &&MeasuredCase<'_>| match case.case.stage {
+        Stage::Sign => is_at_base(&case.case) && Some(case.case.documents) == most,
+        _ => true,
+    };
+    own().filter(is_shown).collect()
 }
 
 fn threads(cases: &[MeasuredCase<'_>]) -> Section {
@@ -225,7 +312,7 @@ fn threads(cases: &[MeasuredCase<'_>]) -> Section {
         let speed = digits(case.documents_per_s() / 1e3, 3);
         (names, case.case.threads.into(), speed)
     };
-    let own = cases.iter().filter(|case| case.is_own());
+    let own = on_threads(cases).into_iter();
     Section {
         topic: Topic::Threads,
         note: "Thousand documents/s by number of threads. Medians.".to_owned(),
@@ -328,7 +415,7 @@ fn stages(cases: &[MeasuredCase<'_>]) -> Section {
 }
 
 fn growth(cases: &[MeasuredCase<'_>]) -> Section {
-    let names = ["stage", "scheme", "input", "threads"];
+    let names = ["stage", "scheme", "computed by", "input", "threads"];
     let cell = |case: &MeasuredCase<'_>| {
         let Case {
             stage,
@@ -340,6 +427,7 @@ fn growth(cases: &[MeasuredCase<'_>]) -> Section {
         let names = vec![
             stage.name().to_owned(),
             scheme.clone(),
+            case.computer(),
             input.clone(),
             threads.to_string(),
         ];
@@ -361,6 +449,7 @@ fn dedup(cases: &[MeasuredCase<'_>]) -> Section {
     let header = [
         "input",
         "scheme",
+        "computed by",
         "K",
         "documents",
         "threads",
@@ -368,12 +457,14 @@ fn dedup(cases: &[MeasuredCase<'_>]) -> Section {
         "±",
         "MB/s",
         "documents/s",
+        "checksum",
     ];
     let mut table = Table::new(header);
     for case in ours(cases, &[Stage::Dedup]) {
         table.push([
             case.case.input.clone(),
             case.case.scheme.clone(),
+            case.computer(),
             case.case.num_perm.to_string(),
             count(case.case.documents),
             case.case.threads.to_string(),
@@ -381,6 +472,7 @@ fn dedup(cases: &[MeasuredCase<'_>]) -> Section {
             plus_minus(case),
             mb_per_s(case),
             digits(case.documents_per_s(), 3),
+            checksum(case),
         ]);
     }
     Section {

@@ -4,6 +4,7 @@ use std::thread::available_parallelism;
 
 use super::runner::RunSchedule;
 use crate::bench::plan::SCHEMES;
+use crate::bench::targets::isas;
 use crate::bench::{Effort, Plan};
 use simgpu::Result;
 use simgpu::scheme::DEFAULT_NUM_PERM;
@@ -155,11 +156,6 @@ impl Axes {
             }
         }
     }
-}
-
-fn isas(plan: &Plan) -> Vec<Isa> {
-    let is_wanted = |isa: &&Isa| plan.isas.is_empty() || plan.isas.contains(isa);
-    Isa::available().iter().filter(is_wanted).copied().collect()
 }
 
 fn swept(schemes: &[String], effort: Effort) -> Vec<String> {

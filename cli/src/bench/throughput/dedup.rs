@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::runner::Workload;
-use super::sign::check_notices;
 use crate::bench::corpus::{temporary_folder, write_texts};
+use crate::bench::targets::check_notices;
 use simgpu::documents::TextBatch;
 use simgpu::engine::Engine;
 use simgpu::io::Inputs;

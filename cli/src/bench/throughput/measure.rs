@@ -6,17 +6,18 @@ use super::runner::run_rounds;
 use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::Row;
+use crate::bench::targets::ComputeTarget;
 use simgpu::Result;
 use simgpu::progress::Progress;
 
 /// Measures the throughput of all cases of a plan, and hands each run to `take` as it ends.
 ///
 /// # Errors
-/// [`Error::Unsupported`](simgpu::Error) if a named backend has no device, [`Error::Parameter`](simgpu::Error) for axes
-/// out of range, [`Error::Disagreement`](simgpu::Error) if two targets compute different signatures, and errors of
-/// stages and of `take`.
+/// [`Error::Parameter`](simgpu::Error) for axes out of range, [`Error::Disagreement`](simgpu::Error) if two targets compute
+/// different signatures, and errors of stages and of `take`.
 pub(crate) fn measure(
     plan: &Plan,
+    targets: &[ComputeTarget],
     corpus: &BenchCorpus,
     progress: &dyn Progress,
     take: &mut dyn FnMut(Row) -> Result<()>,
@@ -25,7 +26,7 @@ pub(crate) fn measure(
         mut entrants,
         absences,
         schedule,
-    } = Cases::of(plan, corpus)?;
+    } = Cases::of(plan, targets, corpus)?;
     for absence in absences {
         take(Row::Absence(absence))?;
     }

@@ -4,7 +4,6 @@
 //! clock       time, and the current speed of the core
 //! checksum    checksums of results
 //! runner      measures workloads in rounds
-//! targets     where signatures are computed: backend and hardware
 //! axes        which values each axis takes, and how often a case runs
 //! sign        workloads: shingle hashes and texts to signatures
 //! stages      workloads: shingling, banding, buckets, verification
@@ -19,8 +18,6 @@ mod clock;
 mod checksum;
 
 mod runner;
-
-mod targets;
 
 mod axes;
 

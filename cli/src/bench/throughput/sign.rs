@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::checksum::checksum_of_slots;
 use super::runner::Workload;
+use crate::bench::targets::check_notices;
+use simgpu::Result;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
 use simgpu::internals::ceiling;
@@ -11,7 +13,6 @@ use simgpu::pipeline::{ShingleSets, Shingler, Signatures, SignaturesMut, Signer}
 use simgpu::scheme::Hashes;
 use simgpu::scheme::{Family, Scheme, Width, fmix64};
 use simgpu::simd::Isa;
-use simgpu::{Error, Result};
 
 /// Documents with the same number of random shingle hashes each.
 #[derive(Debug)]
@@ -50,12 +51,12 @@ impl RandomHashes {
 
 /// A signer with signatures that every pass overwrites.
 pub(super) struct BufferedSigner {
-    signer: Box<dyn Signer>,
+    signer: Arc<dyn Signer>,
     signatures: Signatures,
 }
 
 impl BufferedSigner {
-    pub(super) fn new(signer: Box<dyn Signer>, documents: usize) -> Self {
+    pub(super) fn new(signer: Arc<dyn Signer>, documents: usize) -> Self {
         let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
         signatures.push_rows(documents);
         BufferedSigner { signer, signatures }
@@ -73,19 +74,6 @@ impl BufferedSigner {
     fn checksum(&self) -> Result<u64> {
         check_notices(&*self.signer)?;
         Ok(checksum_of_slots(self.signatures.slots()))
-    }
-}
-
-/// Fails if a signer fell back to another way of signing, which would have been timed instead.
-pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
-    match signer.notices().pop() {
-        Some(notice) => Err(Error::Unsupported(
-            simgpu::error::Unsupported::DeviceFailed {
-                device: signer.describe(),
-                reason: format!("{notice}; leave the backend out of --backends"),
-            },
-        )),
-        None => Ok(()),
     }
 }
 

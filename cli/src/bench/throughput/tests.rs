@@ -1,11 +1,12 @@
 use std::sync::{Arc, Mutex};
 
-use super::cases::Cases;
+use super::cases::{Builder, Cases};
 use super::clock::Clock;
 use super::clock::Monotonic;
 use super::runner::run_rounds;
 use super::runner::{Entrant, RunSchedule, Workload};
 use super::sign::{BufferedSigner, RandomHashes, SignHashes, by_definition};
+use crate::bench::targets::{ComputeTarget, targets};
 use crate::bench::{BenchCorpus, Effort, Plan, Row, Stage, TimedRun};
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
@@ -243,7 +244,7 @@ fn wrong_kernels_are_an_error() {
             },
             workload: Box::new(SignHashes {
                 hashes: hashes.clone(),
-                signer: BufferedSigner::new(signer, 3),
+                signer: BufferedSigner::new(Arc::from(signer), 3),
                 vectors: None,
             }),
             expected: Some(expected),
@@ -275,8 +276,13 @@ fn texts(documents: usize) -> BenchCorpus {
     corpus
 }
 
+/// The cases of a plan on the targets that this machine has for it.
+fn cases_of<'a>(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Cases<'a>> {
+    Cases::of(plan, &targets(plan)?.0, corpus)
+}
+
 fn cases(plan: &Plan, corpus: &BenchCorpus) -> Vec<TimedRun> {
-    let cases = Cases::of(plan, corpus).unwrap();
+    let cases = cases_of(plan, corpus).unwrap();
     cases
         .entrants
         .into_iter()
@@ -321,9 +327,9 @@ fn plans_restrict_every_axis() {
     }
     let count = |stage| runs.iter().filter(|run| run.stage == stage).count();
     assert_eq!(count(Stage::Sign), 4);
-    assert_eq!(count(Stage::SignTexts), 2);
+    assert_eq!(count(Stage::SignTexts), 4);
     assert_eq!(count(Stage::Shingle), 5);
-    assert_eq!(count(Stage::Dedup), 2);
+    assert_eq!(count(Stage::Dedup), 3);
 }
 
 #[test]
@@ -378,20 +384,19 @@ fn axes_out_of_range_are_errors() {
             ..tiny()
         },
     ] {
-        assert!(Cases::of(&plan, &corpus).is_err(), "{plan:?}");
+        assert!(cases_of(&plan, &corpus).is_err(), "{plan:?}");
     }
 }
 
 /// No machine has device 1000.
 #[test]
 fn missing_devices_are_absences_unless_named() {
-    let corpus = texts(1);
     let unnamed = Plan {
         backends: Vec::new(),
         ..tiny()
     };
     // Most test machines have no device, or one emulated by the CPU.
-    let absences = Cases::of(&unnamed, &corpus).unwrap().absences;
+    let (_, absences) = targets(&unnamed).unwrap();
     assert!(absences.iter().all(|absence| absence.what == "gpu"));
     for backends in [vec![], vec![Backend::Gpu], vec![Backend::Hybrid]] {
         let named = Plan {
@@ -399,17 +404,14 @@ fn missing_devices_are_absences_unless_named() {
             backends,
             ..tiny()
         };
-        assert!(matches!(
-            Cases::of(&named, &corpus),
-            Err(Error::Unsupported(_))
-        ));
+        assert!(matches!(targets(&named), Err(Error::Unsupported(_))));
     }
 }
 
 #[test]
 fn corpora_without_documents_are_absences() {
     let corpus = texts(0);
-    let cases = Cases::of(&tiny(), &corpus).unwrap();
+    let cases = cases_of(&tiny(), &corpus).unwrap();
     assert!(cases.absences.iter().any(|absence| absence.what == "texts"));
     assert!(
         cases
@@ -423,7 +425,7 @@ fn corpora_without_documents_are_absences() {
 #[test]
 fn all_stages_produce_runs() {
     let corpus = texts(60);
-    let mut cases = Cases::of(&tiny(), &corpus).unwrap();
+    let mut cases = cases_of(&tiny(), &corpus).unwrap();
     let rounds = RunSchedule {
         rounds: 1,
         run_s: 1e-6,
@@ -470,6 +472,51 @@ fn all_stages_produce_runs() {
     );
 }
 
+/// A device that is never used: cases are made without signing where every scheme is known to be signed by the CPU.
+fn with_device(is_software: bool) -> Vec<ComputeTarget> {
+    let (mut targets, _) = targets(&tiny()).unwrap();
+    targets.push(ComputeTarget {
+        backend: Backend::Gpu,
+        name: "a device".to_owned(),
+        is_software,
+        ..ComputeTarget::best_of_cpu()
+    });
+    targets
+}
+
+/// What the tables compare: every way to sign a size has the same documents.
+#[test]
+fn devices_sign_what_the_cpu_signs() {
+    let corpus = texts(20);
+    let plan = Plan {
+        threads: vec![1, 3],
+        lengths: vec![40, 400],
+        num_perms: vec![16, 32],
+        ..tiny()
+    };
+    for is_software in [true, false] {
+        let builder = Builder::new(&plan, &with_device(is_software), &corpus).unwrap();
+        let ways = builder.ways(false);
+        let threads = |backend| {
+            let of_backend = ways.iter().filter(|(target, _)| target.backend == backend);
+            of_backend.map(|(_, threads)| *threads).collect::<Vec<_>>()
+        };
+        assert_eq!(threads(Backend::Scalar), [1]);
+        assert_eq!(threads(Backend::Simd), [1, 3]);
+        assert_eq!(threads(Backend::Gpu), [3]);
+        // Texts and whole runs show how a device depends on the threads that feed it.
+        assert_eq!(builder.ways(true).len(), ways.len() + 1);
+        let expected = if is_software { 200_000 } else { 4_000_000 };
+        assert_eq!(builder.pass_shingles(), expected);
+    }
+    let without = Builder::new(&plan, &targets(&tiny()).unwrap().0, &corpus).unwrap();
+    assert_eq!(
+        (without.ways(false).len(), without.ways(true).len()),
+        (2, 3)
+    );
+    assert_eq!(without.pass_shingles(), 20_000);
+}
+
 /// The first device of this machine, if any: unsupported schemes are absences, and its steps compute the signatures of
 /// the definition.
 #[cfg(feature = "gpu")]
@@ -487,7 +534,7 @@ fn devices_are_measured_step_by_step() {
         lengths: vec![40, 5000],
         ..tiny()
     };
-    let mut cases = Cases::of(&plan, &corpus).unwrap();
+    let mut cases = cases_of(&plan, &corpus).unwrap();
     let absent: Vec<&str> = cases
         .absences
         .iter()

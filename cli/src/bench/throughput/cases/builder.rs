@@ -5,25 +5,34 @@ use std::sync::Arc;
 
 use crate::bench::case::Case;
 use crate::bench::corpus::BenchCorpus;
-use crate::bench::plan::Plan;
+use crate::bench::plan::{Effort, Plan};
 use crate::bench::record::{Absence, TimedRun};
 use crate::bench::stage::Stage;
+use crate::bench::targets::ComputeTarget;
 use crate::bench::throughput::axes::Axes;
 use crate::bench::throughput::dedup::sample;
 use crate::bench::throughput::runner::{Entrant, Workload};
 use crate::bench::throughput::sign::{self, RandomHashes};
-use crate::bench::throughput::targets::{ComputeTarget, targets};
 use simgpu::Result;
 use simgpu::backend::Backend;
 use simgpu::documents::TextBatch;
-use simgpu::pipeline::{ShingleSets, Shingling};
+use simgpu::pipeline::{ShingleSets, Shingling, Signer};
 use simgpu::scheme::{Family, Scheme};
+
+/// Approximate shingles per pass where no device signs: they stay in the cache of a core.
+const SHINGLES: usize = 20_000;
+
+/// The same beside a device: two of its loads of the largest size.
+const DEVICE_SHINGLES: usize = 4_000_000;
+
+/// The same beside a device that is emulated by the CPU.
+const SOFTWARE_SHINGLES: usize = 200_000;
 
 /// Bytes of text per pass.
 const TEXT_BYTES: usize = 1 << 20;
 
 /// Collects the cases of a plan.
-pub(super) struct Builder<'a> {
+pub(in crate::bench::throughput) struct Builder<'a> {
     pub(super) axes: Axes,
     pub(super) targets: Vec<ComputeTarget>,
     pub(super) corpus: &'a BenchCorpus,
@@ -33,25 +42,30 @@ pub(super) struct Builder<'a> {
     pub(super) hashes: BTreeMap<(usize, usize, usize), Arc<RandomHashes>>,
     /// Checksums of the definition, by case without its target.
     definitions: BTreeMap<Case, u64>,
+    /// By backend, hardware, scheme and slots. Each signer of a device holds buffers.
+    signers: BTreeMap<(String, String, String, usize), Arc<dyn Signer>>,
     pub(super) known: BTreeSet<Case>,
     pub(super) entrants: Vec<Entrant<'a>>,
     pub(super) absences: Vec<Absence>,
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Self> {
-        let axes = Axes::of(plan)?;
-        let (targets, absences) = targets(plan, &axes.isas)?;
+    pub(in crate::bench::throughput) fn new(
+        plan: &Plan,
+        targets: &[ComputeTarget],
+        corpus: &'a BenchCorpus,
+    ) -> Result<Self> {
         Ok(Builder {
             sample: Arc::new(sample(&corpus.texts, TEXT_BYTES)),
             corpus,
             hashes: BTreeMap::new(),
             definitions: BTreeMap::new(),
+            signers: BTreeMap::new(),
             known: BTreeSet::new(),
             entrants: Vec::new(),
-            absences,
-            axes,
-            targets,
+            absences: Vec::new(),
+            axes: Axes::of(plan)?,
+            targets: targets.to_vec(),
         })
     }
 
@@ -60,6 +74,59 @@ impl<'a> Builder<'a> {
         let is_simd = |target: &&ComputeTarget| target.backend == Backend::Simd;
         let best = self.targets.iter().rfind(is_simd);
         best.or(self.targets.last()).cloned()
+    }
+
+    /// The targets, each on its numbers of threads: those of the CPU on the fewest, and devices, which all threads feed,
+    /// on the most. `on_both` puts devices and the best of the CPU on both, and a device beside it puts the latter there.
+    pub(in crate::bench::throughput) fn ways(&self, on_both: bool) -> Vec<(ComputeTarget, u32)> {
+        let (least, most) = (self.axes.least_threads(), self.axes.most_threads());
+        let has_device = self.targets.iter().any(ComputeTarget::has_device);
+        let best = self.best();
+        let mut ways = Vec::new();
+        for target in &self.targets {
+            let is_best = best.as_ref().is_some_and(|best| best.is_same(target));
+            let on_least = !target.has_device() || on_both;
+            let on_most = target.has_device() || is_best && (has_device || on_both);
+            if on_least {
+                ways.push((target.clone(), least));
+            }
+            if on_most && !(on_least && least == most) {
+                ways.push((target.clone(), most));
+            }
+        }
+        ways
+    }
+
+    /// Whether a target is slower instructions of the CPU, which a short measurement includes for few cases only.
+    pub(super) fn is_skipped(&self, target: &ComputeTarget) -> bool {
+        let is_slower = || self.best().is_some_and(|best| !best.is_same(target));
+        self.axes.effort == Effort::Quick && target.isa().is_some() && is_slower()
+    }
+
+    /// Approximate shingles per pass over random hashes: the same for all targets, so that all sign the same documents.
+    pub(in crate::bench::throughput) fn pass_shingles(&self) -> usize {
+        let devices = || self.targets.iter().filter(|target| target.has_device());
+        match (devices().count(), devices().any(|it| it.is_software)) {
+            (0, _) => SHINGLES,
+            (_, true) => SOFTWARE_SHINGLES,
+            (_, false) => DEVICE_SHINGLES,
+        }
+    }
+
+    /// The signer of a target, which all its cases with this scheme and number of slots share.
+    pub(super) fn signer(
+        &mut self,
+        target: &ComputeTarget,
+        scheme: &Scheme,
+    ) -> Result<Arc<dyn Signer>> {
+        let (backend, hardware) = (target.backend.to_string(), target.name.clone());
+        let key = (backend, hardware, scheme.to_string(), scheme.num_perm());
+        if let Some(signer) = self.signers.get(&key) {
+            return Ok(signer.clone());
+        }
+        let signer: Arc<dyn Signer> = Arc::from(target.signer(scheme)?);
+        self.signers.insert(key, signer.clone());
+        Ok(signer)
     }
 
     /// Adds a case unless it was added before.
@@ -88,11 +155,12 @@ impl<'a> Builder<'a> {
 
     /// Whether a target supports a scheme; notes it if not.
     pub(super) fn supports(&mut self, target: &ComputeTarget, scheme: &Scheme) -> bool {
-        let checked = target.check(scheme);
-        if let Err(error) = &checked {
-            self.absent(format!("{scheme} by {}", target.backend), error.to_string());
+        let absence = target.absence_of(scheme);
+        let supports = absence.is_none();
+        if let Some(Absence { what, why }) = absence {
+            self.absent(what, why);
         }
-        checked.is_ok()
+        supports
     }
 
     /// The checksum of the definition's signatures, computed once for all targets.

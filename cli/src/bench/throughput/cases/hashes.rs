@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::builder::{Builder, run_of_scheme, updates};
+use crate::bench::targets::ComputeTarget;
 #[cfg(feature = "gpu")]
 use crate::bench::throughput::device::{DeviceStep, Step};
 use crate::bench::throughput::sign::{BufferedSigner, RandomHashes, SignHashes};
-use crate::bench::throughput::targets::ComputeTarget;
-use crate::bench::{Effort, Stage, TimedRun};
+use crate::bench::{Stage, TimedRun};
 use simgpu::Result;
 #[cfg(feature = "gpu")]
 use simgpu::backend::Backend;
@@ -15,17 +15,8 @@ use simgpu::backend::Backend;
 use simgpu::internals::DeviceLoad;
 use simgpu::scheme::Scheme;
 
-/// Approximate shingles per pass: they stay in the cache of a core.
-const SHINGLES: usize = 20_000;
-
-/// Approximate shingles per pass shared by several threads.
+/// Least approximate shingles per pass on every number of threads.
 const SHARED_SHINGLES: usize = 1_000_000;
-
-/// Approximate shingles per pass of a device: several loads are in flight.
-const DEVICE_SHINGLES: usize = 16_000_000;
-
-/// Approximate shingles per pass of a device emulated by the CPU.
-const SOFTWARE_SHINGLES: usize = 200_000;
 
 /// A scheme at one size on a number of threads.
 #[derive(Clone, Copy)]
@@ -47,19 +38,17 @@ impl SigningCase<'_> {
 
 impl Builder<'_> {
     pub(super) fn add_hashes(&mut self) -> Result<()> {
-        let (axes, targets) = (self.axes.clone(), self.targets.clone());
+        let (axes, ways) = (self.axes.clone(), self.ways(false));
         let Some(best) = self.best() else {
             return Ok(());
         };
+        let is_slower = |target: &ComputeTarget| !target.has_device() && !target.is_same(&best);
         for scheme in &axes.schemes {
-            for target in &targets {
-                // A short measurement includes slower instructions for few schemes only.
-                let is_slower = target.isa().is_some() && target.isa() != best.isa();
-                let is_skipped = is_slower && axes.effort == Effort::Quick;
-                if is_skipped && !axes.swept.contains(scheme) {
+            for (target, threads) in &ways {
+                if self.is_skipped(target) && !axes.swept.contains(scheme) {
                     continue;
                 }
-                let case = self.case(scheme, target);
+                let case = self.case(scheme, *threads);
                 self.add_signing(target, case)?;
                 #[cfg(feature = "gpu")]
                 if target.backend == Backend::Gpu {
@@ -68,52 +57,48 @@ impl Builder<'_> {
             }
         }
         for (i, scheme) in axes.swept.iter().enumerate() {
-            // Each signer of a device holds buffers, so devices run one swept scheme.
-            let devices = targets
-                .iter()
-                .filter(|target| target.has_device() && i == 0);
-            for target in devices.chain([&best]) {
+            // Slower instructions would take most of the time, so they run one swept scheme.
+            let is_swept = |target: &ComputeTarget| i == 0 || !is_slower(target);
+            for (target, threads) in ways.iter().filter(|(target, _)| is_swept(target)) {
                 for (length, num_perm) in axes.sizes() {
                     let case = SigningCase {
                         length,
                         num_perm,
-                        ..self.case(scheme, target)
+                        ..self.case(scheme, *threads)
                     };
                     self.add_signing(target, case)?;
                 }
             }
         }
-        self.add_threads(&best)
+        let devices = self.targets.clone().into_iter();
+        let devices = devices.filter(ComputeTarget::has_device);
+        self.add_threads([best].into_iter().chain(devices))
     }
 
     /// Adds one scheme on every number of threads, if there are several.
-    fn add_threads(&mut self, best: &ComputeTarget) -> Result<()> {
+    fn add_threads(&mut self, targets: impl Iterator<Item = ComputeTarget>) -> Result<()> {
         let axes = self.axes.clone();
         let (Some(scheme), true) = (axes.swept.first(), axes.threads.len() > 1) else {
             return Ok(());
         };
-        for threads in axes.threads {
-            let case = SigningCase {
-                threads,
-                shingles: SHARED_SHINGLES,
-                ..self.case(scheme, best)
-            };
-            self.add_signing(best, case)?;
+        for target in targets {
+            for threads in &axes.threads {
+                let case = SigningCase {
+                    shingles: self.pass_shingles().max(SHARED_SHINGLES),
+                    ..self.case(scheme, *threads)
+                };
+                self.add_signing(&target, case)?;
+            }
         }
         Ok(())
     }
 
-    fn case<'s>(&self, scheme: &'s str, target: &ComputeTarget) -> SigningCase<'s> {
-        let (shingles, threads) = match (target.has_device(), target.is_software) {
-            (false, _) => (SHINGLES, self.axes.least_threads()),
-            (true, false) => (DEVICE_SHINGLES, self.axes.most_threads()),
-            (true, true) => (SOFTWARE_SHINGLES, self.axes.most_threads()),
-        };
+    fn case<'s>(&self, scheme: &'s str, threads: u32) -> SigningCase<'s> {
         SigningCase {
             scheme,
             num_perm: self.axes.num_perm,
             length: self.axes.length,
-            shingles,
+            shingles: self.pass_shingles(),
             threads,
         }
     }
@@ -128,7 +113,7 @@ impl Builder<'_> {
         let expected = self.by_definition(&run, &scheme, &hashes.sets()?)?;
         let workload = SignHashes {
             hashes,
-            signer: BufferedSigner::new(target.signer(&scheme)?, case.documents()),
+            signer: BufferedSigner::new(self.signer(target, &scheme)?, case.documents()),
             vectors: target.isa().map(|isa| (scheme.family(), isa, case.length)),
         };
         self.add(run, Some(expected), workload);

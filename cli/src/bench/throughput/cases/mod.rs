@@ -18,4 +18,6 @@ mod stages;
 
 mod of_plan;
 
+#[cfg(test)]
+pub(in crate::bench::throughput) use self::builder::Builder;
 pub(super) use self::of_plan::Cases;

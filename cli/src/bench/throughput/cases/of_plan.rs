@@ -4,6 +4,7 @@ use super::builder::Builder;
 use crate::bench::corpus::BenchCorpus;
 use crate::bench::plan::Plan;
 use crate::bench::record::Absence;
+use crate::bench::targets::ComputeTarget;
 use crate::bench::throughput::runner::{Entrant, RunSchedule};
 use simgpu::Result;
 
@@ -19,8 +20,12 @@ impl<'a> Cases<'a> {
     ///
     /// # Errors
     /// Those of [`measure`](crate::bench::throughput::measure) that precede the first run.
-    pub(in crate::bench::throughput) fn of(plan: &Plan, corpus: &'a BenchCorpus) -> Result<Self> {
-        let mut builder = Builder::new(plan, corpus)?;
+    pub(in crate::bench::throughput) fn of(
+        plan: &Plan,
+        targets: &[ComputeTarget],
+        corpus: &'a BenchCorpus,
+    ) -> Result<Self> {
+        let mut builder = Builder::new(plan, targets, corpus)?;
         builder.add_hashes()?;
         builder.add_stages()?;
         if builder.sample.is_empty() {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::builder::{Builder, input_name, run_of_scheme};
+use crate::bench::targets::ComputeTarget;
 use crate::bench::throughput::dedup::{Dedup, Files, THRESHOLD};
 use crate::bench::throughput::stages::{Band, Bucket, Verify, random_signatures};
-use crate::bench::throughput::targets::ComputeTarget;
 use crate::bench::{Stage, TimedRun};
 use simgpu::Result;
 use simgpu::pipeline::{Banding, Shingling};
@@ -54,13 +54,13 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Adds growing parts of the corpus, then the corpus on the fewest threads, on the most, and on devices.
+    /// Adds growing parts of the corpus on the best of the CPU and on devices, then the corpus on every target.
     pub(super) fn add_dedup(&mut self) -> Result<()> {
         let (Some(best), Some(scheme)) = (self.best(), self.axes.swept.first()) else {
             return Ok(());
         };
         let scheme = Scheme::named(scheme)?.with_num_perm(self.axes.num_perm)?;
-        let (least, most) = (self.axes.least_threads(), self.axes.most_threads());
+        let most = self.axes.most_threads();
         let texts = &self.corpus.texts;
         let all = Arc::new(Files::All(&self.corpus.inputs));
         for part in (1..=self.axes.scope.parts).rev() {
@@ -71,14 +71,18 @@ impl<'a> Builder<'a> {
             let text = || texts.iter().take(documents);
             let bytes = text().map(str::len).sum();
             let files = Arc::new(Files::of_texts(text())?);
-            self.add_dedup_of(&best, &scheme, (files, documents, bytes), most)?;
+            let devices = self.targets.clone().into_iter();
+            let devices = devices.filter(ComputeTarget::has_device);
+            for target in [best.clone()].into_iter().chain(devices) {
+                let of_part = (files.clone(), documents, bytes);
+                self.add_dedup_of(&target, &scheme, of_part, most)?;
+            }
         }
         let all = || (all.clone(), texts.len(), self.corpus.text_bytes());
-        self.add_dedup_of(&best, &scheme, all(), least)?;
-        self.add_dedup_of(&best, &scheme, all(), most)?;
-        let devices = self.targets.clone().into_iter();
-        for device in devices.filter(ComputeTarget::has_device) {
-            self.add_dedup_of(&device, &scheme, all(), most)?;
+        let mut ways = self.ways(true);
+        ways.retain(|(target, _)| !self.is_skipped(target));
+        for (target, threads) in ways {
+            self.add_dedup_of(&target, &scheme, all(), threads)?;
         }
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! From texts: signatures on every target, and shingles of every unit.
 
 use super::builder::{Builder, input_name, run_of_scheme, updates};
+use crate::bench::targets::ComputeTarget;
 use crate::bench::throughput::sign::{BufferedSigner, SignTexts};
 use crate::bench::throughput::stages::Shingle;
-use crate::bench::throughput::targets::ComputeTarget;
 use crate::bench::{Effort, Stage, TimedRun};
 use simgpu::Result;
 use simgpu::backend::Backend;
@@ -17,9 +17,9 @@ use simgpu::simd::Isa;
 
 impl Builder<'_> {
     pub(super) fn add_texts(&mut self) -> Result<()> {
-        let (axes, targets) = (self.axes.clone(), self.targets.clone());
+        let (axes, mut ways) = (self.axes.clone(), self.ways(true));
+        ways.retain(|(target, _)| !self.is_skipped(target));
         let is_quick = axes.effort == Effort::Quick;
-        let best = self.best().and_then(|best| best.isa());
         let schemes = match axes.effort {
             Effort::Full => axes.schemes.as_slice(),
             Effort::Quick | Effort::Usual => axes.swept.get(..1).unwrap_or_default(),
@@ -31,11 +31,8 @@ impl Builder<'_> {
         for scheme in schemes {
             let scheme = Scheme::named(scheme)?.with_num_perm(axes.num_perm)?;
             for unit in units {
-                for target in &targets {
-                    let is_best = target.has_device() || target.isa() == best;
-                    if is_best || !is_quick {
-                        self.add_text_signing(target, &scheme, &Shingling::of(unit.clone()))?;
-                    }
+                for (target, threads) in &ways {
+                    self.add_text_signing(target, *threads, &scheme, &Shingling::of(unit.clone()))?;
                     #[cfg(feature = "gpu")]
                     if target.backend == Backend::Gpu && *unit == Unit::Bytes {
                         self.add_text_steps(target, &scheme, &Shingling::of(unit.clone()))?;
@@ -61,10 +58,10 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds a run on the fewest threads, and for the best instructions one on the most. Devices run on the most.
     fn add_text_signing(
         &mut self,
         target: &ComputeTarget,
+        threads: u32,
         scheme: &Scheme,
         shingling: &Shingling,
     ) -> Result<()> {
@@ -85,29 +82,19 @@ impl Builder<'_> {
             Backend::Scalar => portable,
             _ => Isa::best(),
         });
-        let shingler = shingler.with_isa(isa);
-        let is_best = self.best().and_then(|best| best.isa()) == target.isa();
-        let (least, most) = (self.axes.least_threads(), self.axes.most_threads());
-        let threads = match (target.has_device(), is_best) {
-            (true, _) => vec![most],
-            (false, true) => vec![least, most],
-            (false, false) => vec![least],
+        let run = TimedRun {
+            input: input_name(shingling, self.corpus),
+            threads,
+            updates: updates(scheme, shingles),
+            ..self.of_sample(run_of_scheme(Stage::SignTexts, target, scheme), shingles)
         };
-        for threads in threads {
-            let run = TimedRun {
-                input: input_name(shingling, self.corpus),
-                threads,
-                updates: updates(scheme, shingles),
-                ..self.of_sample(run_of_scheme(Stage::SignTexts, target, scheme), shingles)
-            };
-            let expected = self.by_definition(&run, scheme, &definition.sets())?;
-            let workload = SignTexts {
-                texts: self.sample.clone(),
-                shingler: shingler.clone(),
-                signer: BufferedSigner::new(target.signer(scheme)?, self.sample.len()),
-            };
-            self.add(run, Some(expected), workload);
-        }
+        let expected = self.by_definition(&run, scheme, &definition.sets())?;
+        let workload = SignTexts {
+            texts: self.sample.clone(),
+            shingler: shingler.with_isa(isa),
+            signer: BufferedSigner::new(self.signer(target, scheme)?, self.sample.len()),
+        };
+        self.add(run, Some(expected), workload);
         Ok(())
     }
 

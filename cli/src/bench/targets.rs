@@ -1,6 +1,7 @@
 //! Where signatures are computed: the backends of this machine with their hardware.
 
-use crate::bench::{Absence, Plan};
+use super::plan::Plan;
+use super::record::Absence;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::error::Unsupported;
 use simgpu::pipeline::Signer;
@@ -10,9 +11,9 @@ use simgpu::{Error, Result};
 
 /// A backend on its hardware.
 #[derive(Clone, Debug)]
-pub(super) struct ComputeTarget {
+pub(crate) struct ComputeTarget {
     pub(super) backend: Backend,
-    /// Instruction set or device, as in [`TimedRun::hardware`](crate::bench::TimedRun::hardware).
+    /// Instruction set or device, as in [`TimedRun::hardware`](super::TimedRun::hardware).
     pub(super) name: String,
     pub(super) hardware: Hardware,
     /// Whether the device is emulated by the CPU.
@@ -35,6 +36,11 @@ impl ComputeTarget {
         }
     }
 
+    /// The fastest instructions of this CPU.
+    pub(super) fn best_of_cpu() -> Self {
+        ComputeTarget::of_cpu(Backend::Simd, Isa::best())
+    }
+
     pub(super) fn signer(&self, scheme: &Scheme) -> Result<Box<dyn Signer>> {
         self.backend.signer_with(scheme, &self.hardware)
     }
@@ -48,16 +54,39 @@ impl ComputeTarget {
         (self.backend == Backend::Simd).then_some(self.hardware.isa)
     }
 
-    /// Checks that it supports a scheme.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] with the reason, if not.
-    pub(super) fn check(&self, scheme: &Scheme) -> Result<()> {
-        match self.has_device() {
-            true => self.signer(scheme).map(|_| ()),
-            false => Ok(()),
-        }
+    /// Whether it computes as `other` does.
+    pub(super) fn is_same(&self, other: &ComputeTarget) -> bool {
+        (self.backend, &self.name) == (other.backend, &other.name)
     }
+
+    /// The absence of a scheme that it does not support; `None` if it does.
+    pub(super) fn absence_of(&self, scheme: &Scheme) -> Option<Absence> {
+        let error = match self.has_device() {
+            true => self.signer(scheme).err(),
+            false => None,
+        };
+        error.map(|error| Absence {
+            what: format!("{scheme} by {}", self.backend),
+            why: error.to_string(),
+        })
+    }
+}
+
+/// Fails if a signer fell back to another way of signing, which would have been measured instead.
+pub(super) fn check_notices(signer: &dyn Signer) -> Result<()> {
+    match signer.notices().pop() {
+        Some(notice) => Err(Error::Unsupported(Unsupported::DeviceFailed {
+            device: signer.describe(),
+            reason: format!("{notice}; leave the backend out of --backends"),
+        })),
+        None => Ok(()),
+    }
+}
+
+/// The instruction sets of a plan that this CPU has, from slow to fast.
+pub(super) fn isas(plan: &Plan) -> Vec<Isa> {
+    let is_wanted = |isa: &&Isa| plan.isas.is_empty() || plan.isas.contains(isa);
+    Isa::available().iter().filter(is_wanted).copied().collect()
 }
 
 /// The targets of a plan, those of the CPU first, from slow to fast; and those that are missing.
@@ -65,7 +94,7 @@ impl ComputeTarget {
 /// # Errors
 /// [`Error::Parameter`] for `auto`, which chooses among the others; [`Error::Unsupported`] for a named device or backend
 /// that is missing.
-pub(super) fn targets(plan: &Plan, isas: &[Isa]) -> Result<(Vec<ComputeTarget>, Vec<Absence>)> {
+pub(crate) fn targets(plan: &Plan) -> Result<(Vec<ComputeTarget>, Vec<Absence>)> {
     if plan.backends.contains(&Backend::Auto) {
         return Err(Error::Parameter {
             name: "backends",
@@ -73,51 +102,39 @@ pub(super) fn targets(plan: &Plan, isas: &[Isa]) -> Result<(Vec<ComputeTarget>, 
             expected: "scalar, simd, gpu or hybrid, of which auto is a choice".to_owned(),
         });
     }
-    let is_wanted = |backend| match plan.backends.as_slice() {
-        [] => matches!(backend, Backend::Scalar | Backend::Simd),
-        named => named.contains(&backend),
-    };
+    let is_wanted = |backend| plan.backends.is_empty() || plan.backends.contains(&backend);
     let mut targets = Vec::new();
     if is_wanted(Backend::Scalar) {
         targets.push(ComputeTarget::of_cpu(Backend::Scalar, Isa::best()));
     }
     if is_wanted(Backend::Simd) {
-        targets.extend(
-            isas.iter()
-                .map(|isa| ComputeTarget::of_cpu(Backend::Simd, *isa)),
-        );
+        let isas = isas(plan).into_iter();
+        targets.extend(isas.map(|isa| ComputeTarget::of_cpu(Backend::Simd, isa)));
     }
+    let wanted = [Backend::Gpu, Backend::Hybrid].into_iter();
+    let wanted: Vec<Backend> = wanted.filter(|backend| is_wanted(*backend)).collect();
     let mut absences = Vec::new();
-    match (device(plan), plan.backends.is_empty()) {
-        (Ok(device), true) if device.is_software => absences.push(Absence {
-            what: "gpu".to_owned(),
-            why: format!(
-                "{} is emulated by the CPU; name the backend to measure it anyway",
-                device.name
-            ),
-        }),
-        (Ok(device), true) => targets.push(device),
-        (Err(error), true) if plan.device.is_some() => return Err(error),
-        (Err(error), true) => absences.push(Absence {
-            what: "gpu".to_owned(),
-            why: error.to_string(),
-        }),
-        (device, false) => {
-            let wanted = [Backend::Gpu, Backend::Hybrid].into_iter();
-            let wanted: Vec<Backend> = wanted.filter(|backend| is_wanted(*backend)).collect();
-            if !wanted.is_empty() {
-                let device = device?;
+    if !wanted.is_empty() {
+        let is_named = !plan.backends.is_empty();
+        match device(plan) {
+            Ok(device) if is_named || !device.is_software => {
                 targets.extend(wanted.into_iter().map(|backend| ComputeTarget {
                     backend,
                     ..device.clone()
                 }));
             }
+            Ok(device) => absences.push(Absence::of_software(&device.name)),
+            Err(error) if is_named || plan.device.is_some() => return Err(error),
+            Err(error) => absences.push(Absence {
+                what: Absence::DEVICE.to_owned(),
+                why: error.to_string(),
+            }),
         }
     }
     Ok((targets, absences))
 }
 
-/// The device of a plan, or the first device.
+/// The device of a plan, or the first device, as the backend `gpu`.
 #[cfg(feature = "gpu")]
 fn device(plan: &Plan) -> Result<ComputeTarget> {
     use simgpu::backend::gpu::{GpuOptions, adapters};
@@ -136,7 +153,14 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
     })?;
     Ok(ComputeTarget {
         backend: Backend::Gpu,
-        name: adapter.name,
+        name: match adapter.is_software {
+            // The rest of the name is the version, which environment.json has.
+            true => {
+                let name = adapter.name.split(" (").next().unwrap_or_default();
+                format!("{name}{SOFTWARE}")
+            }
+            false => adapter.name,
+        },
         hardware: Hardware {
             gpu: GpuOptions {
                 device: Some(number),
@@ -147,6 +171,9 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
         is_software: adapter.is_software,
     })
 }
+
+/// Ends the name of a device that is emulated by the CPU, in all tables and charts.
+pub(super) const SOFTWARE: &str = " (software)";
 
 #[cfg(not(feature = "gpu"))]
 fn device(_: &Plan) -> Result<ComputeTarget> {
