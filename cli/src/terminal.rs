@@ -302,7 +302,7 @@ fn rounded(number: f64) -> HumanCount {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a rate per second, of at most 2^64 in a millisecond or more"
+        reason = "documents and megabytes per second are far below 2^64"
     )]
     HumanCount(number.round() as u64)
 }

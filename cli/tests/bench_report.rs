@@ -612,7 +612,7 @@ fn slower_clocks_slow_no_case_down() {
     assert!(
         comparison
             .to_string()
-            .contains("A fixed loop took 1.30 times as long in B;"),
+            .contains("A fixed loop took 1.29 times as long in B;"),
         "{comparison}"
     );
 }

@@ -43,7 +43,7 @@ fn gpus_are_measured_beside_every_backend() {
     let place = Place::with_texts((0..60).map(|i| text(i % 50, 200)));
     let run = place
         .run(
-            "bench --quick --backends scalar,simd,gpu,hybrid --input in.jsonl --schemes affine32,mersenne61 \
+            "bench --quick --parts throughput,error --backends scalar,simd,gpu,hybrid --input in.jsonl --schemes affine32,mersenne61 \
              --lengths 40,200 --num-perm 16,32 --threads 1,2 --results a",
         )
         .succeeded();
@@ -133,7 +133,7 @@ fn gpus_are_measured_beside_every_backend() {
         assert!(compared.lines().any(|line| of_backend(&line)), "{compared}");
     }
     if summary.contains("(software)") {
-        let without = "bench --quick --input in.jsonl --schemes affine32 --lengths 40 --num-perm 16 --threads 1";
+        let without = "bench --quick --parts throughput --input in.jsonl --schemes affine32 --lengths 40 --num-perm 16 --threads 1";
         let run = place.run(&format!("{without} --results b")).succeeded();
         let screen = String::from_utf8(run.stdout).unwrap();
         let line = screen

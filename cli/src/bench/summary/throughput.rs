@@ -42,7 +42,7 @@ impl SignedSize {
 }
 
 /// What simgpu signed from hashes, on the same documents whatever signed them: each input, length and number of slots with
-/// the documents that most ways signed. Tables, charts and the first screen compare these.
+/// the documents that most ways signed, the CPU among them. Tables, charts and the first screen compare these.
 #[derive(Debug)]
 pub(in crate::bench) struct Signed<'a> {
     /// The size that most ways signed.
@@ -55,9 +55,12 @@ impl<'a> Signed<'a> {
     pub(in crate::bench) fn of(cases: &'a [MeasuredCase<'a>]) -> Option<Self> {
         let is_sign = |case: &&MeasuredCase<'_>| case.is_own() && case.case.stage == Stage::Sign;
         let signed = || cases.iter().filter(is_sign);
-        let mut ways: BTreeMap<SignedSize, usize> = BTreeMap::new();
+        // Whether the CPU signed a size, and in how many ways it was signed.
+        let mut ways: BTreeMap<SignedSize, (bool, usize)> = BTreeMap::new();
         for case in signed() {
-            *ways.entry(SignedSize::of(&case.case)).or_default() += 1;
+            let (is_on_cpu, count) = ways.entry(SignedSize::of(&case.case)).or_default();
+            *is_on_cpu |= !case.case.is_on_device();
+            *count += 1;
         }
         let sizes = ways.keys().cloned();
         let without_documents = |size: SignedSize| SignedSize {
