@@ -221,6 +221,24 @@ fn summary_and_report_say_that_nothing_is_missed() {
 }
 
 #[test]
+fn auto_leaves_common_tokens_to_lsh() {
+    let place = Place::new();
+    // Rare and common items: a join meets few pairs of equal tokens, or hundreds for each token.
+    for (items, expected) in [(100_000, "join"), (60, "lsh")] {
+        place.write("in.jsonl", records(&baskets(7, 5000, items)));
+        let options = "pairs in.jsonl --unit tokens --threshold 0.5 --dry-run --report json";
+        for memory in ["", " --memory 1MiB"] {
+            let run = place.run(&format!("{options}{memory}")).succeeded();
+            let report: Value = serde_json::from_slice(&run.stdout).unwrap();
+            assert_eq!(
+                report["parameters"]["candidates"], expected,
+                "{items} items{memory}"
+            );
+        }
+    }
+}
+
+#[test]
 fn joins_refuse_what_they_cannot_do() {
     let place = Place::new();
     place.write("in.jsonl", records(&baskets(5, 4000, 100_000)));
