@@ -34,7 +34,7 @@ use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of, scheme_of};
 use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
-use crate::texts::{Column, Tokens};
+use crate::texts::{Column, Tokens, refuse_counts};
 
 /// A search, ready to run.
 pub(crate) struct Prepared {
@@ -311,6 +311,7 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.dedup_task(&prepared.search)?;
+    refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     let (documents, beside) = options.given(&data)?;
     let preferred = beside.preferred(py, &task)?;
     let found = prepared.run(
@@ -444,6 +445,7 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.pairs_task(&prepared.search)?;
+    refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     let (documents, beside) = options.given(&data)?;
     let found = prepared.run(
         py,

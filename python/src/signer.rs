@@ -24,7 +24,7 @@ use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
-use crate::texts::{Column, Sets, column_name};
+use crate::texts::{Column, Sets, column_name, refuse_counts};
 
 /// With less text than this, starting the pool would take longer than signing.
 const INLINE_BYTES: usize = 64 << 10;
@@ -195,6 +195,7 @@ impl PySigner {
     ) -> PyResult<PySignatures> {
         let py = documents.py();
         let engines = self.engines_for_tokens(py)?;
+        refuse_counts(documents, engines.on_cpu().shingler().shingling())?;
         let column = column_name(documents, column)?;
         let column = Column::new(documents, column.as_deref())?;
         let mut lists = Vec::new();
