@@ -241,7 +241,7 @@ class TestColumns:
             got = pairs(table, "text", id="id").to_pylist()
             assert [(row["left_id"], row["right_id"]) for row in got] == [("a", "b"), ("a", "c"), ("b", "c")]
 
-    def test_a_filtered_frame_of_one_column_needs_no_name(self):
+    def test_a_filtered_frame_of_one_column_works(self):
         pd = pytest.importorskip("pandas")
         frame = pd.DataFrame(self.ROWS)[["text"]].iloc[[0, 2, 3]]
         assert dedup(frame).keep.tolist() == [True, False, True]
@@ -311,7 +311,7 @@ class TestColumns:
             ("matrix", TypeError, 'row 0 is of type list; give texts, or shingling="tokens"'),
         ],
     )
-    def test_tables_that_are_none_are_refused_with_a_remedy(self, data, error, named):
+    def test_refusals_of_tables_name_a_remedy(self, data, error, named):
         pa = pytest.importorskip("pyarrow")
         pl = pytest.importorskip("polars")
         data = {
@@ -404,7 +404,7 @@ class TestTokenIds:
         assert signer.sign_tokens(column) == signer.sign_tokens(texts)
         assert dedup(matrix, shingling="tokens").keep.tolist() == [True, False, True]
 
-    def test_rows_of_a_sparse_matrix_are_sets_of_columns(self):
+    def test_rows_of_sparse_matrices_are_sets(self):
         sparse = pytest.importorskip("scipy.sparse")
         dense = np.array([[1, 0, 2, 0, 1], [3, 0, 1, 0, 1], [0, 0, 0, 0, 0], [0, 1, 0, 1, 0]])
         texts = [[str(column) for column in np.flatnonzero(row)] for row in dense]
