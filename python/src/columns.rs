@@ -160,6 +160,10 @@ fn array_of(objects: &Bound<'_, PyTuple>, name: &str) -> PyResult<ArrayRef> {
     }
     let texts = values().enumerate().map(|(row, value)| {
         value.extract::<Option<String>>().or_else(|error| {
+            // A date that is missing, as NaT of pandas, equals nothing.
+            if value.ne(value)? {
+                return Ok(None);
+            }
             // Dates, and dates with a time.
             if let Ok(date) = value.call_method0("isoformat") {
                 return date.extract().map(Some);

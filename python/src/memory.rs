@@ -35,7 +35,7 @@ use crate::scheme::{NUM_PERM, PyShingling, SEED, banding_of, scheme_of};
 use crate::signatures::PySignatures;
 use crate::signer::open;
 use crate::table::PyTable;
-use crate::texts::{Column, Tokens};
+use crate::texts::{Column, Tokens, refuse_counts};
 
 /// The default of `threshold`.
 const DEFAULT_THRESHOLD: f64 = 0.8;
@@ -344,6 +344,7 @@ pub(crate) fn dedup_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.dedup_task(&prepared.search)?;
+    refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(py, "dedup", Some(task.max_bucket))?;
     let (documents, beside) = options.documents(&data)?;
     let preferred = beside.preferred(py, &task)?;
@@ -478,6 +479,7 @@ pub(crate) fn pairs_in_memory<'py>(options: Bound<'py, PyDict>) -> PyResult<Boun
     }
     let mut prepared = Prepared::new(&options)?;
     let task = options.pairs_task(&prepared.search)?;
+    refuse_counts(&data, prepared.engines.on_cpu().shingler().shingling())?;
     prepared.check_limits(py, "pairs", None)?;
     let (documents, beside) = options.documents(&data)?;
     let found = prepared.run(

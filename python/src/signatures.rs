@@ -254,7 +254,8 @@ impl PySignatures {
         let Some(confidence) = interval else {
             return Ok(estimate.jaccard().into_pyobject(py)?.into_any());
         };
-        if !(confidence > 0.0 && confidence < 1.0) {
+        let is_level = confidence > 0.0 && confidence < 1.0;
+        if !is_level {
             let message = format!(
                 "interval is {confidence}; give a confidence level above 0 and below 1, such as 0.95"
             );

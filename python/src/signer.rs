@@ -25,7 +25,7 @@ use crate::pool;
 use crate::progress::Display;
 use crate::scheme::{NUM_PERM, PyScheme, PyShingling, SEED, banding_of_arguments, scheme_of};
 use crate::signatures::{PySignatures, SlotBuffer};
-use crate::texts::{Column, Sets, column_name};
+use crate::texts::{Column, Sets, column_name, refuse_counts};
 use crate::tokens::for_each_block;
 
 /// With less text than this, starting the pool would take longer than signing.
@@ -198,6 +198,7 @@ impl PySigner {
     ) -> PyResult<PySignatures> {
         let py = documents.py();
         let engines = self.engines_for_tokens(py)?;
+        refuse_counts(documents, engines.on_cpu().shingler().shingling())?;
         let column = column_name(documents, column)?;
         let column = Column::new(documents, column.as_deref())?;
         if let Column::Objects(rows) = &column {

@@ -20,6 +20,7 @@ use pyo3::types::{
     PyByteArray, PyBytes, PyDict, PyFloat, PyFrozenSet, PyList, PySet, PyString, PyTuple,
 };
 use simgpu::documents::{Document, Documents};
+use simgpu::pipeline::{Shingling, Weighting};
 use simgpu::scheme::Hashes;
 
 use crate::arguments::{optional_argument, type_of};
@@ -137,6 +138,8 @@ fn refuse_single(called: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
         "a list of str, such as [data.decode()]"
     } else if data.is_instance_of::<PySet>() || data.is_instance_of::<PyFrozenSet>() {
         "a list, because rows need an order"
+    } else if is_from(data, "polars") && data.hasattr("collect")? {
+        "a DataFrame, as collect() makes it"
     } else if is_from(data, "numpy") && data.getattr("ndim").is_ok_and(|n| n.eq(0).unwrap_or(false))
     {
         // Its only value would be read as a sequence.
@@ -289,9 +292,32 @@ fn select<'py>(data: &Bound<'py, PyAny>, column: &str) -> PyResult<Bound<'py, Py
         if !is_missing && !data.hasattr("__arrow_c_stream__").unwrap_or(false) {
             return error;
         }
-        let message = format!("no column {column:?} ({error}); give the name of a column");
+        let names = names_of(data).unwrap_or_else(|| "its columns".to_owned());
+        let message = format!("no column {column:?}; give one of {names}");
         parameter_error(py, message)
     })
+}
+
+/// The names of the columns of a table, or the keys of a dict.
+fn names_of(data: &Bound<'_, PyAny>) -> Option<String> {
+    let names = match data.cast::<PyDict>() {
+        Ok(columns) => columns.keys().into_any(),
+        Err(_) => {
+            let names = data.getattr("column_names");
+            names.or_else(|_| data.getattr("columns")).ok()?
+        }
+    };
+    let names: Vec<String> = names.extract().ok()?;
+    Some(names.join(", "))
+}
+
+/// Refuses a SciPy matrix where tokens are counted: its rows are read as sets.
+pub(crate) fn refuse_counts(data: &Bound<'_, PyAny>, shingling: &Shingling) -> PyResult<()> {
+    if shingling.weighting != Weighting::Counts || !data.hasattr("tocsr")? {
+        return Ok(());
+    }
+    let message = "count has no effect on a SciPy matrix, whose rows are sets of columns; give lists of tokens, or omit count";
+    Err(parameter_error(data.py(), message))
 }
 
 /// The items of a sequence or an iterator.
@@ -330,12 +356,19 @@ fn is_missing(object: Borrowed<'_, '_, PyAny>) -> bool {
     object.is_none() || object.cast::<PyFloat>().is_ok_and(|x| x.value().is_nan())
 }
 
+/// What to give instead of a list.
+const TEXT_OR_TOKENS: &str = "texts, or shingling=\"tokens\" for lists of tokens";
+
 /// The text of an object.
 fn text_of<'a>(object: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a str> {
     match object.extract::<&str>() {
         Ok(text) => Ok(text),
         Err(_) if is_missing(object) => Ok(""),
-        Err(error) => Err(no_text(object, row, &error, "a str")),
+        Err(error) => {
+            let is_list = !object.is_instance_of::<PyBytes>() && object.hasattr("__len__")?;
+            let wanted = if is_list { TEXT_OR_TOKENS } else { "a str" };
+            Err(no_text(object, row, &error, wanted))
+        }
     }
 }
 
@@ -438,8 +471,12 @@ fn push_texts<'a>(array: &'a ArrayRef, texts: &mut Vec<&'a str>) -> PyResult<()>
         }
         data_type => {
             let Some(bytes) = Bytes::of(array) else {
+                let wanted = match lists_of(array) {
+                    Some(_) => TEXT_OR_TOKENS,
+                    None => "strings",
+                };
                 return Err(PyTypeError::new_err(format!(
-                    "documents have the Arrow type {data_type}; give strings"
+                    "documents have the Arrow type {data_type}; give {wanted}"
                 )));
             };
             for row in 0..array.len() {

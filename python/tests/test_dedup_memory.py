@@ -241,7 +241,7 @@ class TestColumns:
             got = pairs(table, "text", id="id").to_pylist()
             assert [(row["left_id"], row["right_id"]) for row in got] == [("a", "b"), ("a", "c"), ("b", "c")]
 
-    def test_a_filtered_frame_of_one_column_needs_no_name(self):
+    def test_a_filtered_frame_of_one_column_works(self):
         pd = pytest.importorskip("pandas")
         frame = pd.DataFrame(self.ROWS)[["text"]].iloc[[0, 2, 3]]
         assert dedup(frame).keep.tolist() == [True, False, True]
@@ -290,6 +290,39 @@ class TestColumns:
         found = dedup(self.ROWS["text"][:3], keep_by=values)
         assert found.kept_by.tolist() == [kept] * 3
         assert found.report["keep_by"] == "a sequence"
+
+    def test_dates_of_frames_decide_without_missing_ones(self):
+        pd = pytest.importorskip("pandas")
+        pl = pytest.importorskip("polars")
+        frame = pd.DataFrame({"text": self.ROWS["text"]})
+        frame["when"] = pd.to_datetime(["2020-01-01", "2021-06-01", None, "2019-01-01"])
+        for table in (frame, pl.from_pandas(frame)):
+            assert dedup(table, "text", keep_by="when").kept_by.tolist() == [1, 1, 1, 3]
+            assert dedup(table, "text", keep_by="when:asc").kept_by.tolist() == [0, 0, 0, 3]
+        assert dedup(frame["text"], keep_by=frame["when"]).kept_by.tolist() == [1, 1, 1, 3]
+
+    @pytest.mark.parametrize(
+        ("data", "error", "named"),
+        [
+            ("arrow", simgpu.ParameterError, 'no column "body"; give one of id, text, stars'),
+            ("polars", simgpu.ParameterError, 'no column "body"; give one of id, text, stars'),
+            ("dict", simgpu.ParameterError, 'no column "body"; give one of id, text, stars'),
+            ("lazy", TypeError, "documents are of type LazyFrame; give a DataFrame, as collect"),
+            ("matrix", TypeError, 'row 0 is of type list; give texts, or shingling="tokens"'),
+        ],
+    )
+    def test_refusals_of_tables_name_a_remedy(self, data, error, named):
+        pa = pytest.importorskip("pyarrow")
+        pl = pytest.importorskip("polars")
+        data = {
+            "arrow": lambda: (pa.table(self.ROWS), "body"),
+            "polars": lambda: (pl.DataFrame(self.ROWS), "body"),
+            "dict": lambda: (self.ROWS, "body"),
+            "lazy": lambda: (pl.LazyFrame(self.ROWS), "text"),
+            "matrix": lambda: (np.array([["a", "b"]]),),
+        }[data]()
+        with pytest.raises(error, match=named):
+            dedup(*data)
 
     def test_values_decide_as_in_files(self, tmp_path):
         rng = np.random.default_rng(5)
@@ -371,7 +404,7 @@ class TestTokenIds:
         assert signer.sign_tokens(column) == signer.sign_tokens(texts)
         assert dedup(matrix, shingling="tokens").keep.tolist() == [True, False, True]
 
-    def test_rows_of_a_sparse_matrix_are_sets_of_columns(self):
+    def test_rows_of_sparse_matrices_are_sets(self):
         sparse = pytest.importorskip("scipy.sparse")
         dense = np.array([[1, 0, 2, 0, 1], [3, 0, 1, 0, 1], [0, 0, 0, 0, 0], [0, 1, 0, 1, 0]])
         texts = [[str(column) for column in np.flatnonzero(row)] for row in dense]
@@ -380,6 +413,11 @@ class TestTokenIds:
             found = dedup(make(dense), id=list("wxyz"), **options)
             assert found.removed.to_pylist() == dedup(texts, id=list("wxyz"), **options).removed.to_pylist()
             assert found.keep.tolist() == [True, False, True, True]
+            counted = simgpu.Shingling("tokens", count=True)
+            with pytest.raises(simgpu.ParameterError, match="count has no effect on a SciPy matrix"):
+                dedup(make(dense), shingling=counted)
+        with pytest.raises(TypeError, match='give texts, or shingling="tokens"'):
+            dedup(sparse.csr_matrix(dense))
 
     @pytest.mark.parametrize("token", [1.5, True, None, [1]])
     def test_other_tokens_are_refused_by_row(self, token):

@@ -242,7 +242,7 @@ class TestDuckdb:
             simgpu.duckdb.register("memory")
         assert not connection.sql("SELECT * FROM duckdb_functions() WHERE function_name = 'new'").fetchall()
 
-    def test_ids_of_a_relation_are_those_of_its_rows(self, connection):
+    def test_ids_of_relations_are_of_their_rows(self, connection):
         # A query without an order gives other rows each time it runs.
         relation = connection.sql(
             """SELECT range AS id, 'text ' || range || ' of some more words ' || range AS text, range % 7 AS n
