@@ -85,3 +85,21 @@ def test_bad_records_are_refused(cluster):
         dedup(dataset(["a", None]), **arguments)
     with pytest.raises(InputError, match="several records have doc 7"):
         dedup(dataset(["a", "b"], [7, 7]), **arguments)
+
+
+def test_fields_of_structs_and_nulls_are_told_apart(cluster):
+    texts = corpus(60, seed=5)
+    texts[9] = texts[4]
+    rows = [
+        {"meta": {"id": None if row == 7 else row}, "text": None if row in (3, 5) else text}
+        for row, text in enumerate(texts)
+    ]
+    records = ray.data.from_arrow(pa.table({"doc": rows}))
+    arguments = {"id": "doc.meta.id", "text": "doc.text", "partitions": 1}
+    found = dedup(records, on_bad_record="skip", **arguments)
+    assert [(row["id"], row["kept_id"]) for row in found.removed.take_all()] == [(9, 4)]
+    counts = found.report["counts"]
+    # As the command, of records without text, and apart from it, of those without an id.
+    assert (counts["skipped"], counts["without_place"], counts["kept"]) == (2, 1, 56)
+    with pytest.raises(ParameterError, match="no column 'doc.body'"):
+        dedup(records, id="doc.meta.id", text="doc.body")

@@ -248,8 +248,9 @@ def test_fields_of_structs_are_named_by_dots(session, tmp_path, key):
     assert as_in_memory(found) == rows
     kept = {row["doc"]["meta"]["id"] for row in found.kept.collect()}
     assert kept == set(ids) - {row[0] for row in rows}
-    signed = sign(nested, id="doc.meta.id", text="doc.text").count()
-    assert signed == band_keys(nested, id="doc.meta.id", text="doc.text").groupBy("id").count().count()
+    assert sign(nested, id="doc.meta.id", text="doc.text").count() == 400
+    banded = band_keys(nested, id="doc.meta.id", text="doc.text").select("id").distinct()
+    assert banded.count() == 400 - expected.counts["without_shingles"]
     for wrong in ("doc.body", "doc.text.x", "doc.meta"):
         with pytest.raises(ParameterError, match=r"no column 'doc\.|'doc.meta' has the type"):
             dedup(nested, id="doc.meta.id", text=wrong, checkpoint_dir=str(tmp_path / "none"))

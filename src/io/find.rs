@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::format::{Format, is_description, is_hidden, is_marker, is_note_of_dataset};
 use super::globs::FileFilter;
@@ -191,15 +191,27 @@ impl Found {
         let is_here = search.root.as_os_str().is_empty();
         let root = if is_here { Path::new(".") } else { search.root };
         let enters = |depth: usize, name: &OsStr| depth == 0 || (search.enters)(depth, name);
-        let walk = WalkDir::new(root)
+        let mut walk = WalkDir::new(root)
             .max_depth(search.depth)
             .follow_links(true)
             .sort_by_file_name()
-            .into_iter();
-        for entry in walk.filter_entry(|entry| enters(entry.depth(), entry.file_name())) {
+            .into_iter()
+            .filter_entry(|entry| enters(entry.depth(), entry.file_name()));
+        let real_root = root.canonicalize().unwrap_or_default();
+        // The walk finds links to a folder between the root and themselves.
+        let leads_above_root = |entry: &DirEntry| {
+            let target = entry.path_is_symlink().then(|| entry.path().canonicalize());
+            let target = target.and_then(std::result::Result::ok);
+            entry.depth() > 0 && target.is_some_and(|target| real_root.starts_with(target))
+        };
+        while let Some(entry) = walk.next() {
             let (path, depth, broken) = match &entry {
                 Ok(entry) if is_note_of_dataset(entry.path()) => continue,
                 Ok(entry) if entry.file_type().is_file() => (entry.path(), entry.depth(), None),
+                Ok(entry) if leads_above_root(entry) => {
+                    walk.skip_current_dir();
+                    (entry.path(), entry.depth(), Some(Broken::Cyclic))
+                }
                 Ok(_) => continue,
                 Err(error) => {
                     let path = error.path().unwrap_or(root);

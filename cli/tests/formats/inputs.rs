@@ -118,7 +118,8 @@ fn links() -> Place {
     }
     // A part of its path is a file.
     symlink("../../store/000.jsonl/x", place.path("links/sub/d.jsonl")).unwrap();
-    symlink("..", place.path("links/sub/up.jsonl")).unwrap();
+    // Above the folder that is searched.
+    symlink("../..", place.path("links/sub/up.jsonl")).unwrap();
     symlink(".", place.path("links/here.jsonl")).unwrap();
     symlink("self.jsonl", place.path("links/self.jsonl")).unwrap();
     symlink("two.jsonl", place.path("links/one.jsonl")).unwrap();
