@@ -42,13 +42,19 @@ pub use terminal::Lines;
 use terminal::print_error;
 use threads::{on_threads, start_threads};
 
+/// What the help of the program says of exit codes.
+const EXIT_CODES: &str = "\
+Exit codes: 0 on success, 1 after a failure, 2 for wrong usage, 3 if pairs ended at --max-pairs, 129, 130 or 143 after \
+a signal. Warnings go to stderr, also with --quiet.";
+
 /// Find near-duplicate documents by MinHash and LSH
 #[derive(Debug, Parser)]
 #[command(
     name = "simgpu",
     version,
     max_term_width = 100,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    after_help = EXIT_CODES
 )]
 pub struct Cli {
     #[command(subcommand)]

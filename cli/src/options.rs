@@ -80,8 +80,6 @@ pub enum Mode {
     TextFiles,
     /// All documents are in one file.
     OneFile,
-    /// The output holds no ids.
-    NoIds,
     /// Results go to stdout.
     Stdout,
     /// The backend is scalar.
@@ -172,9 +170,6 @@ impl Mode {
                 format!("there is one file of documents; omit {o}, or give several")
             }
             Mode::UsersOnly => format!("only items have names; omit {o}, or pass `by=item`"),
-            Mode::NoIds => format!(
-                "kept records on stdout and .npy files hold no ids; omit {o}, or choose another `output`"
-            ),
             Mode::Stdout => format!(
                 "`output` - writes the results to stdout and nothing else; omit {o}, or name an output file or folder"
             ),
@@ -234,10 +229,10 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, Gpu, Join, NamedFiles, NoBuckets, NoDevice, NoIds, NoJoin, NoLengths, NoNames,
-    NoPlan, NoRecommendations, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights,
-    NoWhiteSpace, NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen,
-    Signatures, Stars, Stdout, TextFiles, Tokens, UsersOnly,
+    Distance, Gpu, Join, NamedFiles, NoBuckets, NoDevice, NoJoin, NoLengths, NoNames, NoPlan,
+    NoRecommendations, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace,
+    NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen, Signatures,
+    Stars, Stdout, TextFiles, Tokens, UsersOnly,
 };
 
 /// The table. Each option of a command is in one row.
@@ -251,7 +246,7 @@ pub const TABLE: &[Row] = &[
     row(DOCUMENTS, &["text_field"], Results, &[Signatures, NoTextField, TextFiles]),
     row(DOCUMENTS, &["tokens_field"], Results, &[Signatures, NotTokens]),
     row(DOCUMENTS, &["weight_scale"], Results, &[Signatures, NoWeights]),
-    row(DOCUMENTS, &["id_field"], Results, &[Signatures, TextFiles, NoIds]),
+    row(DOCUMENTS, &["id_field"], Results, &[Signatures, TextFiles]),
     row(DOCUMENTS, &["unique_ids", "on_bad_record"], Checks, &[Signatures]),
     // Shingles
     row(SIGNERS, &["unit", "size", "count"], Results, &[Signatures]),

@@ -257,8 +257,9 @@ fn joins_refuse_what_they_cannot_do() {
             assert!(run.error().contains(phrase), "{options}: {}", run.error());
         }
     }
-    // The default of --seed is 1.
-    run("--candidates join --seed 1").succeeded();
+    // The default of --seed asks for no signatures.
+    let run = run("--seed 1").succeeded();
+    assert!(run.stderr.contains("exact join;"), "{}", run.stderr);
 }
 
 #[test]

@@ -515,11 +515,18 @@ class TestJoins:
             ({"candidates": "join", "verify": "signature"}, "verify"),
             ({"candidates": "all"}, "candidates"),
             ({"candidates": "join", "join_mib": 0}, "join_mib"),
+            ({"candidates": "lsh", "join_mib": 7}, "omit join_mib"),
+            ({"distance": "l1", "within": 3, "threshold": 0.5}, "omit threshold, or distance"),
+            ({"distance": "l1", "within": 3, "backend": "simd"}, "no signatures; omit backend"),
         ],
     )
     def test_joins_refuse_what_they_cannot_do(self, options, named):
         with pytest.raises(simgpu.ParameterError, match=named):
             simgpu.pairs(self.BASKETS, shingling="tokens", **options)
+
+    def test_a_join_refuses_a_limit_of_buckets(self):
+        with pytest.raises(simgpu.ParameterError, match="compares no buckets; omit max_bucket"):
+            simgpu.dedup(self.BASKETS, shingling="tokens", candidates="join", max_bucket=9)
 
 
 class TestDistances:

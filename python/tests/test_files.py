@@ -291,6 +291,16 @@ REFUSED = [
     ({"inputs": 3}, TypeError, "inputs is 3; give a path, or several"),
     ({"output": None}, ValueError, "no output; pass output, or dry_run=True"),
     ({"unit": "stopwords", "size": 3}, ValueError, 'unit="stopwords" takes no size'),
+    ({"keep_whitespace": True}, ValueError, "hold no white space of the text; omit keep_whitespace=True"),
+    ({"join_mib": 5}, ValueError, 'has neither; omit join_mib, or pass candidates="join"'),
+    (
+        {"candidates": "join", "max_bucket": 5},
+        ValueError,
+        'compares no buckets; omit max_bucket, or pass candidates="lsh"',
+    ),
+    ({"candidates": "join", "seed": 5}, ValueError, "computes no signatures; omit seed"),
+    ({"isa": "portable", "backend": "gpu"}, ValueError, "isa applies to the backend simd, not gpu"),
+    ({"weight_scale": 4}, ValueError, "weight_scale is for weights_field"),
     (
         {"on_bad_record": "ignore"},
         ValueError,

@@ -17,6 +17,8 @@ use crate::streams::{is_stream, print, read_text_of};
 
 /// Compare two texts: exact similarity, estimate, shared shingles, distances
 ///
+/// Reads each file as one text, whatever its name: to compare records of JSON Lines, CSV, Parquet or Arrow, use pairs.
+///
 /// Prints one result per line. The keys of --json are in parentheses; an undefined value is null.
 /// The first lines tell what dedup and pairs see: sets of shingles, and signatures.
 ///

@@ -147,11 +147,7 @@ impl Arguments {
 
     /// The modes that can be told before the engine is opened.
     fn modes(&self) -> anyhow::Result<Vec<Mode>> {
-        let destination = self.destination()?;
-        let of_output = match destination {
-            Destination::Stdout => &[Mode::Stdout, Mode::NoIds][..],
-            _ => destination.modes(),
-        };
+        let of_output = self.destination()?.modes();
         let (of_sign, of_input) = (self.run.sign.modes()?, self.input.modes());
         Ok([&of_sign, &*of_input, of_output].concat())
     }

@@ -302,8 +302,9 @@ impl NeighbourArguments {
             liked_from: self.liked_from,
             hated_to: match self.rated_as {
                 AsArgument::LikedHated => self.hated_to,
-                // Nothing counts as hated, so the default is no limit of `liked_from`.
-                _ => self.hated_to.min(self.liked_from - 1.0),
+                // Nothing counts as hated, so the default does not limit `liked_from`.
+                _ if self.hated_to >= self.liked_from => self.liked_from - 1.0,
+                _ => self.hated_to,
             },
         };
         scale.check().map_err(usage)?;

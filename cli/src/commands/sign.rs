@@ -9,7 +9,7 @@ use simgpu::jobs::Outcome;
 
 use super::execute;
 use crate::arguments::{Caller, InputArguments, RunArguments, modes_of_files};
-use crate::options::{Given, Mode};
+use crate::options::Given;
 use crate::outputs::summarise_limit;
 use crate::terminal::Lines;
 use crate::{terminal, usage};
@@ -53,9 +53,7 @@ impl Arguments {
         let given = caller.given;
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None)?;
-        if SignaturesFormat::of_path(&self.output).map_err(usage)? == SignaturesFormat::Npy {
-            given.check(&[Mode::NoIds])?;
-        }
+        SignaturesFormat::of_path(&self.output).map_err(usage)?;
         let inputs = self.input.find()?;
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;

@@ -215,11 +215,12 @@ fn write_curve(page: &mut String, banding: &Banding, threshold: f64) -> std::fmt
     const ROUNDING: f64 = 1e-9;
     const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     writeln!(page)?;
+    let (bands, rows) = (banding.bands(), banding.rows());
+    // Mining of Massive Datasets, 3.4.2.
+    let steepest = (1.0 / bands as f64).powf(1.0 / rows as f64);
     writeln!(
         page,
-        "P(candidate) = 1 - (1 - s^{})^{}",
-        banding.rows(),
-        banding.bands()
+        "P(candidate) = 1 - (1 - s^{rows})^{bands}, which rises most steeply about (1/{bands})^(1/{rows}) = {steepest:.3}"
     )?;
     let curve: Vec<f64> = banding.s_curve(WIDTH).collect();
     let cell = |probability: f64, line: u32| {

@@ -3,7 +3,7 @@
 use simgpu::backend::Backend;
 use simgpu::scheme::{BaseHash, Scheme};
 
-use crate::support::Place;
+use crate::support::{Place, json_lines};
 
 /// `dedup` with these arguments is a usage error that contains `phrases`.
 #[track_caller]
@@ -215,11 +215,15 @@ fn numbers_of_no_use_say_what_is_wanted() {
 
 #[test]
 fn patterns_and_levels_name_their_option() {
+    let place = Place::new();
+    for name in ["a", "b"] {
+        place.write(&format!("docs/{name}.jsonl"), json_lines([name]));
+    }
     for option in ["--include", "--exclude", "--prefer-source"] {
         let says = format!("{option}: a glob is \"[\"; give a valid pattern");
-        usage_error(&format!("{option} ["), &[&says]);
+        let run = place.run(&format!("dedup docs -o out {option} ["));
+        run.refused(2, &[&says]);
     }
-    let place = Place::new();
     place.write("in.jsonl.gz", crate::support::gzip(b"{\"text\": \"a\"}"));
     for (arguments, says) in [
         ("in.jsonl.gz -o out", "0 to 9 for gzip"),

@@ -115,7 +115,10 @@ fn patterns_choose_files_of_folders_and_globs() {
         ["old/d.jsonl", "sub/b.jsonl"]
     );
     // A file that is named is read.
-    assert_eq!(kept("docs/a.jsonl --exclude *"), ["a.jsonl"]);
+    assert_eq!(
+        kept("docs/a.jsonl docs/sub --exclude *.jsonl"),
+        ["a.jsonl", "sub/c.txt"]
+    );
     for input in ["docs", "docs/*/*"] {
         let run = place.run(&format!("dedup {input} -o o2 --include *.gz"));
         run.refused(1, &[input, "--include and --exclude leave out all"]);

@@ -26,5 +26,8 @@ fn every_command_has_a_manual_page() {
     ] {
         let page = String::from_utf8(pages[&format!("simgpu-{command}.1")].clone()).unwrap();
         assert!(page.contains(".SH OPTIONS"), "{command}");
+        let synopsis = page.split(".SH SYNOPSIS\n").nth(1).unwrap();
+        let usage = format!("simgpu {command} [OPTIONS]");
+        assert!(synopsis.starts_with(&usage), "{command}: {synopsis}");
     }
 }

@@ -42,8 +42,14 @@ fn kept_records_of_several_inputs_are_one_stream() {
 fn options_about_files_do_not_go_with_stdout() {
     let place = Place::with_texts(["a"]);
     for (options, phrase) in [
-        ("dedup in.jsonl -o - --report json", "both write to stdout"),
-        ("pairs in.jsonl -o - --report json", "both write to stdout"),
+        (
+            "dedup in.jsonl -o - --report json",
+            "stdout and nothing else",
+        ),
+        (
+            "pairs in.jsonl -o - --report json",
+            "stdout and nothing else",
+        ),
         (
             "dedup in.jsonl -o - --removed-format parquet",
             "--removed-format",

@@ -93,6 +93,11 @@ fn every_script_is_processed() {
             "--lowercase --strip-punctuation",
             "--keep-whitespace --verify exact",
         ] {
+            let options = match unit {
+                // Shingles of words hold no white space of the text.
+                "words" | "stopwords" => options.trim_start_matches("--keep-whitespace "),
+                _ => options,
+            };
             let results = place.dedup(&format!("in.jsonl --unit {unit} {options}"));
             let without = results.count("without_shingles");
             // Only the last text holds an English stop word.
