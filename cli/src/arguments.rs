@@ -140,7 +140,7 @@ pub enum FormatArgument {
     Parquet,
     /// Arrow IPC files and streams, Feather (.arrow, .feather, .ipc, .arrows)
     Arrow,
-    /// One document per file (.txt, .md, .html)
+    /// One document per file (.txt, .md, .html; also .py, .rs and other programs, if they are named, or with --unit code)
     Text,
 }
 
@@ -252,8 +252,8 @@ impl OnBadRecordArgument {
 }
 
 impl InputArguments {
-    /// Finds the files.
-    pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
+    /// Finds the files, whose documents `engine` shingles.
+    pub(crate) fn find(&self, engine: &Engine) -> anyhow::Result<Inputs> {
         let naming = Naming {
             format: self.format.format(),
             delimiter: self.delimiter,
@@ -262,6 +262,7 @@ impl InputArguments {
                 include: globs("include", &self.include)?,
                 exclude: globs("exclude", &self.exclude)?,
             },
+            takes_code: engine.shingler().shingling().unit == Unit::Code,
         };
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?))
     }
@@ -454,7 +455,7 @@ pub struct SignArguments {
 
     /// Units per shingle; a document with fewer is one shingle. Words and pieces are joined by one space, tokens so
     /// that no two lists of tokens are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
-    /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
+    /// chars 9, pieces 5, code 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Shingles")]
     pub size: Option<NonZeroUsize>,
 
@@ -471,7 +472,7 @@ pub struct SignArguments {
     #[arg(long, help_heading = "Shingles")]
     pub lowercase: bool,
 
-    /// Delete punctuation before shingling; outputs keep the original
+    /// Delete punctuation before shingling, which joins what it separates: `a+b` becomes `ab`; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
     pub strip_punctuation: bool,
 
@@ -592,17 +593,19 @@ pub struct ProcessArguments {
 /// The value of `--unit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UnitArgument {
-    /// UTF-8 bytes
+    /// UTF-8 bytes; nothing is left out
     Bytes,
-    /// Unicode characters
+    /// Unicode characters; nothing is left out
     Chars,
-    /// Unicode words
+    /// Unicode words; leaves out punctuation, operators and symbols
     Words,
-    /// Each stop word with the two words after it
+    /// Each stop word with the two words after it; leaves out all other words
     Stopwords,
-    /// Strings between characters other than letters, numbers and underscores
+    /// Strings between characters other than letters, numbers and underscores; leaves out these characters
     Pieces,
-    /// Tokens stored in the record
+    /// Words, numbers and single other characters of program text; leaves out white space, line ends and indentation
+    Code,
+    /// Tokens stored in the record; nothing is left out
     Tokens,
 }
 
@@ -617,6 +620,7 @@ impl UnitArgument {
             UnitArgument::Chars => Unit::Chars,
             UnitArgument::Words => Unit::Words,
             UnitArgument::Pieces => Unit::Pieces,
+            UnitArgument::Code => Unit::Code,
             UnitArgument::Tokens => Unit::Tokens,
             UnitArgument::Stopwords => Unit::StopWords(stop_words()?),
         })
@@ -644,7 +648,7 @@ fn scheme_help() -> String {
 fn hash_help() -> String {
     let names: Vec<_> = BaseHash::names().collect();
     format!(
-        "Base hash of shingles: {} [default: words-v1 for words, murmur3 for other units, or the scheme's]",
+        "Base hash of shingles: {} [default: words-v1 for words and code, murmur3 for other units, or the scheme's]",
         names.join(", ")
     )
 }
@@ -869,7 +873,7 @@ impl SignArguments {
     }
 }
 
-/// Refuses options that change texts, if the unit is tokens.
+/// Refuses options that change texts, if the unit is tokens, and what changes no token of code.
 ///
 /// # Errors
 /// A usage error that names the first of them.
@@ -883,6 +887,9 @@ pub fn check_normalise(unit: &Unit, named: Normalise) -> anyhow::Result<()> {
         Some((option, _)) if *unit == Unit::Tokens => Err(Usage::error(&format!(
             "`{option}` is for texts, and tokens stay as they are; omit `{option}`, or choose another `unit`"
         ))),
+        _ if *unit == Unit::Code && named.keep_whitespace => Err(Usage::error(
+            "`keep_whitespace` changes no token of code; omit `keep_whitespace`, or choose another `unit`",
+        )),
         _ => Ok(()),
     }
 }

@@ -454,6 +454,7 @@ fn unit_of(py: Python<'_>, name: &str, stop_words: Option<&[String]>) -> PyResul
         Unit::Chars,
         Unit::StopWords(stop_words_of(stop_words)),
         Unit::Pieces,
+        Unit::Code,
         Unit::Tokens,
     ];
     let known = units.each_ref().map(Unit::to_string).join(", ");

@@ -36,6 +36,17 @@ const ENDINGS: [(Format, &[&str]); 7] = [
     (Format::Text, &["txt", "md", "html"]),
 ];
 
+/// The endings of program text. It is read as text where it is asked for, since other folders of documents may hold
+/// some by chance.
+const CODE: [&str; 78] = [
+    "asm", "bash", "bat", "c", "cc", "cfg", "clj", "cljs", "cmake", "cpp", "cs", "css", "cu",
+    "cuh", "cxx", "dart", "el", "erl", "ex", "exs", "f", "f90", "fs", "glsl", "go", "gradle",
+    "groovy", "h", "hh", "hlsl", "hpp", "hs", "hxx", "ini", "inl", "java", "jl", "js", "jsx", "kt",
+    "kts", "lisp", "lua", "m", "mjs", "ml", "mm", "nim", "php", "pl", "pm", "proto", "ps1", "py",
+    "pyi", "pyx", "r", "rb", "rs", "s", "scala", "scss", "sh", "sol", "sql", "sv", "swift", "tcl",
+    "tf", "toml", "ts", "tsx", "v", "vhd", "vue", "wgsl", "yaml", "yml",
+];
+
 /// Endings that no format has, and what they stand for.
 const UNREAD: [(&str, &str); 17] = [
     ("7z", "a 7z archive"),
@@ -72,13 +83,15 @@ const MAGIC: [(&[u8], &str); 8] = [
 const UNPACK: &str = "unpack it, or compress it with gzip, zstd, xz or bzip2";
 
 impl Format {
-    /// The format that the ending of a file name stands for.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    /// The format that the ending of a file name stands for. Program text has one only if it `takes_code`.
+    pub(super) fn of_name(name: &str, takes_code: bool) -> Option<Self> {
         let ending = ending(name)?;
         let of_ending = ENDINGS
             .iter()
             .find(|(_, known)| known.contains(&ending.as_str()));
-        of_ending.map(|(format, _)| *format)
+        let of_code = takes_code && CODE.contains(&ending.as_str());
+        let of_ending = of_ending.map(|(format, _)| *format);
+        of_ending.or(of_code.then_some(Format::Text))
     }
 
     /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text
@@ -152,7 +165,15 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         .iter()
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
         .collect();
+    let is_code = ending
+        .as_deref()
+        .is_some_and(|ending| CODE.contains(&ending));
     let (problem, remedy) = match (unread, ending) {
+        (None, Some(ending)) if is_code => (
+            format!("files that end in .{ending} are program text, which is not read in a folder"),
+            "pass `unit=code` to compare programs, or `format=text` to read all files as text"
+                .to_owned(),
+        ),
         (Some((_, what)), _) => (
             format!("this is {what}, which is not read"),
             UNPACK.to_owned(),
@@ -251,8 +272,25 @@ mod tests {
             ("a.gz", None),
             ("a.zip", None),
         ] {
-            assert_eq!(Format::of_name(name), format, "{name}");
+            assert_eq!(Format::of_name(name, false), format, "{name}");
         }
+    }
+
+    #[test]
+    fn program_text_is_text_where_asked_for() {
+        for name in [
+            "a.py", "src/a.RS", "a.toml", "a.cpp.gz", "a.js", "a.yml", "a.h",
+        ] {
+            assert_eq!(Format::of_name(name, true), Some(Format::Text), "{name}");
+            assert_eq!(Format::of_name(name, false), None, "{name}");
+        }
+        for (name, format) in [("a.json", Some(Format::Json)), ("a.o", None), ("py", None)] {
+            assert_eq!(Format::of_name(name, true), format, "{name}");
+        }
+        let known = ENDINGS.iter().flat_map(|(_, endings)| *endings);
+        let others = UNREAD.iter().map(|(ending, _)| ending);
+        let mut others = known.chain(others);
+        assert!(CODE.is_sorted() && others.all(|ending| !CODE.contains(ending)));
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod observed;
 
 mod rarity;
 
+mod few;
+
 mod search;
 
 mod candidates;
@@ -53,6 +55,7 @@ mod ratings;
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup};
+pub use few::few_shingles_warning;
 #[cfg(feature = "io")]
 pub use files::{
     DedupOutput, FileReport, HistogramBin, LinkFound, LinkInMemory, LinkOutcome, LinkParameters,

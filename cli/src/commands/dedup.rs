@@ -194,7 +194,7 @@ impl Arguments {
         let task = self.task(&self.run.sign.scheme()?)?;
         let mut settings = self.run.resolve(&self.input, None)?;
         let destination = self.destination()?;
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let run = self.hold.set(settings.over(&self.input, &inputs, caller));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, FileFilter, Inputs, Naming};
+use simgpu::io::{FieldPath, Inputs, Naming};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching, Score};
 
@@ -218,8 +218,7 @@ impl Arguments {
         let naming = Naming {
             format: self.format.format(),
             delimiter: self.delimiter,
-            hidden: false,
-            filter: FileFilter::default(),
+            ..Naming::default()
         };
         let names = std::slice::from_ref(name);
         Ok(with_stdin(Inputs::find_with(names, naming)?))

@@ -247,7 +247,7 @@ impl Arguments {
             .task(&self.run.sign.scheme()?, Some(&self.run.sign))?;
         let mut settings = self.run.resolve(&self.input, distance)?;
         task.search.method(&settings.engine).map_err(usage)?;
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));
         let mut run = self

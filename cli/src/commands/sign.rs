@@ -51,7 +51,7 @@ impl Arguments {
         }
         let mut settings = self.run.resolve(&self.input, None)?;
         SignaturesFormat::of_path(&self.output).map_err(usage)?;
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, None);
         let run = settings.over(&self.input, &inputs, caller);

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Batches = Iterable[pa.RecordBatch]
 
-SIGNED = "place bigint, digest binary, length bigint, keys binary, signature binary"
+SIGNED = "place bigint, digest binary, length bigint, shingles int, keys binary, signature binary"
 DOCUMENTS = (
     "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"
 )

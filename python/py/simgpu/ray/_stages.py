@@ -168,24 +168,33 @@ class Stages:
 
         return dataset.map_batches(is_kept, batch_format="pyarrow", batch_size=None).materialize()
 
-    def counts_of_signed(self) -> tuple[int, int, int]:
-        """How many records are skipped, how many have no shingles, and the bytes of all texts."""
+    def counts_of_signed(self) -> tuple[int, int, int, int]:
+        """How many records are skipped, how many have no shingles, how many at most one, and the bytes of all texts."""
 
         def counted(batches: Batches) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 lengths = batch.column("length")
-                no_shingles = batch.column("digest").null_count - lengths.null_count
+                shingles = batch.column("shingles").fill_null(2).to_numpy()
+                is_blank = np.asarray(batch.column("digest").is_null())
+                no_shingles = int(np.sum(shingles == 0))
+                few = int(np.sum((shingles < 2) & ~is_blank))
                 total = int(np.sum(lengths.drop_null().to_numpy()))
-                row = (lengths.null_count, no_shingles, total)
-                names = ("skipped", "no_shingles", "bytes")
+                row = (lengths.null_count, no_shingles, few, total)
+                names = ("skipped", "no_shingles", "few", "bytes")
                 yield pa.RecordBatch.from_pydict(dict(zip(names, ([n] for n in row), strict=True)))
 
-        schema = "skipped bigint, no_shingles bigint, bytes bigint"
+        schema = "skipped bigint, no_shingles bigint, few bigint, bytes bigint"
         rows = mapped(self.signed, counted, schema).take_all()
-        skipped, no_shingles, total = (
-            sum(row[name] for row in rows) for name in ("skipped", "no_shingles", "bytes")
+        skipped, no_shingles, few, total = (
+            sum(row[name] for row in rows) for name in ("skipped", "no_shingles", "few", "bytes")
         )
-        return skipped, no_shingles, total
+        return skipped, no_shingles, few, total
+
+    def equal_shingles(self) -> int:
+        """How many documents are removed with the shingles of their kept one, and another text."""
+        similarity = np.asarray(_column(self.removed, "similarity"))
+        verified = np.asarray(_column(self.removed, "found_by")) == "exact"
+        return int(np.sum((similarity == 1) & verified))
 
     def counts_of_tasks(self) -> list[str]:
         """The counts of each task of the search."""
