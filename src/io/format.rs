@@ -170,7 +170,9 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         .is_some_and(|ending| CODE.contains(&ending));
     let (problem, remedy) = match (unread, ending) {
         (None, Some(ending)) if is_code => (
-            format!("files that end in .{ending} are program text, which is not read in a folder"),
+            format!(
+                "files that end in .{ending} are program text, which is not read from folders and globs"
+            ),
             "pass `unit=code` to compare programs, or `format=text` to read all files as text"
                 .to_owned(),
         ),

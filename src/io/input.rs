@@ -96,8 +96,8 @@ pub struct Naming {
     pub hidden: bool,
     /// Which of the files in folders and globs to read; default all.
     pub filter: FileFilter,
-    /// Whether program text, such as `.py` and `.rs`, is read as text in folders, too; default false. Files that are named
-    /// themselves always are.
+    /// Whether program text, such as `.py` and `.rs`, is read as text in folders and globs, too; default false. Files that
+    /// are named themselves always are.
     pub takes_code: bool,
 }
 
@@ -183,8 +183,7 @@ impl Inputs {
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
             // A program that is named itself is meant; one in a folder may be there by chance.
-            let is_in_folder = folders.iter().any(|folder| named.starts_with(folder));
-            let takes_code = naming.takes_code || !is_in_folder;
+            let takes_code = naming.takes_code || names.contains(&named);
             let file = InputFile::find(named, relative, &naming, takes_code);
             files.push(file.map_err(|error| match error {
                 Error::Input {
