@@ -38,7 +38,7 @@ fn main() -> simgpu::Result<()> {
         println!("kept {row}: {:?}", texts[row as usize]);
     }
 
-    // A text without shingles, such as an empty one, is always kept.
+    // An empty text is always kept.
     assert_eq!(found.kept().collect::<Vec<_>>(), [0, 1, 4]);
     let how: Vec<_> = found
         .removed

@@ -311,6 +311,7 @@ fn bytes_per_shingle(unit: &Unit) -> u64 {
     match unit {
         Unit::Bytes | Unit::Chars => 1,
         Unit::Words | Unit::Pieces | Unit::Tokens => 6,
+        Unit::Code => 3,
         Unit::StopWords(_) => 12,
     }
 }

@@ -195,10 +195,15 @@ pub struct Counts {
     pub removed: u64,
     /// Bad records skipped.
     pub skipped: u64,
-    /// Documents whose units equal those of an earlier one.
+    /// Documents whose normalised text, or list of tokens, equals that of an earlier one.
     pub identical: u64,
-    /// Documents without a shingle, which are always kept.
+    /// Of a deduplication, the removed documents with exactly the shingles of their kept one, but another text; of a
+    /// search for pairs, the pairs of such documents. `None` unless pairs are verified exactly.
+    pub equal_shingles: Option<u64>,
+    /// Documents without a shingle. A deduplication removes them only if they are identical to another.
     pub without_shingles: u64,
+    /// Documents with at most one shingle, without blank ones. `None` if only signatures were read.
+    pub few_shingles: Option<u64>,
     /// Documents whose id is that of an earlier document.
     pub repeated_ids: u64,
     /// Pairs compared.

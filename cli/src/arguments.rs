@@ -148,7 +148,7 @@ pub enum FormatArgument {
     Parquet,
     /// Arrow IPC files and streams, Feather (.arrow, .feather, .ipc, .arrows)
     Arrow,
-    /// One document per file (.txt, .md, .html)
+    /// One document per file (.txt, .md, .html; also .py, .rs and other programs, if they are named, or with --unit code)
     Text,
 }
 
@@ -272,8 +272,8 @@ impl OnBadRecordArgument {
 }
 
 impl InputArguments {
-    /// Finds the files.
-    pub(crate) fn find(&self) -> anyhow::Result<Inputs> {
+    /// Finds the files, whose documents `engine` shingles.
+    pub(crate) fn find(&self, engine: &Engine) -> anyhow::Result<Inputs> {
         let naming = Naming {
             format: self.format.format(),
             delimiter: self.delimiter,
@@ -283,6 +283,7 @@ impl InputArguments {
                 include: globs("include", &self.include)?,
                 exclude: globs("exclude", &self.exclude)?,
             },
+            takes_code: engine.shingler().shingling().unit == Unit::Code,
         };
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }
@@ -471,7 +472,7 @@ pub struct SignArguments {
 
     /// Units per shingle; a document with fewer is one shingle. Words and pieces are joined by one space, tokens so
     /// that no two lists of tokens are confused, or as the scheme's tool joins them [default: words 5, bytes 9,
-    /// chars 9, pieces 5, tokens 1, or the scheme's (datatrove: tokens 5)]
+    /// chars 9, pieces 5, code 5, tokens 1, or the scheme's (datatrove: tokens 5)]
     #[arg(long, value_name = "N", value_parser = whole_number::<NonZeroUsize>, help_heading = "Shingles")]
     pub size: Option<NonZeroUsize>,
 
@@ -488,7 +489,7 @@ pub struct SignArguments {
     #[arg(long, help_heading = "Shingles")]
     pub lowercase: bool,
 
-    /// Delete punctuation before shingling; outputs keep the original
+    /// Delete punctuation before shingling, which joins what it separates: `a+b` becomes `ab`; outputs keep the original
     #[arg(long, help_heading = "Shingles")]
     pub strip_punctuation: bool,
 
@@ -575,7 +576,7 @@ pub fn unit_modes(unit: &Unit) -> &'static [Mode] {
     match unit {
         Unit::Tokens => &[Mode::Tokens, Mode::NoTextField, Mode::NotStopWords],
         Unit::StopWords(_) => &[Mode::NotTokens, Mode::NoWhiteSpace],
-        Unit::Words => &[Mode::NotTokens, Mode::NotStopWords, Mode::NoWhiteSpace],
+        Unit::Words | Unit::Code => &[Mode::NotTokens, Mode::NotStopWords, Mode::NoWhiteSpace],
         Unit::Bytes | Unit::Chars | Unit::Pieces => &[Mode::NotTokens, Mode::NotStopWords],
     }
 }
@@ -632,17 +633,19 @@ pub struct ProcessArguments {
 /// The value of `--unit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum UnitArgument {
-    /// UTF-8 bytes
+    /// UTF-8 bytes; nothing is left out
     Bytes,
-    /// Unicode characters
+    /// Unicode characters; nothing is left out
     Chars,
-    /// Unicode words
+    /// Unicode words; leaves out punctuation, operators and symbols
     Words,
-    /// Each stop word with the two words after it
+    /// Each stop word with the two words after it; leaves out all other words
     Stopwords,
-    /// Strings between characters other than letters, numbers and underscores
+    /// Strings between characters other than letters, numbers and underscores; leaves out these characters
     Pieces,
-    /// Tokens stored in the record
+    /// Words, numbers and single other characters of program text; leaves out white space, line ends and indentation
+    Code,
+    /// Tokens stored in the record; nothing is left out
     Tokens,
 }
 
@@ -657,6 +660,7 @@ impl UnitArgument {
             UnitArgument::Chars => Unit::Chars,
             UnitArgument::Words => Unit::Words,
             UnitArgument::Pieces => Unit::Pieces,
+            UnitArgument::Code => Unit::Code,
             UnitArgument::Tokens => Unit::Tokens,
             UnitArgument::Stopwords => Unit::StopWords(stop_words()?),
         })
@@ -684,7 +688,7 @@ fn scheme_help() -> String {
 fn hash_help() -> String {
     let names: Vec<_> = BaseHash::names().collect();
     format!(
-        "Base hash of shingles: {} [default: words-v1 for words, murmur3 for other units, or the scheme's]",
+        "Base hash of shingles: {} [default: words-v1 for words and code, murmur3 for other units, or the scheme's]",
         names.join(", ")
     )
 }

@@ -239,8 +239,12 @@ pub(crate) fn shingles_name(shingling: &Shingling) -> String {
     };
     if unit.takes_size() && !is_unit {
         let size = HumanCount(shingling.size.get() as u64);
-        let unit = unit.to_string();
+        let unit = match unit {
+            Unit::Code => "tokens of code".to_owned(),
+            unit => unit.to_string(),
+        };
         let unit = match shingling.size.get() {
+            1 if shingling.unit == Unit::Code => "token of code",
             1 => unit.strip_suffix('s').unwrap_or(&unit),
             _ => &unit,
         };
@@ -354,12 +358,21 @@ pub(crate) fn documents(lines: &mut Lines, report: &Report) {
     );
     if counts.without_shingles > 0 {
         let fate = match report.command {
-            "dedup" => ", always kept",
-            "pairs" => ", in no pair",
+            "dedup" => ", kept unless identical to another",
+            // Of signatures, nothing says which texts were equal.
+            "pairs" if counts.few_shingles.is_none() => ", in no pair",
+            "pairs" => ", in pairs only if identical",
             _ => "",
         };
         let without = HumanCount(counts.without_shingles);
         lines.row("no shingles", format!("{without}{fate}"));
+    }
+    if let Some(few @ 1..) = counts.few_shingles {
+        let percent = 100.0 * few as f64 / counts.documents.max(1) as f64;
+        lines.row(
+            "few shingles",
+            format!("{} ({percent:.1} %) with at most one", HumanCount(few)),
+        );
     }
     lines.row("skipped", HumanCount(counts.skipped).to_string());
     if let Some(missing) = &report.missing_ids {
@@ -386,7 +399,19 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     if let Some(weights) = &outcome.report.parameters.weights {
         lines.row("weights", weights.as_str());
     }
-    lines.row("identical", HumanCount(counts.identical).to_string());
+    let identical = HumanCount(counts.identical);
+    let identical = match (counts.equal_shingles, outcome.report.command) {
+        (Some(equal @ 1..), "dedup") => format!(
+            "{identical} by text; {} removed with equal shingles and another text",
+            HumanCount(equal)
+        ),
+        (Some(equal @ 1..), _) => format!(
+            "{identical} by text; {} of equal shingles and other texts",
+            counted(equal, "pair")
+        ),
+        _ => identical.to_string(),
+    };
+    lines.row("identical", identical);
     let similar = HumanCount(counts.similar_pairs);
     let compared = HumanCount(counts.candidate_pairs);
     // Identical documents are not compared, but are pairs.
@@ -418,6 +443,10 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             Some(_) if search.within.is_some() => "100 %: every distance is exact".to_owned(),
             Some(_) => "100 %: every similarity is exact".to_owned(),
             None if search.verify == "none" => "unknown: pairs were not verified".to_owned(),
+            None if counts.similar_pairs > 0 => {
+                "cannot tell from these signatures; --verify exact tells it from the documents"
+                    .to_owned()
+            }
             None => "no pair was found".to_owned(),
         };
         lines.row("precision", precision);

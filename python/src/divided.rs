@@ -13,12 +13,12 @@ use simgpu::jobs::divided::{
     Compared, ComponentSearch, ComponentTask, FoundPair, FoundRemoval, LinkedBatch, Links,
     SharedMembers, SignedDocuments, sign_batch,
 };
-use simgpu::jobs::{CandidateMethod, Dedup, Verification};
+use simgpu::jobs::{CandidateMethod, Dedup, Verification, few_shingles_warning};
 use simgpu::pipeline::Weighting;
 
 use crate::arrow::import;
 use crate::beside::integers;
-use crate::errors::{OrRaise, parameter_error, to_python};
+use crate::errors::{OrRaise, parameter_error, spelled, to_python};
 use crate::memory::Prepared;
 use crate::options::Options;
 use crate::pool;
@@ -80,14 +80,23 @@ impl DividedSearch {
         self.prepared.search.banding.bands()
     }
 
-    /// The share of truly similar pairs to expect, from the compared candidates by equal slots.
-    fn expected_precision(&self, by_matches: Vec<u64>) -> Option<f64> {
-        self.prepared
-            .search
-            .precision_of(self.num_perm(), &by_matches)
+    /// The share of truly similar pairs to expect, from what was observed of compared candidates, among so many pairs, of
+    /// which so many are known to be of identical documents.
+    #[pyo3(signature = (by_matches, known=0, pairs=1))]
+    fn expected_precision(&self, by_matches: Vec<u64>, known: u64, pairs: u64) -> Option<f64> {
+        let search = &self.prepared.search;
+        search.precision_of(self.num_perm(), &by_matches, known, pairs)
     }
 
-    /// Signs documents: a table of digest, length, keys and signature. Documents without shingles have no digest.
+    /// The warning of a run of so many documents, of which so many have at most one shingle; ``None`` if they are few.
+    fn few_shingles_warning(&self, few: u64, documents: u64) -> Option<String> {
+        let engine = self.prepared.engines.on_cpu();
+        let warning = few_shingles_warning(engine.shingler().shingling(), few, documents)?;
+        Some(spelled(&warning))
+    }
+
+    /// Signs documents: a table of digest, length, number of shingles up to 2, keys and signature. Blank documents have no
+    /// digest, and documents without shingles no keys.
     fn sign(&self, documents: &Bound<'_, PyAny>) -> PyResult<PyTable> {
         let py = documents.py();
         let column = Column::new(documents, None)?;
@@ -144,22 +153,33 @@ impl DividedSearch {
             .collect();
         let lengths = signed.lengths.iter().map(|length| i64::from(*length));
         let rows = signed.digests.len();
+        let shingles = signed.shingles.iter().map(|shingles| i32::from(*shingles));
+        let has_keys = signed
+            .shingles
+            .iter()
+            .map(|shingles| *shingles > 0)
+            .collect();
         let words = signed.signatures.len() / rows.max(1);
         PyTable::new(vec![
             ("digest", Arc::new(digest) as ArrayRef),
             ("length", Arc::new(Int64Array::from_iter_values(lengths))),
-            ("keys", little_endian(&signed.keys, self.bands(), rows)),
-            ("signature", little_endian(&signed.signatures, words, rows)),
+            ("shingles", Arc::new(Int32Array::from_iter_values(shingles))),
+            ("keys", little_endian(&signed.keys, self.bands(), has_keys)),
+            (
+                "signature",
+                little_endian(&signed.signatures, words, vec![true; rows]),
+            ),
         ])
     }
 }
 
-/// Rows of words as bytes, little-endian.
-fn little_endian(words: &[u64], of_row: usize, rows: usize) -> ArrayRef {
+/// Rows of words as bytes, little-endian; null where a row has none.
+fn little_endian(words: &[u64], of_row: usize, has_words: Vec<bool>) -> ArrayRef {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let of_row = of_row * size_of::<u64>();
-    let rows = (0..rows).map(|row| &bytes[row * of_row..][..of_row]);
-    Arc::new(BinaryArray::from_iter_values(rows))
+    let rows = has_words.into_iter().enumerate();
+    let rows = rows.map(|(row, has_words)| has_words.then(|| &bytes[row * of_row..][..of_row]));
+    Arc::new(rows.collect::<BinaryArray>())
 }
 
 /// Searches components whose documents come one after the other.

@@ -579,6 +579,8 @@ fn counts<'py>(py: Python<'py>, counts: &Counts) -> PyResult<Bound<'py, PyDict>>
     ] {
         named.set_item(name, count)?;
     }
+    named.set_item("equal_shingles", counts.equal_shingles)?;
+    named.set_item("few_shingles", counts.few_shingles)?;
     Ok(named)
 }
 

@@ -500,6 +500,7 @@ fn unit_of(
         Unit::Chars,
         Unit::StopWords(stop_words_of(stop_words)),
         Unit::Pieces,
+        Unit::Code,
         Unit::Tokens,
     ];
     let known = units.each_ref().map(Unit::to_string).join(", ");

@@ -139,6 +139,34 @@ def test_pairs_of_tokens_have_exact_similarities():
     assert not found.incomplete and found.recall > 0.99
 
 
+def test_copies_of_symbols_are_removed():
+    texts = ["???", "😀 😀", "???", "", "", "😀\n😀", "a < b and all the rest of it", "a > b and all the rest of it"]
+    found = simgpu.dedup(texts, shingling=simgpu.Shingling("words", size=2))
+    removed = [(row["row"], row["kept"], row["found_by"]) for row in found.removed.to_pylist()]
+    assert removed == [(2, 0, "identical"), (5, 1, "identical"), (7, 6, "exact")]
+    assert (found.counts["identical"], found.counts["equal_shingles"]) == (2, 1)
+    assert len(pairs(texts, shingling=simgpu.Shingling("words", size=2))) == 3
+
+
+def test_code_tells_operators_apart():
+    programs = ["if (a >= b) return -1.5;", "if(a>=b)\n\treturn -1.5;", "if (a > b) return 1.5;"]
+    code = simgpu.Shingling("code", size=2)
+    found = simgpu.dedup(programs, shingling=code, threshold=1.0)
+    assert [(row["row"], row["found_by"]) for row in found.removed.to_pylist()] == [(1, "exact")]
+    with pytest.raises(simgpu.errors.ParameterError, match="keep_whitespace=True changes no token of code"):
+        simgpu.Shingling("code", keep_whitespace=True)
+
+
+def test_short_texts_are_warned_of():
+    titles = ["how to fry an egg", "how to boil an egg", "how to boil two eggs in a pan of water"]
+    for search in (simgpu.dedup, simgpu.pairs):
+        with pytest.warns(simgpu.SimgpuWarning, match=r"at most one shingle in 2 of 3 .* pass a smaller size"):
+            assert search(titles).counts["few_shingles"] == 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            search(titles, shingling=simgpu.Shingling("words", size=2))
+
+
 def test_a_search_that_ends_early_warns():
     with pytest.warns(simgpu.SimgpuWarning, match="max_pairs"):
         found = pairs(["a b c d e f"] * 10, max_pairs=5)

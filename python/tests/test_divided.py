@@ -13,6 +13,8 @@ from simgpu import _dedup, _divided
 from simgpu.errors import DefectError, InputError, ParameterError
 
 TEXTS = corpus(300, seed=3) + corpus(40, seed=3) + ["x y z " * 9, "x y  z " * 9]
+# Copies without a shingle, equal words between other symbols, and blank texts.
+TEXTS += ["???", "?!", "😀😀", "???", "", " ", "", "x, y z? " * 9]
 # Boilerplate: many documents that share buckets and are not similar.
 TEXTS += [
     " ".join(text.split()[:30]) + " of all the words that these documents have in common there are not few"
@@ -213,7 +215,7 @@ def test_identical_documents_do_not_depend_on_batches(rows):
         records.append((digest, place, rng.randrange(4)))
     records.sort()
     schema = _divided.schema_of(_divided.SIGNED)
-    columns = [(place, digest, length, digest, b"", 0) for digest, place, length in records]
+    columns = [(place, digest, length, 2, digest, b"", 0) for digest, place, length in records]
     table = pa.Table.from_pylist(
         [dict(zip(schema.names, row, strict=True)) for row in columns], schema
     )

@@ -269,7 +269,7 @@ impl Found {
         let holds_records = |path: &PathBuf| {
             let format = self
                 .format
-                .or_else(|| Format::of_name(&path.to_string_lossy()));
+                .or_else(|| Format::of_name(&path.to_string_lossy(), false));
             format.is_some_and(|format| format != Format::Text) && !describes(path)
         };
         if !files.iter().any(holds_records) {

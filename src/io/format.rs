@@ -84,6 +84,17 @@ const HDF: Unread = (
 );
 const NUMPY: Unread = ("a file of numpy", "write its texts as JSON Lines");
 
+/// The endings of program text. It is read as text where it is asked for, since other folders of documents may hold
+/// some by chance.
+const CODE: [&str; 78] = [
+    "asm", "bash", "bat", "c", "cc", "cfg", "clj", "cljs", "cmake", "cpp", "cs", "css", "cu",
+    "cuh", "cxx", "dart", "el", "erl", "ex", "exs", "f", "f90", "fs", "glsl", "go", "gradle",
+    "groovy", "h", "hh", "hlsl", "hpp", "hs", "hxx", "ini", "inl", "java", "jl", "js", "jsx", "kt",
+    "kts", "lisp", "lua", "m", "mjs", "ml", "mm", "nim", "php", "pl", "pm", "proto", "ps1", "py",
+    "pyi", "pyx", "r", "rb", "rs", "s", "scala", "scss", "sh", "sol", "sql", "sv", "swift", "tcl",
+    "tf", "toml", "ts", "tsx", "v", "vhd", "vue", "wgsl", "yaml", "yml",
+];
+
 /// Endings that no format has, and what they stand for.
 const UNREAD: [(&[&str], Unread); 22] = [
     (&["7z"], ("a 7z archive", UNPACK)),
@@ -177,13 +188,15 @@ const MAGIC: [(&[u8], Unread); 17] = [
 pub(super) const START: usize = 512;
 
 impl Format {
-    /// The format that the ending of a file name stands for.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
+    /// The format that the ending of a file name stands for. Program text has one only if it `takes_code`.
+    pub(super) fn of_name(name: &str, takes_code: bool) -> Option<Self> {
         let ending = ending(name)?;
         let of_ending = ENDINGS
             .iter()
             .find(|(_, known)| known.contains(&ending.as_str()));
-        of_ending.map(|(format, _)| *format)
+        let of_code = takes_code && CODE.contains(&ending.as_str());
+        let of_ending = of_ending.map(|(format, _)| *format);
+        of_ending.or(of_code.then_some(Format::Text))
     }
 
     /// The format of a stream without a name, by its first decompressed bytes; `None` if they are those of a text
@@ -280,9 +293,22 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         .iter()
         .flat_map(|(_, endings)| endings.iter().map(|ending| format!(".{ending}")))
         .collect();
+    let ending = ending(name);
+    let is_code = |ending: &String| CODE.contains(&ending.as_str());
+    if let Some(ending) = ending.as_ref().filter(|ending| is_code(ending)) {
+        return Error::Input {
+            path: path.to_owned(),
+            problem: format!(
+                "files that end in .{ending} are program text, which is not read from folders and globs"
+            ),
+            remedy:
+                "pass `unit=code` to compare programs, or `format=text` to read all files as text"
+                    .to_owned(),
+        };
+    }
     Error::Input {
         path: path.to_owned(),
-        problem: match ending(name) {
+        problem: match ending {
             Some(ending) => format!("files that end in .{ending} are not read"),
             None => "the name has no ending that says the format".to_owned(),
         },
@@ -381,7 +407,7 @@ pub(super) fn is_description(name: &OsStr) -> bool {
         stem.eq_ignore_ascii_case(known) || rest.is_some_and(|rest| rest.starts_with(['-', '_']))
     };
     let is_known = NAMES.iter().any(is_of);
-    is_known && Format::of_name(&name).is_none_or(|format| format == Format::Text)
+    is_known && Format::of_name(&name, false).is_none_or(|format| format == Format::Text)
 }
 
 #[cfg(test)]
@@ -408,7 +434,7 @@ mod tests {
             ("a.gz", None),
             ("a.zip", None),
         ] {
-            assert_eq!(Format::of_name(name), format, "{name}");
+            assert_eq!(Format::of_name(name, false), format, "{name}");
         }
     }
 
@@ -435,6 +461,23 @@ mod tests {
         ] {
             assert!(!is_description(OsStr::new(name)), "{name}");
         }
+    }
+
+    #[test]
+    fn program_text_is_text_where_asked_for() {
+        for name in [
+            "a.py", "src/a.RS", "a.toml", "a.cpp.gz", "a.js", "a.yml", "a.h",
+        ] {
+            assert_eq!(Format::of_name(name, true), Some(Format::Text), "{name}");
+            assert_eq!(Format::of_name(name, false), None, "{name}");
+        }
+        for (name, format) in [("a.json", Some(Format::Json)), ("a.o", None), ("py", None)] {
+            assert_eq!(Format::of_name(name, true), format, "{name}");
+        }
+        let known = ENDINGS.iter().flat_map(|(_, endings)| *endings);
+        let others = UNREAD.iter().flat_map(|(endings, _)| *endings);
+        let mut others = known.chain(others);
+        assert!(CODE.is_sorted() && others.all(|ending| !CODE.contains(ending)));
     }
 
     #[test]

@@ -44,9 +44,10 @@ enum Place {
 }
 
 impl InputFile {
-    /// Looks at the name and the first bytes of a file.
-    fn find(named: PathBuf, relative: String, naming: &Naming) -> Result<Self> {
-        let format = naming.format.or_else(|| Format::of_name(&relative));
+    /// Looks at the name and the first bytes of a file, which may be program text if the input `takes_code`.
+    fn find(named: PathBuf, relative: String, naming: &Naming, takes_code: bool) -> Result<Self> {
+        let format = naming.format;
+        let format = format.or_else(|| Format::of_name(&relative, takes_code));
         let mut start = Vec::new();
         File::open(&named)
             .map_err(Error::io("open", &named))?
@@ -111,6 +112,9 @@ pub struct Naming {
     pub hidden: bool,
     /// Which of the files in folders and globs to read; default all.
     pub filter: FileFilter,
+    /// Whether program text, such as `.py` and `.rs`, is read as text in folders and globs, too; default false. Files that
+    /// are named themselves always are.
+    pub takes_code: bool,
 }
 
 /// The input files of a run, in the order in which they were given. Files from a folder or a glob are sorted
@@ -194,7 +198,9 @@ impl Inputs {
         let mut files = Vec::with_capacity(found.files.len() + 1);
         for (named, path) in found.files {
             let relative = with_slashes(path.strip_prefix(&common).unwrap_or(&path));
-            let file = InputFile::find(named, relative, &naming);
+            // A program that is named itself is meant; one in a folder may be there by chance.
+            let takes_code = naming.takes_code || names.contains(&named);
+            let file = InputFile::find(named, relative, &naming, takes_code);
             files.push(file.map_err(|error| match error {
                 Error::Input {
                     path,

@@ -8,7 +8,7 @@ use super::observed::{Observations, ObservedSignatures};
 use super::search::{CandidateMethod, Search};
 use crate::error::Result;
 use crate::pipeline::{Buckets, Prefixes, Sets, Similarity, Unverified};
-use crate::progress::{Counts, Progress, Timings, advance, grouped};
+use crate::progress::{Progress, Timings, advance, grouped};
 use crate::store::{ExactSets, NearSets};
 
 /// A corpus with its buckets, and the similarity that verifies candidate pairs.
@@ -210,18 +210,5 @@ pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Si
     match search.within {
         None => Box::new(sets),
         Some(within) => Box::new(NearSets { sets, within }),
-    }
-}
-
-/// Makes the counts of a run, without those of pairs.
-pub(crate) fn counts(corpus: &Corpus) -> Counts {
-    let count = |n: usize| n as u64;
-    Counts {
-        documents: corpus.documents(),
-        kept: corpus.documents(),
-        identical: count(corpus.repeats.len()),
-        without_shingles: corpus.without_shingles,
-        bytes: corpus.bytes,
-        ..Counts::default()
     }
 }

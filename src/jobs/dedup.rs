@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::candidates::{Candidates, counts};
+use super::candidates::Candidates;
 use super::corpus::Corpus;
 #[cfg(feature = "io")]
 use super::observed::Observations;
@@ -70,7 +70,8 @@ pub struct Deduplication {
     pub recall_at_threshold: f64,
     /// The share of truly similar pairs to expect among the pairs that count as similar: 1 with
     /// [`Verification::Exact`]; with [`Verification::Signature`], estimated from the estimates of all compared pairs,
-    /// or `None` without similar pairs; `None` with [`Verification::None`].
+    /// or `None` without similar pairs, or if the estimates do not tell it within 0.05; `None` with
+    /// [`Verification::None`].
     pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
     pub timings: Timings,
@@ -234,7 +235,10 @@ fn removals_in_memory(
     progress: &dyn Progress,
     mut timings: Timings,
 ) -> Result<FoundRemovals> {
-    let (search, mut counts) = (candidates.search.clone(), counts(&candidates.corpus));
+    let (search, mut counts) = (
+        candidates.search.clone(),
+        candidates.search.counts(&candidates.corpus),
+    );
     let observed = candidates.observed.clone();
     #[cfg(feature = "io")]
     let rows = candidates.corpus.rows;
@@ -259,7 +263,7 @@ fn removals_in_memory(
         counts,
         candidates: search.candidates,
         recall_at_threshold: search.recall_at_threshold(num_perm),
-        expected_precision: search.expected_precision(num_perm, observed.as_ref()),
+        expected_precision: search.expected_precision(num_perm, observed.as_ref(), [0, 1]),
         timings,
         similarity: Some(similarity),
     })
@@ -374,7 +378,7 @@ impl OnDisk {
             clustered
         })?;
         writer.flush()?;
-        let observed = parts.observed().map(Observations::by_matches);
+        let observed = parts.observed().map(Observations::counts);
         compared.observed = observed.unwrap_or_default();
         spill.note(COMPARE, &compared)?;
         let Compared { counts, sizes, .. } = compared;
@@ -387,7 +391,7 @@ impl OnDisk {
             counts,
             candidates: search.candidates,
             recall_at_threshold: search.recall_at_threshold(num_perm),
-            expected_precision: search.expected_precision(num_perm, observed),
+            expected_precision: search.expected_precision(num_perm, observed, [0, 1]),
             timings,
             similarity: None,
         })
@@ -406,7 +410,7 @@ struct Compared {
     parts: usize,
     counts: Counts,
     sizes: ClusterSizes,
-    /// The number of compared candidates by equal slots; empty without signatures.
+    /// [`Observations::counts`]; empty without signatures.
     observed: Vec<u64>,
 }
 
@@ -415,7 +419,7 @@ impl Compared {
     /// Makes a checkpoint between two parts.
     fn save(&mut self, parts: &Parts, writer: &mut RemovalWriter, spill: &Spill) -> Result<()> {
         writer.flush()?;
-        let observed = parts.observed().map(Observations::by_matches);
+        let observed = parts.observed().map(Observations::counts);
         self.observed = observed.unwrap_or_default();
         spill.checkpoint(COMPARE, self)
     }
@@ -489,6 +493,12 @@ impl Clustered {
 
     fn count_in(&self, counts: &mut Counts) {
         counts.removed += self.removed.len() as u64;
+        if let Some(equal) = &mut counts.equal_shingles {
+            let removed = self.removed.iter();
+            *equal += removed
+                .filter(|removed| removed.has_equal_shingles())
+                .count() as u64;
+        }
         counts.candidate_pairs += self.compared;
         counts.similar_pairs += self.similar;
         counts.omitted_pairs += self.omitted.pairs;

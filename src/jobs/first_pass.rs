@@ -11,9 +11,9 @@ use std::time::Duration;
 use std::time::Instant;
 
 use super::corpus::Corpus;
-use super::numbered::Numbered;
 #[cfg(feature = "io")]
 pub(crate) use super::numbered::NumbersRead;
+use super::numbered::{Numbered, Shingled};
 #[cfg(feature = "io")]
 use super::spilled::{DocumentWriter, save_rarities};
 use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
@@ -381,8 +381,7 @@ impl<'a> FirstPass<'a> {
             let first = numbered.corpus().distinct.len();
             numbered.add_bytes(piece.bytes);
             for document in &piece.shingled {
-                let Shingled { length, digest, .. } = *document;
-                let (row, is_new) = numbered.add(length, digest, finds_repeats)?;
+                let (row, is_new) = numbered.add(document, finds_repeats)?;
                 if document.is_signed {
                     is_needed.push(is_new);
                     rows.extend(is_new.then_some(row));
@@ -653,8 +652,13 @@ impl<'e> Signing<'e> {
             *scratch = Scratch::default();
         }
         timed_without_nested(&spent.sign_ns, || {
-            let has_shingles = |i| !made.sets().range(i).is_empty();
-            let shingled = self.choose(&wanted, &documents, digests, has_shingles);
+            let of_shingle = match of_exact.is_some() && shingler.takes_weights() {
+                // The hash and the weight.
+                true => 2,
+                false => 1,
+            };
+            let shingles = |i| made.sets().range(i).len() / of_shingle;
+            let shingled = self.choose(&wanted, &documents, digests, shingles);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();
             made.retain(&is_signed);
@@ -708,8 +712,8 @@ impl<'e> Signing<'e> {
             (0..texts.len()).map(|i| texts.digest(i)).collect()
         });
         timed_without_nested(&spent.sign_ns, || {
-            let has_shingles = |i| !texts.bytes(i).is_empty();
-            let shingled = self.choose(wanted, documents, digests, has_shingles);
+            let shingles = |i| shingler.windows_up_to_two(texts.bytes(i));
+            let shingled = self.choose(wanted, documents, digests, shingles);
             let numbered = shingled.iter().enumerate();
             let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
             let chosen = chosen.collect();
@@ -760,17 +764,24 @@ impl<'e> Signing<'e> {
         wanted: &Wanted,
         documents: &Rows<'_>,
         digests: Vec<u128>,
-        has_shingles: impl Fn(usize) -> bool,
+        shingles: impl Fn(usize) -> usize,
     ) -> Vec<Shingled> {
+        let shingler = self.engine.shingler();
         let known = self.known();
         let mut seen = DigestSet::default();
         let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
-            let has_shingles = wanted.empty_sets || has_shingles(i);
+            let shingles = match shingles(i).min(2) {
+                // The empty set counts as another one.
+                0 if wanted.empty_sets => 1,
+                shingles => shingles,
+            };
             let is_signed = !wanted.distinct_only
-                || has_shingles && !known.numbered.is_known(digest) && seen.insert(digest);
+                || shingles > 0 && !known.numbered.is_known(digest) && seen.insert(digest);
+            let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
             Shingled {
                 length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
-                digest: has_shingles.then_some(digest),
+                digest: (!is_blank()).then_some(digest),
+                shingles,
                 is_signed,
             }
         });
@@ -861,16 +872,6 @@ pub(crate) struct SignedPiece<'a, R> {
     signed: Signed<'a>,
     /// Their exact sets, if they are wanted and computed on the way.
     sets: Option<PieceSets>,
-}
-
-/// A shingled document.
-struct Shingled {
-    /// The bytes of text.
-    length: u32,
-    /// The digest of its units; `None` without shingles.
-    digest: Option<u128>,
-    /// Whether the document is signed. With [`Wanted::distinct_only`], empty and repeated ones are not.
-    is_signed: bool,
 }
 
 /// The time of the first pass, except waiting, summed over threads.

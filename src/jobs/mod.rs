@@ -27,6 +27,8 @@ mod observed;
 
 mod rarity;
 
+mod few;
+
 mod search;
 
 mod candidates;
@@ -55,6 +57,7 @@ mod ratings;
 mod files;
 
 pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
+pub use few::few_shingles_warning;
 #[cfg(feature = "io")]
 pub use files::{
     DedupOutput, FileReport, HistogramBin, LinkFound, LinkInMemory, LinkOutcome, LinkParameters,

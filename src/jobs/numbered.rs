@@ -2,7 +2,13 @@
 
 use std::collections::hash_map::Entry;
 #[cfg(feature = "io")]
+use std::iter::{Peekable, Zip};
+#[cfg(feature = "io")]
+use std::ops::RangeFrom;
+#[cfg(feature = "io")]
 use std::sync::Arc;
+#[cfg(feature = "io")]
+use std::vec::IntoIter;
 
 use super::corpus::Corpus;
 #[cfg(feature = "io")]
@@ -17,9 +23,46 @@ use crate::store::spill::Spill;
 pub(super) struct Numbered {
     corpus: Corpus,
     positions_by_digest: DigestMap<u32>,
+    bare: Bare,
     /// Takes what is known of each document once this is more than memory holds.
     #[cfg(feature = "io")]
     writer: Option<DocumentWriter>,
+}
+
+/// Distinct documents without shingles, and their repeats: there are few in most corpora.
+#[derive(Debug, Default)]
+struct Bare {
+    by_digest: DigestMap<u32>,
+    /// The row of each distinct one.
+    distinct: Vec<u32>,
+    /// The row of each repeat, and the number of the distinct one.
+    repeats: Vec<(u32, u32)>,
+}
+
+impl Bare {
+    fn add(&mut self, row: u32, digest: u128) {
+        let number = u32::try_from(self.distinct.len()).unwrap_or(u32::MAX);
+        match self.by_digest.entry(digest) {
+            Entry::Vacant(entry) => {
+                entry.insert(number);
+                self.distinct.push(row);
+            }
+            Entry::Occupied(entry) => self.repeats.push((row, *entry.get())),
+        }
+    }
+}
+
+/// What the first pass knows of a document.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shingled {
+    /// The bytes of text.
+    pub(super) length: u32,
+    /// The digest of its normalised text or of its tokens; `None` if it is blank.
+    pub(super) digest: Option<u128>,
+    /// The number of its shingles, repeats included; 2 stands for more.
+    pub(super) shingles: usize,
+    /// Whether the document is signed. Those without shingles and repeated ones are not, unless all are.
+    pub(super) is_signed: bool,
 }
 
 impl Numbered {
@@ -64,26 +107,27 @@ impl Numbered {
         self.corpus.bytes += bytes as u64;
     }
 
-    /// Adds a document: the bytes of its text, and the digest of its units, or `None` without shingles. Returns its
-    /// row, and whether it is not known to repeat an earlier document. Finds repeats only if `finds_repeats`.
-    pub(super) fn add(
-        &mut self,
-        length: u32,
-        digest: Option<u128>,
-        finds_repeats: bool,
-    ) -> Result<(u32, bool)> {
+    /// Adds a document. Returns its row, and whether it is not known to repeat an earlier document, if it has shingles.
+    /// Finds repeats only if `finds_repeats`.
+    pub(super) fn add(&mut self, document: &Shingled, finds_repeats: bool) -> Result<(u32, bool)> {
+        let Shingled {
+            length,
+            digest,
+            shingles,
+            ..
+        } = *document;
         let corpus = &mut self.corpus;
         let row = corpus.rows;
         if row >= u32::MAX - 1 {
             return Err(Error::TooManyDocuments);
         }
         corpus.rows += 1;
-        if digest.is_none() {
-            corpus.without_shingles += 1;
-        }
+        corpus.without_shingles += u64::from(shingles == 0);
+        let has_few = digest.is_some() && shingles <= 1;
+        *corpus.few_shingles.get_or_insert(0) += u64::from(has_few);
         #[cfg(feature = "io")]
         if let Some(writer) = &mut self.writer {
-            return Ok((row, writer.add(row, length, digest)?));
+            return Ok((row, writer.add(row, length, digest, shingles > 0)?));
         }
         corpus.lengths.push(length);
         let Some(digest) = digest else {
@@ -91,6 +135,10 @@ impl Numbered {
         };
         if !finds_repeats {
             return Ok((row, true));
+        }
+        if shingles == 0 {
+            self.bare.add(row, digest);
+            return Ok((row, false));
         }
         let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
         let is_new = match self.positions_by_digest.entry(digest) {
@@ -116,7 +164,15 @@ impl Numbered {
                 ..self.corpus
             });
         }
-        Ok(self.corpus)
+        let Numbered {
+            mut corpus, bare, ..
+        } = self;
+        let signed = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+        corpus.distinct.extend(bare.distinct);
+        let repeats = bare.repeats.into_iter();
+        let repeats = repeats.map(|(row, number)| (row, signed.saturating_add(number)));
+        corpus.repeats.extend(repeats);
+        Ok(corpus)
     }
 }
 
@@ -126,6 +182,7 @@ impl Numbered {
 pub(crate) struct NumbersRead {
     rows: u32,
     without_shingles: u64,
+    few_shingles: u64,
     bytes: u64,
 }
 
@@ -143,6 +200,7 @@ impl Numbered {
         Ok(NumbersRead {
             rows: corpus.rows,
             without_shingles: corpus.without_shingles,
+            few_shingles: corpus.few_shingles.unwrap_or(0),
             bytes: corpus.bytes,
         })
     }
@@ -152,6 +210,7 @@ impl Numbered {
         let corpus = &mut self.corpus;
         corpus.rows = read.rows;
         corpus.without_shingles = read.without_shingles;
+        corpus.few_shingles = Some(read.few_shingles);
         corpus.bytes = read.bytes;
     }
 
@@ -161,29 +220,59 @@ impl Numbered {
         let rows = corpus.distinct.capacity() + corpus.lengths.capacity();
         size_of::<u32>() * rows
             + size_of::<(u32, u32)>() * corpus.repeats.capacity()
-            + (size_of::<(u128, u32)>() + 1) * self.positions_by_digest.capacity()
+            + (size_of::<(u128, u32)>() + 1)
+                * (self.positions_by_digest.capacity() + self.bare.by_digest.capacity())
+            + size_of::<u32>() * (self.bare.distinct.capacity() + 2 * self.bare.repeats.capacity())
     }
 
     /// Moves what is known of each document to `writer`, which takes all further documents.
     pub(super) fn spill(&mut self, mut writer: DocumentWriter) -> Result<()> {
         let corpus = &mut self.corpus;
-        let mut digests = vec![0; corpus.distinct.len()];
-        for (digest, position) in std::mem::take(&mut self.positions_by_digest) {
-            digests[position as usize] = digest;
-        }
-        let mut distinct = std::mem::take(&mut corpus.distinct)
-            .into_iter()
-            .zip(0..)
-            .peekable();
-        let mut repeats = std::mem::take(&mut corpus.repeats).into_iter().peekable();
+        let mut signed = Digests::of(
+            std::mem::take(&mut self.positions_by_digest),
+            std::mem::take(&mut corpus.distinct),
+            std::mem::take(&mut corpus.repeats),
+        );
+        let bare = std::mem::take(&mut self.bare);
+        let mut bare = Digests::of(bare.by_digest, bare.distinct, bare.repeats);
         for (row, length) in (0..).zip(std::mem::take(&mut corpus.lengths)) {
-            let distinct = distinct.next_if(|(next, _)| *next == row);
-            let member = distinct.or_else(|| repeats.next_if(|(next, _)| *next == row));
-            let digest = member.map(|(_, position)| digests[position as usize]);
-            writer.add(row, length, digest)?;
+            let digest = signed.next_if(row);
+            let has_shingles = digest.is_some();
+            let digest = digest.or_else(|| bare.next_if(row));
+            writer.add(row, length, digest, has_shingles)?;
         }
         self.writer = Some(writer);
         Ok(())
+    }
+}
+
+/// The digests of documents, by ascending row.
+#[cfg(feature = "io")]
+struct Digests {
+    digests: Vec<u128>,
+    distinct: Peekable<Zip<IntoIter<u32>, RangeFrom<u32>>>,
+    repeats: Peekable<IntoIter<(u32, u32)>>,
+}
+
+#[cfg(feature = "io")]
+impl Digests {
+    fn of(by_digest: DigestMap<u32>, distinct: Vec<u32>, repeats: Vec<(u32, u32)>) -> Self {
+        let mut digests = vec![0; distinct.len()];
+        for (digest, number) in by_digest {
+            digests[number as usize] = digest;
+        }
+        Digests {
+            digests,
+            distinct: distinct.into_iter().zip(0..).peekable(),
+            repeats: repeats.into_iter().peekable(),
+        }
+    }
+
+    /// The digest of the document at `row`, if it is the next one.
+    fn next_if(&mut self, row: u32) -> Option<u128> {
+        let distinct = self.distinct.next_if(|(next, _)| *next == row);
+        let member = distinct.or_else(|| self.repeats.next_if(|(next, _)| *next == row));
+        member.map(|(_, number)| self.digests[number as usize])
     }
 }
 
@@ -201,8 +290,14 @@ mod tests {
             if let Some(larger) = grown.larger_table(1) {
                 grown.replace_table(larger);
             }
-            let number = grown.add(1, Some(digest), true).unwrap();
-            assert_eq!(number, alone.add(1, Some(digest), true).unwrap());
+            let document = Shingled {
+                length: 1,
+                digest: Some(digest),
+                shingles: 2,
+                is_signed: true,
+            };
+            let number = grown.add(&document, true).unwrap();
+            assert_eq!(number, alone.add(&document, true).unwrap());
             assert!(grown.is_known(digest));
         }
         assert_eq!(grown.corpus().distinct, alone.corpus().distinct);

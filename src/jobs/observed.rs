@@ -1,42 +1,134 @@
 //! Observes the estimates of candidate pairs, from which the precision of a run is estimated.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
-use crate::pipeline::{Comparer, PackedSignatures, Similarity};
+use crate::pipeline::{Comparer, PackedSignatures, SharedComponents, Similarity};
 
 /// Packed signatures that count the equal slots of the candidates they compare.
 #[derive(Debug)]
 pub(crate) struct ObservedSignatures {
     signatures: PackedSignatures,
-    observed: Observations,
+    groups: Arc<OpenGroups>,
+    /// The number of each document in `groups`; `None` if it is that of its signature.
+    names: Option<Vec<u32>>,
 }
 
-/// For each number of equal slots, the number of compared candidates.
+/// What was observed of compared candidates.
 #[derive(Clone, Debug)]
-pub(crate) struct Observations(Arc<Mutex<Vec<u64>>>);
+pub(crate) struct Observations(Arc<Mutex<Observed>>);
+
+#[derive(Debug)]
+struct Observed {
+    /// For each number of equal slots, the number of compared candidates. Then the sum of the squares of the similar
+    /// pairs of each group of signatures that are gone.
+    counts: Vec<u64>,
+    /// The groups of signatures that still compare.
+    open: Vec<Arc<Groups>>,
+}
 
 impl Observations {
     /// No candidates yet, of signatures of `num_perm` slots.
     pub(crate) fn none(num_perm: usize) -> Self {
-        Observations(Arc::new(Mutex::new(vec![0; num_perm + 1])))
+        Observations(Arc::new(Mutex::new(Observed {
+            counts: vec![0; num_perm + 2],
+            open: Vec::new(),
+        })))
     }
 
-    /// Adds counts of compared candidates by equal slots.
-    pub(crate) fn add(&self, by_matches: &[u64]) {
-        if let Ok(mut counts) = self.0.lock() {
-            for (sum, count) in counts.iter_mut().zip(by_matches) {
-                *sum += count;
-            }
+    /// Adds what was observed elsewhere, in the form of [`Observations::counts`].
+    pub(crate) fn add(&self, counts: &[u64]) {
+        let mut observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (sum, count) in observed.counts.iter_mut().zip(counts) {
+            *sum = sum.saturating_add(*count);
         }
     }
 
-    /// The number of compared candidates by equal slots.
-    pub(crate) fn by_matches(&self) -> Vec<u64> {
-        self.0
+    /// For each number of equal slots, the number of compared candidates. Then, as a last number, the sum of the squares
+    /// of the numbers of similar pairs in each group of documents that such pairs link. All of these can be added up for
+    /// parts of a corpus that no pair links.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        let observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = observed.counts.clone();
+        if let Some(squares) = counts.last_mut() {
+            for groups in &observed.open {
+                *squares = squares.saturating_add(groups.squares());
+            }
+        }
+        counts
+    }
+}
+
+/// Groups of documents that similar pairs link.
+#[derive(Debug)]
+struct Groups {
+    components: SharedComponents,
+    /// The number of similar pairs of each document with others, counted once.
+    pairs: Vec<AtomicU32>,
+}
+
+impl Groups {
+    fn new(documents: usize) -> Self {
+        // There are fewer documents than 2^32.
+        let count = u32::try_from(documents).unwrap_or(u32::MAX);
+        Groups {
+            components: SharedComponents::new(count),
+            pairs: (0..documents).map(|_| AtomicU32::new(0)).collect(),
+        }
+    }
+
+    fn add(&self, a: u32, b: u32) {
+        self.components.unite(a, b);
+        self.pairs[a as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The sum of the squares of the numbers of similar pairs in each group.
+    fn squares(&self) -> u64 {
+        let mut of_group = vec![0u64; self.pairs.len()];
+        for (document, pairs) in (0..).zip(&self.pairs) {
+            let pairs = pairs.load(Ordering::Relaxed);
+            if pairs > 0 {
+                of_group[self.components.root(document) as usize] += u64::from(pairs);
+            }
+        }
+        let squares = of_group.iter().map(|pairs| pairs.saturating_mul(*pairs));
+        squares.fold(0, u64::saturating_add)
+    }
+}
+
+/// Groups of documents that are still compared. Their squares are added to what was observed once all is compared.
+#[derive(Debug)]
+pub(crate) struct OpenGroups {
+    groups: Arc<Groups>,
+    observed: Observations,
+}
+
+impl OpenGroups {
+    /// Groups of so many documents. No pair links them to others.
+    pub(crate) fn new(documents: usize, observed: &Observations) -> Arc<Self> {
+        let groups = Arc::new(Groups::new(documents));
+        let mut all = observed.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.open.push(Arc::clone(&groups));
+        drop(all);
+        Arc::new(OpenGroups {
+            groups,
+            observed: observed.clone(),
+        })
+    }
+}
+
+impl Drop for OpenGroups {
+    fn drop(&mut self) {
+        let mut all = self
+            .observed
+            .0
             .lock()
-            .map(|counts| counts.clone())
-            .unwrap_or_default()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.open.retain(|open| !Arc::ptr_eq(open, &self.groups));
+        if let Some(squares) = all.counts.last_mut() {
+            *squares = squares.saturating_add(self.groups.squares());
+        }
     }
 }
 
@@ -47,12 +139,33 @@ impl ObservedSignatures {
         (signatures, observed)
     }
 
-    /// Adds what these signatures observe to `observed`.
+    /// Adds what these signatures observe to `observed`. No pair links their documents to those of others.
     pub(crate) fn counted_in(signatures: PackedSignatures, observed: &Observations) -> Self {
         ObservedSignatures {
+            groups: OpenGroups::new(signatures.len(), observed),
+            names: None,
             signatures,
-            observed: observed.clone(),
         }
+    }
+
+    /// The same for some of the documents of `groups`, with the number of each of them there.
+    #[cfg(feature = "io")]
+    pub(crate) fn in_groups(
+        signatures: PackedSignatures,
+        groups: &Arc<OpenGroups>,
+        names: Vec<u32>,
+    ) -> Self {
+        ObservedSignatures {
+            signatures,
+            groups: Arc::clone(groups),
+            names: Some(names),
+        }
+    }
+
+    fn link(&self, a: u32, b: u32) {
+        let names = self.names.as_ref();
+        let name = |number: u32| names.map_or(number, |names| names[number as usize]);
+        self.groups.groups.add(name(a), name(b));
     }
 }
 
@@ -74,17 +187,21 @@ struct ObservedComparer<'a> {
 impl Comparer for ObservedComparer<'_> {
     fn compare(&mut self, a: u32, b: u32, least: f64) -> Result<Option<f64>> {
         let estimate = (self.signatures.signatures).jaccard_estimate(a as usize, b as usize);
+        // An estimate below 0 is no similarity.
+        let similarity = estimate.jaccard().max(0.0);
         // A similarity wanted whatever it is belongs to no candidate.
         if least > 0.0 {
             self.by_matches[estimate.matches()] += 1;
+            if similarity >= least {
+                self.signatures.link(a, b);
+            }
         }
-        // An estimate below 0 is no similarity.
-        Ok(Some(estimate.jaccard().max(0.0)))
+        Ok(Some(similarity))
     }
 }
 
 impl Drop for ObservedComparer<'_> {
     fn drop(&mut self) {
-        self.signatures.observed.add(&self.by_matches);
+        self.signatures.groups.observed.add(&self.by_matches);
     }
 }

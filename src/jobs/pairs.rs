@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::candidates::{Candidates, counts};
+use super::candidates::Candidates;
 use super::copies::Copies;
 use super::observed::Observations;
 use super::search::{CandidateMethod, Search};
@@ -44,7 +44,7 @@ impl Pairs {
     }
 }
 
-/// The pairs of identical documents: those with the same sequence of units.
+/// The pairs of identical documents: those with the same normalised text, or the same list of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Identical {
     /// All: m identical documents form m (m - 1) / 2 pairs of similarity 1, and each has the same partners.
@@ -78,7 +78,7 @@ pub struct PairsFound {
     pub recall_at_threshold: f64,
     /// The method that found candidate pairs: [`CandidateMethod::Lsh`] or [`CandidateMethod::Join`].
     pub candidates: CandidateMethod,
-    /// The share of truly similar pairs to expect among the pairs of documents that are not identical; see
+    /// The share of truly similar pairs to expect among the pairs, those of identical documents included; see
     /// [`Deduplication::expected_precision`](super::Deduplication::expected_precision).
     pub expected_precision: Option<f64>,
     /// The elapsed times of the stages.
@@ -198,6 +198,10 @@ pub(crate) struct Streamed {
     compared: u64,
     /// The number of documents with candidates whose partners have all been compared.
     pub(crate) documents: usize,
+    /// The pairs of identical documents.
+    identical: u64,
+    /// The pairs with equal shingles of documents that are not identical.
+    equal: u64,
     /// An upper bound on the candidates of all other documents.
     omitted: u64,
     is_complete: bool,
@@ -252,9 +256,9 @@ impl<'a> PairSearch<'a> {
         } = candidates;
         PairSearch {
             task,
-            search,
-            counts: counts(&corpus),
+            counts: search.counts(&corpus),
             copies: Copies::of(&corpus),
+            search,
             most_pairs,
             observed,
             found: Found::InMemory {
@@ -284,6 +288,8 @@ impl<'a> PairSearch<'a> {
             room: self.task.max_pairs,
             each,
             repeated: 0,
+            same: 0,
+            equal: 0,
         };
         let (mut streamed, is_ended) = match &self.found {
             Found::InMemory {
@@ -303,6 +309,7 @@ impl<'a> PairSearch<'a> {
         };
         streamed.is_complete = !is_ended && stream.identical_up_to(u32::MAX)?.is_continue();
         streamed.pairs = self.task.max_pairs - stream.room;
+        (streamed.identical, streamed.equal) = (stream.same, stream.equal);
         Ok(streamed)
     }
 
@@ -318,6 +325,7 @@ impl<'a> PairSearch<'a> {
         let mut counts = self.counts.clone();
         counts.candidate_pairs = streamed.compared;
         counts.similar_pairs = streamed.pairs;
+        counts.equal_shingles = counts.equal_shingles.map(|_| streamed.equal);
         if !streamed.is_complete {
             let omitted = match self.most_pairs {
                 Some(most) => most - streamed.compared.min(most),
@@ -340,7 +348,11 @@ impl<'a> PairSearch<'a> {
             is_complete: streamed.is_complete,
             recall_at_threshold: search.recall_at_threshold(num_perm),
             candidates: search.candidates,
-            expected_precision: search.expected_precision(num_perm, self.observed.as_ref()),
+            expected_precision: search.expected_precision(
+                num_perm,
+                self.observed.as_ref(),
+                [streamed.identical, streamed.pairs],
+            ),
             timings,
         }
     }
@@ -357,6 +369,10 @@ struct Stream<'a, 'b> {
     each: &'a mut EachPair<'b>,
     /// The number of groups of identical documents whose own pairs have been returned.
     repeated: usize,
+    /// The number of pairs of identical documents that have been returned.
+    same: u64,
+    /// The number of other pairs of similarity 1 that have been returned.
+    equal: u64,
 }
 
 /// Pairs returned between two calls of [`Progress::advance`].
@@ -461,6 +477,7 @@ impl Stream<'_, '_> {
                 if self.emit([(*a), (*b)], similarity, ids)?.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
+                self.equal += u64::from(similarity == Some(1.0));
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -488,6 +505,7 @@ impl Stream<'_, '_> {
                     if self.emit([*a, *b], Some(same), ids)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
+                    self.same += 1;
                 }
             }
         }

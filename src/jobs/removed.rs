@@ -24,10 +24,17 @@ pub struct Removed {
     pub via: Option<(u32, Option<f64>)>,
 }
 
+impl Removed {
+    /// Whether its shingles are known to equal those of the kept document, although it was not found as identical.
+    pub(crate) fn has_equal_shingles(&self) -> bool {
+        self.found_by == FoundBy::Search(Verification::Exact) && self.similarity == Some(1.0)
+    }
+}
+
 /// The way in which a duplicate was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundBy {
-    /// It has the same sequence of units as the kept document.
+    /// It has the same normalised text, or the same list of tokens, as the kept document.
     Identical,
     /// It shares a bucket with another document, and the pair passed this verification.
     Search(Verification),

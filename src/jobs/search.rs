@@ -1,6 +1,7 @@
 //! The parameters of a search for similar documents.
 
 use super::banded::Banded;
+use super::corpus::Corpus;
 use super::observed::Observations;
 use super::verification::Verification;
 use crate::engine::Engine;
@@ -10,6 +11,7 @@ use crate::pipeline::Distance;
 use crate::pipeline::{Banding, Criterion, Detection, SlotBits, Within};
 #[cfg(doc)]
 use crate::pipeline::{Prefixes, Weighting};
+use crate::progress::Counts;
 use crate::scheme::Scheme;
 
 /// The method that finds candidate pairs.
@@ -111,6 +113,15 @@ impl Search {
         }
     }
 
+    /// The counts of documents of a run, before it compares them.
+    pub(crate) fn counts(&self, corpus: &Corpus) -> Counts {
+        let is_exact = self.verification == Verification::Exact && self.within.is_none();
+        Counts {
+            equal_shingles: is_exact.then_some(0),
+            ..corpus.counts()
+        }
+    }
+
     /// The search with an exact join.
     pub(crate) fn joined(&self) -> Search {
         Search {
@@ -181,18 +192,26 @@ impl Search {
     }
 
     /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
-    /// exactly, `None` if not at all.
+    /// exactly, `None` if not at all, or if what was observed does not tell. Of `pairs` reported ones, `known` are pairs
+    /// of identical documents, which are not observed.
     pub(crate) fn expected_precision(
         &self,
         num_perm: usize,
         observed: Option<&Observations>,
+        [known, pairs]: [u64; 2],
     ) -> Option<f64> {
         match self.verification {
             Verification::None => None,
             Verification::Exact => Some(1.0),
             Verification::Signature => {
+                let counts = observed?.counts();
+                let (groups, by_matches) = counts.split_last()?;
                 let detection = self.detection(num_perm);
-                detection.precision(self.threshold, &observed?.by_matches())
+                let precision = detection.precision(self.threshold, by_matches, *groups as f64);
+                match precision {
+                    Some(precision) => precision.with_known(known, pairs).stated(),
+                    None => (known > 0).then_some(1.0),
+                }
             }
         }
     }
@@ -206,7 +225,8 @@ impl Search {
     /// The same without band keys.
     pub(super) fn bytes_without_keys(&self, num_perm: usize) -> usize {
         let signature = match self.verification {
-            Verification::Signature => size_of::<u64>() * Search::SLOT_BITS.words(num_perm),
+            // The signature, and the group of the document.
+            Verification::Signature => size_of::<u64>() * (Search::SLOT_BITS.words(num_perm) + 1),
             Verification::None | Verification::Exact => 0,
         };
         let (row, length, digest) = (4, 4, 32);

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 #[cfg(feature = "io")]
 use std::sync::Arc;
 
-#[cfg(feature = "io")]
-use super::candidates::counts;
 use super::candidates::{Candidates, Join};
 #[cfg(feature = "io")]
 use super::corpus::Corpus;
+use super::few::warn_of_few_shingles;
 use super::first_pass::FirstPass;
 use super::rarity::weigh_by_rarity;
 use super::search::{CandidateMethod, Search};
@@ -89,6 +88,7 @@ impl Searched {
         let pass = pass.within(source.budget());
         let corpus = source.read(pass, &mut timings.0)?;
         banded.end()?;
+        warn_of_few_shingles(shingler.shingling(), &corpus, progress);
         #[cfg(feature = "io")]
         let mut corpus = corpus;
         #[cfg(feature = "io")]
@@ -191,7 +191,7 @@ impl OnDisk {
             rows: corpus.rows,
             counts: Counts {
                 identical: linked.identical(),
-                ..counts(&corpus)
+                ..search.counts(&corpus)
             },
             spill: linked.spill(),
             parts: Parts::of(linked, search, &corpus, source, engine, progress, timings)?,

@@ -1,6 +1,5 @@
 //! Connected components.
 
-#[cfg(feature = "io")]
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Union-find over numbers from 0. The root of a component is its least index.
@@ -52,13 +51,11 @@ impl Components {
 
 /// Union-find that threads share: numbers are united in any order, and the components are the same. The root of a
 /// component is its least number.
-#[cfg(feature = "io")]
 #[derive(Debug)]
 pub(crate) struct SharedComponents {
     parents: Vec<AtomicU32>,
 }
 
-#[cfg(feature = "io")]
 impl SharedComponents {
     /// Components of one number each, below `numbers`.
     pub(crate) fn new(numbers: u32) -> Self {
@@ -101,7 +98,7 @@ impl SharedComponents {
     }
 }
 
-#[cfg(all(test, feature = "io"))]
+#[cfg(test)]
 mod tests {
     use rayon::prelude::*;
 

@@ -99,35 +99,29 @@ impl Detection {
     }
 
     /// The share of truly similar pairs among those that a run reports: of compared candidates whose estimate reaches
-    /// `threshold`. `compared[m]` is the number of compared candidates with m equal packed slots. `None` if no pair
-    /// is reported, or without estimates.
+    /// `threshold`. `compared[m]` is the number of compared candidates with m equal packed slots. `groups` is the sum of
+    /// the squares of the numbers of reported pairs in each group of documents that such pairs link. `None` if no pair is
+    /// reported, or without estimates.
     ///
     /// The true similarities are unknown. Their most likely distribution, given the estimates, is found by
-    /// expectation-maximisation, smoothed in each step (Silverman et al. 1990), on a grid that has the threshold
-    /// between two of its points.
-    pub fn precision(&self, threshold: f64, compared: &[u64]) -> Option<f64> {
-        const STEP: f64 = 0.005;
-        const ROUNDS: usize = 100;
+    /// expectation-maximisation, smoothed in each step (Silverman et al. 1990), on a grid that has the threshold between
+    /// two of its points. A similarity of exactly 1 is a point of its own, since equal sets are more frequent than any
+    /// others. Three things may leave the share uncertain, and make up [`Precision::error`]:
+    ///
+    /// - Few slots tell little: the standard error of an estimate exceeds 0.1, or two searches, from distributions with most
+    ///   pairs at either end, end apart.
+    /// - No slots tell 1 from a similarity so near to it that a slot is not expected to differ.
+    /// - The errors of the pairs of one group are those of the same few slots, so that groups count, not pairs: with few
+    ///   groups, chance decides.
+    pub fn precision(&self, threshold: f64, compared: &[u64], groups: f64) -> Option<Precision> {
         let least_matches = self.estimate?.least_matches;
-        if compared.iter().skip(least_matches).all(|pairs| *pairs == 0) {
+        let reported = compared.iter().skip(least_matches).sum::<u64>();
+        if reported == 0 {
             return None;
         }
-        let steps = |to: f64| {
-            (0..)
-                .map(|step| (f64::from(step) + 0.5) * STEP)
-                .take_while(move |at| *at < to)
-        };
-        let mut grid: Vec<f64> = steps(threshold).map(|down| threshold - down).collect();
-        grid.reverse();
-        let similar_from = grid.len();
-        grid.extend(steps(1.0 - threshold).map(|up| threshold + up));
-        // A threshold within half a step of 1 leaves no point above it; 1 then stands for all similarities from the
-        // threshold up.
-        if grid.len() == similar_from {
-            grid.push(1.0);
-        }
-        // For each similarity, how likely a candidate has each number of matches.
+        let grid = Grid::around(threshold);
         let of_candidates: Vec<Vec<f64>> = grid
+            .similarities
             .iter()
             .map(|similarity| {
                 let mut of_matches = self.candidates_by_matches(*similarity);
@@ -136,29 +130,119 @@ impl Detection {
                 of_matches
             })
             .collect();
-        let mut shares = vec![1.0 / grid.len() as f64; grid.len()];
-        for _ in 0..ROUNDS {
-            let mut next = vec![0.0; grid.len()];
-            for (matches, pairs) in compared.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
-                let likelihoods = shares.iter().zip(&of_candidates);
-                let likelihoods: Vec<f64> = likelihoods
-                    .map(|(share, of)| share * of.get(matches).unwrap_or(&0.0))
-                    .collect();
-                let sum = likelihoods.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-                for (next, likelihood) in next.iter_mut().zip(&likelihoods) {
-                    *next += *pairs as f64 * likelihood / sum;
-                }
-            }
-            shares = smoothed(&next);
+        let [low, high] = [-TILT, TILT].map(|tilt| {
+            let first = grid.similarities.iter().map(|at| (tilt * (at - 1.0)).exp());
+            let shares = most_likely(first.collect(), &of_candidates, compared);
+            let reported = shares
+                .iter()
+                .zip(&of_candidates)
+                .map(|(share, of_matches)| {
+                    share * of_matches.iter().skip(least_matches).sum::<f64>()
+                });
+            let reported: Vec<f64> = reported.collect();
+            let similar: f64 = reported[grid.similar_from..].iter().sum();
+            similar / reported.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+        });
+        let share = f64::midpoint(low, high);
+        let slots = self.num_perm as f64;
+        let standard_error = (threshold * (1.0 - threshold) / slots).sqrt();
+        if (1.0 - threshold) * slots < 1.0 || standard_error > MOST_STANDARD_ERROR {
+            return Some(Precision { share, error: 1.0 });
         }
-        let reported = shares
-            .iter()
-            .zip(&of_candidates)
-            .map(|(share, of_matches)| share * of_matches.iter().skip(least_matches).sum::<f64>());
-        let reported: Vec<f64> = reported.collect();
-        let similar: f64 = reported[similar_from..].iter().sum();
-        Some(similar / reported.iter().sum::<f64>().max(f64::MIN_POSITIVE))
+        let variance = (low * (1.0 - low)).max(high * (1.0 - high)).max(0.0);
+        let by_chance = (variance * groups).sqrt() / reported as f64;
+        Some(Precision {
+            share,
+            error: (high - low).abs() / 2.0 + 2.0 * by_chance,
+        })
     }
+}
+
+/// The share of truly similar pairs among those that a run reports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The most likely share.
+    pub share: f64,
+    /// How far the true share may be from it: about two standard deviations. 1 if nothing is known.
+    pub error: f64,
+}
+
+impl Precision {
+    /// The greatest error of a share that is stated.
+    const MOST: f64 = 0.05;
+
+    /// The share, unless it is too uncertain to be stated.
+    pub fn stated(self) -> Option<f64> {
+        (self.error <= Precision::MOST).then_some(self.share)
+    }
+
+    /// The same of more pairs, if `known` of `pairs` are known to be similar, and the others are like these.
+    #[must_use]
+    pub fn with_known(self, known: u64, pairs: u64) -> Self {
+        let others = pairs.saturating_sub(known) as f64 / pairs.max(1) as f64;
+        Precision {
+            share: 1.0 - others * (1.0 - self.share),
+            error: others * self.error,
+        }
+    }
+}
+
+/// The greatest standard error of estimates that tell how many of them are right.
+const MOST_STANDARD_ERROR: f64 = 0.1;
+
+/// How unlike the two distributions are from which the search for the most likely one begins: the density grows, or
+/// falls, by this power of e from a similarity of 0 to 1.
+const TILT: f64 = 8.0;
+
+/// The similarities of a distribution, ascending. The last one is 1.
+struct Grid {
+    similarities: Vec<f64>,
+    /// The first similarity from the threshold up.
+    similar_from: usize,
+}
+
+impl Grid {
+    fn around(threshold: f64) -> Self {
+        const STEP: f64 = 0.005;
+        let steps = |to: f64| {
+            (0..)
+                .map(|step| (f64::from(step) + 0.5) * STEP)
+                .take_while(move |at| *at < to)
+        };
+        let mut similarities: Vec<f64> = steps(threshold).map(|down| threshold - down).collect();
+        similarities.reverse();
+        let similar_from = similarities.len();
+        similarities.extend(steps(1.0 - threshold).map(|up| threshold + up));
+        similarities.push(1.0);
+        Grid {
+            similarities,
+            similar_from,
+        }
+    }
+}
+
+/// The most likely shares of similarities, from the first ones on. `of_candidates` says how likely a candidate of each
+/// similarity has each number of matches. The last share is not smoothed.
+fn most_likely(first: Vec<f64>, of_candidates: &[Vec<f64>], compared: &[u64]) -> Vec<f64> {
+    const ROUNDS: usize = 100;
+    let mut shares = first;
+    for _ in 0..ROUNDS {
+        let mut next = vec![0.0; shares.len()];
+        for (matches, pairs) in compared.iter().enumerate().filter(|(_, pairs)| **pairs > 0) {
+            let likelihoods = shares.iter().zip(of_candidates);
+            let likelihoods: Vec<f64> = likelihoods
+                .map(|(share, of)| share * of.get(matches).unwrap_or(&0.0))
+                .collect();
+            let sum = likelihoods.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            for (next, likelihood) in next.iter_mut().zip(&likelihoods) {
+                *next += *pairs as f64 * likelihood / sum;
+            }
+        }
+        let last = next.pop();
+        shares = smoothed(&next);
+        shares.extend(last);
+    }
+    shares
 }
 
 /// Each value with a fifth of its weight moved to its neighbours. The sum stays. Less would follow the noise of few
@@ -260,12 +344,48 @@ mod tests {
                     similar += f64::from(u8::from(matches >= reach && similarity >= 0.8));
                 }
             }
-            let precision = detection.precision(0.8, &compared).unwrap();
+            // Every pair is a group of its own.
+            let precision = detection.precision(0.8, &compared, reported).unwrap();
+            let stated = precision.stated().unwrap();
             assert!(
-                (precision - similar / reported).abs() < 0.03,
-                "{which}: {precision} of {similar} {reported}"
+                (stated - similar / reported).abs() < 0.03,
+                "{which}: {precision:?} of {similar} {reported}"
             );
+            // All pairs are of one group.
+            let precision = detection.precision(0.8, &compared, reported * reported);
+            assert_eq!(precision.unwrap().stated(), None);
         }
-        assert_eq!(detection.precision(0.8, &[0; 129]), None);
+        assert_eq!(detection.precision(0.8, &[0; 129], 0.0), None);
+    }
+
+    #[test]
+    fn too_few_slots_state_no_precision() {
+        for (num_perm, bands, rows) in [(1, 1, 1), (4, 2, 2), (8, 4, 2)] {
+            let banding = Banding::new(bands, rows, num_perm).unwrap();
+            for threshold in [0.5, 0.8, 0.95] {
+                let detection = Detection::of_candidates(banding, num_perm);
+                let detection = detection.estimated(threshold, SlotBits::Eight);
+                let mut compared = vec![10_000; num_perm + 1];
+                compared[0] = 0;
+                let precision = detection.precision(threshold, &compared, 10_000.0);
+                assert_eq!(precision.unwrap().stated(), None, "{num_perm} {threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn slots_never_tell_one_from_almost_one() {
+        for num_perm in [64, 128, 256] {
+            let banding = Banding::new(num_perm / 8, 8, num_perm).unwrap();
+            let detection = Detection::of_candidates(banding, num_perm);
+            let detection = detection.estimated(1.0, SlotBits::Eight);
+            let mut compared = vec![0; num_perm + 1];
+            compared[num_perm] = 100_000;
+            let precision = detection.precision(1.0, &compared, 100_000.0).unwrap();
+            assert_eq!(precision.stated(), None);
+            // With nearly all pairs known to be identical, the others do not matter.
+            let stated = precision.with_known(99_000, 100_000).stated();
+            assert!(stated.is_some_and(|share| share >= 0.99));
+        }
     }
 }

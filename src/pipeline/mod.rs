@@ -69,7 +69,7 @@ pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 #[cfg(feature = "io")]
 pub(crate) use components::{Components, SharedComponents};
 pub use criterion::{Criterion, Distance, Within};
-pub use detection::Detection;
+pub use detection::{Detection, Precision};
 pub use distance::{
     Bag, BagComparison, VectorComparison, edit_distance, hamming_distance,
     longest_common_subsequence,

@@ -24,7 +24,7 @@ static MASKS: [[u64; 2]; ShortWord::LEN + 1] = {
 
 impl ShortWord {
     /// The greatest length of a word in bytes.
-    pub(crate) const LEN: usize = 16;
+    const LEN: usize = 16;
 
     /// Reads the word of `len` bytes at `start`; `None` for a longer word, or where the text ends within
     /// 16 bytes.
@@ -43,11 +43,6 @@ impl ShortWord {
         ]))
     }
 
-    #[inline(always)]
-    fn to_le_bytes(self) -> [u8; 16] {
-        (u128::from(self.0[1]) << 64 | u128::from(self.0[0])).to_le_bytes()
-    }
-
     /// [`words_v1::word`] of the word, whose length is `len` and not 0.
     #[inline(always)]
     fn hash(self, len: usize) -> u64 {
@@ -59,35 +54,15 @@ impl ShortWord {
     }
 }
 
-/// Memory for the bytes of words one after another.
-#[derive(Debug)]
-pub(crate) struct Sequence<'a> {
-    /// Room for each word with one byte more, and for [`ShortWord::LEN`] bytes after the last.
-    pub(crate) bytes: &'a mut [u8],
-    /// Where the next word goes.
-    pub(crate) at: &'a mut usize,
-}
-
-/// Appends the hashes of words, which are passed as starts and ends in a text. Appends the words themselves to a
-/// `sequence`, each followed by a byte that no UTF-8 text holds.
-pub(crate) fn hash_words(
-    isa: Isa,
-    text: &[u8],
-    words: &[[u32; 2]],
-    sequence: Option<Sequence<'_>>,
-    hashes: &mut Vec<u64>,
-) {
+/// Appends the hashes of words, which are passed as starts and ends in a text.
+pub(crate) fn hash_words(isa: Isa, text: &[u8], words: &[[u32; 2]], hashes: &mut Vec<u64>) {
     let first = hashes.len();
     hashes.resize(first + words.len(), 0);
-    let words = HashWords {
+    isa.run(HashWords {
         text,
         words,
         hashes: &mut hashes[first..],
-    };
-    match sequence {
-        None => isa.run(words),
-        Some(sequence) => isa.run(HashAndCopyWords { words, sequence }),
-    }
+    });
 }
 
 struct HashWords<'a> {
@@ -111,55 +86,10 @@ impl Kernel for HashWords<'_> {
     }
 }
 
-struct HashAndCopyWords<'a> {
-    words: HashWords<'a>,
-    sequence: Sequence<'a>,
-}
-
-impl Kernel for HashAndCopyWords<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
-        let HashWords {
-            text,
-            words,
-            hashes,
-        } = self.words;
-        let Sequence { bytes, at: len } = self.sequence;
-        let mut at = *len;
-        for (word, hash) in words.iter().zip(hashes) {
-            let (start, len) = span(word);
-            let end = at + len;
-            // Most words are short, and a copy of a fixed length is one instruction.
-            let room = bytes[at..].first_chunk_mut();
-            *hash = match (ShortWord::read(text, start, len), room) {
-                (Some(word), Some(room)) => {
-                    *room = word.to_le_bytes();
-                    word.hash(len)
-                }
-                _ => {
-                    copy_word(text, start, &mut bytes[at..end]);
-                    long_word(text, start, len)
-                }
-            };
-            bytes[end] = 0xFF;
-            at = end + 1;
-        }
-        *len = at;
-    }
-}
-
 #[cold]
 #[inline(never)]
 fn long_word(text: &[u8], start: usize, len: usize) -> u64 {
     words_v1::word(&text[start..start + len])
-}
-
-#[cold]
-#[inline(never)]
-fn copy_word(text: &[u8], start: usize, room: &mut [u8]) {
-    room.copy_from_slice(&text[start..start + room.len()]);
 }
 
 /// Start and length of a word.
@@ -299,21 +229,9 @@ mod tests {
                 let spans: Vec<[u32; 2]> = starts.map(|s| [s as u32, (s + len) as u32]).collect();
                 let words = || spans.iter().map(|[s, e]| &text[*s as usize..*e as usize]);
                 let expected: Vec<u64> = words().map(words_v1::word).collect();
-                let (mut hashes, mut at) = (Vec::new(), 0);
-                hash_words(*isa, &text, &spans, None, &mut hashes);
-                let mut bytes = vec![0; spans.len() * (len + 1) + ShortWord::LEN];
-                let sequence = Sequence {
-                    bytes: &mut bytes,
-                    at: &mut at,
-                };
-                hash_words(*isa, &text, &spans, Some(sequence), &mut hashes);
-                assert!(hashes == [&*expected, &expected].concat(), "{isa} {len}");
-                let mut sequence = Vec::new();
-                for word in words() {
-                    sequence.extend_from_slice(word);
-                    sequence.push(0xFF);
-                }
-                assert!(bytes[..at] == sequence, "{isa} {len}");
+                let mut hashes = Vec::new();
+                hash_words(*isa, &text, &spans, &mut hashes);
+                assert!(hashes == expected, "{isa} {len}");
             }
         }
     }

@@ -206,7 +206,7 @@ impl Arguments {
         {
             given.check(&[Mode::ReadOnce])?;
         }
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));

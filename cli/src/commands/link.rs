@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, FileFilter, Inputs, Naming, Quote};
+use simgpu::io::{FieldPath, Inputs, Naming, Quote};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching, Score};
 
@@ -240,8 +240,7 @@ impl Arguments {
             format: self.format.format(),
             delimiter: self.delimiter,
             quote: self.quote,
-            hidden: false,
-            filter: FileFilter::default(),
+            ..Naming::default()
         };
         let names = std::slice::from_ref(name);
         Ok(with_stdin(Inputs::find_with(names, naming)?)?)

@@ -225,7 +225,7 @@ impl Arguments {
         }
         let mut settings = self.run.resolve(&self.input, distance)?;
         given.check(modes_of_search(&task.search, &settings.engine)?)?;
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, Some(&task.search));

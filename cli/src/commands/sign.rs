@@ -54,7 +54,7 @@ impl Arguments {
         given.check(&[self.run.sign.modes()?, self.input.modes()].concat())?;
         let mut settings = self.run.resolve(&self.input, None)?;
         SignaturesFormat::of_path(&self.output).map_err(usage)?;
-        let inputs = self.input.find()?;
+        let inputs = self.input.find(&settings.engine)?;
         given.check(&modes_of_files(&inputs))?;
         settings.choose_hardware(&inputs)?;
         terminal::announce(caller.progress, &settings.engine, None);

@@ -14,9 +14,9 @@ fn fixture(name: &str) -> Vec<u8> {
 fn an_unknown_ending_is_refused() {
     let place = Place::new();
     place.write("docs/a.jsonl", json_lines(["a"]));
-    place.write("docs/b.py", "print()");
+    place.write("docs/b.log", "print()");
     let known = [
-        "docs/b.py: files that end in .py are not read; ",
+        "docs/b.log: files that end in .log are not read; ",
         "--format",
         ".jsonl, .ndjson, .jsonlines, .json, .csv, .tsv, .parquet",
         ".arrow, .feather",
@@ -33,10 +33,10 @@ fn an_unknown_ending_is_refused() {
     .concat();
     every_command_refuses(&place, "docs", &of_folder);
     every_command_refuses(&place, "docs/*", &of_folder);
-    every_command_refuses(&place, "docs/b.py", &known);
-    let run = place.run("dedup docs/b.py -o out");
+    every_command_refuses(&place, "docs/b.log", &known);
+    let run = place.run("dedup docs/b.log -o out");
     assert!(!run.error().contains("--exclude"), "{}", run.error());
-    let results = place.dedup("docs --exclude *.py");
+    let results = place.dedup("docs --exclude *.log");
     assert_eq!(results.count("documents"), 1);
     std::fs::remove_dir_all(place.path("out")).unwrap();
     place.write("README", "text");
@@ -45,8 +45,8 @@ fn an_unknown_ending_is_refused() {
         "README",
         &["README: the name has no ending", "--format"],
     );
-    let results = place.dedup("docs/b.py README --format text");
-    assert_eq!(results.kept_names(), ["README", "docs/b.py"]);
+    let results = place.dedup("docs/b.log README --format text");
+    assert_eq!(results.kept_names(), ["README", "docs/b.log"]);
 }
 
 #[test]

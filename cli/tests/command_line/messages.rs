@@ -479,8 +479,14 @@ fn results_on_a_full_stdout_name_it() {
 fn documents_without_shingles_have_the_commands_fate() {
     let place = Place::with_texts(["", "a b"]);
     for (command, line) in [
-        ("dedup in.jsonl -o out", "no shingles  1, always kept\n"),
-        ("pairs in.jsonl -o p.csv", "no shingles  1, in no pair\n"),
+        (
+            "dedup in.jsonl -o out",
+            "no shingles  1, kept unless identical to another\n",
+        ),
+        (
+            "pairs in.jsonl -o p.csv",
+            "no shingles  1, in pairs only if identical\n",
+        ),
         ("sign in.jsonl -o s.npy", "no shingles  1\n"),
         (
             "pairs --signatures s.npy -o -",
@@ -525,7 +531,8 @@ fn bands_are_announced_for_lsh() {
 
 #[test]
 fn summaries_state_what_is_true() {
-    let place = Place::with_texts(["same text", "same text", "same text", "another"]);
+    let same = "the same text of some words";
+    let place = Place::with_texts([same, same, same, "another text of as many words"]);
     let summary = |command: &str| place.run(command).succeeded().stderr;
     let pairs = summary("pairs in.jsonl -o p.csv");
     let expected = "3 similar, those of identical documents included; 0 compared";

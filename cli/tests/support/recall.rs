@@ -172,11 +172,8 @@ impl Recall {
         let report = std::fs::read(format!("{}.report.json", output.display()))?;
         let report: Value = serde_json::from_slice(&report)?;
         if let Some(stated) = report["expected_precision"].as_f64() {
-            // Identical documents are true without an estimate.
-            let identical = truth.iter().filter(|pair| pair.similarity == 1.0).count() as u64;
-            let estimated = |pairs: u64| pairs.saturating_sub(identical) as f64;
-            let measured = estimated(found) / estimated(reported).max(1.0);
-            self.precisions.push((stated, measured));
+            self.precisions
+                .push((stated, found as f64 / (reported as f64).max(1.0)));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ from ._report import Report
 
 Path = str | PathLike[str]
 Progress = bool | Callable[[str, int, int], object] | None
-Unit = Literal["words", "bytes", "chars", "stopwords", "pieces", "tokens"]
+Unit = Literal["words", "bytes", "chars", "stopwords", "pieces", "code", "tokens"]
 Format = Literal["auto", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "text"]
 Backend = Literal["auto", "scalar", "simd", "gpu", "hybrid"]
 Isa = Literal["portable", "avx2", "avx512", "neon"]

@@ -145,9 +145,10 @@ impl ComponentSearch {
         &self.counts
     }
 
-    /// The number of compared candidates by equal slots; zeros without estimates.
+    /// The number of compared candidates by equal slots, and a last number for the groups that similar pairs make; zeros
+    /// without estimates. These can be added up for several searches.
     pub fn observed(&self) -> Vec<u64> {
-        self.observed.by_matches()
+        self.observed.counts()
     }
 
     fn is_full(&self) -> bool {
@@ -306,13 +307,20 @@ impl Before {
 }
 
 impl Search {
-    /// The share of truly similar pairs to expect among those that runs report as similar, if these compared so many
-    /// candidates with each number of equal slots. `None` without verification, and without similar pairs.
-    pub fn precision_of(&self, num_perm: usize, by_matches: &[u64]) -> Option<f64> {
-        let observed = Observations::none(num_perm);
-        observed.add(by_matches);
+    /// The share of truly similar pairs to expect among `pairs` that runs report as similar, if they observed this
+    /// ([`ComponentSearch::observed`]), and `known` pairs are of identical documents. `None` without verification, without
+    /// similar pairs, and if what was observed does not tell.
+    pub fn precision_of(
+        &self,
+        num_perm: usize,
+        observed: &[u64],
+        known: u64,
+        pairs: u64,
+    ) -> Option<f64> {
+        let all = Observations::none(num_perm);
+        all.add(observed);
         let is_estimated = self.verification == Verification::Signature;
-        self.expected_precision(num_perm, is_estimated.then_some(&observed))
+        self.expected_precision(num_perm, is_estimated.then_some(&all), [known, pairs])
     }
 }
 

@@ -12,8 +12,12 @@ use crate::pipeline::{PackedSignatures, Scratch, ShingleBatch, Signatures, keys_
 /// Documents of a batch, signed: entry i of each list belongs to document i.
 #[derive(Clone, Debug, Default)]
 pub struct SignedDocuments {
-    /// 128 bits of the digest of each document's units: identical documents have equal ones. `None` without shingles.
+    /// 128 bits of the digest of each document's normalised text, or of its list of tokens: identical documents have
+    /// equal ones. `None` for blank documents.
     pub digests: Vec<Option<u128>>,
+    /// The number of shingles of each document, repeats included; 2 stands for more. A document without shingles is in
+    /// no bucket.
+    pub shingles: Vec<u8>,
     /// The bytes of each text.
     pub lengths: Vec<u32>,
     /// Band keys, `[documents, bands]`.
@@ -55,6 +59,7 @@ pub fn sign_batch(
     let mut all = SignedDocuments::default();
     for piece in pieces {
         all.digests.extend(piece.digests);
+        all.shingles.extend(piece.shingles);
         all.lengths.extend(piece.lengths);
         all.keys.extend(piece.keys);
         all.signatures.extend(piece.signatures);
@@ -83,10 +88,19 @@ fn sign_piece(
     } else {
         signer.band_keys(&sets, search.banding, &mut keys)?;
     }
-    let of_document = |(i, digest): (usize, u128)| (!sets.range(i).is_empty()).then_some(digest);
+    let shingles = |i| match sets.range(i).len() {
+        0 => 0,
+        1 => 1,
+        _ => 2,
+    };
+    let of_document = |(i, digest): (usize, u128)| {
+        let is_blank = shingles(i) == 0 && shingler.is_blank(documents.get(i));
+        (!is_blank).then_some(digest)
+    };
     let length = |row| u32::try_from(documents.get(row).bytes()).unwrap_or(u32::MAX);
     Ok(SignedDocuments {
         digests: digests.into_iter().enumerate().map(of_document).collect(),
+        shingles: (0..documents.len()).map(shingles).collect(),
         lengths: (0..documents.len()).map(length).collect(),
         keys,
         signatures: words,

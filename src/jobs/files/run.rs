@@ -14,7 +14,7 @@ use crate::io::{
     SearchParameters,
 };
 use crate::jobs::search::{CandidateMethod, Search};
-use crate::pipeline::Weighting;
+use crate::pipeline::{Unit, Weighting};
 use crate::progress::{Counts, Progress, Silent};
 use crate::scheme::words_v1;
 
@@ -274,7 +274,7 @@ impl<'a> Run<'a> {
         let (scheme, shingler) = (self.engine.scheme(), self.engine.shingler());
         let shingling = shingler.shingling();
         let (major, minor, patch) = words_v1::UNICODE_VERSION;
-        let has_words = shingling.unit.is_made_of_words();
+        let has_words = matches!(shingling.unit, Unit::Words | Unit::StopWords(_));
         let weights = self.fields.weights.as_ref();
         let size = shingling.unit.takes_size().then(|| shingling.size.get());
         Parameters {

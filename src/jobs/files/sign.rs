@@ -11,8 +11,8 @@ use crate::io::{
     HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
     description_of, folder_of, header, write_json, write_signature_table,
 };
-use crate::jobs::candidates::counts;
 use crate::jobs::corpus::Corpus;
+use crate::jobs::few::warn_of_few_shingles;
 use crate::jobs::first_pass::{FirstPass, SignedBatch, SignedForm, Sink, Wanted};
 use crate::jobs::source::Source;
 use crate::progress::{Counts, Timings, advance};
@@ -90,7 +90,10 @@ impl Run<'_> {
         timings: &mut Timings,
     ) -> Result<Corpus> {
         let pass = FirstPass::new(self.engine, self.progress, rows);
-        source.read(pass, &mut timings.0)
+        let corpus = source.read(pass, &mut timings.0)?;
+        let shingling = self.engine.shingler().shingling();
+        warn_of_few_shingles(shingling, &corpus, self.progress);
+        Ok(corpus)
     }
 
     fn advance_to_end(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
@@ -104,7 +107,7 @@ impl Run<'_> {
         corpus: &Corpus,
         matrix_digest: Option<String>,
     ) -> SignatureDescription {
-        let mut counts: Counts = counts(corpus);
+        let mut counts: Counts = corpus.counts();
         source.complete(&mut counts);
         let Report {
             command,

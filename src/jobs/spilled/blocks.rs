@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::parts::{Known, LargeComponent, Parts};
 use crate::error::Result;
+use crate::jobs::verification::Verification;
 use crate::pipeline::{ClusterTask, Clusters, KeptBefore, Removal};
 use crate::store::spill::Streams;
 
@@ -48,6 +49,8 @@ impl<'a> Blocks<'a> {
         let (block_of, blocks) = self.cut(&order)?;
         let divide = |known| Divided::new(self, known, blocks, &block_of);
         let (mut members, mut compared) = (divide(Known::Members)?, divide(Known::Compared)?);
+        let is_estimated = self.parts.search().verification == Verification::Signature;
+        let groups = is_estimated.then(|| self.parts.open_groups(order.len()));
         let mut kept: Vec<u32> = Vec::new();
         let mut all = Clusters::default();
         let mut rest = order.as_slice();
@@ -76,8 +79,11 @@ impl<'a> Blocks<'a> {
                 let (parts, documents) = (self.parts, universe.len());
                 let buckets =
                     parts.buckets_of(documents, number_of, &mut |each| read(&members, each))?;
+                let groups = groups.as_ref().map(|groups| (groups, &*universe));
                 let similarity =
-                    parts.similarity_of(documents, number_of, &mut |each| read(&compared, each))?;
+                    parts.similarity_of(documents, number_of, groups, &mut |each| {
+                        read(&compared, each)
+                    })?;
                 let task = ClusterTask {
                     similarity: &*similarity,
                     ranks: None,

@@ -17,7 +17,7 @@ const PARTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct DocumentWriter {
     spill: Arc<Spill>,
-    /// The digest of each document with shingles, and its row.
+    /// The digest of each document that is not blank, and its row.
     digests: Partitions<5>,
     /// The bytes of text of each document.
     lengths: Streams,
@@ -59,13 +59,22 @@ impl DocumentWriter {
 
     /// Adds the next document. Returns whether it needs a signature: unless it has no shingles, or is known to repeat
     /// an earlier document.
-    pub(crate) fn add(&mut self, row: u32, length: u32, digest: Option<u128>) -> Result<bool> {
+    pub(crate) fn add(
+        &mut self,
+        row: u32,
+        length: u32,
+        digest: Option<u128>,
+        has_shingles: bool,
+    ) -> Result<bool> {
         self.lengths.push(0, &length.to_ne_bytes())?;
         let Some(digest) = digest else {
             return Ok(false);
         };
         let [a, b, c, d] = bytemuck::cast(digest);
         self.digests.push(&[a, b, c, d, row])?;
+        if !has_shingles {
+            return Ok(false);
+        }
         if self.recent.len() >= self.most_recent {
             self.recent.clear();
         }

@@ -58,7 +58,7 @@ struct Compared {
     parts: usize,
     /// The number of documents with candidates.
     documents: u64,
-    /// The number of compared candidates by equal slots; empty without signatures.
+    /// [`Observations::counts`]; empty without signatures.
     observed: Vec<u64>,
 }
 
@@ -106,7 +106,7 @@ impl SpilledPairs {
                 records.flush()?;
                 identical.flush()?;
                 compared.parts = done;
-                let observed = parts.observed().map(Observations::by_matches);
+                let observed = parts.observed().map(Observations::counts);
                 compared.observed = observed.unwrap_or_default();
                 match spill.is_due() {
                     true => spill.checkpoint(COMPARE, &compared),

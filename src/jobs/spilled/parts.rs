@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::io::{FieldValues, Ids};
 use crate::jobs::candidates::{Candidates, similarity_of_sets};
 use crate::jobs::corpus::Corpus;
-use crate::jobs::observed::{Observations, ObservedSignatures};
+use crate::jobs::observed::{Observations, ObservedSignatures, OpenGroups};
 use crate::jobs::search::Search;
 use crate::jobs::source::{Classes, SetsByRow, Source};
 use crate::jobs::verification::Verification;
@@ -501,7 +502,8 @@ impl Parts {
         };
         let held = if go.is_large { 0 } else { distinct_rows.len() };
         let buckets = self.buckets_of(held, here, &mut |each| read(Known::Members, each))?;
-        let similarity = self.similarity_of(held, here, &mut |each| read(Known::Compared, each))?;
+        let read = &mut |each: &mut dyn FnMut(&[u8]) -> Result<()>| read(Known::Compared, each);
+        let similarity = self.similarity_of(held, here, None, read)?;
         Ok(Part {
             documents: PartDocuments {
                 rows,
@@ -608,12 +610,18 @@ impl Parts {
         }
     }
 
+    /// The groups of the documents of a component that is compared in blocks.
+    pub(super) fn open_groups(&self, documents: usize) -> Arc<OpenGroups> {
+        OpenGroups::new(documents, &self.observed)
+    }
+
     /// What compares `documents`: those whose position `position_of` knows by their row. `for_each_block` reads their
-    /// signatures or sets.
+    /// signatures or sets. If they are not whole components, `groups` are those of all, with the number of each of these.
     pub(super) fn similarity_of(
         &self,
         documents: usize,
         position_of: impl Fn(u32) -> Option<u32>,
+        groups: Option<(&Arc<OpenGroups>, &[u32])>,
         for_each_block: EachBlock<'_>,
     ) -> Result<Box<dyn Similarity + Send>> {
         match self.search.verification {
@@ -632,10 +640,12 @@ impl Parts {
                     Ok(())
                 })?;
                 let packed = PackedSignatures::from_words(self.num_perm, Search::SLOT_BITS, all)?;
-                Ok(Box::new(ObservedSignatures::counted_in(
-                    packed,
-                    &self.observed,
-                )))
+                Ok(Box::new(match groups {
+                    None => ObservedSignatures::counted_in(packed, &self.observed),
+                    Some((groups, names)) => {
+                        ObservedSignatures::in_groups(packed, groups, names.to_vec())
+                    }
+                }))
             }
             Verification::Exact => {
                 let mut sets = ExactSets::default().weighted(self.is_weighted);

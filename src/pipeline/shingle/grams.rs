@@ -54,10 +54,7 @@ impl Shingler {
         out: &mut Out<'_, H>,
     ) {
         scratch.joined.clear();
-        let mut push = |piece: &str| {
-            scratch.push_token(piece.as_bytes());
-            scratch.joined.push(piece.as_bytes());
-        };
+        let mut push = |piece: &str| scratch.joined.push(piece.as_bytes());
         match self.grams {
             Grams::FromFiveFullPieces => full_pieces(text).for_each(&mut push),
             _ => pieces(text).for_each(&mut push),

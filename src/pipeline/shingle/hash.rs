@@ -1,7 +1,6 @@
 //! Hashes units, with SIMD kernels for the common cases, and collects the hashes.
 
 use super::scratch::Scratch;
-use super::sequence::UnitSequence;
 use super::words::WordSink;
 use crate::scheme::{BaseHash, Copies, sha1, words_v1};
 use crate::simd::Isa;
@@ -194,7 +193,6 @@ pub(super) struct HashesOfWords<'a, 'b, H> {
     size: usize,
     /// Hashes of the last consecutive words.
     words: &'a mut Vec<u64>,
-    sequence: Option<&'a mut UnitSequence>,
     out: &'a mut Out<'b, H>,
     /// Whether shingles were made already. Then the first `size - 1` of `words` belong to them.
     has_shingles: bool,
@@ -212,7 +210,6 @@ impl<'a, 'b, H: TextHash> HashesOfWords<'a, 'b, H> {
             isa,
             size,
             words: &mut scratch.word_hashes,
-            sequence: scratch.is_digested.then_some(&mut scratch.sequence),
             out,
             has_shingles: false,
         }
@@ -239,22 +236,11 @@ impl<'a, 'b, H: TextHash> HashesOfWords<'a, 'b, H> {
 
 impl<H: TextHash> WordSink for HashesOfWords<'_, '_, H> {
     fn words(&mut self, text: &[u8], words: &[[u32; 2]]) {
-        let ([[start, _], ..], [.., [_, end]]) = (words, words) else {
-            return;
-        };
-        let sequence = &mut self.sequence;
-        let len = (end - start) as usize;
-        let sequence = sequence
-            .as_mut()
-            .map(|sequence| sequence.room_for_words(len));
-        hash_words(self.isa, text, words, sequence, self.words);
+        hash_words(self.isa, text, words, self.words);
         self.shingle_if_many();
     }
 
     fn word(&mut self, word: &[u8]) {
-        if let Some(sequence) = &mut self.sequence {
-            sequence.push_word(word);
-        }
         self.words.push(words_v1::word(word));
         self.shingle_if_many();
     }

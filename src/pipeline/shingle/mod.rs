@@ -20,9 +20,13 @@ mod stop_words;
 
 mod pieces;
 
+mod code;
+
 mod sequence;
 
 mod occurrences;
+
+mod repeats;
 
 mod rarity;
 

@@ -2,7 +2,7 @@
 
 use super::normalise::Bytes;
 use super::occurrences::{Distinct, Occurrences};
-use super::sequence::{JoinedWords, UnitSequence};
+use super::sequence::{JoinedWords, TokenSequence};
 use super::words::Words;
 use crate::documents::digest;
 use crate::simd::windows::Windows;
@@ -12,7 +12,7 @@ use crate::simd::windows::Windows;
 pub struct Scratch {
     pub(super) normalised: Bytes,
     pub(super) windows: Windows,
-    pub(super) sequence: UnitSequence,
+    pub(super) tokens: TokenSequence,
     pub(super) words: WordScratch,
     pub(super) word_hashes: Vec<u64>,
     pub(super) is_stop: Vec<bool>,
@@ -23,7 +23,7 @@ pub struct Scratch {
     pub(super) distinct: Distinct,
     /// Whether to compute the digest of the next document.
     pub(super) is_digested: bool,
-    /// Whether to digest the normalised text in place of the unit sequence.
+    /// Whether the document is a text: its normalised text is digested then, and otherwise its list of tokens.
     pub(super) digests_normalised: bool,
 }
 
@@ -36,28 +36,28 @@ pub(super) struct WordScratch {
 
 impl Scratch {
     pub(super) fn begin(&mut self) {
-        self.sequence.clear();
+        self.tokens.clear();
         self.digests_normalised = false;
     }
 
     pub(super) fn push_token(&mut self, token: &[u8]) {
         if self.is_digested {
-            self.sequence.push_prefixed(token);
+            self.tokens.push(token);
         }
     }
 
     pub(super) fn push_weighted_token(&mut self, token: &[u8], weight: u64) {
         if self.is_digested {
-            self.sequence.push_prefixed(token);
-            self.sequence.push_number(weight);
+            self.tokens.push(token);
+            self.tokens.push_number(weight);
         }
     }
 
-    /// 128 bits of BLAKE3 over the unit sequence of the last document.
+    /// 128 bits of BLAKE3 over the normalised text, or the list of tokens, of the last document.
     pub(super) fn digest(&self) -> u128 {
         let bytes = match self.digests_normalised {
             true => self.normalised.as_slice(),
-            false => self.sequence.as_slice(),
+            false => self.tokens.as_slice(),
         };
         digest(bytes)
     }

@@ -1,58 +1,27 @@
-//! The units of one document in order, as bytes.
+//! The tokens of one document in order, and the words of its shingles, as bytes.
 
-use crate::simd::words::{Sequence, ShortWord};
-
-/// The units of a document, encoded injectively as one byte string: different sequences have different bytes.
+/// The tokens of a document, encoded injectively as one byte string: different lists have different bytes.
 #[derive(Debug, Default)]
-pub(super) struct UnitSequence {
-    /// The string in the first `len` bytes. The rest is reused memory.
-    bytes: Vec<u8>,
-    len: usize,
-}
+pub(super) struct TokenSequence(Vec<u8>);
 
-impl UnitSequence {
+impl TokenSequence {
     pub(super) fn clear(&mut self) {
-        self.len = 0;
+        self.0.clear();
     }
 
     pub(super) fn as_slice(&self) -> &[u8] {
-        &self.bytes[..self.len]
+        &self.0
     }
 
-    /// Reserves room after the current bytes for all words of a text of `text_len` bytes, with one byte of
-    /// separator per word.
-    pub(super) fn room_for_words(&mut self, text_len: usize) -> Sequence<'_> {
-        let room = self.len + 2 * text_len + ShortWord::LEN + 1;
-        if self.bytes.len() < room {
-            self.bytes.resize(room, 0);
-        }
-        Sequence {
-            bytes: &mut self.bytes,
-            at: &mut self.len,
-        }
-    }
-
-    /// Appends a word and a separator byte that never occurs in UTF-8.
-    pub(super) fn push_word(&mut self, word: &[u8]) {
-        let Sequence { bytes, at } = self.room_for_words(word.len());
-        bytes[*at..*at + word.len()].copy_from_slice(word);
-        bytes[*at + word.len()] = 0xFF;
-        *at += word.len() + 1;
-    }
-
-    /// Appends the length of a byte string, then the string.
-    pub(super) fn push_prefixed(&mut self, bytes: &[u8]) {
-        self.bytes.truncate(self.len);
-        self.bytes.extend_from_slice(&length(bytes));
-        self.bytes.extend_from_slice(bytes);
-        self.len = self.bytes.len();
+    /// Appends the length of a token, then the token.
+    pub(super) fn push(&mut self, token: &[u8]) {
+        self.0.extend_from_slice(&length(token));
+        self.0.extend_from_slice(token);
     }
 
     /// Appends a number, 8 bytes.
     pub(super) fn push_number(&mut self, number: u64) {
-        self.bytes.truncate(self.len);
-        self.bytes.extend_from_slice(&number.to_le_bytes());
-        self.len = self.bytes.len();
+        self.0.extend_from_slice(&number.to_le_bytes());
     }
 }
 

@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::code::for_each_code_token;
 use super::hash::{HashesOfBytes, HashesOfWords, Out, TextHash, for_each_char_window};
-#[cfg(feature = "gpu")]
 use super::normalise::Normalise;
 use super::rarity::{FRACTION_BITS, Rarities};
+use super::repeats::remove_many_repeats;
 use super::scratch::Scratch;
 use super::sets::{ShingleBatch, ShingleSets};
 use super::shingling::{Shingling, Unit, Weighting};
-use super::words::Each;
+use super::words::{Each, WordSink, Words};
 use crate::documents::{Document, Documents};
 use crate::error::{Conflict, Error, Result};
 use crate::scheme::SlotVec;
@@ -248,6 +249,36 @@ impl Shingler {
         shingler
     }
 
+    /// The number of windows of a normalised text, or 2 if there are more.
+    pub(crate) fn windows_up_to_two(&self, normalised: &[u8]) -> usize {
+        let size = self.shingling.size.get();
+        let units = match self.shingling.unit {
+            Unit::Chars if normalised.len() <= size.saturating_mul(4) => {
+                let is_start = |byte: &&u8| **byte & 0xC0 != 0x80;
+                normalised.iter().filter(is_start).count()
+            }
+            _ => normalised.len(),
+        };
+        match units {
+            0 => 0,
+            _ => 1 + usize::from(units > size),
+        }
+    }
+
+    /// Whether a document without shingles has no content either: a text of white space once it is normalised, or no
+    /// tokens.
+    pub(crate) fn is_blank(&self, document: Document<'_>) -> bool {
+        match document {
+            Document::Text(text) => {
+                let mut normalised = String::new();
+                self.shingling.normalise.apply(text, &mut normalised);
+                normalised.trim().is_empty()
+            }
+            Document::Tokens(mut tokens) => tokens.next().is_none(),
+            Document::Weighted(mut tokens) => tokens.next().is_none(),
+        }
+    }
+
     /// Shingles documents: set i is that of document i.
     ///
     /// Lists of tokens are shingled as tokens, whatever the unit. With [`Unit::Tokens`], each text is treated as a
@@ -350,11 +381,11 @@ impl Shingler {
         *H::pieces(scratch) = hashes;
     }
 
-    /// Appends the shingle sets of documents to `batch`, and returns for each document the digest of its unit
-    /// sequence: 128 bits of BLAKE3.
+    /// Appends the shingle sets of documents to `batch`, and returns for each document the digest of its normalised
+    /// text, or of its list of tokens and their weights: 128 bits of BLAKE3.
     ///
-    /// Two documents have equal digests if and only if they are the same sequence of units, apart from
-    /// collisions.
+    /// Apart from collisions, two documents have equal digests if and only if these are equal. Then their sets are
+    /// equal, too; the reverse does not hold.
     pub fn shingle_with_digests<D: Documents + ?Sized>(
         &self,
         documents: &D,
@@ -430,7 +461,9 @@ impl Shingler {
             }
             Weighting::Rarity => self.weigh_by_rarity(document, scratch),
             _ => {
+                let start = list.len();
                 self.shingle_document(hash, document, scratch, &mut Out::all(list));
+                remove_many_repeats(list, start);
                 return;
             }
         };
@@ -645,16 +678,18 @@ impl Shingler {
                     hashes.finish();
                 }
             }
-            Unit::Words if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly => {
+            Unit::Words | Unit::Code
+                if hash == BaseHash::WordsV1 && self.grams != Grams::FullOnly =>
+            {
                 let mut words = std::mem::take(&mut scratch.words);
                 let text = self.text_of_words(text, &mut words.text);
+                self.keep_for_digest(text, scratch);
                 let mut sink = HashesOfWords::new(self.isa, size, scratch, out);
-                let merge_blanks = !self.shingling.normalise.keep_whitespace;
-                words.found.find(self.isa, text, merge_blanks, &mut sink);
+                self.for_each_word(text, &mut words.found, &mut sink);
                 sink.finish();
                 scratch.words = words;
             }
-            Unit::Words | Unit::StopWords(_) => {
+            Unit::Words | Unit::StopWords(_) | Unit::Code => {
                 self.find_words(hash, text, scratch);
                 self.shingle_words(hash, scratch, out);
             }
@@ -666,6 +701,7 @@ impl Shingler {
                 let text = String::from_utf8_lossy(normalised.as_slice());
                 self.shingle_pieces(hash, &text, scratch, out);
                 scratch.normalised = normalised;
+                scratch.digests_normalised = true;
             }
             // Readers and `check_forms` rule this case out.
             Unit::Tokens => self.shingle_tokens(hash, [text.as_bytes()], scratch, out),
@@ -682,12 +718,34 @@ impl Shingler {
         normalised
     }
 
+    /// Keeps the normalised text for its digest, if one is wanted. Only the white space of `text` may differ from it.
+    fn keep_for_digest(&self, text: &str, scratch: &mut Scratch) {
+        if scratch.is_digested {
+            let normalise = Normalise {
+                keep_whitespace: self.shingling.normalise.keep_whitespace,
+                ..Normalise::default()
+            };
+            normalise.apply_to_bytes(self.isa, text, &mut scratch.normalised);
+            scratch.digests_normalised = true;
+        }
+    }
+
+    /// Passes the words of a text, or its tokens of code, to `sink`.
+    fn for_each_word(&self, text: &str, words: &mut Words, sink: &mut impl WordSink) {
+        if self.shingling.unit == Unit::Code {
+            for_each_code_token(text, |token| sink.word(token));
+            return;
+        }
+        let merge_blanks = !self.shingling.normalise.keep_whitespace;
+        words.find(self.isa, text, merge_blanks, sink);
+    }
+
     /// Writes the words of a text into `scratch`: hashed or joined, with marks for stop words.
     fn find_words(&self, hash: BaseHash, text: &str, scratch: &mut Scratch) {
         let mut words = std::mem::take(&mut scratch.words);
         let text = self.text_of_words(text, &mut words.text);
+        self.keep_for_digest(text, scratch);
         let Scratch {
-            sequence,
             word_hashes,
             is_stop,
             joined,
@@ -705,12 +763,8 @@ impl Shingler {
             } else {
                 joined.push(word);
             }
-            if scratch.is_digested {
-                sequence.push_word(word);
-            }
         });
-        let merge_blanks = !self.shingling.normalise.keep_whitespace;
-        words.found.find(self.isa, text, merge_blanks, &mut sink);
+        self.for_each_word(text, &mut words.found, &mut sink);
         scratch.words = words;
     }
 
@@ -773,6 +827,7 @@ fn for_each_copy_of<H: TextHash>(elements: &[(H, u64)], mut emit: impl FnMut(H))
 #[cfg(test)]
 mod tests {
     use super::super::hash::for_each_window;
+    use super::super::stop_words::StopWords;
     use super::super::words::for_each_word;
     use super::*;
     use crate::documents::{TextBatch, TokenBatch};
@@ -913,24 +968,64 @@ mod tests {
     }
 
     #[test]
-    fn different_unit_sequences_have_different_digests() {
-        let shingler = Shingler::new(Shingling::default(), &Scheme::default(), None).unwrap();
+    fn digests_are_equal_for_equal_normalised_texts() {
         let texts = [
-            "one two",
-            "one, two!",
-            "two one",
-            "onetwo",
-            "",
+            "a < b, Two",
+            "a  <\n b,\tTwo",
+            "a > b, Two",
+            "a < b, two",
+            "a  b Two",
             "?!",
+            "",
             &"x ".repeat(99),
         ];
-        let mut shingles = ShingleBatch::new(Width::U32);
-        let mut scratch = Scratch::default();
-        let digests = shingler.shingle_with_digests(&texts, &mut scratch, &mut shingles);
-        assert_eq!(digests[0], digests[1]);
-        assert_eq!(digests[4], digests[5]);
-        for (i, j) in [(0, 2), (0, 3), (2, 3), (0, 4), (3, 6)] {
-            assert_ne!(digests[i], digests[j], "{:?} {:?}", texts[i], texts[j]);
+        let normalise = |lowercase, strip_punctuation, keep_whitespace| Normalise {
+            lowercase,
+            strip_punctuation,
+            keep_whitespace,
+        };
+        let units = [
+            Unit::Bytes,
+            Unit::Chars,
+            Unit::Words,
+            Unit::StopWords(StopWords::english()),
+            Unit::Pieces,
+            Unit::Code,
+        ];
+        for (unit, scheme) in units.into_iter().flat_map(|unit| {
+            ["affine32", "affine64", "datatrove"].map(|scheme| (unit.clone(), scheme))
+        }) {
+            for normalise in [
+                normalise(false, false, false),
+                normalise(true, false, false),
+                normalise(false, true, false),
+                normalise(false, false, true),
+                normalise(true, true, true),
+            ] {
+                let shingling = Shingling {
+                    normalise,
+                    ..Shingling::of(unit.clone())
+                };
+                let scheme = Scheme::named(scheme).unwrap();
+                let shingler = Shingler::new(shingling, &scheme, None).unwrap();
+                let mut shingles = ShingleBatch::new(shingler.width());
+                let mut scratch = Scratch::default();
+                let digests = shingler.shingle_with_digests(&texts, &mut scratch, &mut shingles);
+                let normalised = texts.map(|text| {
+                    let mut out = String::new();
+                    normalise.apply(text, &mut out);
+                    out
+                });
+                for (i, j) in (0..texts.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+                    assert_eq!(
+                        digests[i] == digests[j],
+                        normalised[i] == normalised[j],
+                        "{unit} {normalise:?}: {:?} {:?}",
+                        texts[i],
+                        texts[j]
+                    );
+                }
+            }
         }
     }
 

@@ -27,6 +27,13 @@ pub enum Unit {
     /// per text ([`Grams::FromFivePieces`],
     /// [`Grams::FromFiveFullPieces`]).
     Pieces,
+    /// The tokens of program text: words, which are runs of letters, digits and underscores; numbers, with a decimal
+    /// point and an exponent; and every other character alone. White space, line ends and indentation do not count.
+    /// Strings and comments are read as code, so that no language needs to be known.
+    ///
+    /// A number begins with a digit of ASCII. Its point stands between two digits, and so does the sign of its
+    /// exponent: `1.5e-3` is one number, `1..2` has four tokens and `v.1` three.
+    Code,
     /// Tokens of documents given as lists of tokens ([`TokenBatch`](crate::documents::TokenBatch)), not of texts.
     /// With a size of 1, the set is that of the tokens. Different lists of several tokens are different shingles,
     /// even if tokens hold spaces; with a preset, they are joined as its tool joins them, most often by one space.
@@ -34,12 +41,12 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The default number of units per shingle: 9 bytes or characters, 5 words or pieces, 3 words from a stop
-    /// word on, 1 token.
+    /// The default number of units per shingle: 9 bytes or characters, 5 words, pieces or tokens of code,
+    /// 3 words from a stop word on, 1 token.
     pub fn default_size(&self) -> NonZeroUsize {
         let size = match self {
             Unit::Bytes | Unit::Chars => 9,
-            Unit::Words | Unit::Pieces => 5,
+            Unit::Words | Unit::Pieces | Unit::Code => 5,
             Unit::StopWords(_) => 3,
             Unit::Tokens => 1,
         };
@@ -51,9 +58,9 @@ impl Unit {
         !matches!(self, Unit::StopWords(_))
     }
 
-    /// Whether shingles consist of words by Unicode's word boundaries.
+    /// Whether shingles consist of words: by Unicode's word boundaries, or those of code.
     pub fn is_made_of_words(&self) -> bool {
-        matches!(self, Unit::Words | Unit::StopWords(_))
+        matches!(self, Unit::Words | Unit::StopWords(_) | Unit::Code)
     }
 }
 
@@ -65,6 +72,7 @@ impl fmt::Display for Unit {
             Unit::Words => "words",
             Unit::StopWords(_) => "stopwords",
             Unit::Pieces => "pieces",
+            Unit::Code => "code",
             Unit::Tokens => "tokens",
         })
     }

@@ -33,6 +33,8 @@ class Members:
         bands = np.arange(self.first, self.end, dtype=np.int32)
         rows = max(1, _MEMBERS_AT_A_TIME // len(bands))
         for batch in batches:
+            # Documents without shingles are in no bucket.
+            batch = batch.filter(batch.column("keys").is_valid())
             for start in range(0, batch.num_rows, rows):
                 part = batch.slice(start, rows)
                 keys = words_of(part.column("keys"), self.bands)[:, self.first : self.end]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
 from .._simgpu import DividedSearch
-from ..errors import DefectError
+from ..errors import DefectError, SimgpuWarning
 
 
 def added_counts(counts: Iterable[str]) -> tuple[dict[str, int], list[int]]:
@@ -26,18 +27,28 @@ def added_counts(counts: Iterable[str]) -> tuple[dict[str, int], list[int]]:
 def report_of(
     search: DividedSearch,
     documents: int,
-    signed: tuple[int, int, int, int],
+    signed: tuple[int, int, int, int, int],
     identical: int,
+    equal_shingles: int | None,
     of_tasks: Iterable[str],
+    pairs: tuple[int, int] = (0, 1),
 ) -> dict[str, Any]:
     """Counts and parameters, as in ``report.json``, without the documents that are kept and removed.
 
+    Warns if many documents have at most one shingle.
+
     Args:
-        signed: How many records have no text, how many others have no place, how many documents have no shingles, and
-            the bytes of all texts.
+        signed: How many records have no text, how many others have no place, how many documents have no shingles, how
+            many at most one without being blank, and the bytes of all texts.
+        equal_shingles: Removed documents, or pairs, with equal shingles that are not identical; ``None`` if pairs are not
+            verified exactly.
         of_tasks: The counts of each task of the search.
+        pairs: How many pairs are of identical documents, and how many there are.
     """
-    skipped, without_place, without_shingles, bytes_of_texts = signed
+    skipped, without_place, without_shingles, few_shingles, bytes_of_texts = signed
+    warning = search.few_shingles_warning(few_shingles, documents - skipped - without_place)
+    if warning is not None:
+        warnings.warn(warning, SimgpuWarning, stacklevel=4)
     sums, by_matches = added_counts(of_tasks)
     counts = {
         "documents": documents,
@@ -47,14 +58,16 @@ def report_of(
         # The command reads such a record, so that it has no such count.
         **({"without_place": without_place} if without_place else {}),
         "identical": identical,
+        "equal_shingles": equal_shingles,
         "without_shingles": without_shingles,
+        "few_shingles": few_shingles,
         **sums,
         "clusters": 0,
         "largest_cluster": 0,
         "bytes": bytes_of_texts,
     }
     report: dict[str, Any] = {"command": "", "counts": counts, "parameters": search.parameters}
-    precision = search.expected_precision(by_matches)
+    precision = search.expected_precision(by_matches, *pairs)
     if precision is not None:
         report["expected_precision"] = precision
     return report

@@ -92,7 +92,7 @@ class Band:
         search = self.plan.search()
         for batch in batches:
             signed = columns_of(search.sign(batch.column(1)))
-            has_shingles = signed["digest"].is_valid()
+            has_shingles = signed["keys"].is_valid()
             ids, keys = batch.column(0).filter(has_shingles), signed["keys"].filter(has_shingles)
             rows = np.repeat(np.arange(len(ids)), search.bands)
             bands = np.tile(np.arange(search.bands, dtype=np.int32), len(ids))

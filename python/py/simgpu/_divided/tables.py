@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Batches = Iterable[pa.RecordBatch]
 
 SIGNED = (
-    "place bigint, digest binary, length bigint, keys binary, signature binary, hash bigint"
+    "place bigint, digest binary, length bigint, shingles int, keys binary, signature binary, "
+    "hash bigint"
 )
 DOCUMENTS = (
     "place bigint, first bigint, keeper bigint, length bigint, keys binary, signature binary"

@@ -120,7 +120,10 @@ def dedup(
         kept = stages.kept(dataset, id, text)
         of_tasks = stages.counts_of_tasks()
         signed = stages.counts_of_signed()
-        report = _divided.report_of(search, dataset.count(), signed, stages.repeats(), of_tasks)
+        equal = stages.equal_shingles() if plan.verify == "exact" else None
+        report = _divided.report_of(
+            search, dataset.count(), signed, stages.repeats(), equal, of_tasks
+        )
         sizes = stages.removed_of_cluster()
         _divided.add_clusters(report, kept.count(), removed.count(), sizes)
     report |= {"command": "dedup", "keep": keep, "cluster": cluster, "max_bucket": max_bucket}

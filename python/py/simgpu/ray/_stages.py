@@ -177,23 +177,33 @@ class Stages:
 
         return dataset.map_batches(is_kept, batch_format="pyarrow", batch_size=None).materialize()
 
-    def counts_of_signed(self) -> tuple[int, int, int, int]:
-        """How many records have no text, no place, or no shingles, and the bytes of all texts."""
-        names = ("skipped", "no_place", "no_shingles", "bytes")
+    def counts_of_signed(self) -> tuple[int, int, int, int, int]:
+        """How many records have no text, no place, no shingles, at most one shingle, and the bytes of all texts."""
+        names = ("skipped", "no_place", "no_shingles", "few", "bytes")
 
         def counted(batches: Batches) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 skipped = batch.column("length").null_count
                 no_place = batch.column("place").null_count - skipped
-                no_shingles = batch.column("digest").null_count - skipped - no_place
+                shingles = batch.column("shingles").fill_null(2).to_numpy()
+                is_blank = np.asarray(batch.column("digest").is_null())
+                no_shingles = int(np.sum(shingles == 0))
+                few = int(np.sum((shingles < 2) & ~is_blank))
                 lengths = batch.column("length").filter(batch.column("place").is_valid())
-                row = (skipped, no_place, no_shingles, int(np.sum(lengths.to_numpy())))
+                total = int(np.sum(lengths.to_numpy()))
+                row = (skipped, no_place, no_shingles, few, total)
                 yield pa.RecordBatch.from_pydict(dict(zip(names, ([n] for n in row), strict=True)))
 
         schema = ", ".join(f"{name} bigint" for name in names)
         rows = mapped(self.signed, counted, schema).take_all()
-        skipped, no_place, no_shingles, total = (sum(row[name] for row in rows) for name in names)
-        return skipped, no_place, no_shingles, total
+        skipped, no_place, no_shingles, few, total = (sum(row[name] for row in rows) for name in names)
+        return skipped, no_place, no_shingles, few, total
+
+    def equal_shingles(self) -> int:
+        """How many documents are removed with the shingles of their kept one, and another text."""
+        similarity = np.asarray(_column(self.removed, "similarity"))
+        verified = np.asarray(_column(self.removed, "found_by")) == "exact"
+        return int(np.sum((similarity == 1) & verified))
 
     def counts_of_tasks(self) -> list[str]:
         """The counts of each task of the search."""

@@ -157,7 +157,8 @@ def dedup(
     removals = stages.searched(pairs=False)
     removed = stages.removed(removals)
     kept = stages.kept(removed)
-    report = _report(stages, removals)
+    equal = removed.where("found_by = 'exact' and similarity = 1")
+    report = _report(stages, removals, equal)
     with raised():
         sizes = removed.groupBy("kept").count().groupBy("count").count().collect()
         _divided.add_clusters(report, kept.count(), removed.count(), [*map(tuple, sizes)])
@@ -204,9 +205,14 @@ def pairs(
     stages, checkpoints = _stages(df, "pairs", locals())
     found = stages.searched(pairs=True)
     similar = stages.similar(found, star=identical == "star")
-    report = _report(stages, found)
+    with raised():
+        repeats = stages.repeats.groupBy("first").count()
+        of_group = "count" if identical == "star" else "count * (count + 1) / 2"
+        same = repeats.agg(F.sum(F.expr(f"cast({of_group} as bigint)"))).collect()[0][0] or 0
+        pairs = similar.count()
+    report = _report(stages, found, similar.where("similarity = 1"), (same, pairs))
     counts = report["counts"]
-    counts["similar_pairs"] = similar.count()
+    counts["similar_pairs"] = pairs
     counts["kept"] = counts["documents"] - _divided.skipped_of(counts)
     report |= {"command": "pairs", "identical": identical, "stages": checkpoints.seconds}
     table = stages.with_ids(similar, {"left": "left_id", "right": "right_id"})
@@ -332,22 +338,33 @@ def _partitions(session: Any, documents: int) -> int:
     return int(default) if default.isdecimal() else max(200, documents // 500_000)
 
 
-def _report(stages: Stages, searched: DataFrame) -> dict[str, Any]:
-    """Counts and parameters, without the counts of documents that are kept and removed."""
+def _report(
+    stages: Stages, searched: DataFrame, equal: DataFrame, pairs: tuple[int, int] = (0, 1)
+) -> dict[str, Any]:
+    """Counts and parameters, without the counts of documents that are kept and removed.
+
+    Args:
+        equal: The results of similarity 1, those of identical documents among pairs included.
+        pairs: How many pairs are of identical documents, and how many there are.
+    """
     with raised():
         of_tasks = searched.where(F.col("counts").isNotNull()).select("counts").collect()
         signed = stages.signed.agg(
             F.count_if(F.col("length").isNull()),
             F.count_if(F.col("length").isNotNull() & F.col("place").isNull()),
-            F.count_if(F.col("place").isNotNull() & F.col("digest").isNull()),
+            F.count_if(F.col("shingles") == 0),
+            F.count_if((F.col("shingles") < 2) & F.col("digest").isNotNull()),
             F.sum(F.when(F.col("place").isNotNull(), F.col("length"))),
         ).collect()[0]
         identical = stages.repeats.count()
+        equal_shingles = equal.count() - pairs[0] if stages.plan.verify == "exact" else None
     *others, bytes_of_texts = signed
     return _divided.report_of(
         stages.plan.search(),
         stages.records_of_input,
         (*others, bytes_of_texts or 0),
         identical,
+        equal_shingles,
         (row[0] for row in of_tasks),
+        pairs,
     )
