@@ -16,7 +16,8 @@ use pyo3::types::{PyBool, PyBytes, PyInt, PyString, PyTuple};
 use crate::texts::{Tokens, list_of_tokens, token_of};
 
 /// Tokens of Python that are read at a time, so that their objects, which lie scattered in memory, stay in the cache until
-/// they are hashed. Reading all first took three times as long.
+/// they are hashed. All of signing takes 27 ns per word so, and 34 ns per shingle of five words; it took 57 and 75 ns when
+/// all tokens were read before the first was hashed. Reading alone takes 14 and 17 ns, of which PyO3 needs 9 and 15.
 const BLOCK: usize = 1 << 12;
 
 /// Calls `each` with the lists of tokens in blocks of consecutive rows.

@@ -66,7 +66,8 @@ impl Candidates {
 /// The join's pairs of equal prefix elements, per shingle, up to which [`CandidateMethod::Auto`] chooses it.
 ///
 /// Each takes 45 to 160 ns, filters and comparisons included, where reading a shingle takes some 350 ns and LSH little
-/// more. CPU of whole runs over sets of words (`pairs --unit tokens`, one thread, two shared cores of a Zen 4 EPYC):
+/// more. CPU of whole runs over sets of words (`pairs --unit tokens`, one thread, development profile, two shared cores of a
+/// Zen 4 EPYC):
 ///
 /// | sets, threshold | pairs per shingle | join, s | LSH, s |
 /// |---|---|---|---|
