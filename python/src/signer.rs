@@ -171,7 +171,7 @@ impl PySigner {
     /// Signs documents given as lists of tokens.
     ///
     /// Args:
-    ///     documents: A list of lists of str, bytes or int, or an Arrow column or Series of lists of strings, binaries
+    ///     documents: A list of lists of str or bytes, or of int, or an Arrow column or Series of lists of strings, binaries
     ///         or integers. An integer is the token of its decimal digits. Also an array of two dimensions, or a SciPy
     ///         matrix, whose rows are the sets of the columns of their nonzero values. A list of dicts from token to weight, if the shingling has a ``weight_scale``.
     ///         None and nulls have no shingles. Tokens are never normalised.

@@ -424,30 +424,33 @@ fn list_of_tokens<'py>(
                 ))
             })?);
         }
-        return of_digits(keys);
+        return of_digits(keys, row);
     }
     let tokens = snapshot("tokens", &tokens.to_owned()).map_err(|_| {
         let message = format!("row {row} is no list of tokens; give a list of str, bytes or int");
         PyTypeError::new_err(message)
     })?;
-    of_digits(tokens)
+    of_digits(tokens, row)
 }
 
-/// The tokens with whole numbers as their decimal digits, as files have them.
-fn of_digits(tokens: Bound<'_, PyTuple>) -> PyResult<Bound<'_, PyTuple>> {
-    if !tokens.iter_borrowed().any(is_number) {
+/// The tokens; whole numbers as their decimal digits, as files have them. The first token says which of both a list has.
+fn of_digits(tokens: Bound<'_, PyTuple>, row: usize) -> PyResult<Bound<'_, PyTuple>> {
+    if !tokens.iter_borrowed().next().is_some_and(is_number) {
         return Ok(tokens);
     }
-    let digits = tokens
-        .iter_borrowed()
-        .map(|token| -> PyResult<Bound<'_, PyAny>> {
-            match is_number(token) {
-                true => Ok(token.call_method0("__index__")?.str()?.into_any()),
-                false => Ok(token.to_owned()),
-            }
-        });
+    let digits = tokens.iter_borrowed().map(|token| {
+        let number = match is_number(token) {
+            true => token.call_method0("__index__"),
+            false => Err(PyTypeError::new_err(())),
+        };
+        let number = number.map_err(|error| no_text(token, row, &error, TOKENS))?;
+        number.str()
+    });
     PyTuple::new(tokens.py(), digits.collect::<PyResult<Vec<_>>>()?)
 }
+
+/// What the tokens of a list may be.
+const TOKENS: &str = "tokens that are all str or bytes, or all int";
 
 /// Whether a token is a whole number, of Python or of NumPy.
 fn is_number(token: Borrowed<'_, '_, PyAny>) -> bool {
@@ -464,7 +467,7 @@ fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]
     }
     let text = token.extract::<&str>();
     text.map(str::as_bytes)
-        .map_err(|error| no_text(token, row, &error, "tokens of type str, bytes or int"))
+        .map_err(|error| no_text(token, row, &error, TOKENS))
 }
 
 /// Appends the texts of an Arrow array.
