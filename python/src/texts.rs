@@ -427,6 +427,9 @@ pub(crate) fn list_of_tokens<'py>(
     })
 }
 
+/// What the tokens of a list may be.
+pub(crate) const TOKENS: &str = "tokens that are all str or bytes, or all int";
+
 /// The bytes of a token.
 pub(crate) fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResult<&'a [u8]> {
     // An attempt that fails makes an exception, which takes longer than all else.
@@ -435,7 +438,7 @@ pub(crate) fn token_of<'a>(token: Borrowed<'a, '_, PyAny>, row: usize) -> PyResu
     }
     let text = token.extract::<&str>();
     text.map(str::as_bytes)
-        .map_err(|error| no_text(token, row, &error, "tokens of type str, bytes or int"))
+        .map_err(|error| no_text(token, row, &error, TOKENS))
 }
 
 /// Appends the texts of an Arrow array.

@@ -108,7 +108,7 @@ impl Digits {
             if !is_number(number)? {
                 let kind = number.get_type().name()?;
                 return Err(PyTypeError::new_err(format!(
-                    "row {row} has integers and a token of type {kind}; give tokens of one type"
+                    "row {row} has integers and a token of type {kind}; give tokens that are all str or bytes, or all int"
                 )));
             }
             match number.extract::<i64>() {
