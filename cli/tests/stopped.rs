@@ -129,8 +129,8 @@ fn a_stopped_sign_leaves_the_earlier_files() {
 
 #[test]
 fn a_stopped_plan_leaves_nothing() {
-    stop_repeatedly("tune --documents 20000 --bytes 20MB");
-    stop_repeatedly("tune --documents 2e9 --bytes 60GB --memory 1MiB --temp-dir temporary");
+    stop_repeatedly("tune --documents 4000 --bytes 4MB");
+    stop_repeatedly("tune --documents 4000 --bytes 4MB --memory 1KiB --temp-dir temporary");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::num::NonZeroU64;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -172,7 +173,8 @@ impl PlanArguments {
         let input = folder.path().join("documents.jsonl");
         write_documents(&input, measured, progress)?;
         let inputs = Inputs::find(&[input], None)?;
-        let run = Run::new(&engine, &inputs).progress(progress);
+        let drawn = Drawn(progress);
+        let run = Run::new(&engine, &inputs).progress(&drawn);
         let run = run.memory(match is_on_disk {
             // Too little for its documents.
             true => measured.documents * per_document,
@@ -205,6 +207,23 @@ impl PlanArguments {
                 tempfile::tempdir().map_err(Error::io("create a folder in", std::env::temp_dir()))
             }
         }
+    }
+}
+
+/// Draws the stages of the small run, and keeps its messages back: they are about made-up documents.
+struct Drawn<'a>(&'a dyn Progress);
+
+impl Progress for Drawn<'_> {
+    fn begin(&self, stage: &'static str, total: u64) {
+        self.0.begin(stage, total);
+    }
+
+    fn advance(&self, done: u64, documents: u64, bytes: u64) -> ControlFlow<()> {
+        self.0.advance(done, documents, bytes)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.is_stopped()
     }
 }
 
