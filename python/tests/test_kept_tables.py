@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 import uuid
 
 import pytest
@@ -64,21 +65,28 @@ def pyarrow_new_pages(path):
 
 def pyarrow_encodings(path):
     rows = table().select(["id", "text", "score"])
-    encodings = {"id": "DELTA_BINARY_PACKED", "text": "DELTA_BYTE_ARRAY", "score": "BYTE_STREAM_SPLIT"}
+    encodings = {
+        "id": "DELTA_BINARY_PACKED",
+        "text": "DELTA_BYTE_ARRAY",
+        "score": "BYTE_STREAM_SPLIT",
+    }
     pq.write_table(rows, path, use_dictionary=False, column_encoding=encodings, row_group_size=9)
 
 
 def pyarrow_bare(path):
     pq.write_table(
-        table(), path, store_schema=False, write_statistics=False, use_dictionary=["kind"], row_group_size=10
+        table(),
+        path,
+        store_schema=False,
+        write_statistics=False,
+        use_dictionary=["kind"],
+        row_group_size=10,
     )
 
 
 def pyarrow_index(path):
     sorting = pq.SortingColumn(0)
-    pq.write_table(
-        table(), path, write_page_index=True, sorting_columns=[sorting], row_group_size=8
-    )
+    pq.write_table(table(), path, write_page_index=True, sorting_columns=[sorting], row_group_size=8)
 
 
 def pyarrow_dictionary(path):
@@ -98,9 +106,8 @@ def pandas_index(path):
 def pandas_times(path):
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"text": columns()["text"]})
-    frame.index = pd.MultiIndex.from_arrays(
-        [range(ROWS), pd.date_range("2024-01-01", periods=ROWS, tz="Europe/Berlin")], names=["n", "at"]
-    )
+    days = pd.date_range("2024-01-01", periods=ROWS, tz="Europe/Berlin")
+    frame.index = pd.MultiIndex.from_arrays([range(ROWS), days], names=["n", "at"])
     frame.to_parquet(path, compression="gzip")
 
 
@@ -130,7 +137,8 @@ def duckdb_file(path):
     duckdb = pytest.importorskip("duckdb")
     rows = table()  # noqa: F841 (DuckDB finds it by its name)
     query = "select *, uuid() as key, interval (id) month as span from rows"
-    duckdb.sql(f"copy ({query}) to '{path}' (format parquet, compression gzip, row_group_size 2048)")
+    form = "format parquet, compression gzip, row_group_size 2048"
+    duckdb.sql(f"copy ({query}) to '{path}' ({form})")
 
 
 def fastparquet_file(path):
@@ -189,7 +197,8 @@ def decoded(rows):
     """The table without dictionaries, whose values are in the order in which they occur first."""
     for i, field in enumerate(rows.schema):
         if pa.types.is_dictionary(field.type):
-            rows = rows.set_column(i, field.with_type(field.type.value_type), rows[i].cast(field.type.value_type))
+            values = field.type.value_type
+            rows = rows.set_column(i, field.with_type(values), rows[i].cast(values))
     return rows
 
 
@@ -237,9 +246,8 @@ def test_features_of_datasets_survive(files, tmp_path):
     datasets = pytest.importorskip("datasets")
     if b"arrow.uuid" in files[0].read_bytes() or pa.uuid() in pq.read_schema(files[0]).types:
         pytest.skip("datasets read no UUIDs")
-    before, after = (
-        datasets.Dataset.from_parquet(str(path), cache_dir=str(tmp_path / "cache")) for path in files
-    )
+    cache = str(tmp_path / "cache")
+    before, after = (datasets.Dataset.from_parquet(str(path), cache_dir=cache) for path in files)
     assert after.features == before.features
     assert after.to_list() == before.select(KEPT).to_list()
 
@@ -247,7 +255,8 @@ def test_features_of_datasets_survive(files, tmp_path):
 def batches():
     rows = table(source="x", huggingface="{}")
     rows = rows.set_column(3, "kind", rows["kind"].dictionary_encode())
-    return rows.schema, [rows.slice(start, 9).combine_chunks().to_batches()[0] for start in range(0, ROWS, 9)]
+    starts = range(0, ROWS, 9)
+    return rows.schema, [rows.slice(start, 9).combine_chunks().to_batches()[0] for start in starts]
 
 
 @pytest.mark.parametrize("codec", [None, "lz4", "zstd"])
@@ -263,7 +272,8 @@ def test_form_of_arrow_survives(tmp_path, codec, is_file):
     with pa.OSFile(str(tmp_path / "out" / "kept" / "in.arrow")) as source:
         kept = read(source)
         assert kept.schema.equals(schema, check_metadata=True)
-        found = [kept.get_batch(i) for i in range(kept.num_record_batches)] if is_file else list(kept)
+        numbers = range(kept.num_record_batches) if is_file else ()
+        found = [kept.get_batch(i) for i in numbers] if is_file else list(kept)
     sizes = [sum(start <= row < start + 9 for row in KEPT) for start in range(0, ROWS, 9)]
     assert [batch.num_rows for batch in found] == sizes
     assert pa.Table.from_batches(found).equals(pa.Table.from_batches(written).take(KEPT))
@@ -289,8 +299,6 @@ def test_ids_are_their_usual_text(tmp_path, ids, kind, found, ending):
             writer.write_table(rows)
     simgpu.dedup_files(path, tmp_path / "out")
     line = (tmp_path / "out" / "removed.jsonl").read_text()
-    import json
-
     assert json.loads(line)["id"] == found
 
 
