@@ -239,7 +239,7 @@ use Mode::{
 #[rustfmt::skip] // A row is a line.
 pub const TABLE: &[Row] = &[
     // Input
-    row(DOCUMENTS, &["format", "delimiter", "limit", "weights_field"], Results, &[Signatures]),
+    row(DOCUMENTS, &["format", "delimiter", "quote", "limit", "weights_field"], Results, &[Signatures]),
     row(SEARCHES, &["weights"], Results, &[Signatures]),
     row(&["sign"], &["weights"], Checks, &[]),
     row(DOCUMENTS, &["hidden", "include", "exclude"], Results, &[Signatures, NamedFiles]),
@@ -285,12 +285,12 @@ pub const TABLE: &[Row] = &[
     row(&["dedup", "pairs", "ratings"], &["compression_level"], Results, &[]),
     row(&["dedup"], &["removed_format"], Results, &[Stdout]),
     // Links
-    row(&["link"], &["fields", "format", "delimiter", "id_field"], Results, &[]),
+    row(&["link"], &["fields", "format", "delimiter", "quote", "id_field"], Results, &[]),
     row(&["link"], &["equivalents", "score", "threshold"], Results, &[]),
     row(&["link"], &["match", "share"], Results, &[OneInput]),
     row(&["link"], &["unique_ids", "on_bad_record"], Checks, &[]),
     // Ratings
-    row(&["ratings"], &["format", "delimiter", "user_field", "item_field"], Results, &[]),
+    row(&["ratings"], &["format", "delimiter", "quote", "user_field", "item_field"], Results, &[]),
     row(&["ratings"], &["names"], Results, &[UsersOnly]),
     row(&["ratings"], &["rating_field", "time_field"], Results, &[Seen]),
     row(&["ratings"], &["on_bad_record"], Checks, &[]),

@@ -81,6 +81,7 @@ fn at_another_value(mode: &str, option: &str) -> Option<&'static str> {
     Some(match (command, option) {
         (_, "format") => "--format tsv",
         (_, "delimiter") => "--delimiter ;",
+        (_, "quote") => "--quote '",
         ("tune", "limit") => "--limit 60",
         (_, "limit") => "--limit 100",
         (_, "hidden") => "--hidden",
