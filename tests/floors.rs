@@ -35,6 +35,7 @@ const COMMAND: &[&[&str]] = &[
         "stop",
         "streams",
         "parameters",
+        "threads",
     ],
 ];
 
