@@ -601,7 +601,9 @@ pub enum Unsupported {
     #[error("GPUs hash only windows of bytes; choose `unit=bytes`")]
     ShinglesNotOnDevices,
     /// The operating system did not start the threads.
-    #[error("cannot start {}: {reason}; {}", crate::progress::counted((*threads).into(), "thread"), thread_remedy(*threads))]
+    #[error(
+        "cannot start {threads} thread{}: {reason}; {}", if *threads == 1 { "" } else { "s" }, thread_remedy(*threads)
+    )]
     Threads {
         /// The requested number of threads.
         threads: u32,

@@ -36,6 +36,7 @@ const COMMAND: &[&[&str]] = &[
         "stop",
         "streams",
         "parameters",
+        "threads",
     ],
 ];
 
