@@ -182,6 +182,10 @@ fn run_without_threads(place: &Place, arguments: &str) -> Option<(Option<i32>, S
 
 #[cfg(target_os = "linux")]
 #[test]
+#[allow(
+    clippy::print_stderr,
+    reason = "says that the machine cannot run the test"
+)]
 fn without_threads_every_command_says_so() {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt;

@@ -130,7 +130,7 @@ pub struct Naming {
 /// ```
 pub struct Inputs {
     pub(crate) files: Vec<InputFile>,
-    not_read: NotRead,
+    not_read: Box<NotRead>,
     /// The folders among the given names.
     folders: Vec<PathBuf>,
     naming: Naming,
@@ -221,7 +221,7 @@ impl Inputs {
         };
         Ok(Inputs {
             files,
-            not_read: found.not_read.with_names(below_common),
+            not_read: Box::new(found.not_read.with_names(below_common)),
             folders,
             naming,
             stream_at,
