@@ -41,8 +41,8 @@ fn estimate(place: &Place, arguments: &str) -> Option<Value> {
 
 #[test]
 fn tables_without_common_records_state_no_precision() {
-    for count in [3, 8, 40, 150, 600, 2000] {
-        for seed in 0..3 {
+    for count in [3, 8, 40, 150, 600] {
+        for seed in 0..2 {
             let mut numbers = Numbers(seed * 10_000 + count);
             let names: Vec<String> = (0..60).map(|_| word(&mut numbers, 6)).collect();
             let mut table = || {
