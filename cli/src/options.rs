@@ -109,7 +109,7 @@ pub enum Mode {
     /// `bench` measures no throughput.
     NoThroughput,
     /// `bench` measures neither throughput nor errors.
-    NoLengths,
+    LshOnly,
 }
 
 impl Mode {
@@ -201,7 +201,7 @@ impl Mode {
             Mode::NoThroughput => format!(
                 "{o} var{ies} the measurements of throughput alone; add throughput to `parts`, or omit {o}"
             ),
-            Mode::NoLengths => format!(
+            Mode::LshOnly => format!(
                 "{o} var{ies} the measurements of throughput and errors alone; add one of them to `parts`, or omit {o}"
             ),
         }
@@ -229,7 +229,7 @@ const fn row(
 
 use Effect::{Checks, Memory, Messages, Results, Speed};
 use Mode::{
-    Distance, Gpu, Join, NamedFiles, NoBuckets, NoDevice, NoJoin, NoLengths, NoNames, NoPlan,
+    Distance, Gpu, Join, LshOnly, NamedFiles, NoBuckets, NoDevice, NoJoin, NoNames, NoPlan,
     NoRecommendations, NoSample, NoSimilarity, NoTextField, NoThroughput, NoWeights, NoWhiteSpace,
     NotStopWords, NotTokens, NothingHated, OneFile, OneInput, ReadOnce, Scalar, Seen, Signatures,
     Stars, Stdout, TextFiles, Tokens, UsersOnly,
@@ -312,8 +312,8 @@ pub const TABLE: &[Row] = &[
     row(&["selftest"], &["isa"], Results, &[Scalar, Gpu]),
     row(&["selftest"], &["device", "lose_device_after"], Results, &[NoDevice]),
     row(&["bench"], &["quick", "full", "parts", "schemes", "num_perm", "input"], Results, &[]),
-    row(&["bench"], &["backends", "isas", "device", "threads"], Results, &[NoThroughput]),
-    row(&["bench"], &["lengths"], Results, &[NoLengths]),
+    row(&["bench"], &["threads"], Results, &[NoThroughput]),
+    row(&["bench"], &["backends", "isas", "device", "lengths"], Results, &[LshOnly]),
     row(&["bench"], &["results"], Results, &[]),
     row(&["bench"], &["quiet"], Messages, &[]),
 ];

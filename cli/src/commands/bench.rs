@@ -240,7 +240,7 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
     if !plan.has(BenchPart::Throughput) {
         given.check(&[Mode::NoThroughput])?;
         if !plan.has(BenchPart::Error) {
-            given.check(&[Mode::NoLengths])?;
+            given.check(&[Mode::LshOnly])?;
         }
     }
     let terminal = Terminal::new(arguments.quiet);
