@@ -402,11 +402,11 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     let identical = HumanCount(counts.identical);
     let identical = match (counts.equal_shingles, outcome.report.command) {
         (Some(equal @ 1..), "dedup") => format!(
-            "{identical} by text; {} removed with equal shingles and another text",
+            "{identical} with equal text; {} removed with equal shingles but different text",
             HumanCount(equal)
         ),
         (Some(equal @ 1..), _) => format!(
-            "{identical} by text; {} of equal shingles and other texts",
+            "{identical} with equal text; {} with equal shingles but different text",
             counted(equal, "pair")
         ),
         _ => identical.to_string(),
@@ -444,8 +444,7 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
             Some(_) => "100 %: every similarity is exact".to_owned(),
             None if search.verify == "none" => "unknown: pairs were not verified".to_owned(),
             None if counts.similar_pairs > 0 => {
-                "cannot tell from these signatures; --verify exact tells it from the documents"
-                    .to_owned()
+                "cannot tell from signatures; --verify exact compares the documents".to_owned()
             }
             None => "no pair was found".to_owned(),
         };

@@ -193,12 +193,12 @@ fn summaries_count_equal_shingles_apart() {
     let place = Place::with_texts([one, &one.replace('+', "-"), one, &one.replace('>', "<")]);
     let run = place.run("dedup in.jsonl -o out");
     let summary = run.succeeded().stderr;
-    let expected = "identical  1 by text; 2 removed with equal shingles and another text";
+    let expected = "identical  1 with equal text; 2 removed with equal shingles but different text";
     assert!(summary.contains(expected), "{summary}");
     let run = place.run("pairs in.jsonl -o p.jsonl");
     let summary = run.succeeded().stderr;
     assert!(
-        summary.contains("1 by text; 5 pairs of equal shingles"),
+        summary.contains("1 with equal text; 5 pairs with equal shingles"),
         "{summary}"
     );
 }
@@ -226,10 +226,10 @@ fn short_texts_are_warned_of() {
         "sign in.jsonl -o s.npy",
     ] {
         for (options, says) in [
-            ("", "at most one shingle in 4 of 10 documents (40.0 %)"),
+            ("", "4 of 10 documents (40.0 %) have at most one shingle"),
             (
                 "--size 1",
-                "at most one shingle in 1 of 10 documents (10.0 %)",
+                "1 of 10 documents (10.0 %) have at most one shingle",
             ),
             ("--unit chars", "2 of 10 documents (20.0 %)"),
             ("--unit chars --size 2", "1 of 10 documents (10.0 %)"),

@@ -100,7 +100,9 @@ impl Header {
             let is_quoted = |name: &String| name.starts_with('"') && name.ends_with('"');
             let remedy = match self.names.len() {
                 _ if self.separators.quote.is_none() && self.names.iter().any(is_quoted) => {
-                    format!("{choose}, or if its fields are quoted, name the quote with `quote`")
+                    format!(
+                        "{choose}, or if fields are quoted, pass the quote character as `quote`"
+                    )
                 }
                 // Another delimiter leaves the whole line in one column.
                 1 => format!("{choose}, or the character between columns with `delimiter`"),
@@ -168,7 +170,7 @@ impl Header {
         let has_quote = memchr::memchr(b'"', record).is_some();
         match 1 + newlines(record.trim_ascii_end()) {
             1 if self.separators.quote.is_none() && has_quote => format!(
-                "the record has {fields}, and the header {of_header}: if its fields are quoted, name the quote with `quote`"
+                "the record has {fields}, and the header has {of_header}; if fields are quoted, pass the quote character as `quote`"
             ),
             1 => format!("the record has {fields}, and the header {of_header}"),
             lines => format!(

@@ -299,7 +299,7 @@ pub(super) fn unknown_ending(path: &Path, name: &str) -> Error {
         return Error::Input {
             path: path.to_owned(),
             problem: format!(
-                "files that end in .{ending} are program text, which is not read from folders and globs"
+                "files that end in .{ending} are program text, which is read from folders and globs only with `unit=code`"
             ),
             remedy:
                 "pass `unit=code` to compare programs, or `format=text` to read all files as text"

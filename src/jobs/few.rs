@@ -38,7 +38,7 @@ pub fn few_shingles_warning(shingling: &Shingling, few: u64, documents: u64) -> 
     };
     let percent = 100.0 * few as f64 / documents.max(1) as f64;
     Some(format!(
-        "at most one shingle in {} of {} ({percent:.1} %), where any change hides a near-duplicate; {remedy}",
+        "{} of {} ({percent:.1} %) have at most one shingle, so that any edit hides a near-duplicate; {remedy}",
         grouped(few),
         counted(documents, "document"),
     ))

@@ -361,7 +361,7 @@ fn every_pair(pairs: &[Pair], distinct: &Distinct) -> Result<Vec<Joined>> {
         return Err(Error::Parameter {
             name: "`match`",
             value: format!(
-                "many-to-many, which links {} pairs of records that repeat others",
+                "many-to-many, which links {} pairs of records with equal fields",
                 grouped(equal)
             ),
             expected: format!(
@@ -415,7 +415,7 @@ fn form_entities(
     let doubted = doubt_of_equal(distinct, &entities, equal_pairs).or_else(|| {
         let found = Disagreement::find(tables, symbols, &task.equivalents, &within)?;
         Some(format!(
-            "field {} of {} differs in {} of {} pairs within entities, as it does where records are only related, such as a household",
+            "field {} of {} differs in {} of {} linked pairs, which may be related records, such as a household; check some of them by hand",
             found.field + 1,
             tables.field_count(),
             grouped(found.different as u64),

@@ -186,18 +186,18 @@ pub(crate) fn of_rounds(
         Some("no pair was accepted".to_owned())
     } else if competing as f64 > MOST_COMPETING * (accepted / 2) as f64 {
         Some(format!(
-            "these fields do not tell the records apart: {} runners-up score as high as the better half of the {}",
+            "these fields do not tell the records apart: {} runners-up (next best pairs) score as high as the better half of the {}",
             grouped(competing as u64),
             counted(accepted as u64, "accepted pair")
         ))
     } else if runners_up < LEAST_RUNNERS_UP {
         Some(format!(
-            "there are {} runners-up, and {LEAST_RUNNERS_UP} are the fewest that show what a wrong pair scores",
+            "there are {} runners-up (next best pairs), and {LEAST_RUNNERS_UP} are needed to see how wrong pairs score; check some links by hand",
             grouped(runners_up as u64)
         ))
     } else if !is_share_known {
         Some(format!(
-            "the share of records with a partner, some {:.0} %, lies within the error of its estimate, {:.0} %",
+            "some {:.0} % of the records have a partner, less than the error of this estimate, {:.0} %; check some links by hand",
             100.0 * (1.0 - estimated),
             100.0 * share_error
         ))

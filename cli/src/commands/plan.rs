@@ -165,7 +165,7 @@ impl PlanArguments {
         };
         let Some(measured) = Measured::within(bytes, documents, on_disk) else {
             return Err(Usage::error(
-                "`bytes` is so little that a run takes no second; run `simgpu dedup` itself, or give the bytes of all documents",
+                "`bytes` is so small that the run takes less than a second; run `simgpu dedup` itself, or give the size of all documents",
             ));
         };
         let folder = self.folder()?;

@@ -398,10 +398,10 @@ fn delimiters_that_fit_nothing_are_refused() {
 fn quoted_fields_of_tsv_need_a_quote() {
     let place = Place::new();
     place.write("in.tsv", "id\ttext\n1\t\"a\nb\"\n");
-    let says = "line 3 (row 1): the record has 1 field, and the header 2: if its fields are quoted, name the quote with --quote";
+    let says = "line 3 (row 1): the record has 1 field, and the header has 2; if fields are quoted, pass the quote character as --quote";
     every_command_refuses(&place, "in.tsv", &[says]);
     place.write("in.tsv", "\"id\"\t\"text\"\n1\t\"a\"\n");
-    let says = "or if its fields are quoted, name the quote with --quote";
+    let says = "or if fields are quoted, pass the quote character as --quote";
     every_command_refuses(&place, "in.tsv", &["there is no column \"text\"", says]);
 }
 
