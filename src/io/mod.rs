@@ -49,6 +49,8 @@ mod report;
 
 mod row_values;
 
+mod decimal;
+
 mod usual;
 
 mod ids;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDateTime, NaiveTime, Timelike};
 
-use super::values::Decimal;
+use super::decimal::Decimal;
 
 /// The longest text that may be a number or a date: that of a float of 64 bits.
 const LONGEST: usize = 400;
