@@ -109,6 +109,7 @@ fn committed(root: &Path) -> Option<Vec<String>> {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a skipped test prints why")]
 fn committed_files_belong_here() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let Some(paths) = committed(root) else {

@@ -280,7 +280,7 @@ fn sets_beyond_the_memory_limit_go_to_disk_or_through_lsh() {
     assert!(run.stderr.contains("candidates: LSH"), "{}", run.stderr);
     let of_auto = place.read("pairs.jsonl");
     place
-        .run(&format!("{options} --candidates lsh"))
+        .run("pairs in.jsonl --unit tokens -o pairs.jsonl --overwrite --candidates lsh")
         .succeeded();
     assert_eq!(place.read("pairs.jsonl"), of_auto);
 }

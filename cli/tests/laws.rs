@@ -526,8 +526,9 @@ fn too_many_pairs_end_with_exit_code_3() {
     let place = Place::with_texts(vec![text(1, 50); 10]);
     for quiet in ["", "--quiet"] {
         for output in ["p.jsonl", "p.csv", "p.parquet", "-"] {
+            let overwrite = if output == "-" { "" } else { "--overwrite" };
             let run = place.run(&format!(
-                "pairs in.jsonl -o {output} --overwrite --max-pairs 7 {quiet}"
+                "pairs in.jsonl -o {output} {overwrite} --max-pairs 7 {quiet}"
             ));
             assert_eq!(run.code, Some(3), "{output}: {}", run.stderr);
             assert!(run.stderr.contains("--max-pairs"), "{}", run.stderr);

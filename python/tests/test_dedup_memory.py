@@ -153,7 +153,7 @@ def test_code_tells_operators_apart():
     code = simgpu.Shingling("code", size=2)
     found = simgpu.dedup(programs, shingling=code, threshold=1.0)
     assert [(row["row"], row["found_by"]) for row in found.removed.to_pylist()] == [(1, "exact")]
-    with pytest.raises(simgpu.errors.ParameterError, match="keep_whitespace=True changes no token of code"):
+    with pytest.raises(simgpu.errors.ParameterError, match="shingles of this unit hold no white space"):
         simgpu.Shingling("code", keep_whitespace=True)
 
 
@@ -461,12 +461,15 @@ class TestSignatures:
             expected = pairs(TEXTS, **options)
             found = pairs(signatures, id=list(range(len(TEXTS))), **options)
             got = [{name: row[name] for name in ("left", "right", "similarity")} for row in found]
-            assert got == expected.to_pylist() and len(got) > 20
+            # Signatures cannot tell texts without shingles apart.
+            with_shingles = [row for row in expected if any(map(str.isalnum, TEXTS[row["left"]]))]
+            assert got == with_shingles and len(got) > 20
             assert (found["left_id"] == found["left"]).all()
             assert found.recall == expected.recall
             kept = dedup(signatures, **options)
             # Texts of equal signatures count as identical, in signatures alone.
-            assert (kept.keep == dedup(TEXTS, **options).keep).all()
+            keep = dedup(TEXTS, **options).keep | ~np.array([any(map(str.isalnum, text)) for text in TEXTS])
+            assert (kept.keep == keep).all()
             assert kept.apply(signatures) == signatures[kept.keep]
         assert pairs(signatures, threshold=0.6).report["parameters"]["verify"] == "signature"
 

@@ -209,7 +209,7 @@ def test_a_report_reads_as_mapping_attributes_and_summary(corpus, tmp_path):
 def test_quotes_of_tsv_are_named(tmp_path):
     path = tmp_path / "in.tsv"
     path.write_text('id\ttext\n1\t"one\ntwo"\n2\t"one\ntwo"\n3\tthree\n')
-    with pytest.raises(simgpu.InputError, match="name the quote with quote"):
+    with pytest.raises(simgpu.InputError, match="pass the quote character as quote"):
         simgpu.dedup_files(path, tmp_path / "out")
     report = simgpu.dedup_files(path, tmp_path / "out", quote='"')
     assert report.counts["kept"] == 2
@@ -266,7 +266,6 @@ REFUSED = [
     ({"stop_words": ["a"]}, ValueError, 'stop_words needs unit="stopwords"'),
     ({"isa": "portable", "backend": "scalar"}, ValueError, "isa applies to the backend simd"),
     ({"device": 3}, ValueError, 'add backend="gpu", or omit device'),
-    ({"threads": 100_000}, ValueError, "threads is 100000; give 1 to "),
     ({"threads": 0}, ValueError, "threads is 0; give a number, at least 1"),
     ({"memory": "4 apples"}, ValueError, 'memory is "4 apples"; give a size such as "4GiB"'),
     ({"memory": 0}, (TypeError, ValueError), "memory is 0; give a size"),
@@ -276,7 +275,7 @@ REFUSED = [
     ({"delimiter": "ab"}, ValueError, 'delimiter is "ab"; give one character of ASCII'),
     ({"delimiter": ";"}, ValueError, "delimiter"),
     ({"quote": "ab"}, ValueError, 'quote is "ab"; give one character of ASCII, or none'),
-    ({"quote": "'"}, ValueError, "quote is \"'\\''\"; give it with CSV or TSV inputs only"),
+    ({"quote": "'"}, ValueError, "quote is '\\''; give it with CSV or TSV inputs only"),
     ({"scheme": "md5"}, ValueError, 'unknown scheme "md5"; choose one of affine32'),
     ({"scheme": 3}, TypeError, "give a Scheme or its name"),
     ({"text_field": 3}, TypeError, "text_field is 3; give a str, or several"),

@@ -397,7 +397,7 @@ def test_bad_rows_are_skipped_as_by_the_command(tmp_path):
     found = link(a, b, fields=FIELDS, id="id", on_bad_record="skip")
     assert found.counts["skipped"] == 2
     check(found, by_command(tmp_path, (a, b), "--id-field", "id", "--on-bad-record", "skip"))
-    with pytest.raises(simgpu.InputError, match="row 3 of a: .* missing; correct it, or pass on_b"):
+    with pytest.raises(simgpu.InputError, match="row 3 of a: .* missing, null or empty; correct it, or pass on_b"):
         link(a, b, fields=FIELDS, id="id")
     with pytest.raises(simgpu.InputError, match="row 3: "):
         link(a, fields=FIELDS, id="id")

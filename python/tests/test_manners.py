@@ -191,7 +191,7 @@ def test_an_unfit_number_of_threads_warns_once(value, small, tmp_path):
         import warnings, simgpu
         warnings.simplefilter("always")
         for number in range(3):
-            simgpu.dedup(["a b c", "d e f"])
+            simgpu.dedup(["a b c d e f g", "h i j k l m n"])
             simgpu.dedup_files({small!r}, {str(tmp_path)!r} + f"/{{number}}")
         """,
         env=os.environ | {"SIMGPU_NUM_THREADS": value},

@@ -17,7 +17,7 @@ def test_the_examples_of_the_readme_run(capsys):
         exec(compile(block, str(README), "exec"), {})
     printed = capsys.readouterr().out
     assert "'because': 'Alien'" in printed
-    assert "1 2 0.7877" in printed
+    assert "1 2 0.78518" in printed
     assert "the tulip is not a rose" in printed
     assert "'kept': 0" in printed
 

@@ -1,6 +1,6 @@
 //! Finds files by name, in folders and by globs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
@@ -198,12 +198,15 @@ impl Found {
             .into_iter()
             .filter_entry(|entry| enters(entry.depth(), entry.file_name()));
         let real_root = root.canonicalize().unwrap_or_default();
-        // The walk finds links to a folder between the root and themselves.
-        let leads_above_root = |entry: &DirEntry| {
-            let target = entry.path_is_symlink().then(|| entry.path().canonicalize());
-            let target = target.and_then(std::result::Result::ok);
-            entry.depth() > 0 && target.is_some_and(|target| real_root.starts_with(target))
+        let target_of = |entry: &DirEntry| {
+            let is_link = entry.depth() > 0 && entry.path_is_symlink();
+            is_link.then(|| entry.path().canonicalize().ok()).flatten()
         };
+        // The walk finds links to a folder between the root and themselves.
+        let leads_above_root =
+            |entry: &DirEntry| target_of(entry).is_some_and(|target| real_root.starts_with(target));
+        // Folders that link to each other would be walked in every order: each is entered by one link.
+        let mut entered = HashSet::new();
         while let Some(entry) = walk.next() {
             let (path, depth, broken) = match &entry {
                 Ok(entry) if is_note_of_dataset(entry.path()) => continue,
@@ -212,7 +215,12 @@ impl Found {
                     walk.skip_current_dir();
                     (entry.path(), entry.depth(), Some(Broken::Cyclic))
                 }
-                Ok(_) => continue,
+                Ok(entry) => {
+                    if target_of(entry).is_some_and(|target| !entered.insert(target)) {
+                        walk.skip_current_dir();
+                    }
+                    continue;
+                }
                 Err(error) => {
                     let path = error.path().unwrap_or(root);
                     let broken = match error.loop_ancestor() {

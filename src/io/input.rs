@@ -370,6 +370,9 @@ fn check_separators(naming: &Naming, files: &[InputFile]) -> Result<()> {
             let mut separators = files.iter().filter_map(|file| file.separators);
             name == "`quote`"
                 && (naming.delimiter == Some(byte)
+                    || naming.delimiter.is_none()
+                        && (naming.format.and_then(Format::separators))
+                            .is_some_and(|usual| usual.delimiter == byte)
                     || separators.any(|separators| separators.delimiter == byte))
         };
         let expected = match character {

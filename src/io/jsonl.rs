@@ -485,6 +485,9 @@ fn invalid_json(text: &str, error: &serde_json::Error) -> String {
 
 /// What other programs write that JSON does not have, where parsing failed.
 fn foreign_value(text: &str, error: &serde_json::Error) -> Option<String> {
+    if error.is_eof() {
+        return None;
+    }
     let before = text
         .split_inclusive('\n')
         .take(error.line().saturating_sub(1));
@@ -493,6 +496,11 @@ fn foreign_value(text: &str, error: &serde_json::Error) -> Option<String> {
     let failed = (0..=failed).rev().find(|at| text.is_char_boundary(*at))?;
     let is_of_word = |c: char| c.is_ascii_alphabetic() || matches!(c, '-' | '+' | MARK);
     let start = text[..failed].trim_end_matches(is_of_word).len();
+    // Where a value begins, and not within a string.
+    let before = text[..start].trim_end().chars().next_back();
+    if before.is_some_and(|it| !matches!(it, ':' | ',' | '[' | '{')) {
+        return None;
+    }
     let column = start.saturating_sub(line) + 1;
     let found = &text[start..];
     let place = format!(" at line {} column {column}", error.line());

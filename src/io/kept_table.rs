@@ -65,9 +65,10 @@ impl ParquetForm {
             ..=1 => WriterVersion::PARQUET_1_0,
             _ => WriterVersion::PARQUET_2_0,
         };
-        let sorting = groups
-            .first()
-            .and_then(|group| group.sorting_columns().cloned());
+        // One order is stated for all groups, so all of them must have it.
+        let first = groups.first().and_then(|group| group.sorting_columns());
+        let are_alike = |group: &RowGroupMetaData| group.sorting_columns() == first;
+        let sorting = first.filter(|_| groups.iter().all(are_alike)).cloned();
         WriterProperties::builder()
             .set_writer_version(version)
             // With the Arrow schema as its writer stated it, of which this library may not know all types.

@@ -36,7 +36,7 @@ use crate::ordered::{Ahead, map_in_order};
 use crate::store::unnamed_file;
 
 /// The most bytes of a compressed file that are read again to tell damage from a bad record.
-const CHECKED: u64 = 1 << 30;
+const CHECKED: u64 = 64 << 20;
 
 /// Bytes of chunks that may wait for earlier ones in [`read_documents`].
 const WAITING: usize = 16 << 20;

@@ -95,23 +95,35 @@ fn of_day(text: &str) -> Option<String> {
 fn days(text: &str) -> Option<String> {
     let (days, time) = text.split_once(" day")?;
     let time = time.strip_prefix('s').unwrap_or(time);
-    let time = time.trim_start_matches([',', ' ', '+']);
+    let time = time.trim_start_matches([',', ' ']);
+    // The sign is that of the whole time, also of `-00:30:00`.
+    let (is_negative, time) = match time.as_bytes().first() {
+        Some(b'-') => (true, &time[1..]),
+        Some(b'+') => (false, &time[1..]),
+        _ => (false, time),
+    };
     let (whole, fraction) = time.split_once('.').unwrap_or((time, ""));
-    let parts: Vec<i128> = whole
-        .split(':')
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
-    let &[hours, minutes, seconds] = &parts[..] else {
+    let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |part: &str| -> Option<i128> {
+        let number: u32 = are_digits(part).then(|| part.parse().ok())??;
+        Some(number.into())
+    };
+    let parts: Vec<i128> = whole.split(':').map(number).collect::<Option<_>>()?;
+    let &[hours, minutes @ 0..60, seconds @ 0..60] = &parts[..] else {
         return None;
     };
-    if fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+    if fraction.len() > 9 || !are_digits(fraction) {
         return None;
     }
     let nanoseconds: i128 = format!("{fraction:0<9}").parse().ok()?;
+    let time = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000_000 + nanoseconds;
     let days: i32 = days.parse().ok()?;
-    let hours = i128::from(days) * 24 + hours;
-    let seconds = (hours * 60 + minutes) * 60 + seconds;
-    Some(text_of_duration(seconds * 1_000_000_000 + nanoseconds))
+    let days = i128::from(days) * 86_400_000_000_000;
+    Some(text_of_duration(if is_negative {
+        days - time
+    } else {
+        days + time
+    }))
 }
 
 /// The text of an instant in UTC.
@@ -237,6 +249,8 @@ mod tests {
             &["0 days 02:03:04", "0 days 02:03:04.000000000"],
         );
         all_are("-02:00:00", &["-1 days +22:00:00", "-1 day, 22:00:00"]);
+        all_are("21:30:00", &["1 day -02:30:00", "1 days -2:30:00.0"]);
+        all_are("23:30:00", &["1 day -00:30:00"]);
         for text in [
             "1980-02-30 12:30:00",
             "1980-03-04 25:00:00",

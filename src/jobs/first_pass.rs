@@ -657,7 +657,11 @@ impl<'e> Signing<'e> {
                 true => 2,
                 false => 1,
             };
-            let shingles = |i| made.sets().range(i).len() / of_shingle;
+            // Copies of a weighted shingle look like several. How many there are depends on whether exact sets are made.
+            let shingles = |i| match made.sets().range(i).len() / of_shingle {
+                1.. if shingler.takes_weights() => 2,
+                shingles => shingles,
+            };
             let shingled = self.choose(&wanted, &documents, digests, shingles);
             let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
             let of_all = made.sets().hashes().len();

@@ -331,8 +331,10 @@ impl<'a> PairSearch<'a> {
                 Some(most) => most - streamed.compared.min(most),
                 None => streamed.omitted,
             };
-            counts.omitted_pairs = omitted.max(1);
+            counts.omitted_pairs = omitted;
             counts.bound_omitted_pairs();
+            // At least one, which may be of identical documents.
+            counts.omitted_pairs = counts.omitted_pairs.max(1);
             let fewer = match search.within {
                 None => "raise the threshold",
                 Some(_) => "lower `within`",

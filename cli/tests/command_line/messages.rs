@@ -215,7 +215,7 @@ fn samples_that_cannot_be_read_are_errors() {
             ["body", "in.jsonl"],
         ),
         ("--sample in.jsonl --unit tokens", 1, ["tokens", "in.jsonl"]),
-        ("--unit chars", 2, ["--sample", "required"]),
+        ("--unit chars", 2, ["--sample", "needs"]),
         ("--documents 7", 2, ["--sample", "--bytes"]),
         ("--bytes 7GB", 2, ["--documents", "required"]),
         ("--documents 7 --bytes 7apples", 2, ["--bytes", "4GiB"]),

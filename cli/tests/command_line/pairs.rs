@@ -208,7 +208,7 @@ fn a_shingle_may_hold_several_tokens() {
         .concat(),
     );
     let similarities = |size: &str| {
-        let options = "--unit tokens --verify exact --threshold 0.3 --overwrite";
+        let options = "--unit tokens --verify exact --threshold 0.3";
         let run = place.run(&format!("pairs in.jsonl -o - {options} {size}"));
         let pairs = parse_lines(&run.succeeded().stdout);
         let similarity = |pair: &Value| {

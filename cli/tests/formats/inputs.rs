@@ -229,6 +229,22 @@ fn circles_end_a_glob_soon() {
     assert_eq!(results.report["not_read"]["cyclic_links"]["count"], 4);
 }
 
+#[cfg(unix)]
+#[test]
+fn folders_that_link_each_other_are_walked_once() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    // Walked in every order, there would be 12! ways through them.
+    for own in 0..12 {
+        place.write(&format!("docs/{own}/a.jsonl"), own_and_shared(own));
+        for other in (0..12).filter(|other| *other != own) {
+            let link = place.path(&format!("docs/{own}/to-{other}"));
+            symlink(place.path(&format!("docs/{other}")), link).unwrap();
+        }
+    }
+    assert_eq!(place.dedup("docs").count("documents"), 24);
+}
+
 #[test]
 fn globs_match_part_by_part() {
     let place = Place::new();

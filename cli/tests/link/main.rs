@@ -536,7 +536,7 @@ fn bad_input_is_refused() {
         (
             "a.csv --fields name --share 0.5",
             2,
-            &["--share", "two files"],
+            &["--share", "two inputs"],
         ),
         (
             "a.csv --fields name --match many-to-many",

@@ -90,7 +90,7 @@ fn sign_piece(
     }
     let shingles = |i| match sets.range(i).len() {
         0 => 0,
-        1 => 1,
+        1 if !shingler.takes_weights() => 1,
         _ => 2,
     };
     let of_document = |(i, digest): (usize, u128)| {

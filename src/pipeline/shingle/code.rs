@@ -157,7 +157,7 @@ mod tests {
         let mut rest = text;
         while !rest.is_empty() {
             let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
-            let longest = ends.filter(|end| is_token(&rest[..*end])).last();
+            let longest = ends.rev().find(|end| is_token(&rest[..*end]));
             match longest {
                 Some(end) => {
                     found.push(rest[..end].to_owned());
