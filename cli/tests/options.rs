@@ -268,7 +268,7 @@ fn place() -> Place {
         place.write(&format!("texts/{name}{i}.txt"), text);
         if i % 7 == 0 {
             let (body, n) = (&document["body"], &document["n"]);
-            writeln!(csv, "c{i},k{i},\"{text} again\",{body},{n}").unwrap();
+            writeln!(csv, "c{i},k{i},\"{text}, again\",{body},{n}").unwrap();
         }
     }
     place.write("docs/d.csv", csv);

@@ -450,7 +450,7 @@ fn contradictory_options_are_usage_errors() {
             ["--recommend", "--hold-out"],
         ),
         ("--neighbours 5 -o -", ["--neighbours", "--recommend"]),
-        ("--hated-to 4 -o -", ["--hated-to", "--liked-from"]),
+        ("--hated-to 4 -o -", ["--hated-to", "liked-hated"]),
         ("--top 0 -o -", ["--top", "0"]),
         ("--min-support 0 -o -", ["--min-support", "0"]),
         ("-o out.txt", ["out.txt", ".jsonl"]),

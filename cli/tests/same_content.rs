@@ -376,7 +376,7 @@ fn options_without_effect_on_code_are_refused() {
     for (option, says) in [
         (
             "--keep-whitespace",
-            "--keep-whitespace changes no token of code",
+            "hold no white space",
         ),
         (
             "--stop-words in.jsonl",
