@@ -374,10 +374,7 @@ fn programs_in_folders_need_the_unit_code() {
 fn options_without_effect_on_code_are_refused() {
     let place = Place::with_texts([PROGRAM]);
     for (option, says) in [
-        (
-            "--keep-whitespace",
-            "hold no white space",
-        ),
+        ("--keep-whitespace", "hold no white space"),
         (
             "--stop-words in.jsonl",
             "--stop-words needs --unit stopwords",

@@ -33,7 +33,9 @@ fn the_copy_of_stdin_has_no_name() {
             .spawn()
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(json_lines(["a", "b"]).as_ref()).unwrap();
+        // The first bytes of a stream show its format; a copy is made of longer ones.
+        let texts = (0..100).map(|i| format!("text {i}"));
+        stdin.write_all(json_lines(texts).as_ref()).unwrap();
         let folder = place.path(folder).canonicalize();
         let deadline = Instant::now() + Duration::from_secs(20);
         let found = loop {

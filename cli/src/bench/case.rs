@@ -1,7 +1,9 @@
 //! What all runs of one case have in common.
 
 use super::stage::Stage;
-use super::targets::SOFTWARE;
+
+/// Ends the name of a device that is emulated by the CPU, in all tables and charts.
+pub(super) const SOFTWARE: &str = " (software)";
 
 /// What all runs of a case have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,7 @@
 //! Where signatures are computed: the backends of this machine with their hardware.
 
+#[cfg(feature = "gpu")]
+use super::case::SOFTWARE;
 use super::plan::Plan;
 use super::record::Absence;
 use simgpu::backend::{Backend, Hardware};
@@ -171,9 +173,6 @@ fn device(plan: &Plan) -> Result<ComputeTarget> {
         is_software: adapter.is_software,
     })
 }
-
-/// Ends the name of a device that is emulated by the CPU, in all tables and charts.
-pub(super) const SOFTWARE: &str = " (software)";
 
 #[cfg(not(feature = "gpu"))]
 fn device(_: &Plan) -> Result<ComputeTarget> {
