@@ -4,7 +4,7 @@
 //! row; then give it a value in `cli/tests/options.rs`. That test fails for an option without a row. It runs each option
 //! in each mode: the option must change what its row says, or be refused.
 //!
-//! To add a mode, add a variant to [`Mode`], tell in [`Mode::refusal`] why options are idle in it, and have the arguments
+//! To add a mode, add a variant to [`Mode`], tell in `Mode::refusal` why options are idle in it, and have the arguments
 //! that lead to it name it in their `modes`.
 //!
 //! An option is refused because it is given, whatever its value; Python passes the arguments that are not at their
