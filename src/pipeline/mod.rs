@@ -67,7 +67,8 @@ pub use candidates::CandidateSource;
 pub use cluster::{ClusterTask, Clustering, Clusters, Omitted, Removal};
 pub use compare::{Comparison, SequenceComparison, SequenceUnit, compare};
 #[cfg(feature = "io")]
-pub(crate) use components::{Components, SharedComponents};
+pub(crate) use components::Components;
+pub(crate) use components::SharedComponents;
 pub use criterion::{Criterion, Distance, Within};
 pub use detection::{Detection, Precision};
 pub use distance::{

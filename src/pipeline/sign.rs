@@ -519,7 +519,6 @@ impl Signatures {
     }
 
     /// Appends a row. Fails if its width or number of slots differs.
-    #[cfg(any(test, feature = "io"))]
     pub(crate) fn push_row(&mut self, row: Slots<'_>) -> Result<()> {
         check_counts(self.num_perm, row.len())?;
         self.push_slots(row)
