@@ -143,7 +143,7 @@ fn refuse_single(called: &str, data: &Bound<'_, PyAny>) -> PyResult<()> {
     } else if is_from(data, "numpy") && data.getattr("ndim").is_ok_and(|n| n.eq(0).unwrap_or(false))
     {
         // Its only value would be read as a sequence.
-        "a list, or an array of one dimension, such as numpy.atleast_1d(array)"
+        "a list of values; this array has no dimension, and so a single value"
     } else {
         return Ok(());
     };
