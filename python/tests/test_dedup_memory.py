@@ -208,7 +208,7 @@ def test_progress_stops_a_search():
     dedup(TEXTS, progress=lambda *state: seen.append(state))
     assert seen and all(done <= total for _, done, total in seen)
     with pytest.raises(simgpu.StoppedError):
-        dedup(["word " * 3000 + str(row) for row in range(3000)], progress=lambda *state: False)
+        dedup(["word " * 3000 + str(row) for row in range(3000)], num_perm=16384, progress=lambda *state: False)
 
 
 @pytest.mark.parametrize(

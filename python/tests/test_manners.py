@@ -298,9 +298,9 @@ def test_the_gpu_is_refused_in_a_forked_child(small, tmp_path):
 def test_the_interpreter_exits_during_a_run(docs, tmp_path):
     run = python(f"""
         import threading, time, simgpu
-        work = lambda: simgpu.sign_files({docs!r}, {str(tmp_path / "s.npy")!r}, num_perm=4096)
+        work = lambda: simgpu.sign_files({docs!r}, {str(tmp_path / "s.npy")!r}, num_perm=16384)
         threading.Thread(target=work, daemon=True).start()
-        time.sleep(0.4)
+        time.sleep(0.2)
     """)
     assert (run.returncode, run.stderr) == (0, "")
     assert not (tmp_path / "s.npy").exists()

@@ -201,9 +201,10 @@ class Stages:
 
     def equal_shingles(self) -> int:
         """How many documents are removed with the shingles of their kept one, and another text."""
-        similarity = np.asarray(_column(self.removed, "similarity"))
-        verified = np.asarray(_column(self.removed, "found_by")) == "exact"
-        return int(np.sum((similarity == 1) & verified))
+        count = 0
+        for batch in self.removed.iter_batches(batch_size=None, batch_format="numpy"):
+            count += int(np.sum((batch["similarity"] == 1) & (batch["found_by"] == "exact")))
+        return count
 
     def counts_of_tasks(self) -> list[str]:
         """The counts of each task of the search."""
