@@ -29,14 +29,9 @@ use crate::streams::{is_stream, read_file, with_stdin};
 use crate::terminal::Terminal;
 use crate::{Usage, usage};
 
-/// The input files, and the fields of a record.
-#[derive(Debug, Args)]
-pub struct InputArguments {
-    /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
-    /// compressed by gzip, zstd, xz or bzip2; - reads stdin
-    #[arg(value_name = "INPUT", required = true)]
-    pub inputs: Vec<PathBuf>,
-
+/// How to read input files.
+#[derive(Debug, Default, Args)]
+pub struct FormatArguments {
     /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
     #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
     pub format: FormatArgument,
@@ -60,6 +55,31 @@ pub struct InputArguments {
         help_heading = "Input"
     )]
     pub quote: Option<Quote>,
+}
+
+impl FormatArguments {
+    /// How to find the files, none of them hidden or left out.
+    pub(crate) fn naming(&self) -> Naming {
+        Naming {
+            format: self.format.format(),
+            delimiter: self.delimiter,
+            quote: self.quote,
+            ..Naming::default()
+        }
+    }
+}
+
+/// The input files, and the fields of a record.
+#[derive(Debug, Args)]
+pub struct InputArguments {
+    /// Files, folders or globs of JSON Lines, JSON arrays, CSV, TSV, Parquet, Arrow or text, also
+    /// compressed by gzip, zstd, xz or bzip2; - reads stdin
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<PathBuf>,
+
+    /// How to read the inputs.
+    #[command(flatten)]
+    pub format: FormatArguments,
 
     /// Include files and folders whose names start with a dot
     #[arg(long, help_heading = "Input")]
@@ -132,8 +152,9 @@ pub enum WeightsArgument {
 }
 
 /// The value of `--format`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub enum FormatArgument {
+    #[default]
     #[allow(missing_docs, reason = "the help of --format describes it")]
     Auto,
     /// JSON Lines (.jsonl, .ndjson, .jsonlines)
@@ -275,15 +296,13 @@ impl InputArguments {
     /// Finds the files, whose documents `engine` shingles.
     pub(crate) fn find(&self, engine: &Engine) -> anyhow::Result<Inputs> {
         let naming = Naming {
-            format: self.format.format(),
-            delimiter: self.delimiter,
-            quote: self.quote,
             hidden: self.hidden,
             filter: FileFilter {
                 include: globs("include", &self.include)?,
                 exclude: globs("exclude", &self.exclude)?,
             },
             takes_code: engine.shingler().shingling().unit == Unit::Code,
+            ..self.format.naming()
         };
         Ok(with_stdin(Inputs::find_with(&self.inputs, naming)?)?)
     }

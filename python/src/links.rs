@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
 use simgpu::jobs::LinkInMemory;
 use simgpu::records::Equivalents;
-use simgpu_cli::arguments::{FormatArgument, OnBadRecordArgument};
+use simgpu_cli::arguments::{FormatArguments, OnBadRecordArgument};
 use simgpu_cli::commands::link;
 
 use crate::columns::{Frame, path};
@@ -117,9 +117,7 @@ impl<'py> Options<'py> {
             overwrite: false,
             dry_run: true,
             report: None,
-            format: FormatArgument::Auto,
-            delimiter: None,
-            quote: None,
+            format: FormatArguments::default(),
             id_field: self.optional("id", "the name of a column, as a str")?,
             unique_ids: self.switch("unique_ids")?,
             on_bad_record,

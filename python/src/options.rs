@@ -8,10 +8,10 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
-use simgpu::io::Quote;
 use simgpu_cli::arguments::{
-    BackendArguments, BandingArguments, HoldArguments, InputArguments, ProcessArguments,
-    RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter, quote,
+    BackendArguments, BandingArguments, FormatArguments, HoldArguments, InputArguments,
+    ProcessArguments, RunArguments, SearchArguments, SignArguments, StopWordsArgument, delimiter,
+    quote,
 };
 use simgpu_cli::commands::sample::SampleArguments;
 use simgpu_cli::options::Given;
@@ -165,9 +165,7 @@ impl<'py> Options<'py> {
         }
         Ok(InputArguments {
             inputs: self.paths("inputs")?,
-            format: self.choice("format")?,
-            delimiter: self.delimiter()?,
-            quote: self.quote()?,
+            format: self.format()?,
             hidden: self.switch("hidden")?,
             text_field,
             tokens_field: self.optional("tokens_field", "the name of a field, as a str")?,
@@ -183,24 +181,26 @@ impl<'py> Options<'py> {
         })
     }
 
-    /// The character between two fields.
-    pub(crate) fn delimiter(&self) -> PyResult<Option<u8>> {
-        let name: Option<String> = self.optional("delimiter", "one character")?;
-        let parsed = name.map(|name| {
-            delimiter(&name).map_err(|remedy| {
-                let message = format!("delimiter is {name:?}; {remedy}");
-                parameter_error(self.py(), message)
-            })
-        });
-        parsed.transpose()
+    /// How to read input files.
+    pub(crate) fn format(&self) -> PyResult<FormatArguments> {
+        Ok(FormatArguments {
+            format: self.choice("format")?,
+            delimiter: self.parsed("delimiter", "one character", delimiter)?,
+            quote: self.parsed("quote", "one character, or \"none\"", quote)?,
+        })
     }
 
-    /// The character around fields.
-    pub(crate) fn quote(&self) -> PyResult<Option<Quote>> {
-        let name: Option<String> = self.optional("quote", "one character, or \"none\"")?;
-        let parsed = name.map(|name| {
-            quote(&name).map_err(|remedy| {
-                let message = format!("quote is {name:?}; {remedy}");
+    /// The value of an option that the command parses from a text. `parse` returns the remedy for another one.
+    fn parsed<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        parse: fn(&str) -> Result<T, String>,
+    ) -> PyResult<Option<T>> {
+        let text: Option<String> = self.optional(name, expected)?;
+        let parsed = text.map(|text| {
+            parse(&text).map_err(|remedy| {
+                let message = format!("{name} is {text:?}; {remedy}");
                 parameter_error(self.py(), message)
             })
         });

@@ -202,25 +202,25 @@ impl Found {
             let is_link = entry.depth() > 0 && entry.path_is_symlink();
             is_link.then(|| entry.path().canonicalize().ok()).flatten()
         };
-        // The walk finds links to a folder between the root and themselves.
-        let leads_above_root =
-            |entry: &DirEntry| target_of(entry).is_some_and(|target| real_root.starts_with(target));
         // Folders that link to each other would be walked in every order: each is entered by one link.
         let mut entered = HashSet::new();
         while let Some(entry) = walk.next() {
             let (path, depth, broken) = match &entry {
                 Ok(entry) if is_note_of_dataset(entry.path()) => continue,
                 Ok(entry) if entry.file_type().is_file() => (entry.path(), entry.depth(), None),
-                Ok(entry) if leads_above_root(entry) => {
-                    walk.skip_current_dir();
-                    (entry.path(), entry.depth(), Some(Broken::Cyclic))
-                }
-                Ok(entry) => {
-                    if target_of(entry).is_some_and(|target| !entered.insert(target)) {
+                Ok(entry) => match target_of(entry) {
+                    // The walk itself finds links to a folder between the root and themselves.
+                    Some(target) if real_root.starts_with(&target) => {
                         walk.skip_current_dir();
+                        (entry.path(), entry.depth(), Some(Broken::Cyclic))
                     }
-                    continue;
-                }
+                    target => {
+                        if target.is_some_and(|target| !entered.insert(target)) {
+                            walk.skip_current_dir();
+                        }
+                        continue;
+                    }
+                },
                 Err(error) => {
                     let path = error.path().unwrap_or(root);
                     let broken = match error.loop_ancestor() {

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Inputs, Naming, Quote};
+use simgpu::io::{FieldPath, Inputs};
 use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
 use simgpu::records::{Equivalents, Matching, Score};
 
 use super::execute;
 use crate::arguments::{
-    Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
-    quote,
+    Caller, FormatArguments, OnBadRecordArgument, ProcessArguments, check_field, number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::ReportArgument;
@@ -65,29 +64,9 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT", help_heading = "Output")]
     pub report: Option<ReportArgument>,
 
-    /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
-    pub format: FormatArgument,
-
-    /// Character between two fields of CSV or TSV [default: a comma for CSV, a tab for TSV]
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = delimiter,
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub delimiter: Option<u8>,
-
-    /// Character around fields of CSV or TSV that hold a delimiter or a line break, or none [default: " for CSV, none for TSV]
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = quote,
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub quote: Option<Quote>,
+    /// How to read the inputs.
+    #[command(flatten)]
+    pub format: FormatArguments,
 
     /// Field with the id, which every record must have [default: id; unless every record has one, all ids are FILE:ROW]
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
@@ -236,14 +215,9 @@ impl Arguments {
     }
 
     fn find(&self, name: &PathBuf) -> anyhow::Result<Inputs> {
-        let naming = Naming {
-            format: self.format.format(),
-            delimiter: self.delimiter,
-            quote: self.quote,
-            ..Naming::default()
-        };
         let names = std::slice::from_ref(name);
-        Ok(with_stdin(Inputs::find_with(names, naming)?)?)
+        let inputs = Inputs::find_with(names, self.format.naming())?;
+        Ok(with_stdin(inputs)?)
     }
 
     /// The parameters of the search.

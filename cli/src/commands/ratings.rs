@@ -4,15 +4,15 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use simgpu::io::{FieldPath, Inputs, NameFields, Naming, PairsFormat, Quote, RatingFields};
+use simgpu::io::{FieldPath, Inputs, NameFields, PairsFormat, RatingFields};
 use simgpu::jobs::{NamesFile, RatingsOutcome, RatingsRun, RatingsTask, Recommendees};
 use simgpu::ratings::{By, LEAST_LIKED, NeighbourTask, RatedAs, RecommendTask, Scale};
 
 use super::execute;
 use super::pairs::with_output;
 use crate::arguments::{
-    Caller, FormatArgument, OnBadRecordArgument, ProcessArguments, check_field, delimiter, number,
-    quote, whole_number,
+    Caller, FormatArguments, OnBadRecordArgument, ProcessArguments, check_field, number,
+    whole_number,
 };
 use crate::options::{Given, Mode};
 use crate::outputs::{Destination, OutputArguments};
@@ -63,29 +63,9 @@ pub struct Arguments {
 /// How to read ratings, and the names of items.
 #[derive(Args, Debug)]
 pub struct RatedArguments {
-    /// Format of the inputs; auto decides by the ending of each file name, or by the first bytes of stdin
-    #[arg(long, value_enum, default_value = "auto", help_heading = "Input")]
-    pub format: FormatArgument,
-
-    /// Character between two fields of CSV or TSV [default: a comma for CSV, a tab for TSV]
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = delimiter,
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub delimiter: Option<u8>,
-
-    /// Character around fields of CSV or TSV that hold a delimiter or a line break, or none [default: " for CSV, none for TSV]
-    #[arg(
-        long,
-        value_name = "CHAR",
-        value_parser = quote,
-        allow_hyphen_values = true,
-        help_heading = "Input"
-    )]
-    pub quote: Option<Quote>,
+    /// How to read the inputs.
+    #[command(flatten)]
+    pub format: FormatArguments,
 
     /// Field with the user: a string or an integer
     #[arg(
@@ -409,13 +389,8 @@ impl Arguments {
         }
         let task = self.search.task()?;
         let fields = self.rated.fields()?;
-        let naming = Naming {
-            format: self.rated.format.format(),
-            delimiter: self.rated.delimiter,
-            quote: self.rated.quote,
-            ..Naming::default()
-        };
-        let inputs = with_stdin(Inputs::find_with(&self.inputs, naming)?)?;
+        let inputs = Inputs::find_with(&self.inputs, self.rated.format.naming())?;
+        let inputs = with_stdin(inputs)?;
         let names = self.rated.names_file()?;
         let mut run = RatingsRun::new(&inputs)
             .fields(fields)
