@@ -341,6 +341,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::super::symbols::Symbols;
+    use super::super::tests::table;
     use super::super::words::Equivalents;
     use super::super::{Distinct, Files};
     use super::*;
@@ -366,17 +367,6 @@ mod tests {
         (0..count)
             .map(|i| [field(2 * i), field(2 * i + 1)])
             .collect()
-    }
-
-    fn table(texts: &[[String; 2]]) -> TokenBatch {
-        let mut table = TokenBatch::default();
-        for record in texts {
-            record
-                .iter()
-                .for_each(|field| table.push_token(field.as_bytes()));
-            table.finish_document();
-        }
-        table
     }
 
     /// The symbols of a record, as strings.

@@ -170,20 +170,10 @@ fn key(
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::table;
     use super::*;
     use crate::documents::TokenBatch;
     use crate::progress::Silent;
-
-    fn table(records: &[[&str; 2]]) -> TokenBatch {
-        let mut table = TokenBatch::default();
-        for record in records {
-            record
-                .iter()
-                .for_each(|field| table.push_token(field.as_bytes()));
-            table.finish_document();
-        }
-        table
-    }
 
     /// The rows of each distinct record.
     fn groups(first: &TokenBatch, second: Option<&TokenBatch>) -> Vec<Vec<u32>> {

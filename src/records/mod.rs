@@ -153,3 +153,20 @@ impl<'a> Tables<'a> {
         self.files.fields(self.distinct.first_row(row) as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::documents::TokenBatch;
+
+    /// A file of records, each a list of its fields.
+    pub(super) fn table<F: AsRef<str>>(records: &[impl AsRef<[F]>]) -> TokenBatch {
+        let mut table = TokenBatch::default();
+        for record in records {
+            for field in record.as_ref() {
+                table.push_token(field.as_ref().as_bytes());
+            }
+            table.finish_document();
+        }
+        table
+    }
+}

@@ -102,22 +102,11 @@ fn points(a: &[u32], b: &[u32]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::table;
     use super::super::{Distinct, Files};
     use super::*;
-    use crate::documents::TokenBatch;
     use crate::progress::Silent;
     use crate::scheme::fmix64;
-
-    fn table(records: &[&[&str]]) -> TokenBatch {
-        let mut table = TokenBatch::default();
-        for record in records {
-            record
-                .iter()
-                .for_each(|field| table.push_token(field.as_bytes()));
-            table.finish_document();
-        }
-        table
-    }
 
     fn points_of(records: &[&[&str]], equivalents: &str) -> Vec<f64> {
         let first = table(records);
