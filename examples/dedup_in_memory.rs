@@ -3,8 +3,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use simgpu::engine::Engine;
-use simgpu::jobs::{Dedup, FoundBy, Search, Verification, dedup};
 use simgpu::progress::Silent;
+use simgpu::search::{Dedup, FoundBy, Search, Verification, dedup};
 
 fn main() -> simgpu::Result<()> {
     let texts: Vec<String> = [

@@ -7,9 +7,9 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use simgpu::engine::Engine;
-use simgpu::jobs::{CandidateMethod, Pairs, Search, pairs};
 use simgpu::pipeline::{Shingling, StopWords, Unit, compare};
 use simgpu::progress::Silent;
+use simgpu::search::{CandidateMethod, Pairs, Search, pairs};
 
 const ARTICLES: usize = 60;
 

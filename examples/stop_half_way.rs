@@ -10,9 +10,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simgpu::engine::Engine;
+use simgpu::files::Run;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, Run, Search};
 use simgpu::progress::Progress;
+use simgpu::search::{Dedup, Search};
 
 const DOCUMENTS: u64 = 4000;
 

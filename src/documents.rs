@@ -324,7 +324,7 @@ impl std::fmt::Debug for Document<'_> {
 }
 
 /// Documents in memory, for [`Engine::sign`](crate::engine::Engine::sign) and the runs of
-/// [`jobs`](crate::jobs).
+/// [`search`](crate::search).
 ///
 /// Implemented for slices, arrays and vectors of strings, and for the batches of this module. Implement it for
 /// your own container, such as a column of a data frame: documents are read where they lie, and none is copied on the

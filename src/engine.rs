@@ -14,7 +14,7 @@ const BYTES_PER_THREAD: usize = 2 << 20;
 
 /// Signs documents: a scheme with a shingler and a signer that fit it.
 ///
-/// The runs of [`jobs`](crate::jobs) start from an engine.
+/// All searches, in memory ([`search`](crate::search)) and over files, start from an engine.
 ///
 /// ```
 /// use simgpu::engine::Engine;

@@ -23,7 +23,10 @@
 //! | module | open it to |
 //! |---|---|
 //! | [`engine`] | sign documents: scheme, shingles and backend in one value |
-//! | [`jobs`] | deduplicate or find similar pairs: [`jobs::dedup()`] in memory, [`jobs::Run`] over files |
+//! | [`search`] | deduplicate or find similar pairs in memory: [`search::dedup()`], [`search::pairs()`] |
+//! | [`files`] | the same over files, of any size: [`files::Run`] |
+//! | [`divided`] | the same divided among machines, stage by stage |
+//! | [`mod@link`] | find records that describe the same thing |
 //! | [`documents`] | pass documents: slices of strings, batches, or your own columns |
 //! | [`progress`] | follow a run and stop it; read its counts and times |
 //! | [`mod@error`] | handle errors, and rewrite the parameter names in their messages |
@@ -37,9 +40,10 @@
 //! | [`selftest`] | check that this machine computes the published values |
 #![cfg_attr(
     not(feature = "io"),
-    doc = "\n[`io`]: #features\n[`jobs::Run`]: #features"
+    doc = "\n[`io`]: #features\n[`files`]: #features\n[`files::Run`]: #features\n[`divided`]: #features"
 )]
 #![cfg_attr(not(feature = "selftest"), doc = "\n[`selftest`]: #features")]
+#![cfg_attr(not(feature = "records"), doc = "\n[`mod@link`]: #features")]
 //!
 //! # Sign texts
 //!
@@ -66,12 +70,12 @@
 //!
 //! # Deduplicate in memory
 //!
-//! [`jobs::dedup()`] takes any type that implements [`Documents`](documents::Documents), such as `Vec<String>`,
-//! and chooses the documents to keep. [`jobs::pairs()`] takes the same and finds the similar pairs.
+//! [`search::dedup()`] takes any type that implements [`Documents`](documents::Documents), such as `Vec<String>`,
+//! and chooses the documents to keep. [`search::pairs()`] takes the same and finds the similar pairs.
 //!
 //! ```
 //! use simgpu::engine::Engine;
-//! use simgpu::jobs::{Dedup, Search, dedup};
+//! use simgpu::search::{Dedup, Search, dedup};
 //! use simgpu::progress::Silent;
 //!
 //! let texts: Vec<String> = vec![
@@ -101,7 +105,8 @@
 //!
 //! use simgpu::engine::Engine;
 //! use simgpu::io::Inputs;
-//! use simgpu::jobs::{Dedup, Run, Search};
+//! use simgpu::files::Run;
+//! use simgpu::search::{Dedup, Search};
 //! use simgpu::progress::Progress;
 //!
 //! /// Stops the run when another thread sets the flag.
@@ -135,7 +140,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `records` | links between records that describe the same thing: `jobs::link` |
+//! | `records` | links between records that describe the same thing: `link` |
 //! | `io` | runs over files: JSON, CSV, Parquet, Arrow and text, plain or compressed; and `records` |
 //! | `gpu` | the GPU backend, through Vulkan, Metal or DX12 |
 //! | `selftest` | the check that this machine computes the published values |
@@ -154,12 +159,7 @@ pub mod simd;
 
 pub mod pipeline;
 
-pub mod ratings;
-
 pub mod backend;
-
-#[cfg(feature = "records")]
-pub mod records;
 
 pub mod engine;
 
@@ -171,7 +171,18 @@ pub mod selftest;
 #[cfg(feature = "io")]
 pub mod io;
 
-pub mod jobs;
+pub mod search;
+
+#[cfg(feature = "io")]
+pub mod files;
+
+#[cfg(feature = "io")]
+pub mod divided;
+
+#[cfg(feature = "records")]
+pub mod link;
+
+pub mod ratings;
 
 #[cfg(feature = "internals")]
 #[doc(hidden)]

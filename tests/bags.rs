@@ -6,13 +6,13 @@ use proptest::prelude::*;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::documents::{Document, TextBatch};
 use simgpu::engine::Engine;
-use simgpu::jobs::{DocumentPair, Identical, Pairs, Search, pairs};
 use simgpu::pipeline::{
     Banding, Scratch, ShingleBatch, Shingler, Shingling, Signatures, Similarity, Unit, Weighting,
     compare,
 };
 use simgpu::progress::Silent;
 use simgpu::scheme::{Hashes, Scheme, Width};
+use simgpu::search::{DocumentPair, Identical, Pairs, Search, pairs};
 use simgpu::simd::Isa;
 use simgpu::store::ExactSets;
 

@@ -7,12 +7,12 @@ use simgpu::Error;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
-use simgpu::jobs::{
-    CandidateMethod, Dedup, DocumentPair, Pairs, Search, Verification, dedup, pairs,
-};
 use simgpu::pipeline::{Distance, Shingling, Unit, Weighting, Within};
 use simgpu::progress::Silent;
 use simgpu::scheme::{BaseHash, Scheme};
+use simgpu::search::{
+    CandidateMethod, Dedup, DocumentPair, Pairs, Search, Verification, dedup, pairs,
+};
 
 type List = Vec<u8>;
 

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use simgpu::engine::Engine;
-use simgpu::jobs::divided::{
+use simgpu::divided::{
     Compared, ComponentSearch, ComponentTask, LinkedBatch, Links, SharedMembers, sign_batch,
 };
-use simgpu::jobs::{Dedup, Pairs, Removed, Search, Verification, dedup, pairs};
+use simgpu::engine::Engine;
 use simgpu::pipeline::Clustering;
 use simgpu::progress::Silent;
 use simgpu::scheme::fmix64;
+use simgpu::search::{Dedup, Pairs, Removed, Search, Verification, dedup, pairs};
 
 /// Families of edited copies, repeats, texts without shingles, and boilerplate in one bucket.
 fn texts() -> Vec<String> {

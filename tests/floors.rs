@@ -14,12 +14,13 @@ const LIBRARY: &[&[&str]] = &[
     &["scheme"],
     &["simd"],
     &["pipeline"],
-    &["ratings"],
-    &["backend", "records"],
+    &["backend"],
     &["engine"],
     &["store"],
     &["io"],
-    &["jobs"],
+    &["search"],
+    &["files", "divided"],
+    &["link", "ratings"],
     &["selftest", "internals"],
 ];
 
@@ -69,21 +70,21 @@ fn an_arrow_upwards_or_a_circle_is_found() {
         ("pipeline", "pub use band::Banding;"),
         (
             "pipeline::band",
-            "use super::keys::Keys;\nuse crate::jobs::dedup;",
+            "use super::keys::Keys;\nuse crate::search::dedup;",
         ),
         ("pipeline::keys", "fn of(banding: super::Banding) {}"),
-        ("jobs", "use crate::{error, documents::TextBatch};"),
+        ("search", "use crate::{error, documents::TextBatch};"),
         ("documents", ""),
         (
             "error",
-            "// use crate::jobs;\n#[cfg(test)]\nmod tests { use crate::jobs; }",
+            "// use crate::search;\n#[cfg(test)]\nmod tests { use crate::search; }",
         ),
     ];
     let house = House::of(files.map(|(module, text)| (module.to_owned(), text.to_owned())));
     let upwards = house.arrows_upwards(LIBRARY);
     assert_eq!(
         upwards,
-        ["pipeline::band names jobs, which is above pipeline"]
+        ["pipeline::band names search, which is above pipeline"]
     );
     assert_eq!(house.circles(), ["pipeline::band, pipeline::keys"]);
 }

@@ -9,14 +9,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use simgpu::documents::{DocumentBatch, Documents, TokenBatch};
 use simgpu::engine::Engine;
+use simgpu::files::{PairsOutput, Run};
 use simgpu::io::Inputs;
-use simgpu::jobs::{
-    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, PairsOutput, Removed, Run, Search,
-    SignaturesInMemory, Verification, dedup, dedup_by_class, pairs,
-};
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Unit};
 use simgpu::progress::{Progress, Silent};
 use simgpu::scheme::fmix64;
+use simgpu::search::{
+    CandidateMethod, Dedup, DocumentPair, Identical, Pairs, Removed, Search, SignaturesInMemory,
+    Verification, dedup, dedup_by_class, pairs,
+};
 
 /// Families of near-duplicates, with repeats, empty texts and short ones among them.
 fn texts() -> Vec<String> {

@@ -10,11 +10,12 @@ use simgpu::Error;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
 use simgpu::error::Conflict;
+use simgpu::files::Run;
 use simgpu::io::Inputs;
-use simgpu::jobs::{CandidateMethod, Dedup, DocumentPair, Pairs, Run, Search, dedup, pairs};
 use simgpu::pipeline::{Banding, Shingler, Shingling, Unit, Weighting};
 use simgpu::progress::{Progress, Silent};
 use simgpu::scheme::{BaseHash, Scheme};
+use simgpu::search::{CandidateMethod, Dedup, DocumentPair, Pairs, Search, dedup, pairs};
 
 type List = Vec<u8>;
 

@@ -8,10 +8,10 @@ use simgpu::backend::{Backend, Hardware};
 use simgpu::documents::{Documents, TokenBatch, WeightedBatch};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
-use simgpu::jobs::{Dedup, Search, dedup};
 use simgpu::pipeline::{Banding, Shingler, Shingling, Signatures, Unit, Weighting};
 use simgpu::progress::Silent;
 use simgpu::scheme::{BaseHash, Hashes, Scheme, ShingleHash, WeightScale, Width};
+use simgpu::search::{Dedup, Search, dedup};
 use simgpu::simd::Isa;
 
 /// Tokens, which are numbers, with their weights.
@@ -71,13 +71,13 @@ fn any_document() -> impl Strategy<Value = Document> {
 fn similarities(documents: &[Document], engine: &Engine) -> BTreeMap<(u32, u32), f64> {
     let mut search = Search::new(1e-6, engine.scheme()).unwrap();
     search.banding = Banding::new(128, 1, 128).unwrap();
-    let task = simgpu::jobs::Pairs::new(search);
+    let task = simgpu::search::Pairs::new(search);
     let mut found = BTreeMap::new();
-    let mut keep = |pair: simgpu::jobs::DocumentPair| {
+    let mut keep = |pair: simgpu::search::DocumentPair| {
         found.insert((pair.a, pair.b), pair.similarity.unwrap());
         Ok(())
     };
-    simgpu::jobs::pairs(&batch(documents), engine, &task, &Silent, &mut keep).unwrap();
+    simgpu::search::pairs(&batch(documents), engine, &task, &Silent, &mut keep).unwrap();
     found
 }
 

@@ -13,15 +13,16 @@ use simgpu::backend::gpu::GpuOptions;
 use simgpu::backend::{Backend, Hardware};
 use simgpu::engine::{Engine, EngineBuilder};
 use simgpu::error::Conflict;
+use simgpu::files::Run;
 use simgpu::io::{
     FieldPath, Fields, FileFilter, Format, Globs, Inputs, Naming, OnBadRecord, Quote, WeightsField,
 };
-use simgpu::jobs::{CandidateMethod, Run, Search, Verification};
 use simgpu::pipeline::{
     Banding, Distance, Normalise, Shingling, StopWords, Unit, Weighting, Within,
 };
 use simgpu::progress::Progress;
 use simgpu::scheme::{BaseHash, Scheme, WeightScale};
+use simgpu::search::{CandidateMethod, Search, Verification};
 use simgpu::simd::Isa;
 
 use crate::options::{Given, Mode};

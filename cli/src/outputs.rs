@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use simgpu::jobs::Outcome;
+use simgpu::files::Outcome;
 
 use crate::Usage;
 use crate::options::Mode;

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use simgpu::engine::Engine;
+use simgpu::files::{Outcome, SignatureFile};
 use simgpu::internals::peak_memory_bytes;
 use simgpu::io::Report;
-use simgpu::jobs::{CandidateMethod, Outcome, RatingsOutcome, Search, SignatureFile};
 use simgpu::pipeline::{Shingling, Unit, Weighting};
 use simgpu::progress::{Counts, Progress, StageTime, Timings};
+use simgpu::ratings::RatingsOutcome;
 use simgpu::scheme::{Preset, Scheme, Shingles};
+use simgpu::search::{CandidateMethod, Search};
 
 use crate::parameters::with_flags;
 use crate::stop;

@@ -6,9 +6,9 @@ mod truth;
 
 use std::path::Path;
 
-use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
+use simgpu::search::Verification;
 use simgpu_cli::bench::BenchCorpus;
 use simgpu_cli::bench::error::SigningFunction;
 use simgpu_cli::bench::lsh::{

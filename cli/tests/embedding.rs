@@ -9,14 +9,15 @@ use serde_json::Value;
 use simgpu::backend::Backend;
 use simgpu::documents::TokenBatch;
 use simgpu::engine::Engine;
+use simgpu::files::Run;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, Run, Search, Verification};
 use simgpu::pipeline::{
     PackedSignatures, ShingleSets, Shingler, Shingling, Signatures, SignaturesMut, SlotBits, Unit,
 };
 use simgpu::progress::Progress;
 use simgpu::scheme::{Hashes, Slots, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix64, sha1_32};
+use simgpu::search::{Dedup, Search, Verification};
 use simgpu::simd::Isa;
 
 use support::{Place, edited, families, gzip, json_lines, text};

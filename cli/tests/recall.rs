@@ -11,7 +11,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use recall::{Recall, Task};
-use simgpu::jobs::Verification;
+use simgpu::search::Verification;
 use truth::{Sets, ShingleNumbers, TruePair, similar_pairs};
 
 const SEEDS: u32 = 20;

@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use made_up::MadeUp;
 use serde_json::Value;
 use simgpu::io::FieldPath;
-use simgpu::jobs::{Link, LinkInMemory};
+use simgpu::link::{Link, LinkInMemory};
 use simgpu::progress::Silent;
 use simgpu_cli::bench::ResultsFolder;
 

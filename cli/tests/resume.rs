@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use simgpu::Error;
 use simgpu::engine::Engine;
+use simgpu::files::{Outcome, PairsOutput, Run};
 use simgpu::io::{Inputs, KeepBy, OnBadRecord};
-use simgpu::jobs::{
-    CandidateMethod, Dedup, Outcome, Pairs, PairsOutput, Run, Search, Verification,
-};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress;
+use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
 use support::{Numbers, Place, SIMGPU, families, files_in, gzip, lasting_files_in, lines_of, zstd};
 
 /// So little memory that every stage is on disk.

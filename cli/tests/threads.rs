@@ -7,9 +7,10 @@ use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 
 use simgpu::engine::Engine;
+use simgpu::files::{DedupOutput, Run};
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, DedupOutput, Run, Search};
 use simgpu::progress::Progress;
+use simgpu::search::{Dedup, Search};
 
 use support::{
     Numbers, Place, bzip2, edited, gzip, lasting_files_in, numbered_lines, parquet, strings, text,

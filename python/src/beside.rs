@@ -12,10 +12,11 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use simgpu::error::Conflict;
+use simgpu::files::keep_classes;
 use simgpu::io::KeepBy;
-use simgpu::jobs::{Dedup, keep_classes};
 use simgpu::pipeline::KeepPolicy;
 use simgpu::progress::Progress;
+use simgpu::search::Dedup;
 
 use crate::arguments::type_of;
 use crate::arrow::of_arrow;

@@ -7,14 +7,14 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Float64Array, Int32Array, Int64A
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::documents::Documents;
-use simgpu::error::Conflict;
-use simgpu::jobs::divided::{
+use simgpu::divided::{
     Compared, ComponentSearch, ComponentTask, FoundPair, FoundRemoval, LinkedBatch, Links,
     SharedMembers, SignedDocuments, sign_batch,
 };
-use simgpu::jobs::{CandidateMethod, Dedup, Verification, few_shingles_warning};
+use simgpu::documents::Documents;
+use simgpu::error::Conflict;
 use simgpu::pipeline::Weighting;
+use simgpu::search::{CandidateMethod, Dedup, Verification, few_shingles_warning};
 
 use crate::arrow::import;
 use crate::beside::integers;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::jobs::Outcome;
+use simgpu::files::Outcome;
 use simgpu::progress::{StageTime, Timings};
 use simgpu_cli::Lines;
 use simgpu_cli::arguments::Caller;

@@ -7,8 +7,8 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use simgpu::Error;
-use simgpu::jobs::LinkInMemory;
-use simgpu::records::Equivalents;
+use simgpu::link::Equivalents;
+use simgpu::link::LinkInMemory;
 use simgpu_cli::arguments::{FormatArguments, OnBadRecordArgument};
 use simgpu_cli::commands::link;
 

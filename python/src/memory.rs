@@ -10,13 +10,13 @@ use pyo3::types::PyDict;
 use simgpu::backend::Backend;
 use simgpu::documents::Documents;
 use simgpu::engine::Engine;
-use simgpu::jobs::{
-    CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
-    Verification, dedup_by_class, pairs,
-};
 use simgpu::pipeline::{Clustering, KeepPolicy, Shingling, Weighting, Within, check_threshold};
 use simgpu::progress::{Counts, Progress, Timings};
 use simgpu::scheme::Scheme;
+use simgpu::search::{
+    CandidateMethod, Dedup, Deduplication, DocumentPair, Identical, Pairs, PairsFound, Search,
+    Verification, dedup_by_class, pairs,
+};
 use simgpu_cli::arguments::{
     BandingArguments, CandidatesArgument, VerifyArgument, WeightsArgument, candidate_method,
     method_within, modes_of_method, modes_of_search, requested_distance,

@@ -16,9 +16,9 @@ use pyo3::types::{PyDict, PySlice, PyTuple, PyType};
 use rayon::prelude::*;
 use simgpu::Error;
 use simgpu::error::Conflict;
-use simgpu::jobs::SignaturesInMemory;
 use simgpu::pipeline::{Banding, Cardinality, SlotBits, band_key};
 use simgpu::scheme::{Scheme, SlotVec, Slots, SlotsMut, Values};
+use simgpu::search::SignaturesInMemory;
 
 use crate::arguments::{argument, optional_argument, refused, type_of};
 use crate::arrow::{Chunks, export_array, import, of_arrow};

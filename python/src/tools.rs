@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, BandingEffect, SizeEffect, Tuning};
+use simgpu::search::Verification;
 use simgpu::selftest::{Check, CheckOutcome, Selftest};
 use simgpu_cli::arguments::{requested_banding, scheme_of};
 use simgpu_cli::commands::compare::TextComparer;

@@ -8,7 +8,7 @@ pub use self::permutations::{GivenPermutations, RandomPermutations};
 #[cfg(feature = "gpu")]
 pub use crate::backend::gpu::{DeviceLoad, GpuProgram, MadeProgram, gpu_programs, has_searched};
 #[cfg(feature = "io")]
-pub use crate::jobs::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
+pub use crate::io::machine::{cpu_name, memory_bytes, peak_memory_bytes, usable_memory_bytes};
 pub use crate::pipeline::{for_each_word, gauss_legendre};
 pub use crate::simd::ceiling;
 #[cfg(feature = "io")]

@@ -122,7 +122,7 @@ pub(crate) struct ValueField {
 
 impl ValueField {
     /// The parameter that names the field of the id.
-    pub(super) const ID: &'static str = "id_field";
+    pub(crate) const ID: &'static str = "id_field";
 
     /// Whether its values are ids.
     pub(super) fn is_id(&self) -> bool {

@@ -23,7 +23,7 @@ pub(crate) enum Id {
 
 impl Id {
     /// An id that must be one if `is_required`. Messages call the field `field`.
-    pub(super) fn checked(
+    pub(crate) fn checked(
         self,
         is_required: bool,
         field: &str,
@@ -62,7 +62,7 @@ impl Ids {
     }
 
     /// The number of entries.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 

@@ -1,7 +1,7 @@
 //! Input and output files: JSON Lines, JSON arrays, CSV, Parquet, Arrow and text, plain or compressed.
 //!
 //! [`Inputs::find`] finds the files to read, and [`read_documents`] reads them into memory. A
-//! [`Run`](crate::jobs::Run) reads and writes files of any size.
+//! [`Run`](crate::files::Run) reads and writes files of any size.
 
 mod compression;
 
@@ -69,15 +69,9 @@ mod pairs;
 
 mod result_rows;
 
-mod ratings;
+pub(crate) mod machine;
 
-mod rated_rows;
-
-mod records;
-
-mod links;
-
-mod links_table;
+pub(crate) mod memory;
 
 mod npy;
 
@@ -90,14 +84,13 @@ pub use fields::{FieldPath, Fields, OnBadRecord, WeightsField};
 pub(crate) use fields::{ValueField, Wanted};
 pub use format::{Format, Quote};
 pub use globs::{FileFilter, Globs};
-pub(crate) use ids::{DocumentIds, Ids, Repeated};
+pub(crate) use ids::{DocumentIds, Id, Ids, Repeated};
 pub(crate) use input::{InputFile, check_not_overwritten};
 pub use input::{Inputs, Naming, read_text};
+pub(crate) use jsonl::json_string;
+pub(crate) use kept::JsonLines;
 pub(crate) use kept::{EndingFile, KeptFile, unwritable};
-pub(crate) use links::{
-    EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities,
-};
-pub(crate) use links_table::{entities_table, links_table};
+pub(crate) use machine::{Facts, run_record};
 pub use not_read::{NotRead, Several};
 pub(crate) use npy::{HEADER, header};
 pub(crate) use output::{OutputFile, OutputFolder, REPORT, RUN_RECORD, folder_of, with_suffix};
@@ -106,24 +99,24 @@ pub(crate) use pairs::{
     Measure, Measured, PairToWrite, PairsToWrite, write_table as write_pairs_table,
     write_text as write_pairs_text,
 };
+pub(crate) use places::raw_json;
 pub(crate) use places::{Places, Skipped, SourceFile, WithoutId};
-pub(crate) use rated_rows::{CONFIDENCE, RankedNeighbour, RankedRecommendation, RatedNames};
-pub(crate) use ratings::{ItemNames, RatingNeeds, RatingsOfChunk, RatingsRead};
-pub use ratings::{NameFields, RatingFields};
 pub(crate) use read::{
     Columns, Event, FilesReading, Fingerprint, Position, Reader, Reading, TableForm, changed,
 };
 pub use read::{is_reading, read_documents};
-pub use records::RecordFields;
 pub use removed::RemovedFormat;
 pub(crate) use removed::{RemovedDocument, Via, write_removed_lines, write_removed_table};
 pub use report::{LargeCluster, MissingIds, Parameters, Report, SearchParameters, SkippedRecord};
 pub(crate) use report::{REPORT_VERSION, SignatureDescription, write_json};
 pub(crate) use result_rows::{write_rows_as_table, write_rows_as_text};
+pub(crate) use row_values::{Value, for_each_record};
 pub use signatures::SignaturesFormat;
 pub(crate) use signatures::{
     SignatureReader, SlotWriter, damaged, description_of, misdescribed,
     write_table as write_signature_table,
 };
+pub(crate) use table::{IdColumn, f64s, u64s};
+pub(crate) use usual::usual;
 pub use values::KeepBy;
 pub(crate) use values::{FieldValues, Unordered, ValueForms, ValueKind};

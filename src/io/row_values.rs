@@ -46,7 +46,7 @@ impl<'a> Value<'a> {
     }
 
     /// The id that it is.
-    pub(super) fn to_id(&self) -> Id {
+    pub(crate) fn to_id(&self) -> Id {
         match self.form {
             Form::Id => Id::Json(self.text.to_string()),
             Form::NoId => Id::Unusable(self.text.to_string()),

@@ -22,7 +22,7 @@ const LONGEST: usize = 400;
 
 /// The usual text of a value. A string is a number only if it looks like one: `007` and `1E5` are not, and a number of a format
 /// with types always is.
-pub(super) fn usual(text: &str, is_typed: bool) -> Cow<'_, str> {
+pub(crate) fn usual(text: &str, is_typed: bool) -> Cow<'_, str> {
     let trimmed = text.trim();
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let may_be = match trimmed.as_bytes() {

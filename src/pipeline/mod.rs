@@ -4,7 +4,7 @@
 //! [`Shingler`] cuts documents into [`ShingleSets`], and a [`Signer`] turns sets into [`Signatures`].
 //! [`BandKeys`] and [`Buckets`] find candidate pairs, [`similar_pairs`] verifies them, and [`Clusters`] chooses
 //! documents to remove. [`Clusters`] has an example of the whole flow. To sign documents only, use
-//! [`Engine`](crate::engine::Engine); to remove duplicates in one call, use [`jobs`](crate::jobs).
+//! [`Engine`](crate::engine::Engine); to remove duplicates in one call, use [`search`](crate::search).
 
 mod shingle;
 

@@ -1,7 +1,7 @@
 //! Measures recommendations by items that are held out.
 
 use super::opinions::Opinion;
-use super::rated::{Rating, Ratings};
+use super::rating::{Rating, Ratings};
 use super::recommend::{RecommendTask, Recommender, recommend};
 use crate::error::{Error, Result};
 use crate::pipeline::binomial_interval;

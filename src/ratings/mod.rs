@@ -21,7 +21,7 @@
 //! # Ok::<(), simgpu::Error>(())
 //! ```
 
-mod rated;
+mod rating;
 
 mod opinions;
 
@@ -33,9 +33,40 @@ mod recommend;
 
 mod hold_out;
 
+#[cfg(feature = "io")]
+mod task;
+
+#[cfg(feature = "io")]
+mod read;
+
+#[cfg(feature = "io")]
+mod rows;
+
+#[cfg(feature = "io")]
+mod report;
+
+#[cfg(feature = "io")]
+mod results;
+
+#[cfg(feature = "io")]
+mod memory;
+
+#[cfg(feature = "io")]
+mod run;
+
 pub use hold_out::{Evaluation, HeldOut, LEAST_LIKED, hold_out};
+#[cfg(feature = "io")]
+pub use memory::RatingsInMemory;
 pub use neighbours::{Neighbour, NeighbourTask, Neighbours, neighbours};
 pub use opinions::{Opinion, RatedAs, Scale};
-pub use rated::{Rating, Ratings};
+pub use rating::{Rating, Ratings};
+#[cfg(feature = "io")]
+pub use read::{NameFields, RatingFields};
 pub use recommend::{RecommendTask, Recommendation, Recommender, recommend};
+#[cfg(feature = "io")]
+pub use report::{HitRates, RatingsCounts, RatingsParameters, RatingsReport};
+#[cfg(feature = "io")]
+pub use run::{NamesFile, RatingsOutcome, RatingsRun};
 pub use sets::By;
+#[cfg(feature = "io")]
+pub use task::{RatingsTask, Recommendees};

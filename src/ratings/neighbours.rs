@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::opinions::{RatedAs, Scale};
-use super::rated::Ratings;
+use super::rating::Ratings;
 use super::sets::{Bags, By};
 use crate::error::{Error, Result};
 use crate::pipeline::binomial_interval;

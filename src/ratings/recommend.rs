@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::neighbours::{NeighbourTask, Neighbours, neighbours};
-use super::rated::Ratings;
+use super::rating::Ratings;
 use super::sets::By;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, advance};

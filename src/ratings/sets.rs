@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::opinions::{Opinion, RatedAs, Scale};
-use super::rated::{Rating, Ratings};
+use super::rating::{Rating, Ratings};
 use crate::error::{Error, Result};
 
 /// Which side of the ratings is compared.

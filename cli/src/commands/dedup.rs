@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::error::Conflict;
+use simgpu::files::{DedupOutput, Outcome, Run};
 use simgpu::io::{KeepBy, RemovedFormat};
-use simgpu::jobs::{Dedup, DedupOutput, Outcome, Run, Verification};
 use simgpu::pipeline::{Clustering, KeepPolicy};
 use simgpu::progress::Progress as _;
 use simgpu::scheme::Scheme;
+use simgpu::search::{Dedup, Verification};
 
 use super::execute;
 use crate::arguments::{

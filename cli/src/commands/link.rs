@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simgpu::io::{FieldPath, Inputs};
-use simgpu::jobs::{Link, LinkOutcome, LinkReport, LinkRun};
-use simgpu::records::{Equivalents, Matching, Score};
+use simgpu::link::{Equivalents, Matching, Score};
+use simgpu::link::{Link, LinkOutcome, LinkReport, LinkRun};
 
 use super::execute;
 use crate::arguments::{

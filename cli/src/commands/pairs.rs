@@ -4,12 +4,11 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use simgpu::files::{Outcome, PairsOutput, SignatureFile, SignatureRun};
 use simgpu::io::PairsFormat;
-use simgpu::jobs::{
-    Identical, Outcome, Pairs, PairsOutput, SignatureFile, SignatureRun, Verification,
-};
 use simgpu::pipeline::Within;
 use simgpu::scheme::Scheme;
+use simgpu::search::{Identical, Pairs, Verification};
 
 use super::execute;
 use crate::arguments::{
@@ -194,7 +193,7 @@ impl Arguments {
     /// Finds pairs, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::jobs::Run::pairs)
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::pairs`](simgpu::files::Run::pairs)
     /// and [`SignatureRun::pairs`].
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         match &self.signatures {

@@ -12,11 +12,12 @@ use indicatif::{DecimalBytes, HumanCount};
 use serde_json::json;
 use simgpu::Error;
 use simgpu::engine::Engine;
+use simgpu::files::{Outcome, Run};
 use simgpu::internals::{free_bytes, usable_memory_bytes};
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, Outcome, Run, Search};
 use simgpu::progress::{Progress, advance};
 use simgpu::scheme::Scheme;
+use simgpu::search::{Dedup, Search};
 use tempfile::TempDir;
 
 use super::sample::{about, duration};

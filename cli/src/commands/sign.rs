@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simgpu::error::Conflict;
+use simgpu::files::Outcome;
 use simgpu::io::SignaturesFormat;
-use simgpu::jobs::Outcome;
 
 use super::execute;
 use crate::arguments::{Caller, InputArguments, RunArguments, modes_of_files};
@@ -45,7 +45,7 @@ impl Arguments {
     /// Signs, on the current rayon pool.
     ///
     /// # Errors
-    /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::jobs::Run::sign).
+    /// A usage error if the arguments contradict each other, and the errors of [`Run::sign`](simgpu::files::Run::sign).
     pub fn execute(&self, caller: &Caller<'_>) -> anyhow::Result<Outcome> {
         if self.input.weights.is_some() {
             return Err(usage(Conflict::RarityOfRun.into()));

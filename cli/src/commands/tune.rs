@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::num::NonZeroU64;
 
 use clap::Args;
-use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, BandingEffect, Tuning, tune};
+use simgpu::search::{Search, Verification};
 
 use super::plan::PlanArguments;
 use super::sample::SampleArguments;

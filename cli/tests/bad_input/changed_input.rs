@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use simgpu::engine::Engine;
+use simgpu::files::Run;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup, Run, Search, Verification};
 use simgpu::pipeline::{Shingling, Unit};
 use simgpu::progress::Progress;
+use simgpu::search::{Dedup, Search, Verification};
 
 use crate::refusals::leaves_no_output;
 use crate::support::{self, Place, gzip, json_lines, parquet, strings, text, zstd};

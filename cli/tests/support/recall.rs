@@ -16,9 +16,9 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use simgpu::jobs::{Search, Verification};
 use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::scheme::Scheme;
+use simgpu::search::{Search, Verification};
 
 use super::truth::TruePair;
 

@@ -108,7 +108,7 @@ pub enum Weighting {
     /// similarity of two documents is the sum of the weights of the shingles in both, divided by the sum of those in
     /// either.
     ///
-    /// [`jobs::dedup()`](crate::jobs::dedup()), [`jobs::pairs()`](crate::jobs::pairs()) and their runs over files read
+    /// [`dedup()`](crate::search::dedup()), [`pairs()`](crate::search::pairs()) and their runs over files read
     /// all documents once more than otherwise, to count. Nothing else takes this weighting: a signature of one run
     /// means nothing to another.
     ///

@@ -12,10 +12,11 @@ use crate::bench::corpus::{temporary_folder, write_texts};
 use crate::bench::{BenchCorpus, PipelineResult};
 use simgpu::backend::Backend;
 use simgpu::engine::Engine;
+use simgpu::files::{PairsOutput, Run};
 use simgpu::io::Inputs;
-use simgpu::jobs::{CandidateMethod, Dedup, Pairs, PairsOutput, Run, Search, Verification};
 use simgpu::pipeline::{Banding, ErrorWeights, Shingling};
 use simgpu::scheme::Scheme;
+use simgpu::search::{CandidateMethod, Dedup, Pairs, Search, Verification};
 use simgpu::{Error, Result};
 
 /// A corpus in one file, in which rows are document numbers, with the exact set of each document.

@@ -7,10 +7,10 @@ use crate::bench::error::SigningFunction;
 use crate::bench::plan::{Effort, Plan, SCHEMES};
 use crate::bench::record::{Absence, Row};
 use simgpu::Result;
-use simgpu::jobs::Verification;
 use simgpu::pipeline::{Banding, ErrorWeights};
 use simgpu::progress::{Progress, advance};
 use simgpu::scheme::{DEFAULT_NUM_PERM, Scheme};
+use simgpu::search::Verification;
 
 /// Bands and rows of the measured S-curves. Those that need too many slots are skipped; if all are, the best banding for
 /// 0.8 is measured.

@@ -11,10 +11,11 @@ use crate::bench::corpus::{temporary_folder, write_texts};
 use crate::bench::targets::check_notices;
 use simgpu::documents::TextBatch;
 use simgpu::engine::Engine;
+use simgpu::files::Run;
 use simgpu::io::Inputs;
-use simgpu::jobs::{Dedup as Task, Run, Search};
 use simgpu::pipeline::{Shingler, Shingling, Signer};
 use simgpu::scheme::Scheme;
+use simgpu::search::{Dedup as Task, Search};
 use simgpu::{Error, Result};
 
 /// Least similarity of near-duplicates: the default of `simgpu dedup`.

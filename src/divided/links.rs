@@ -1,0 +1,178 @@
+//! Links the documents of buckets.
+
+use std::collections::HashMap;
+
+use crate::pipeline::Components;
+
+/// The components of documents that are linked: by a bucket, or by other links. Places may come in any order.
+///
+/// Beside the links, memory holds 4 words for each linked document, until [`Links::take`].
+///
+/// ```
+/// use simgpu::divided::{Links, SharedMembers};
+///
+/// let mut links = Links::default();
+/// let mut shared = SharedMembers::default();
+/// // Two documents share the key 7 of band 0, and two the key 9 of band 1.
+/// for (band, key, place) in [(0, 7, 10), (0, 7, 30), (1, 8, 20), (1, 9, 30), (1, 9, 40)] {
+///     links.add_member(band, key, place, &mut shared);
+/// }
+/// assert_eq!(shared.places, [10, 30, 30, 40]);
+/// assert_eq!(links.take(), [(10, 30), (10, 40)]);
+/// ```
+#[derive(Debug, Default)]
+pub struct Links {
+    numbers: HashMap<i64, u32>,
+    /// The place of each number.
+    places: Vec<i64>,
+    components: Components,
+    /// The bucket that is being read.
+    bucket: Option<OpenBucket>,
+}
+
+/// A bucket whose members are being read.
+#[derive(Clone, Copy, Debug)]
+struct OpenBucket {
+    band: u32,
+    key: u64,
+    /// The place of the first member.
+    first: i64,
+    /// Whether a second member was read.
+    is_shared: bool,
+}
+
+/// The members of buckets of two or more: entry i of each list belongs to member i.
+#[derive(Clone, Debug, Default)]
+pub struct SharedMembers {
+    /// Bands.
+    pub bands: Vec<u32>,
+    /// Keys of the bands.
+    pub keys: Vec<u64>,
+    /// Places of the documents.
+    pub places: Vec<i64>,
+}
+
+impl SharedMembers {
+    fn push(&mut self, band: u32, key: u64, place: i64) {
+        self.bands.push(band);
+        self.keys.push(key);
+        self.places.push(place);
+    }
+}
+
+impl Links {
+    /// Adds a member of a bucket. The members of a bucket come in a row; those of buckets of two or more are added to
+    /// `shared`. Of a bucket, however large, only the first member is held.
+    pub fn add_member(&mut self, band: u32, key: u64, place: i64, shared: &mut SharedMembers) {
+        let is_open = |bucket: &&mut OpenBucket| (bucket.band, bucket.key) == (band, key);
+        let Some(bucket) = self.bucket.as_mut().filter(is_open) else {
+            self.bucket = Some(OpenBucket {
+                band,
+                key,
+                first: place,
+                is_shared: false,
+            });
+            return;
+        };
+        let first = bucket.first;
+        if !std::mem::replace(&mut bucket.is_shared, true) {
+            shared.push(band, key, first);
+        }
+        shared.push(band, key, place);
+        self.unite(first, place);
+    }
+
+    /// Links two documents.
+    pub fn unite(&mut self, a: i64, b: i64) {
+        let (a, b) = (self.number(a), self.number(b));
+        self.components.unite(a, b);
+    }
+
+    fn number(&mut self, place: i64) -> u32 {
+        let (places, components) = (&mut self.places, &mut self.components);
+        *self.numbers.entry(place).or_insert_with(|| {
+            places.push(place);
+            components.add()
+        })
+    }
+
+    /// The number of linked documents.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether no document is linked.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Takes out all links, as the fewest that leave the same components: (least place of a component, other place),
+    /// ascending. The bucket that is being read stays open.
+    pub fn take(&mut self) -> Vec<(i64, i64)> {
+        let places = std::mem::take(&mut self.places);
+        let components = std::mem::take(&mut self.components);
+        self.numbers = HashMap::new();
+        let mut least = places.clone();
+        let roots = (0..).take(places.len());
+        let roots: Vec<usize> = roots
+            .map(|number| components.root(number) as usize)
+            .collect();
+        for (place, root) in places.iter().zip(&roots) {
+            least[*root] = least[*root].min(*place);
+        }
+        let of_component = places
+            .iter()
+            .zip(roots)
+            .map(|(place, root)| (least[root], *place));
+        let mut links: Vec<(i64, i64)> = of_component
+            .filter(|(least, place)| least != place)
+            .collect();
+        links.sort_unstable();
+        links
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_in_pieces_leave_the_same_components() {
+        let pairs = [
+            (5, 9),
+            (9, 2),
+            (7, 8),
+            (1 << 40, 7),
+            (3, 4),
+            (-1, 3),
+            (2, 5),
+        ];
+        let mut whole = Links::default();
+        pairs.iter().for_each(|(a, b)| whole.unite(*a, *b));
+        let expected = whole.take();
+        assert_eq!(
+            expected,
+            [(-1, 3), (-1, 4), (2, 5), (2, 9), (7, 8), (7, 1 << 40)]
+        );
+        let mut joined = Links::default();
+        for piece in pairs.chunks(2) {
+            let mut part = Links::default();
+            piece.iter().for_each(|(a, b)| part.unite(*a, *b));
+            part.take().iter().for_each(|(a, b)| joined.unite(*a, *b));
+        }
+        assert_eq!(joined.take(), expected);
+        assert!(joined.is_empty() && joined.take().is_empty());
+    }
+
+    #[test]
+    fn a_bucket_goes_on_after_links_are_taken() {
+        let (mut links, mut shared) = (Links::default(), SharedMembers::default());
+        let mut taken = Vec::new();
+        for place in 0..5 {
+            links.add_member(3, u64::MAX, place, &mut shared);
+            taken.extend(links.take());
+        }
+        assert_eq!(taken, [(0, 1), (0, 2), (0, 3), (0, 4)]);
+        assert_eq!(shared.places, [0, 1, 2, 3, 4]);
+    }
+}

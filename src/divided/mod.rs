@@ -1,0 +1,21 @@
+//! A deduplication divided among machines. An engine such as Spark moves what these stages make from one to the next.
+//!
+//! [`sign_batch`] signs any batch of documents. [`Links`] reads the members of buckets in order of their keys, and unites
+//! the documents of each. [`ComponentSearch`] searches whole components, by the code of
+//! [`dedup`](super::dedup()) and [`pairs`](super::pairs()): no bucket, no similar pair and no cluster reaches from one
+//! component to another. So the results and counts of all components together are those of one machine.
+//!
+//! A *place* is the number of a document in the order of all documents. Places need not be consecutive.
+
+mod batch;
+
+mod links;
+
+mod search;
+
+mod sign;
+
+pub use batch::{Compared, LinkedBatch};
+pub use links::{Links, SharedMembers};
+pub use search::{ComponentSearch, ComponentTask, FoundPair, FoundRemoval};
+pub use sign::{SignedDocuments, sign_batch};

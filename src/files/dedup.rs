@@ -1,0 +1,312 @@
+//! Deduplicates documents in files.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use super::dedup_output::{DedupOutput, Target, Written, stream_kept, write_kept};
+use super::outcome::Outcome;
+use super::resume::resumable;
+use super::run::Run;
+use super::source::FileSource;
+use crate::error::{Conflict, Error, Result};
+use crate::io::{
+    KeepBy, LargeCluster, OutputFolder, Places, REPORT, RUN_RECORD, RemovedDocument, RemovedFormat,
+    Report, Via, machine, write_clusters, write_json, write_removed_lines, write_removed_table,
+};
+use crate::ordered::beside;
+use crate::pipeline::KeepPolicy;
+use crate::progress::{Counts, Timings, advance};
+use crate::search::{
+    CandidateMethod, ClusterSizes, Dedup, FoundRemovals, Removals, Search, SpilledRemoval,
+    Verification, find_removals,
+};
+
+/// The file of the clusters.
+const CLUSTERS: &str = "clusters.parquet";
+
+impl Run<'_> {
+    /// Keeps one document of each cluster of near-duplicates. Writes into a folder: `kept/` (the kept records of
+    /// each input, in its format), `removed.jsonl` (each removed document and the one kept in its place; or
+    /// `removed.parquet`), `clusters.parquet` (the cluster of every document), `report.json` and `run.json`. Or
+    /// writes the kept records to a stream, or nothing ([`DedupOutput`]).
+    ///
+    /// # Errors
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
+    /// run. After an error the folder holds no new results, and earlier ones are unchanged. A stream may have
+    /// received some records.
+    pub fn dedup<'o>(self, task: &Dedup, output: impl Into<DedupOutput<'o>>) -> Result<Outcome> {
+        let output = output.into();
+        let folder = output.folder().map(Path::to_owned);
+        let partial = folder.as_deref().map(OutputFolder::partial_of);
+        let temporary = self.temporary.clone().or(partial).unwrap_or_default();
+        let outcome = self.dedup_into(task, output);
+        outcome.map_err(|error| resumable(error, &temporary, folder.as_deref()))
+    }
+
+    fn dedup_into(self, task: &Dedup, output: DedupOutput<'_>) -> Result<Outcome> {
+        let folder = output.folder().map(Path::to_owned);
+        if self.keep_by.is_some() && task.keep == KeepPolicy::Longest {
+            return Err(Conflict::KeepTwice.into());
+        }
+        let target = Target::open(&self, output)?;
+        let held_bytes = match (&target, task.search.verification) {
+            // Nothing is read again.
+            (Target::Nowhere(_), Verification::None | Verification::Signature) => 0,
+            _ => self.held_bytes,
+        };
+        let mut timings = Timings::default();
+        let temporary = target.temporary();
+        let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
+        target.check(&source)?;
+        source.set_budget(folder.as_deref(), &task.search, task.parameters(&self))?;
+        let mut written = source.written();
+        if let Target::Folder(folder) = &target {
+            // Whoever was stopped while it renamed files writes them again.
+            if !folder.holds(&written.names) {
+                written = Written::default();
+            }
+            folder.take_over(&written.names)?;
+        }
+        let mut found = find_removals(&mut source, self.engine, task, self.progress)?;
+        let mut similarity = found.similarity.take();
+        timings.0.extend(found.timings.0.iter().cloned());
+        let mut counts = found.counts.clone();
+        source.complete(&mut counts);
+        let bytes = counts.bytes;
+        let resumed = source.resumed();
+        // A run that goes on may write less.
+        let bytes_written = if resumed > 0 { 0 } else { bytes };
+        let is_kept = kept_rows(&found)?;
+        let to_read = source.bytes_to_read_again();
+        let folder = match target {
+            Target::Folder(folder) => {
+                counts.kept = timings.time("write", bytes_written, || {
+                    let look = || advance(self.progress, to_read, u64::from(found.rows), bytes);
+                    let kept = folder.sync_beside(|completed| {
+                        let tables = |is_stopped: &AtomicBool| {
+                            write_tables(&folder, &source, &found, is_stopped)?;
+                            completed(CLUSTERS.to_owned());
+                            completed(self.removed_format.file_name().to_owned());
+                            Ok(())
+                        };
+                        let kept = || write_kept(&folder, &source, &is_kept, &written, completed);
+                        let kept = beside(tables, kept, look)?;
+                        // To free much memory takes time, which is there while the disk is busy, and keeps other threads
+                        // from allocating any.
+                        let held = (source.places.held.take(), similarity.take());
+                        rayon::spawn(|| drop(held));
+                        Ok(kept)
+                    })?;
+                    folder.sync()?;
+                    Ok::<_, Error>(kept)
+                })?;
+                Some(folder)
+            }
+            Target::Stream(target, _) => {
+                counts.kept =
+                    timings.time("write", bytes, || stream_kept(target, &source, &is_kept))?;
+                None
+            }
+            Target::Nowhere(_) => None,
+        };
+        check_sum(&counts)?;
+        self.warn_of_oddities(&counts);
+        let report = self.report(&source, counts, task, &found)?;
+        let elapsed_s = timings.complete(self.start);
+        if let Some(folder) = folder {
+            create_json(&folder, REPORT, &report)?;
+            let record =
+                machine::run_record(&self.facts(), &timings, elapsed_s, resumed, folder.files());
+            create_json(&folder, RUN_RECORD, &record)?;
+            // Last chance to stop the run.
+            advance(self.progress, to_read, report.counts.kept, bytes)?;
+            folder.commit()?;
+        }
+        source.complete_budget();
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+            resumed,
+        })
+    }
+
+    /// Makes the report of a deduplication.
+    fn report(
+        &self,
+        source: &FileSource<'_>,
+        counts: Counts,
+        task: &Dedup,
+        found: &FoundRemovals,
+    ) -> Result<Report> {
+        let kept = counts.kept;
+        let search = Search {
+            candidates: found.candidates,
+            ..task.search.clone()
+        };
+        let mut report = source.report("dedup", counts, Some(&search));
+        report.keep = Some(task.keep.name());
+        report.keep_by = self.keep_by.as_ref().map(KeepBy::to_string);
+        report.prefer_source = self.prefer_source.patterns().map(str::to_owned).collect();
+        report.cluster = Some(task.clustering.name());
+        report.max_bucket = (found.candidates == CandidateMethod::Lsh).then_some(task.max_bucket);
+        report.expected_precision = found.expected_precision;
+        report.cluster_sizes = histogram(&found.sizes, kept);
+        report.largest_clusters = largest(&source.places, &found.sizes)?;
+        Ok(report)
+    }
+}
+
+/// Refuses counts that do not add up.
+fn check_sum(counts: &Counts) -> Result<()> {
+    if counts.documents == counts.kept + counts.removed + counts.skipped {
+        return Ok(());
+    }
+    Err(Error::Accounting {
+        documents: counts.documents,
+        kept: counts.kept,
+        removed: counts.removed,
+        skipped: counts.skipped,
+    })
+}
+
+/// Marks the kept documents, by row.
+fn kept_rows(found: &FoundRemovals) -> Result<Vec<bool>> {
+    let mut is_kept = vec![true; found.rows as usize];
+    match &found.removals {
+        Removals::Held(removed) => {
+            for removed in removed {
+                is_kept[removed.row as usize] = false;
+            }
+        }
+        Removals::Spilled(removals) => {
+            for removal in removals.iter() {
+                is_kept[removal?.removed.row as usize] = false;
+            }
+        }
+    }
+    Ok(is_kept)
+}
+
+pub(crate) fn create_json(folder: &OutputFolder, name: &str, value: &impl Serialize) -> Result<()> {
+    let (mut file, path) = folder.create(name)?;
+    write_json(&mut file, value).map_err(Error::io("write", path))
+}
+
+/// Writes the removed documents, and the cluster of every document, until `is_stopped` is set.
+fn write_tables(
+    folder: &OutputFolder,
+    source: &FileSource<'_>,
+    found: &FoundRemovals,
+    is_stopped: &AtomicBool,
+) -> Result<()> {
+    let places = &source.places;
+    let progress = source.run.progress;
+    let documents = found.rows;
+    let look = || match is_stopped.load(Ordering::Relaxed) || progress.is_stopped() {
+        true => Err(Error::Stopped),
+        false => Ok(()),
+    };
+    let (file, path) = folder.create(CLUSTERS)?;
+    let removed = removed_documents(&found.removals, places)?;
+    let ids = write_clusters(removed, places, documents, (file, &path), look)?;
+    let removed = removed_documents(&found.removals, places)?;
+    let stoppable = (0u64..).zip(removed).map(|(done, removed)| {
+        if done % 65_536 == 65_535 {
+            look()?;
+        }
+        removed
+    });
+    let format = source.run.removed_format;
+    let (file, path) = folder.create(format.file_name())?;
+    match format {
+        RemovedFormat::JsonLines => write_removed_lines(stoppable, places, file, &path),
+        RemovedFormat::Parquet => write_removed_table(stoppable, places, ids, file, &path),
+    }
+}
+
+/// The removed documents with their ids, by ascending row.
+fn removed_documents<'a>(
+    removals: &'a Removals,
+    places: &'a Places,
+) -> Result<Box<dyn Iterator<Item = Result<RemovedDocument<'a>>> + 'a>> {
+    Ok(match removals {
+        Removals::Held(removed) => Box::new(removed.iter().map(|removed| {
+            let via = removed.via.map(|(via, similarity)| {
+                let id = places.id(via)?;
+                Ok::<_, Error>(Via { id, similarity })
+            });
+            Ok(RemovedDocument {
+                row: removed.row,
+                id: places.id(removed.row)?,
+                kept: removed.kept,
+                kept_id: places.id(removed.kept)?,
+                similarity: removed.similarity,
+                found_by: removed.found_by.name(),
+                via: via.transpose()?,
+            })
+        })),
+        Removals::Spilled(removals) => {
+            let mut next_id = places.ids_in_order()?;
+            let mut next_row = 0;
+            Box::new(removals.iter().map(move |removal| {
+                let SpilledRemoval {
+                    removed,
+                    kept_id,
+                    via_id,
+                } = removal?;
+                // Ids come in order, and so do removals.
+                while next_row < removed.row {
+                    next_id()?;
+                    next_row += 1;
+                }
+                next_row += 1;
+                // Without ids of their own, documents are named by their place.
+                let named = |id: String, row: u32| match places.ids {
+                    Some(_) => Ok(id.into()),
+                    None => places.id(row),
+                };
+                let via = removed.via.map(|(row, similarity)| {
+                    let id = named(via_id, row)?;
+                    Ok::<_, Error>(Via { id, similarity })
+                });
+                Ok(RemovedDocument {
+                    row: removed.row,
+                    id: next_id()?,
+                    kept: removed.kept,
+                    kept_id: named(kept_id, removed.kept)?,
+                    similarity: removed.similarity,
+                    found_by: removed.found_by.name(),
+                    via: via.transpose()?,
+                })
+            }))
+        }
+    })
+}
+
+/// The number of clusters of each size.
+fn histogram(sizes: &ClusterSizes, kept: u64) -> BTreeMap<u64, u64> {
+    let mut histogram = sizes.histogram.clone();
+    let alone = kept - histogram.values().sum::<u64>();
+    if alone > 0 {
+        histogram.insert(1, alone);
+    }
+    histogram
+}
+
+/// The largest clusters, by size and then by row.
+fn largest(places: &Places, sizes: &ClusterSizes) -> Result<Vec<LargeCluster>> {
+    let listed = sizes.listed.iter().map(|(documents, row)| {
+        let (file, record) = places.place(*row);
+        Ok(LargeCluster {
+            kept_id: places.raw_id(*row)?,
+            kept_file: file.to_owned(),
+            kept_row: record,
+            documents: *documents,
+        })
+    });
+    listed.collect()
+}

@@ -1,0 +1,339 @@
+//! What is noted of the records of all files, in order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{BadRecord, Error, Result};
+use crate::io::{
+    Chunk, DocumentIds, FieldValues, Fingerprint, InputFile, OnBadRecord, Places, Position, Record,
+    Skipped, SourceFile, Unordered, ValueForms, WithoutId, changed,
+};
+use crate::search::Notes;
+use crate::store::spill::{JsonLines, Spill};
+
+/// The records of a chunk.
+pub(crate) struct ChunkRecords {
+    pub(crate) file: usize,
+    pub(crate) records: Vec<Record>,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), one per document.
+    pub(crate) values: std::result::Result<FieldValues, Unordered>,
+    /// Bytes of the chunk.
+    pub(crate) bytes: usize,
+    /// The chunk itself, if it may be held.
+    pub(crate) chunk: Option<Arc<Chunk>>,
+}
+
+/// What is noted of all files in order.
+pub(crate) struct Noted<'a> {
+    on_bad_record: OnBadRecord,
+    files: &'a [InputFile],
+    /// The most bytes of chunks to hold.
+    held_bytes: u64,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: &'a AtomicBool,
+    /// Bytes of all chunks so far.
+    bytes: u64,
+    pub(crate) places: Places,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), as long as the run is in memory.
+    pub(crate) values: FieldValues,
+    /// What they are.
+    pub(crate) forms: ValueForms,
+    /// What an earlier read found of each file; empty without one.
+    before: Vec<Option<Fingerprint>>,
+    /// The place after the last chunk.
+    position: Position,
+    /// The same on disk, for checkpoints; `None` as long as the run is in memory.
+    pub(crate) log: Option<Log>,
+}
+
+/// What a checkpoint says of the records read so far, beside the log.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RecordsRead {
+    pub(crate) position: Position,
+    /// The first row and the number of records of the file that is being read.
+    current: (u32, u64),
+    without_id: Option<WithoutId>,
+    /// Whether all ids are integers; `None` if a document has no id.
+    are_integers: Option<bool>,
+}
+
+/// Notes on disk. Memory holds them, too, but for the values: the others are read only after the run was stopped.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// Bad records and ends of files.
+    entries: JsonLines,
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by).
+    values: JsonLines,
+}
+
+/// An entry of the log.
+#[derive(Debug, Serialize, Deserialize)]
+enum Entry {
+    Bad {
+        file: usize,
+        row: u64,
+        line: Option<u64>,
+        problem: String,
+    },
+    End {
+        file: usize,
+        first_row: u32,
+        records: u64,
+        fingerprint: Fingerprint,
+    },
+}
+
+impl Log {
+    fn new(spill: &Arc<Spill>) -> Self {
+        Log {
+            entries: JsonLines::new(spill, "log"),
+            values: JsonLines::new(spill, "values"),
+        }
+    }
+
+    fn push(&mut self, entry: &Entry) -> Result<()> {
+        self.entries.push(entry)
+    }
+
+    fn push_values(&mut self, values: &FieldValues) -> Result<()> {
+        let mut values = values.iter();
+        values.try_for_each(|value| self.values.push(&value))
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.entries.flush()?;
+        self.values.flush()
+    }
+
+    /// The values of the field of [`Run::keep_by`](super::Run::keep_by), by row.
+    pub(crate) fn values(&self) -> impl Iterator<Item = Result<String>> {
+        self.values.iter()
+    }
+}
+
+impl<'a> Noted<'a> {
+    /// Notes nothing yet. `are_held` is cleared when chunks take more than `held_bytes`. `before` is what an earlier read
+    /// found of each file.
+    pub(crate) fn new(
+        on_bad_record: OnBadRecord,
+        files: &'a [InputFile],
+        (held_bytes, are_held): (u64, &'a AtomicBool),
+        before: Vec<Option<Fingerprint>>,
+    ) -> Self {
+        let sources = files.iter().map(|file| SourceFile {
+            relative: file.relative.clone(),
+            first_row: 0,
+            records: 0,
+            fingerprint: None,
+        });
+        Noted {
+            on_bad_record,
+            files,
+            held_bytes,
+            are_held,
+            bytes: 0,
+            places: Places {
+                files: sources.collect(),
+                ids: Some(DocumentIds::default()),
+                held: (held_bytes > 0).then(Vec::new),
+                ..Places::default()
+            },
+            values: FieldValues::default(),
+            forms: ValueForms::default(),
+            before,
+            position: Position::default(),
+            log: None,
+        }
+    }
+
+    /// Goes on from a checkpoint. Call [`Notes::spill`] first.
+    pub(crate) fn restore(&mut self, read: &RecordsRead) -> Result<()> {
+        let (files, places, forms) = (self.files, &mut self.places, &mut self.forms);
+        self.position = read.position;
+        match (&mut places.ids, read.are_integers) {
+            (Some(ids), Some(are_integers)) => ids.restore(are_integers),
+            _ => places.ids = None,
+        }
+        places.without_id.clone_from(&read.without_id);
+        if let Some(file) = places.files.get_mut(read.position.file) {
+            (file.first_row, file.records) = read.current;
+        }
+        let Some(log) = &self.log else {
+            return Ok(());
+        };
+        log.entries.for_each(|entry| match entry {
+            Entry::Bad {
+                file,
+                row,
+                line,
+                problem,
+            } => places.skipped.push(Skipped {
+                file,
+                record: BadRecord {
+                    file: files[file].named.clone(),
+                    row,
+                    line,
+                    problem,
+                },
+            }),
+            Entry::End {
+                file,
+                first_row,
+                records,
+                fingerprint,
+            } => {
+                let of_file = &mut places.files[file];
+                (of_file.first_row, of_file.records) = (first_row, records);
+                of_file.fingerprint = Some(fingerprint);
+                if records == 0 {
+                    places.empty_files.push(file);
+                }
+            }
+        })?;
+        log.values.for_each(|value: String| forms.add(&value))?;
+        match (self.on_bad_record, self.places.skipped.first()) {
+            (OnBadRecord::Fail, Some(first)) => Err(Error::BadRecord(first.record.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes all notes, for a checkpoint.
+    pub(crate) fn save(&mut self) -> Result<RecordsRead> {
+        self.log.as_mut().map_or(Ok(()), Log::flush)?;
+        let current = self.places.files.get(self.position.file);
+        let ids = self.places.ids.as_mut();
+        Ok(RecordsRead {
+            position: self.position,
+            current: current.map_or((0, 0), |file| (file.first_row, file.records)),
+            without_id: self.places.without_id.clone(),
+            are_integers: ids.map(DocumentIds::flush).transpose()?,
+        })
+    }
+
+    /// Holds a chunk for the second pass. Drops all held chunks if the total exceeds the limit.
+    fn hold(&mut self, records: &ChunkRecords) {
+        self.bytes += records.bytes as u64;
+        match (&mut self.places.held, &records.chunk) {
+            (Some(held), Some(chunk)) if self.bytes <= self.held_bytes && chunk.is_whole() => {
+                held.push(Arc::clone(chunk));
+            }
+            _ => self.hold_none(),
+        }
+    }
+
+    /// Holds no chunk, now and later.
+    fn hold_none(&mut self) {
+        self.places.held = None;
+        self.are_held.store(false, Ordering::Relaxed);
+    }
+
+    /// Notes the end of a file. Refuses one that has changed since an earlier read.
+    pub(crate) fn end_file(&mut self, file: usize, fingerprint: Fingerprint) -> Result<()> {
+        let before = self.before.get(file).and_then(Option::as_ref);
+        if before.is_some_and(|before| !fingerprint.is_of_same_file(before)) {
+            return Err(changed(&self.files[file]));
+        }
+        let of_file = &mut self.places.files[file];
+        of_file.fingerprint = Some(fingerprint);
+        self.position = Position {
+            file: file + 1,
+            chunk: 0,
+            records: self.position.records + of_file.records,
+        };
+        if let Some(log) = &mut self.log {
+            log.push(&Entry::End {
+                file,
+                first_row: of_file.first_row,
+                records: of_file.records,
+                fingerprint,
+            })?;
+        }
+        if of_file.records == 0 {
+            self.places.empty_files.push(file);
+        }
+        Ok(())
+    }
+}
+
+impl Notes<ChunkRecords> for Noted<'_> {
+    fn note(&mut self, records: ChunkRecords, first_row: u32) -> Result<()> {
+        self.hold(&records);
+        let ChunkRecords {
+            file,
+            records,
+            values,
+            ..
+        } = records;
+        self.position.chunk += 1;
+        let mut next_row = first_row;
+        let places = &mut self.places;
+        let of_file = &mut places.files[file];
+        if of_file.records == 0 {
+            of_file.first_row = first_row;
+        }
+        let named = &self.files[file].named;
+        for record in records {
+            let is_good = matches!(record, Record::Document(_));
+            let bad = places.note((file, named), record, next_row, self.on_bad_record)?;
+            if let (Some(log), Some(skipped)) = (&mut self.log, bad) {
+                log.push(&Entry::of(skipped))?;
+            }
+            next_row += u32::from(is_good);
+        }
+        let values = values.map_err(|unordered| {
+            let line = unordered.line.map(|line| format!("line {line}: "));
+            Error::Input {
+                path: self.files[file].named.clone(),
+                problem: line.unwrap_or_default() + &unordered.problem,
+                remedy: "choose another field for `keep_by`".to_owned(),
+            }
+        })?;
+        self.forms = self.forms.and(values.forms());
+        match &mut self.log {
+            Some(log) => log.push_values(&values)?,
+            None => self.values.append(&values),
+        }
+        Ok(())
+    }
+
+    fn held_bytes(&self) -> usize {
+        usize::try_from(self.places.held_bytes()).unwrap_or(usize::MAX) + self.values.bytes()
+    }
+
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        self.hold_none();
+        let mut log = Log::new(spill);
+        for (file, of_file) in self.places.files.iter().enumerate() {
+            if let Some(fingerprint) = of_file.fingerprint {
+                log.push(&Entry::End {
+                    file,
+                    first_row: of_file.first_row,
+                    records: of_file.records,
+                    fingerprint,
+                })?;
+            }
+        }
+        let mut skipped = self.places.skipped.iter();
+        skipped.try_for_each(|skipped| log.push(&Entry::of(skipped)))?;
+        log.push_values(&std::mem::take(&mut self.values))?;
+        self.log = Some(log);
+        match &mut self.places.ids {
+            Some(ids) => ids.spill(spill),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Entry {
+    fn of(skipped: &Skipped) -> Self {
+        let Skipped { file, record } = skipped;
+        Entry::Bad {
+            file: *file,
+            row: record.row,
+            line: record.line,
+            problem: record.problem.clone(),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Finds all similar pairs of documents in files.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::dedup_output::STDOUT;
+use super::outcome::Outcome;
+use super::resume::resumable;
+use super::run::{Run, check_compression_level};
+use super::source::FileSource;
+use crate::error::{Error, Result};
+use crate::io::{
+    Compression, FrameWriter, Measure, Measured, OutputFile, PairToWrite, PairsFormat,
+    PairsToWrite, Places, Report, folder_of, with_suffix, write_json, write_pairs_table,
+    write_pairs_text,
+};
+use crate::progress::{Progress, Timings, advance};
+use crate::search::{
+    DocumentPair, PairSearch, Pairs, PairsFound, Searched, Streamed, Verification,
+};
+
+/// The output of pairs, or of other rows.
+pub enum PairsOutput<'a> {
+    /// A file, in the format of its extension ([`PairsFormat::of_path`]). The report of the run is written
+    /// beside it; its name is that of the file with `.report.json` at the end.
+    File(&'a Path),
+    /// A stream of JSON Lines.
+    Stream {
+        /// The stream.
+        target: &'a mut (dyn Write + Send),
+        /// A folder for temporary files. The run deletes them.
+        temporary: &'a Path,
+    },
+    /// Nowhere: the run only returns its outcome.
+    Nowhere {
+        /// A folder for temporary files. The run deletes them.
+        temporary: &'a Path,
+    },
+}
+
+/// The ending of the report beside a file of pairs: `pairs.jsonl.report.json`.
+const REPORT: &str = ".report.json";
+
+impl std::fmt::Debug for PairsOutput<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PairsOutput::File(path) => f.debug_tuple("File").field(path).finish(),
+            PairsOutput::Stream { temporary, .. } => f
+                .debug_struct("Stream")
+                .field("temporary", temporary)
+                .finish_non_exhaustive(),
+            PairsOutput::Nowhere { temporary } => {
+                f.debug_tuple("Nowhere").field(temporary).finish()
+            }
+        }
+    }
+}
+
+impl PairsOutput<'_> {
+    /// All file names that writing may use.
+    pub(crate) fn names(&self) -> Vec<PathBuf> {
+        match self {
+            PairsOutput::File(path) => OutputFile::names(path, REPORT),
+            PairsOutput::Stream { .. } | PairsOutput::Nowhere { .. } => Vec::new(),
+        }
+    }
+
+    /// The file.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            PairsOutput::File(path) => Some(path),
+            PairsOutput::Stream { .. } | PairsOutput::Nowhere { .. } => None,
+        }
+    }
+
+    /// The folder for temporary files.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        match self {
+            PairsOutput::File(path) => folder_of(path).to_owned(),
+            PairsOutput::Stream { temporary, .. } | PairsOutput::Nowhere { temporary } => {
+                temporary.to_path_buf()
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Finds all similar pairs and writes them: `id_a`, `id_b`, `similarity` or `distance`, `file_a`, `row_a`,
+    /// `file_b`, `row_b`. Their order is that of [`pairs()`](crate::search::pairs()). Memory does not grow with the
+    /// number of pairs.
+    ///
+    /// # Errors
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`](crate::Error::Stopped) if
+    /// the progress stops the run. After an error there is no new output file, and an earlier one is unchanged.
+    /// A stream may have received some pairs.
+    pub fn pairs(self, task: &Pairs, output: PairsOutput<'_>) -> Result<Outcome> {
+        let file = output.file().map(Path::to_owned);
+        let temporary = self.temporary.clone();
+        let temporary = temporary.unwrap_or_else(|| output.temporary());
+        let outcome = self.pairs_into(task, output);
+        outcome.map_err(|error| resumable(error, &temporary, file.as_deref()))
+    }
+
+    fn pairs_into(self, task: &Pairs, mut output: PairsOutput<'_>) -> Result<Outcome> {
+        let file = output.file().map(Path::to_owned);
+        let search = &task.search;
+        self.check_outputs(&output.names())?;
+        let mut target = Target::open(&mut output, self.overwrite, self.compression_level)?;
+        let held_bytes = match search.verification {
+            Verification::Exact => self.held_bytes,
+            Verification::None | Verification::Signature => 0,
+        };
+        let mut timings = Timings::default();
+        let temporary = target.temporary.clone();
+        let mut source = FileSource::open(&self, held_bytes, temporary, &mut timings)?;
+        source.set_budget(file.as_deref(), search, task.parameters(&self))?;
+        let (engine, progress) = (self.engine, self.progress);
+        let searched = Searched::read(&mut source, engine, search, progress, &mut timings)?;
+        let pairs = PairSearch::new(searched, task, progress, &mut timings)?;
+        let streamed = timings.time("compare and write", 0, || {
+            target.write(&pairs, &source.places, progress)
+        })?;
+        let num_perm = engine.signer().num_perm();
+        let compared = streamed.documents as u64;
+        let mut found = pairs.found(streamed, num_perm, timings, progress);
+        source.complete(&mut found.counts);
+        self.warn_of_oddities(&found.counts);
+        let mut report = source.report("pairs", found.counts.clone(), Some(pairs.search()));
+        describe(&mut report, task, &found);
+        target.commit(&report, self.progress, compared)?;
+        source.complete_budget();
+        let resumed = source.resumed();
+        let mut timings = found.timings;
+        let elapsed_s = timings.complete(self.start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+            resumed,
+        })
+    }
+}
+
+/// Adds what concerns pairs alone to a report.
+pub(crate) fn describe(report: &mut Report, task: &Pairs, found: &PairsFound) {
+    report.identical = Some(task.identical.name());
+    report.max_pairs = Some(task.max_pairs);
+    report.complete = Some(found.is_complete);
+    report.expected_precision = found.expected_precision;
+}
+
+/// How to write rows, in each form of an output.
+pub(crate) struct Rows<'a> {
+    /// Makes them, and writes none.
+    pub(crate) none: &'a dyn Fn() -> Result<()>,
+    pub(crate) text: &'a dyn Fn(PairsFormat, &mut dyn Write, &Path) -> Result<()>,
+    pub(crate) table: &'a dyn Fn(File, &Path) -> Result<()>,
+}
+
+/// An open output of pairs, or of other rows.
+pub(crate) struct Target<'a> {
+    temporary: PathBuf,
+    form: TargetForm<'a>,
+}
+
+enum TargetForm<'a> {
+    Stream(&'a mut (dyn Write + Send)),
+    Nowhere,
+    File(Box<FileTarget>),
+}
+
+/// A file of pairs under its temporary name, and the report beside it.
+struct FileTarget {
+    output: OutputFile,
+    file: File,
+    format: PairsFormat,
+    compression: Compression,
+    level: Option<u32>,
+    path: PathBuf,
+    report: OutputFile,
+    report_file: File,
+}
+
+impl<'a> Target<'a> {
+    /// Opens the output, a file under its temporary name.
+    pub(crate) fn open(
+        output: &'a mut PairsOutput<'_>,
+        overwrite: bool,
+        level: Option<u32>,
+    ) -> Result<Self> {
+        let temporary = output.temporary();
+        let form = match output {
+            PairsOutput::Stream { target, .. } => {
+                check_compression_level(level, std::iter::empty())?;
+                TargetForm::Stream(&mut **target)
+            }
+            PairsOutput::Nowhere { .. } => TargetForm::Nowhere,
+            PairsOutput::File(path) => {
+                let (format, compression) = PairsFormat::with_compression(path)?;
+                check_compression_level(level, std::iter::once(compression))?;
+                let (output, file) = OutputFile::create(path, overwrite)?;
+                // A report without pairs is left from an interrupted run, so overwrite it.
+                let (report, report_file) =
+                    OutputFile::create(&with_suffix(path, REPORT), overwrite || !path.exists())?;
+                TargetForm::File(Box::new(FileTarget {
+                    output,
+                    file,
+                    format,
+                    compression,
+                    level,
+                    path: path.to_path_buf(),
+                    report,
+                    report_file,
+                }))
+            }
+        };
+        Ok(Target { temporary, form })
+    }
+
+    /// Compares the candidates of a search and writes all pairs. A file keeps its temporary name.
+    pub(crate) fn write<'p>(
+        &mut self,
+        pairs: &PairSearch<'_>,
+        places: &'p Places,
+        progress: &dyn Progress,
+    ) -> Result<Streamed> {
+        let streamed = Cell::default();
+        let for_each = |each: &mut dyn FnMut(PairToWrite<'p>) -> Result<()>| {
+            let of_all = pairs.for_each(progress, &mut |pair, ids| {
+                let DocumentPair {
+                    a,
+                    b,
+                    similarity,
+                    distance,
+                } = pair;
+                // Without ids of their own, documents are named by their place.
+                let ids = ids.filter(|_| places.ids.is_some());
+                each(PairToWrite {
+                    rows: [a, b],
+                    ids: match ids {
+                        Some(ids) => ids.map(|id| id.to_owned().into()),
+                        None => [places.id(a)?, places.id(b)?],
+                    },
+                    measured: distance.map_or(Measured::Similarity(similarity), Measured::Distance),
+                })
+            })?;
+            streamed.set(of_all);
+            Ok(())
+        };
+        let written = PairsToWrite {
+            for_each: &for_each,
+            measure: match pairs.search().within {
+                None => Measure::Similarity,
+                Some(_) => Measure::Distance,
+            },
+            places,
+        };
+        self.write_rows(&Rows {
+            none: &|| for_each(&mut |_| Ok(())),
+            text: &|format, target, path| write_pairs_text(&written, format, target, path),
+            table: &|file, path| write_pairs_table(&written, file, path),
+        })?;
+        Ok(streamed.get())
+    }
+
+    /// Writes rows. A file keeps its temporary name.
+    pub(crate) fn write_rows(&mut self, rows: &Rows<'_>) -> Result<()> {
+        match &mut self.form {
+            TargetForm::Nowhere => (rows.none)(),
+            TargetForm::Stream(target) => {
+                (rows.text)(PairsFormat::JsonLines, *target, Path::new(STDOUT))
+            }
+            TargetForm::File(target) => target.write(rows),
+        }
+    }
+
+    /// Writes the report beside a file of pairs, and gives both their final names. `compared` is the number of documents
+    /// whose comparisons are complete.
+    pub(crate) fn commit(
+        self,
+        report: &impl Serialize,
+        progress: &dyn Progress,
+        compared: u64,
+    ) -> Result<()> {
+        let TargetForm::File(target) = self.form else {
+            return Ok(());
+        };
+        let mut target = *target;
+        let written = write_json(&mut target.report_file, report);
+        written.map_err(Error::io("write", with_suffix(&target.path, REPORT)))?;
+        // Last chance to stop the run.
+        advance(progress, compared, 0, 0)?;
+        // The report comes last, so that no report describes the pairs of another run.
+        target.report.remove_earlier()?;
+        target.output.commit()?;
+        target.report.commit()
+    }
+}
+
+impl FileTarget {
+    fn write(&mut self, rows: &Rows<'_>) -> Result<()> {
+        let path = &self.path;
+        let failed = || Error::io("write", path);
+        let file = self.file.try_clone().map_err(failed())?;
+        if self.format == PairsFormat::Parquet {
+            return (rows.table)(file, path);
+        }
+        let mut frames = FrameWriter::new(file, self.compression).with_level(self.level);
+        (rows.text)(self.format, &mut frames, path)?;
+        frames.finish().map_err(failed())
+    }
+}

@@ -1,0 +1,181 @@
+//! Goes on with a run that was stopped.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use super::run::Run;
+use super::source::FileSource;
+use crate::error::{Error, Result};
+use crate::io::{KeepBy, folder_of};
+use crate::search::{CandidateMethod, Dedup, Pairs, Search};
+use crate::store::spill::{Budget, InputIdentity, RunIdentity, Unfinished};
+
+impl Dedup {
+    /// The parameters beside those of the search, by name.
+    pub(super) fn parameters(&self, run: &Run<'_>) -> Vec<(&'static str, Value)> {
+        let sources: Vec<&str> = run.prefer_source.patterns().collect();
+        vec![
+            ("keep", json!(self.keep.name())),
+            ("cluster", json!(self.clustering.name())),
+            ("max_bucket", json!(self.max_bucket)),
+            (
+                "keep_by",
+                json!(run.keep_by.as_ref().map(KeepBy::to_string)),
+            ),
+            ("prefer_source", json!(sources.join(", "))),
+            ("removed_format", json!(run.removed_format.file_name())),
+            ("compression_level", json!(run.compression_level)),
+        ]
+    }
+}
+
+impl Pairs {
+    /// The parameters beside those of the search, by name.
+    pub(super) fn parameters(&self, run: &Run<'_>) -> Vec<(&'static str, Value)> {
+        vec![
+            ("identical", json!(self.identical.name())),
+            ("max_pairs", json!(self.max_pairs)),
+            ("compression_level", json!(run.compression_level)),
+        ]
+    }
+}
+
+impl FileSource<'_> {
+    /// Lets the run go on disk if it needs more memory than it may use, and makes it one that goes on after it was
+    /// stopped, if it was. `output` is where the results go; `None` if they go to a stream or nowhere.
+    ///
+    /// # Errors
+    /// [`Error::Output`] if a run with the same output but other parameters or inputs was stopped.
+    pub(super) fn set_budget(
+        &mut self,
+        output: Option<&Path>,
+        search: &Search,
+        parameters: Vec<(&'static str, Value)>,
+    ) -> Result<()> {
+        let Some(memory) = self.run.memory_bytes() else {
+            return Ok(());
+        };
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let output = output.filter(|_| !self.run.inputs.names_stream());
+        let run = output.map(|output| self.identity(output, search, parameters));
+        let unfinished = match &run {
+            None => None,
+            Some(run) => match Unfinished::find(&self.temporary, &run.output)? {
+                Some(unfinished) if self.run.restart => {
+                    unfinished.discard()?;
+                    None
+                }
+                Some(unfinished) => {
+                    if let Some(difference) = run.difference_from(&unfinished.run) {
+                        return Err(Error::Output {
+                            path: (&*run.output).into(),
+                            problem: format!(
+                                "another run that writes it was stopped: {}",
+                                difference.problem
+                            ),
+                            remedy: match difference.is_of_file {
+                                true => "pass `restart` to discard that run and begin anew",
+                                false => {
+                                    "repeat that run to go on, or pass `restart` to discard it"
+                                }
+                            }
+                            .to_owned(),
+                        });
+                    }
+                    Some(unfinished.resume(memory)?)
+                }
+                None => None,
+            },
+        };
+        self.budget = Some(Budget {
+            memory,
+            folder: self.temporary.clone(),
+            run: run.map(Arc::new),
+            unfinished,
+        });
+        Ok(())
+    }
+
+    fn identity(
+        &self,
+        output: &Path,
+        search: &Search,
+        parameters: Vec<(&'static str, Value)>,
+    ) -> RunIdentity {
+        let of_search = serde_json::to_value(self.run.parameters(Some(search)));
+        let mut all: BTreeMap<String, Value> = match of_search {
+            Ok(Value::Object(parameters)) => parameters.into_iter().collect(),
+            _ => BTreeMap::new(),
+        };
+        // It follows from the others.
+        all.remove("recall_at_threshold");
+        if search.candidates == CandidateMethod::Auto {
+            all.insert("join_mib".to_owned(), json!(search.join_bytes >> 20));
+        }
+        if let Some(field) = all.remove("content_field") {
+            let of_tokens = self.run.fields.is_tokens;
+            let name = if of_tokens {
+                "tokens_field"
+            } else {
+                "text_field"
+            };
+            all.insert(name.to_owned(), field);
+        }
+        let own = parameters.into_iter();
+        all.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        let inputs = self.files.iter().map(|file| {
+            let metadata = file.open().and_then(|file| file.metadata()).ok();
+            let modified = metadata
+                .as_ref()
+                .and_then(|metadata| metadata.modified().ok());
+            let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+            InputIdentity {
+                path: absolute(&file.named),
+                bytes: metadata.map_or(0, |metadata| metadata.len()),
+                modified: since.map(|since| since.as_nanos().to_string()),
+            }
+        });
+        RunIdentity {
+            output: absolute(output),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            parameters: all,
+            inputs: inputs.collect(),
+        }
+    }
+}
+
+/// A path from the root. The file may not exist yet.
+fn absolute(path: &Path) -> String {
+    let folder = folder_of(path).canonicalize();
+    let name = path.file_name().unwrap_or_default();
+    let found = path
+        .canonicalize()
+        .or_else(|_| folder.map(|folder| folder.join(name)));
+    let found = found.unwrap_or_else(|_| path.to_owned());
+    found.display().to_string()
+}
+
+/// Says of the error that ended a run whether the run can go on.
+pub(super) fn resumable(error: Error, temporary: &Path, output: Option<&Path>) -> Error {
+    let found = output.and_then(|output| Unfinished::find(temporary, &absolute(output)).ok()?);
+    match (found, error) {
+        // Its name holds the size and time of each file, so no run goes on with another file.
+        (Some(_), Error::InputChanged { path }) => Error::Input {
+            path,
+            problem: "changed while it was being read, so that the run cannot go on".to_owned(),
+            remedy: "run again with `restart` when nothing is writing to it".to_owned(),
+        },
+        // A refusal to go on is no end of a run, and a damaged file stays damaged.
+        (Some(_), error) if !matches!(error, Error::Output { .. } | Error::DamagedSpill { .. }) => {
+            Error::Resumable {
+                error: Box::new(error),
+                temporary: temporary.to_owned(),
+            }
+        }
+        (_, error) => error,
+    }
+}

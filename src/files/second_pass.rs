@@ -1,0 +1,316 @@
+//! The second pass: reads the files again, for exact verification and for writing.
+
+use std::sync::Arc;
+
+use super::source::FileSource;
+use crate::documents::Documents;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::io::{
+    Chunk, Columns, Event, FilesReading, Fingerprint, InputFile, Places, Position, Reader, Skipped,
+    TableForm, changed,
+};
+use crate::ordered::map_in_order;
+use crate::pipeline::Scratch;
+use crate::progress::advance;
+use crate::search::SetsByRow;
+use crate::store::Bits;
+
+/// The name of the second pass for exact sets, for checkpoints.
+const READ_AGAIN: &str = "read again";
+
+/// A part of a file in the second pass. `C` is a chunk with the row of each record, or what was made of it.
+pub(super) enum Part<C> {
+    /// A table of this form begins.
+    Table(TableForm),
+    Chunk(C),
+    /// A file ends.
+    End,
+}
+
+/// A chunk, with the row of each record; `None` for bad records.
+pub(super) struct Placed {
+    pub(super) chunk: Arc<Chunk>,
+    pub(super) rows: Vec<Option<u32>>,
+}
+
+/// Assigns rows to the records of one file, in order.
+struct Rows<'a> {
+    next_row: u32,
+    next_record: u64,
+    records: u64,
+    skipped: &'a [Skipped],
+}
+
+impl<'a> Rows<'a> {
+    fn of(places: &'a Places, file: usize) -> Self {
+        match places.files.get(file) {
+            Some(source) => Rows {
+                next_row: source.first_row,
+                next_record: 0,
+                records: source.records,
+                skipped: places.skipped_in(file),
+            },
+            None => Rows {
+                next_row: 0,
+                next_record: 0,
+                records: 0,
+                skipped: &[],
+            },
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.next_record == self.records
+    }
+
+    /// The rows of the next `records` records; `None` if the file held fewer in the first pass.
+    fn next(&mut self, records: u64) -> Option<Vec<Option<u32>>> {
+        let end = self.next_record + records;
+        if end > self.records {
+            return None;
+        }
+        let rows = (self.next_record..end).map(|record| match self.skipped {
+            [first, rest @ ..] if first.record.row == record => {
+                self.skipped = rest;
+                None
+            }
+            _ => {
+                self.next_row += 1;
+                Some(self.next_row - 1)
+            }
+        });
+        let rows = rows.collect();
+        self.next_record = end;
+        Some(rows)
+    }
+}
+
+/// The parts of a file.
+struct Parts<'a> {
+    source: &'a FileSource<'a>,
+    file: usize,
+    rows: Rows<'a>,
+    events: Events<'a>,
+}
+
+enum Events<'a> {
+    /// The chunks in memory that are left.
+    Held(std::slice::Iter<'a, Arc<Chunk>>),
+    Read(Reader<'a>),
+    Ended,
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Part<Placed>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.events {
+            Events::Held(chunks) => match chunks.next() {
+                Some(chunk) => Some(self.place(Arc::clone(chunk))),
+                None => Some(self.end()),
+            },
+            Events::Read(reader) => Some(match reader.next()? {
+                Err(error) => Err(match self.known() {
+                    Some(known) if known.is_outdated(self.input()) => self.changed(),
+                    _ => error,
+                }),
+                Ok(Event::Table(form)) => Ok(Part::Table(form)),
+                Ok(Event::Chunk(chunk)) => self.place(Arc::new(chunk)),
+                Ok(Event::End { fingerprint, .. }) => {
+                    match self
+                        .known()
+                        .is_some_and(|known| fingerprint.is_of_same_file(known))
+                    {
+                        true => self.end(),
+                        false => Err(self.changed()),
+                    }
+                }
+            }),
+            Events::Ended => None,
+        }
+    }
+}
+
+impl Parts<'_> {
+    fn place(&mut self, chunk: Arc<Chunk>) -> Result<Part<Placed>> {
+        let rows = self.rows.next(chunk.records());
+        let rows = rows.ok_or_else(|| self.changed())?;
+        Ok(Part::Chunk(Placed { chunk, rows }))
+    }
+
+    fn end(&mut self) -> Result<Part<Placed>> {
+        self.events = Events::Ended;
+        match self.rows.is_at_end() {
+            true => Ok(Part::End),
+            false => Err(self.changed()),
+        }
+    }
+
+    fn input(&self) -> &InputFile {
+        &self.source.files[self.file]
+    }
+
+    /// What the first pass found of the file.
+    fn known(&self) -> Option<&Fingerprint> {
+        self.source.places.files[self.file].fingerprint.as_ref()
+    }
+
+    fn changed(&self) -> Error {
+        changed(self.input())
+    }
+}
+
+impl FileSource<'_> {
+    /// Calls `map` with every chunk of the files, from memory if they are held, on all threads, and `each` with the
+    /// results and all other parts in order. Leaves out what lies before `start`. Progress shows `stage`.
+    ///
+    /// # Errors
+    /// [`Error::InputChanged`] if a file has changed since the first pass.
+    pub(super) fn read_again<T: Send>(
+        &self,
+        stage: &'static str,
+        columns: Columns,
+        start: &Position,
+        map: impl Fn(Placed) -> Result<T> + Sync,
+        mut each: impl FnMut(Part<T>) -> Result<()>,
+    ) -> Result<()> {
+        let progress = self.run.progress;
+        progress.begin(stage, self.bytes_to_read_again());
+        let files = FilesReading::new(&self.files, self.reading(columns))?.starting_at(start);
+        let held = self.places.held.as_deref();
+        let open = |file: usize| Parts {
+            source: self,
+            file,
+            rows: Rows::of(&self.places, file),
+            events: match held {
+                Some(held) => {
+                    let start = held.partition_point(|chunk| chunk.file < file);
+                    let end = held.partition_point(|chunk| chunk.file <= file);
+                    Events::Held(held[start..end].iter())
+                }
+                None => Events::Read(files.file(file)),
+            },
+        };
+        let map = |part: Result<Part<Placed>>| {
+            Ok(match part? {
+                Part::Table(form) => Part::Table(form),
+                Part::Chunk(placed) if start.is_after(&placed.chunk) => Part::Chunk(None),
+                Part::Chunk(placed) => {
+                    let documents = placed.rows.iter().flatten().count() as u64;
+                    let bytes = placed.chunk.bytes() as u64;
+                    Part::Chunk(Some((map(placed)?, documents, bytes)))
+                }
+                Part::End => Part::End,
+            })
+        };
+        let (mut documents, mut bytes) = (0, 0);
+        let ahead = files.ahead(|part: &Result<Part<Placed>>| match part {
+            Ok(Part::Chunk(placed)) => placed.chunk.weight(),
+            _ => 1,
+        });
+        map_in_order(self.files.len(), ahead, open, map, |part| {
+            match part {
+                None | Some(Part::Chunk(None)) => {}
+                Some(Part::Table(form)) => each(Part::Table(form))?,
+                Some(Part::Chunk(Some((mapped, of_chunk, bytes_of_chunk)))) => {
+                    documents += of_chunk;
+                    bytes += bytes_of_chunk;
+                    each(Part::Chunk(mapped))?;
+                }
+                Some(Part::End) => each(Part::End)?,
+            }
+            let consumed = if held.is_some() {
+                bytes
+            } else {
+                files.consumed()
+            };
+            advance(progress, consumed, documents, bytes)
+        })
+    }
+
+    /// The total of a second pass in progress reports: bytes held in memory, or bytes of the files.
+    pub(super) fn bytes_to_read_again(&self) -> u64 {
+        match &self.places.held {
+            Some(held) => held.iter().map(|chunk| chunk.bytes() as u64).sum(),
+            None => self.stored_bytes(),
+        }
+    }
+
+    /// Reads the documents at the wanted rows, and passes the row and the set for exact similarity of each to `sets`, in
+    /// order. Makes checkpoints if the run is on disk, and begins at the last one.
+    pub(super) fn read_sets(
+        &self,
+        engine: &Engine,
+        wanted: &Bits,
+        sets: &mut dyn SetsByRow,
+    ) -> Result<()> {
+        let spill = self.on_disk();
+        let start = spill.and_then(|spill| spill.state::<Position>(READ_AGAIN));
+        let start = start.unwrap_or_default();
+        let map = |Placed { chunk, rows }: Placed| {
+            let rows: Vec<Option<u32>> = rows
+                .into_iter()
+                .map(|row| row.filter(|row| wanted.get(*row)))
+                .collect();
+            Ok((chunk.number, self.sets_of(engine, &chunk, &rows)?))
+        };
+        // The place after the last chunk, while all of its sets are taken.
+        let mut taken = Some(start);
+        let read = self.read_again("read again", Columns::Needed, &start, map, |part| {
+            let mut position = taken.take().unwrap_or_default();
+            match part {
+                Part::Chunk((number, of_chunk)) => {
+                    for (row, set) in of_chunk {
+                        sets.take(row, &set)?;
+                    }
+                    position.chunk = number + 1;
+                }
+                Part::End => position = self.places.start_of_file(position.file + 1),
+                Part::Table(_) => {}
+            }
+            taken = Some(position);
+            match spill {
+                Some(spill) if spill.is_due() => {
+                    sets.flush()?;
+                    spill.checkpoint(READ_AGAIN, &position)
+                }
+                _ => Ok(()),
+            }
+        });
+        if let (Err(Error::Stopped), Some(position), Some(spill)) = (&read, taken, spill) {
+            sets.flush()?;
+            spill.checkpoint(READ_AGAIN, &position)?;
+        }
+        read
+    }
+
+    /// The row and set of each record of a chunk that has a row here.
+    fn sets_of(
+        &self,
+        engine: &Engine,
+        chunk: &Chunk,
+        rows: &[Option<u32>],
+    ) -> Result<Vec<(u32, Vec<u64>)>> {
+        let at = |record: u64| rows.get(usize::try_from(record).ok()?).copied().flatten();
+        if rows.iter().all(Option::is_none) {
+            return Ok(Vec::new());
+        }
+        let fields = &self.run.fields;
+        let mut documents = fields.empty_batch();
+        chunk.parse(fields, |record| at(record).is_some(), &mut documents);
+        let wanted = rows.iter().flatten();
+        if documents.len() != wanted.clone().count() {
+            // A record that was good in the first pass is bad now, so the file has changed.
+            return Err(changed(&self.files[chunk.file]));
+        }
+        let mut scratch = Scratch::default();
+        let sets = wanted.enumerate().map(|(i, row)| {
+            let mut set = Vec::new();
+            let shingler = engine.shingler();
+            shingler.exact_list(documents.get(i), &mut scratch, &mut set);
+            (*row, set)
+        });
+        Ok(sets.collect())
+    }
+}

@@ -1,0 +1,160 @@
+//! Signs documents in files.
+
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::outcome::Outcome;
+use super::run::Run;
+use super::source::FileSource;
+use crate::error::{Error, Result};
+use crate::io::{
+    HEADER, OutputFile, REPORT_VERSION, Report, SignatureDescription, SignaturesFormat, SlotWriter,
+    description_of, folder_of, header, write_json, write_signature_table,
+};
+use crate::progress::{Counts, Timings, advance};
+use crate::search::{
+    Corpus, FirstPass, SignedBatch, SignedForm, Sink, Source, Wanted, warn_of_few_shingles,
+};
+use crate::store::unnamed_file;
+
+impl Run<'_> {
+    /// Signs all documents and writes their signatures, one row per document in order, in the format of the
+    /// extension of `output` ([`SignaturesFormat::of_path`]).
+    ///
+    /// # Errors
+    /// Any error of reading the inputs or writing the output, and [`Error::Stopped`] if the progress stops the
+    /// run. After an error there is no new output file, and an earlier one is unchanged.
+    pub fn sign(self, output: &Path) -> Result<Outcome> {
+        let format = SignaturesFormat::of_path(output)?;
+        self.check_outputs(&OutputFile::names(output, ".json"))?;
+        let (target, file) = OutputFile::create(output, self.overwrite)?;
+        let scheme = self.engine.scheme();
+        let width = scheme.family().slot_width();
+        let mut timings = Timings::default();
+        let mut source = FileSource::open(&self, 0, folder_of(output).to_owned(), &mut timings)?;
+        let counts = match format {
+            SignaturesFormat::Npy => {
+                let beside = description_of(output);
+                // A description without a matrix is left from an interrupted run, so overwrite it.
+                let (description, mut json) =
+                    OutputFile::create(&beside, self.overwrite || !output.exists())?;
+                let mut matrix = Rows::new(SlotWriter::new(file, target.partial(), HEADER)?);
+                let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
+                let digest = matrix.slots.digest();
+                matrix.slots.finish(|file| {
+                    file.seek(SeekFrom::Start(0))?;
+                    file.write_all(&header(corpus.documents(), scheme.num_perm(), width))
+                })?;
+                let described = self.describe(&source, &corpus, Some(digest));
+                write_json(&mut json, &described).map_err(Error::io("write", &beside))?;
+                // Last chance to stop the run.
+                self.advance_to_end(&source, &corpus)?;
+                description.commit()?;
+                target.commit()?;
+                described.counts
+            }
+            SignaturesFormat::Parquet => {
+                // The column of ids depends on whether every document has one, which only the end shows.
+                let folder: PathBuf = folder_of(output).to_owned();
+                let spool = unnamed_file(&folder)
+                    .map_err(Error::io("create a temporary file in", &folder))?;
+                let mut matrix = Rows::new(SlotWriter::new(spool, target.partial(), 0)?);
+                let corpus = self.read(&mut source, &mut matrix, &mut timings)?;
+                let mut spool = matrix.slots.finish(|_| Ok(()))?;
+                let described = self.describe(&source, &corpus, None);
+                timings.time("write", 0, || {
+                    let places = &source.places;
+                    write_signature_table(&mut spool, file, output, places, scheme, &described)
+                })?;
+                self.advance_to_end(&source, &corpus)?;
+                target.commit()?;
+                described.counts
+            }
+        };
+        self.warn_of_oddities(&counts);
+        let report = source.report("sign", counts, None);
+        let elapsed_s = timings.complete(self.start);
+        Ok(Outcome {
+            report,
+            timings,
+            elapsed_s,
+            resumed: 0,
+        })
+    }
+
+    fn read(
+        &self,
+        source: &mut FileSource<'_>,
+        rows: &mut Rows,
+        timings: &mut Timings,
+    ) -> Result<Corpus> {
+        let pass = FirstPass::new(self.engine, self.progress, rows);
+        let corpus = source.read(pass, &mut timings.0)?;
+        let shingling = self.engine.shingler().shingling();
+        warn_of_few_shingles(shingling, &corpus, self.progress);
+        Ok(corpus)
+    }
+
+    fn advance_to_end(&self, source: &FileSource<'_>, corpus: &Corpus) -> Result<()> {
+        let (documents, bytes) = (corpus.documents(), corpus.bytes);
+        advance(self.progress, source.stored_bytes(), documents, bytes)
+    }
+
+    fn describe(
+        &self,
+        source: &FileSource<'_>,
+        corpus: &Corpus,
+        matrix_digest: Option<String>,
+    ) -> SignatureDescription {
+        let mut counts: Counts = corpus.counts();
+        source.complete(&mut counts);
+        let Report {
+            command,
+            counts,
+            parameters,
+            empty_files,
+            skipped,
+            ..
+        } = source.report("sign", counts, None);
+        SignatureDescription {
+            simgpu_report: REPORT_VERSION,
+            command: command.to_owned(),
+            counts,
+            parameters,
+            empty_files,
+            skipped,
+            files: source.places.first_rows(),
+            matrix_blake3_128: matrix_digest,
+        }
+    }
+}
+
+/// Writes the signature of every document.
+struct Rows {
+    slots: SlotWriter,
+}
+
+impl Rows {
+    fn new(slots: SlotWriter) -> Self {
+        Rows { slots }
+    }
+}
+
+impl Sink for Rows {
+    fn wants(&self) -> Wanted {
+        Wanted {
+            distinct_only: false,
+            signed: SignedForm::Signatures,
+            sets: false,
+            empty_sets: false,
+        }
+    }
+
+    fn take(&mut self, batch: SignedBatch, _: &[u32]) -> Result<()> {
+        match batch {
+            SignedBatch::Signatures(signatures) => self.slots.write(signatures.slots()),
+            // `wants` requests signatures.
+            SignedBatch::Keys { .. } | SignedBatch::Nothing => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Documents from files, as a source for the first pass.
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::log::{ChunkRecords, Log, Noted, RecordsRead};
+use super::preference::Preference;
+use super::run::Run;
+use crate::documents::{DocumentBatch, Rows};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::io::{
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Places, Position, Reading, Record,
+    Repeated, Report, Wanted,
+};
+use crate::progress::{Counts, StageTime, Timings, advance, counted, grouped};
+use crate::search::{
+    Classes, Corpus, FirstPass, NextId, NextPreference, NumbersRead, Parsed, Pieces, Search,
+    SetsByRow, Source,
+};
+use crate::store::spill::{Budget, Spill};
+use crate::store::{Bits, ExactSets, SETS_IN_MEMORY};
+
+/// The documents of a run over files.
+pub(super) struct FileSource<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) files: Vec<InputFile>,
+    pub(super) places: Places,
+    /// The order of preference of documents.
+    preference: Option<Preference>,
+    /// The class of each document in this order, if they are in memory.
+    classes: Option<Vec<u64>>,
+    held_bytes: u64,
+    pub(super) temporary: PathBuf,
+    /// The notes on disk, which a run that goes on reads.
+    log: Option<Log>,
+    pub(super) budget: Option<Budget>,
+    /// The folder of the run on disk.
+    spill: Option<Arc<Spill>>,
+}
+
+impl<'a> FileSource<'a> {
+    /// Opens the inputs of a run. Holds them in memory for the second pass if they have at most `held_bytes`
+    /// in total. Temporary files go to the folder `temporary`.
+    pub(super) fn open(
+        run: &'a Run<'a>,
+        held_bytes: u64,
+        temporary: PathBuf,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let temporary = run.temporary.clone().unwrap_or(temporary);
+        let find = || run.inputs.with_copy_of_stream(&temporary, run.progress);
+        let files = match run.inputs.names_stream() {
+            true => timings.time("copy", 0, find),
+            false => find(),
+        };
+        Ok(FileSource {
+            run,
+            files: files?,
+            places: Places::default(),
+            preference: None,
+            classes: None,
+            held_bytes,
+            temporary,
+            log: None,
+            budget: None,
+            spill: None,
+        })
+    }
+
+    /// The files of the run before it was stopped; `None` if it begins.
+    pub(super) fn unfinished(&self) -> Option<&Arc<Spill>> {
+        self.budget.as_ref()?.unfinished.as_ref()
+    }
+
+    /// The folder of the run on disk; `None` if the run is in memory.
+    pub(super) fn on_disk(&self) -> Option<&Arc<Spill>> {
+        self.spill.as_ref()
+    }
+
+    /// The share of the input that is read, after so many bytes of files and so many documents.
+    fn share_read(&self, bytes: u64, documents: u64) -> f64 {
+        let of_bytes = bytes as f64 / self.stored_bytes() as f64;
+        let limit = self.run.limit.map(NonZeroU64::get);
+        let of_limit = limit.map_or(0.0, |limit| documents as f64 / limit as f64);
+        of_bytes.max(of_limit).clamp(f64::EPSILON, 1.0)
+    }
+
+    /// How often the run went on after it was stopped.
+    pub(super) fn resumed(&self) -> u64 {
+        self.on_disk().map_or(0, |spill| spill.resumed())
+    }
+
+    /// Says that the run is complete.
+    pub(super) fn complete_budget(&self) {
+        self.on_disk()
+            .into_iter()
+            .for_each(|spill| spill.complete());
+    }
+
+    /// The options of reading.
+    pub(super) fn reading(&self, columns: Columns) -> Reading<'_> {
+        Reading {
+            wanted: Wanted::Document(&self.run.fields),
+            columns,
+            batch_bytes: self.run.batch_bytes,
+            temporary: Some(&self.temporary),
+            keep_by: self.run.keep_by.as_ref().map(|by| &by.field),
+            limit: self.run.limit.map(NonZeroU64::get),
+        }
+    }
+
+    /// The total size of all files, compressed.
+    pub(super) fn stored_bytes(&self) -> u64 {
+        self.files.iter().map(InputFile::stored_bytes).sum()
+    }
+
+    /// Makes the report of the run, without clusters.
+    pub(super) fn report(
+        &self,
+        command: &'static str,
+        counts: Counts,
+        search: Option<&Search>,
+    ) -> Report {
+        let mut report = Report::new(command, counts, self.run.parameters(search));
+        let documents = self.places.records() - self.places.skipped.len() as u64;
+        report.missing_ids = self.places.missing_ids(documents);
+        report.empty_files = self.places.empty_files();
+        report.not_read = self.run.inputs.not_read().clone();
+        report.skipped = self.places.skipped_records();
+        report
+    }
+
+    fn warn_of_empty_files(&self, empty_files: &[usize]) {
+        let Some(first) = empty_files.first() else {
+            return;
+        };
+        let first = self.files[*first].named.display();
+        let warning = match empty_files.len() as u64 {
+            all if all == self.files.len() as u64 => "the inputs hold no records".to_owned(),
+            1 => format!("{first} holds no records"),
+            empty => format!("{} files hold no records, first {first}", grouped(empty)),
+        };
+        self.run.progress.warn(&warning);
+    }
+
+    /// Adds the counts of records to the counts of documents.
+    pub(super) fn complete(&self, counts: &mut Counts) {
+        counts.documents = self.places.records();
+        counts.skipped = self.places.skipped.len() as u64;
+        counts.repeated_ids = self.places.repeated_ids;
+    }
+}
+
+/// The state of the stage `read` at a checkpoint.
+#[derive(Debug, Serialize, Deserialize)]
+struct ReadState {
+    numbers: NumbersRead,
+    records: RecordsRead,
+}
+
+/// The name of the stage, for checkpoints.
+const READ: &str = "read";
+
+/// The name of the search for repeated ids, for checkpoints.
+const IDS: &str = "ids";
+
+/// Makes a checkpoint between two chunks.
+fn record(pass: &mut FirstPass<'_>, noted: &mut Noted<'_>) -> Result<()> {
+    let Some(spill) = pass.on_disk() else {
+        return Ok(());
+    };
+    let state = ReadState {
+        numbers: pass.save()?,
+        records: noted.save()?,
+    };
+    spill.checkpoint(READ, &state)
+}
+
+impl Source for FileSource<'_> {
+    fn read(&mut self, mut pass: FirstPass<'_>, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let progress = pass.progress();
+        progress.begin("read", self.stored_bytes());
+        let before = std::mem::take(&mut self.places).files.into_iter();
+        let before: Vec<_> = before.map(|file| file.fingerprint).collect();
+        let is_first = before.is_empty();
+        let are_held = AtomicBool::new(self.held_bytes > 0);
+        let chunks = Chunks {
+            run: self.run,
+            are_held: &are_held,
+            held_bytes: self.held_bytes,
+        };
+        let mut noted = Noted::new(
+            self.run.on_bad_record,
+            &self.files,
+            (self.held_bytes, &are_held),
+            before,
+        );
+        let mut start = Position::default();
+        let unfinished = pass.unfinished();
+        if let Some(spill) = &unfinished
+            && let Some(state) = spill.state::<ReadState>(READ)
+        {
+            pass.restore(spill, &state.numbers, &mut noted)?;
+            noted.restore(&state.records)?;
+            start = state.records.position;
+            progress.tell(&format!(
+                "going on where the run was stopped: {} and {} of {} are read",
+                counted(pass.rows(), "document"),
+                start.file,
+                counted(self.files.len() as u64, "file")
+            ));
+        }
+        let files = FilesReading::new(&self.files, self.reading(Columns::Needed))?;
+        let files = files.starting_at(&start);
+        let signing = pass.signing();
+        // Whether all notes end with the same chunk.
+        let is_between_chunks = Cell::new(true);
+        let mut is_on_disk = unfinished.is_some();
+        let read = files.map(
+            |chunk| match start.is_after(&chunk) {
+                true => Ok(None),
+                false => signing.sign(&chunks, Arc::new(chunk)).map(Some),
+            },
+            |event| {
+                is_between_chunks.set(false);
+                match event {
+                    Some(Event::Chunk(Some(signed))) => pass.number(signed, &mut noted)?,
+                    Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                    Some(Event::Table(_) | Event::Chunk(None)) | None => {}
+                }
+                is_between_chunks.set(true);
+                if let (false, Some(spill)) = (is_on_disk, pass.on_disk()) {
+                    is_on_disk = true;
+                    // Everything so far is written now.
+                    pass.save()?;
+                    noted.save()?;
+                    spill.check_space(self.share_read(files.consumed(), pass.rows()))?;
+                }
+                if pass.on_disk().is_some_and(|spill| spill.is_due()) {
+                    record(&mut pass, &mut noted)?;
+                }
+                advance(progress, files.consumed(), pass.rows(), pass.bytes())
+            },
+        );
+        if matches!(read, Err(Error::Stopped)) && is_between_chunks.get() {
+            record(&mut pass, &mut noted)?;
+        }
+        read?;
+        if let Some(spill) = pass.on_disk() {
+            let state = ReadState {
+                numbers: pass.save()?,
+                records: noted.save()?,
+            };
+            spill.note(READ, &state)?;
+        }
+        let spill = pass.on_disk();
+        let Noted {
+            mut places,
+            values,
+            forms,
+            log,
+            ..
+        } = noted;
+        self.log = log;
+        let corpus = pass.finish(times)?;
+        if let Some(ids) = &mut places.ids {
+            ids.end()?;
+        }
+        if let (0, Some(first)) = (corpus.rows, places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
+        places.fill_first_rows(corpus.rows);
+        let known = spill
+            .as_ref()
+            .and_then(|spill| spill.state::<Repeated>(IDS));
+        let repeated = known.map_or_else(|| places.find_repeated_ids(), Ok)?;
+        if let Some(spill) = &spill {
+            spill.note(IDS, &repeated)?;
+        }
+        places.count_repeated_ids(repeated, self.run.unique_ids)?;
+        if is_first {
+            self.warn_of_empty_files(&places.empty_files);
+            if let Some(warning) = places.warning_of_ids(&self.run.fields.id) {
+                self.run.progress.warn(&warning);
+            }
+        }
+        let warn = |message: &str| {
+            if is_first {
+                self.run.progress.warn(message);
+            }
+        };
+        let rows = corpus.rows;
+        self.preference = Preference::of(self.run, &places, rows, forms, &warn)?;
+        let in_memory = self.preference.as_ref().filter(|_| self.log.is_none());
+        self.classes = in_memory.map(|preference| preference.classes(rows, &values));
+        self.places = places;
+        self.spill = spill;
+        Ok(corpus)
+    }
+
+    fn held_bytes(&self) -> u64 {
+        let classes = self.classes.as_ref().map_or(0, Vec::len);
+        self.places.held_bytes() + 8 * classes as u64
+    }
+
+    fn classes(&self) -> Option<&[u64]> {
+        self.classes.as_deref()
+    }
+
+    fn classes_on_disk(&self) -> Option<(Classes, NextPreference<'_>)> {
+        let preference = self.preference.as_ref()?;
+        let log = self.log.as_ref()?;
+        Some((preference.rule(), preference.in_order(log)))
+    }
+
+    fn exact_sets(&self) -> ExactSets {
+        ExactSets::spilling(SETS_IN_MEMORY, &self.temporary)
+    }
+
+    fn read_exact_sets(
+        &self,
+        engine: &Engine,
+        wanted: &Bits,
+        sets: &mut dyn SetsByRow,
+    ) -> Result<()> {
+        self.read_sets(engine, wanted, sets)
+    }
+
+    fn budget(&self) -> Option<Budget> {
+        self.budget.clone()
+    }
+
+    fn ids(&self) -> Result<Option<NextId<'_>>> {
+        let has_ids = self.places.ids.is_some();
+        let next = has_ids.then(|| self.places.ids_in_order()).transpose()?;
+        Ok(next.map(|next| Box::new(next) as NextId<'_>))
+    }
+}
+
+/// The chunks of all files, as pieces for the first pass.
+struct Chunks<'a> {
+    run: &'a Run<'a>,
+    /// Whether all chunks so far are held for the second pass.
+    are_held: &'a AtomicBool,
+    /// The most bytes that are held.
+    held_bytes: u64,
+}
+
+impl Pieces for Chunks<'_> {
+    type Piece = Arc<Chunk>;
+    type Records = ChunkRecords;
+
+    fn parse<'a>(
+        &'a self,
+        chunk: Arc<Chunk>,
+        documents: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, ChunkRecords>> {
+        let run = self.run;
+        let records = chunk.parse(&run.fields, |_| true, documents);
+        let is_good = |i: usize| matches!(records.get(i), Some(Record::Document(_)));
+        let values = match &run.keep_by {
+            Some(by) => FieldValues::of_chunk(&chunk, &by.field, is_good),
+            None => Ok(FieldValues::default()),
+        };
+        let bytes = chunk.bytes();
+        let is_held = self.are_held.load(Ordering::Relaxed) && bytes as u64 <= self.held_bytes;
+        let records = ChunkRecords {
+            file: chunk.file,
+            records,
+            values,
+            bytes,
+            // Unless held, the chunk is freed here.
+            chunk: is_held.then_some(chunk),
+        };
+        Ok(Parsed {
+            records,
+            bytes,
+            documents: Rows::new(documents, 0..documents.len()),
+        })
+    }
+
+    fn buffer(&self) -> DocumentBatch {
+        self.run.fields.empty_batch()
+    }
+}

@@ -1,0 +1,98 @@
+//! The contents of `run.json`: machine, times, memory and files of a run.
+#![allow(
+    unreachable_pub,
+    reason = "the hidden feature `internals` hands some of it on"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::RUN_RECORD;
+use super::memory::sysctl;
+#[cfg(feature = "internals")]
+pub use super::memory::usable_memory_bytes;
+pub use super::memory::{memory_bytes, peak_memory_bytes};
+use crate::pipeline::Signer;
+use crate::progress::{StageTime, Timings};
+
+/// What `run.json` says of a run beside its times.
+pub(crate) struct Facts<'a> {
+    /// The command line.
+    pub(crate) command: &'a [String],
+    /// What signed; `None` if nothing was signed.
+    pub(crate) signer: Option<&'a dyn Signer>,
+    /// The bound on memory, if there is one.
+    pub(crate) memory_bytes: Option<u64>,
+}
+
+/// The values that differ between equal runs: version, machine, times and memory.
+/// `resumed` says how often the run went on after it was stopped; times and memory are those since the last time. `files`
+/// are the files of the run; `run.json` itself is added.
+pub(crate) fn run_record(
+    run: &Facts<'_>,
+    timings: &Timings,
+    elapsed_s: f64,
+    resumed: u64,
+    mut files: BTreeSet<String>,
+) -> Value {
+    files.insert(RUN_RECORD.to_owned());
+    let stage = |time: &StageTime| {
+        let StageTime {
+            stage,
+            elapsed_s,
+            bytes,
+            is_part,
+            on_disk,
+            peak_memory_bytes,
+        } = time;
+        let mut stage = json!({
+            "stage": stage,
+            "elapsed_s": elapsed_s,
+            "bytes": bytes,
+            "is_part": is_part,
+            "peak_memory_bytes": peak_memory_bytes,
+        });
+        if let Some(on_disk) = on_disk {
+            stage["on_disk"] = json!(on_disk);
+        }
+        stage
+    };
+    let stages: Vec<Value> = timings.0.iter().map(stage).collect();
+    json!({
+        "simgpu": env!("CARGO_PKG_VERSION"),
+        "backend": run.signer.map(|signer| signer.describe()),
+        "device": run.signer.and_then(|signer| signer.device_use()).map(|used| json!({
+            "name": used.device,
+            "loads": used.loads,
+            "most_loads_in_flight": used.most_loads_in_flight,
+            "text_bytes": used.text_bytes,
+            "hash_bytes": used.hash_bytes,
+            "failure": used.failure,
+        })),
+        "threads": rayon::current_num_threads(),
+        "command": run.command,
+        "machine": {
+            "cpu": cpu_name(),
+            "cores": std::thread::available_parallelism().map_or(0, usize::from),
+            "memory_bytes": memory_bytes(),
+            "os": std::env::consts::OS,
+            "architecture": std::env::consts::ARCH,
+        },
+        "elapsed_s": elapsed_s,
+        "resumed": resumed,
+        "memory_bytes": run.memory_bytes,
+        "peak_memory_bytes": peak_memory_bytes(),
+        "stages": stages,
+        "files": files,
+    })
+}
+
+/// The model of the CPU; `None` if unknown.
+pub fn cpu_name() -> Option<String> {
+    let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find(|line| line.starts_with("model name"));
+    let model = model.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
+    model.or_else(|| sysctl("machdep.cpu.brand_string"))
+}

@@ -1,0 +1,368 @@
+//! The report of links as a page: report.html, which needs neither scripts nor other files.
+//!
+//! ```text
+//! numbers    numbers and names as people read them
+//! scores     the histogram of scores
+//! points     what each field says
+//! examples   pairs next to the threshold
+//! ```
+
+mod numbers;
+
+mod scores;
+
+mod points;
+
+mod examples;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::page::numbers::{listed, names, percent, scored};
+use super::write::{FileReport, LinkReport};
+use crate::progress::{counted, grouped};
+
+const STYLE: &str = include_str!("page/style.css");
+
+/// Bad records that are listed, at most.
+const LISTED: usize = 50;
+
+impl LinkReport {
+    /// The report as a page of HTML: the contents of `report.html`. Has no scripts and names no other files.
+    pub fn page(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title()) }
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    header {
+                        h1 { (self.title()) }
+                        p { "simgpu link compared " strong { (listed(&self.parameters.fields)) } "." }
+                        (self.headlines())
+                    }
+                    main {
+                        (self.scores())
+                        (self.points_of_fields())
+                        (self.pairs_at_threshold())
+                        (self.records())
+                        (self.parameters())
+                        (self.skipped())
+                    }
+                    footer { p.note { "All numbers of this page are in report.json, and all links in links.jsonl." } }
+                }
+            }
+        };
+        page.into_string()
+    }
+
+    /// Whether the records of one collection are linked to those of another.
+    fn has_two(&self) -> bool {
+        self.files.len() > 1
+    }
+
+    fn title(&self) -> String {
+        let names: Vec<String> = self.files.iter().map(|file| names(&file.names)).collect();
+        match &names[..] {
+            [a, b] => format!("Links between {a} and {b}"),
+            _ => format!("Links within {}", names.concat()),
+        }
+    }
+
+    /// The main figures.
+    fn headlines(&self) -> Markup {
+        let (counts, estimate) = (&self.counts, &self.estimate);
+        html! {
+            ul.headlines {
+                li {
+                    strong { (grouped(counts.links)) } " " (if counts.links == 1 { "link" } else { "links" }) br;
+                    @if self.has_two() {
+                        "between " (grouped(counts.records_a)) " and " (grouped(counts.records_b)) " records"
+                    } @else {
+                        "among " (counted(counts.records_a, "record"))
+                    }
+                }
+                li {
+                    @match estimate.expected_precision {
+                        Some(precision) => {
+                            strong { (percent(precision)) } br;
+                            @if self.has_two() {
+                                "of the links are expected to be right"
+                            } @else {
+                                "of the pairs within entities are expected to be right"
+                            }
+                        }
+                        None => {
+                            strong { "cannot tell" } br;
+                            "how many of the links are right"
+                            @if let Some(because) = &estimate.unknown_because { ": " (because) }
+                        }
+                    }
+                }
+                @if self.has_two() {
+                    li {
+                        @match self.parameters.share.or(estimate.share) {
+                            Some(share) => {
+                                strong { (percent(share)) } br;
+                                "of the records of " (self.smaller()) " have a partner, "
+                                (if self.parameters.share.is_some() { "as given" } else { "estimated" })
+                            }
+                            None => {
+                                strong { "cannot tell" } br;
+                                "how many of the records of " (self.smaller()) " have a partner"
+                            }
+                        }
+                    }
+                    @if let Some(recall) = estimate.expected_recall {
+                        li {
+                            strong { "some " (percent(recall)) } br;
+                            "of the pairs of the same thing are expected to be links"
+                        }
+                    }
+                } @else {
+                    li {
+                        strong { (grouped(counts.entities)) } br;
+                        "entities of two or more records"
+                    }
+                }
+                li {
+                    strong { (scored(estimate.threshold)) } br;
+                    "threshold: least score of a link, " (self.choice())
+                }
+            }
+        }
+    }
+
+    /// The collection whose records the share counts.
+    fn smaller(&self) -> &'static str {
+        let is_one_to_one = self.parameters.matching == Some("one-to-one");
+        match is_one_to_one && self.counts.records_b < self.counts.records_a {
+            true => "B",
+            false => "A",
+        }
+    }
+
+    /// How the threshold was chosen.
+    fn choice(&self) -> &'static str {
+        let parameters = &self.parameters;
+        match (parameters.threshold, parameters.share) {
+            (Some(_), _) => "as given",
+            (None, Some(_)) => "chosen by the given share and the runners-up",
+            (None, None) if self.has_two() => "chosen by the runners-up",
+            (None, None) => match parameters.score {
+                "points" => "chosen so that such a pair is right with a probability of 99 %",
+                "textbook" => "chosen so that as many pairs reach it as with the score of texts",
+                _ => "chosen as the lowest point between unrelated and related pairs",
+            },
+        }
+    }
+
+    /// What was compared with what.
+    fn records(&self) -> Markup {
+        let counts = &self.counts;
+        let number = |of: &dyn Fn(&FileReport) -> u64| html! { @for file in &self.files { td.number { (grouped(of(file))) } } };
+        let skipped = |file: &FileReport| file.skipped.len() as u64;
+        let sides = ["A", "B"].into_iter().zip(&self.files);
+        html! {
+            section {
+                h2 { "Records" }
+                div.scroll { table {
+                    thead { tr { th {} @for (side, file) in sides { th.number { (side) ": " bdi { (names(&file.names)) } } } } }
+                    tbody {
+                        tr { th { "read" } (number(&|file| file.records)) }
+                        tr { th { "bad and skipped" } (number(&skipped)) }
+                        tr { th { "compared" } (number(&|file| file.records - skipped(file))) }
+                        tr { th { "with the id of an earlier one" } (number(&|file| file.repeated_ids)) }
+                    }
+                } }
+                ul.sentences {
+                    li {
+                        (counted(counts.candidate_pairs, "candidate pair")) " scored: all pairs whose weighted words have a cosine of at least "
+                        (scored(self.floor)) "."
+                    }
+                    @if counts.empty > 0 {
+                        li { (counted(counts.empty, "record")) " without a word in these fields: never linked." }
+                    }
+                    @if counts.equal_records > 0 {
+                        li { (counted(counts.equal_records, "record")) " equal to an earlier one of the same file in all fields: compared once, with it." }
+                    }
+                    @for warning in &self.warnings { li { b { "Warning: " } (warning) "." } }
+                }
+            }
+        }
+    }
+
+    fn parameters(&self) -> Markup {
+        let parameters = &self.parameters;
+        let given = |number: Option<f64>| {
+            number.map_or("not given".to_owned(), |number| number.to_string())
+        };
+        let equivalents = match parameters.equivalents {
+            0 => "none".to_owned(),
+            names => format!("{} replaced by an equal one", counted(names, "name")),
+        };
+        html! {
+            section {
+                h2 { "Parameters" }
+                div.scroll { table { tbody {
+                    tr { th { "fields" } td.long { (listed(&parameters.fields)) } }
+                    tr { th { "id field" } td.long { (parameters.id_field) } }
+                    @if let Some(matching) = parameters.matching { tr { th { "match" } td { (matching) } } }
+                    tr { th { "score" } td { (parameters.score) } }
+                    tr { th { "threshold" } td { (given(parameters.threshold)) } }
+                    @if self.has_two() { tr { th { "share" } td { (given(parameters.share)) } } }
+                    tr { th { "equivalents" } td { (equivalents) } }
+                } } }
+            }
+        }
+    }
+
+    /// The bad records.
+    fn skipped(&self) -> Markup {
+        let all = || self.files.iter().flat_map(|file| &file.skipped);
+        let more = all().count().saturating_sub(LISTED);
+        html! {
+            @if all().next().is_some() {
+                section {
+                    h2 { "Bad records, skipped" }
+                    div.scroll { table {
+                        thead { tr { th { "file" } th.number { "row, from 0" } th { "problem" } } }
+                        tbody {
+                            @for bad in all().take(LISTED) {
+                                tr {
+                                    td { bdi { (bad.file) } }
+                                    td.number { (bad.row) }
+                                    td.long { bdi { (numbers::short(&bad.problem)) } }
+                                }
+                            }
+                        }
+                    } }
+                    @if more > 0 { p.note { "And " (grouped(more as u64)) " more, in report.json." } }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::link::{
+        Estimate, FieldPoints, HistogramBin, LevelPoints, LinkCounts, LinkParameters, ScoreBin,
+    };
+
+    /// A report whose score is points.
+    fn report() -> LinkReport {
+        let level = |least, of_same, of_different, points| LevelPoints {
+            least,
+            of_same,
+            of_different,
+            points,
+        };
+        let levels = vec![
+            level(Some(0.0), 0.05, 0.8, -4.0),
+            level(Some(0.5), 0.2, 0.1, 1.0),
+            level(Some(0.9), 0.75, 0.1, 2.91),
+            level(None, 0.1, 0.1, 0.0),
+        ];
+        let names = ["name <b>", "year"].map(str::to_owned);
+        LinkReport {
+            simgpu_report: 1,
+            command: "link",
+            counts: LinkCounts {
+                records_a: 1_234_567,
+                records_b: 1000,
+                links: 1,
+                equal_records: 4,
+                cut_records: 2,
+                crowded_records: 3,
+                ..LinkCounts::default()
+            },
+            parameters: LinkParameters {
+                fields: names.to_vec(),
+                id_field: "id".to_owned(),
+                matching: Some("one-to-one"),
+                score: "points",
+                threshold: None,
+                share: Some(0.5),
+                equivalents: 0,
+            },
+            floor: 0.1,
+            estimate: Estimate {
+                threshold: 3.25,
+                share: Some(0.5),
+                expected_precision: None,
+                expected_recall: None,
+                unknown_because: Some("runners-up score as high".to_owned()),
+            },
+            warnings: vec!["2 records <were> searched".to_owned()],
+            points: Some(vec![
+                FieldPoints {
+                    field: Some(0),
+                    levels: levels.clone(),
+                },
+                FieldPoints {
+                    field: None,
+                    levels,
+                },
+            ]),
+            bin_width: 0.5,
+            histogram: (-40..=60)
+                .map(|score: i32| {
+                    let pairs = ScoreBin {
+                        accepted: u64::from(score.unsigned_abs()),
+                        runners_up: u64::from((60 - score).unsigned_abs().pow(2)),
+                    };
+                    HistogramBin::new(f64::from(score) / 2.0, pairs)
+                })
+                .collect(),
+            examples: vec![json!({
+                "id_a": "1", "id_b": 2, "score": 3.5, "similarities": {"name <b>": 0.75, "year": null},
+                "points": {"name <b>": 3.5, "year": 0.0}, "shared": [{"symbol": "bo_", "records": 2}],
+                "runner_up": null, "accepted": true, "values": [["Bob", "1990"], ["Bob J.", ""]],
+            })],
+            files: ["a.csv", "b.csv"]
+                .map(|name| FileReport {
+                    names: vec![name.to_owned()],
+                    records: 1000,
+                    repeated_ids: 0,
+                    empty_files: vec![],
+                    not_read: crate::io::NotRead::default(),
+                    skipped: vec![],
+                })
+                .into(),
+        }
+    }
+
+    #[test]
+    fn points_have_a_table() {
+        let page = report().page();
+        for expected in [
+            "Points of each field",
+            "<td>0.5 to below 0.9</td><td class=\"number\">20.00 %</td><td class=\"number\">10.00 %</td>",
+            "<strong>+2.91</strong>",
+            "<strong>-4.00</strong>",
+            "missing in a record",
+            "whole record",
+            "name &lt;b&gt;",
+            "per point",
+            "each of which doubles the odds",
+            "<td class=\"number\">+3.50</td>",
+            "1,234,567",
+            "50.0 %</strong><br>of the records of B have a partner, as given",
+            "cannot tell",
+            "runners-up score as high",
+            "4 records equal to an earlier one",
+            "<b>Warning: </b>2 records &lt;were&gt; searched.",
+        ] {
+            assert!(page.contains(expected), "{expected}: {page}");
+        }
+        assert!(!page.contains("<b>\""));
+    }
+}

@@ -1,0 +1,139 @@
+//! Pairs next to the threshold, the links on one side and the rejected pairs on the other.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+use super::numbers::{scored, short};
+use super::points::{WHOLE, points};
+use crate::link::write::LinkReport;
+use crate::progress::counted;
+
+impl LinkReport {
+    /// The accepted and rejected pairs next to the threshold.
+    pub(super) fn pairs_at_threshold(&self) -> Markup {
+        let of = |accepted: bool| {
+            let examples = self.examples.iter();
+            examples.filter(move |example| example["accepted"] == accepted)
+        };
+        // Both lists are by descending score.
+        let mut links: Vec<&Value> = of(true).collect();
+        links.reverse();
+        html! {
+            @if !self.examples.is_empty() {
+                section {
+                    h2 { "Pairs at the threshold" }
+                    p.note {
+                        "Look here first: if rejected pairs describe the same thing, lower the threshold of " (precise(self.estimate.threshold)) "; if links do not, raise it."
+                    }
+                    div.sides {
+                        div {
+                            h3 { "Links with the lowest scores" }
+                            @for example in links { (self.pair(example)) }
+                        }
+                        div {
+                            h3 { "Rejected pairs with the highest scores below the threshold" }
+                            @for example in of(false) { (self.pair(example)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn pair(&self, example: &Value) -> Markup {
+        let sides = if self.has_two() {
+            ["A", "B"]
+        } else {
+            ["first", "other"]
+        };
+        let ids = ["id_a", "id_b"].map(|name| plain(&example[name]));
+        let values = |side: usize, field: usize| {
+            let value = example["values"][side][field].as_str();
+            short(value.unwrap_or_default())
+        };
+        // What the rejected pair lost a record to, mostly.
+        let is_better = example["runner_up"]["score"].as_f64() > example["score"].as_f64();
+        let has_points = example["points"].is_object();
+        html! {
+            article {
+                p.score { "score " strong { (exact(&example["score"])) } }
+                div.scroll { table {
+                    thead { tr {
+                        th { "field" }
+                        @for (side, id) in sides.iter().zip(&ids) { th.value { (side) ": " bdi { (short(id)) } } }
+                        th.number { "similarity" }
+                        @if has_points { th.number { "points" } }
+                    } }
+                    tbody {
+                        @for (i, name) in self.parameters.fields.iter().enumerate() {
+                            tr {
+                                th { bdi { (name) } }
+                                td.value { bdi { (values(0, i)) } }
+                                td.value { bdi { (values(1, i)) } }
+                                td.number { (number(&example["similarities"][name])) }
+                                @if has_points { td.number { (signed(&example["points"][name])) } }
+                            }
+                        }
+                        @if example["whole_points"].is_number() {
+                            tr {
+                                th { (WHOLE) }
+                                td.value {}
+                                td.value {}
+                                td.number { (number(&example["similarity"])) }
+                                td.number { (signed(&example["whole_points"])) }
+                            }
+                        }
+                    }
+                } }
+                p.note {
+                    "Rarest words, or parts of words, that both have: "
+                    @for (i, shared) in example["shared"].as_array().into_iter().flatten().enumerate() {
+                        @if i > 0 { ", " }
+                        b { bdi { (plain(&shared["symbol"])) } }
+                        " (" (counted(shared["records"].as_u64().unwrap_or_default(), "record")) ")"
+                    }
+                    "."
+                    br;
+                    @match example["runner_up"].as_object() {
+                        Some(other) => {
+                            (if is_better { "Better pair of one of them: " } else { "Runner-up: " }) bdi { (short(&plain(&other["id_a"]))) } " and " bdi { (short(&plain(&other["id_b"]))) }
+                            ", score " (exact(&other["score"])) "."
+                        }
+                        None => "Neither record has another candidate.",
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A number, or a dash for one that is missing.
+fn number(value: &Value) -> String {
+    value.as_f64().map_or("–".to_owned(), scored)
+}
+
+/// Points, or a dash.
+fn signed(value: &Value) -> String {
+    value.as_f64().map_or("–".to_owned(), points)
+}
+
+/// A score with one more digit than elsewhere, so that it differs from the threshold.
+fn precise(score: f64) -> String {
+    match score.abs() {
+        small if small < 10.0 => format!("{score:.4}"),
+        _ => format!("{score:.2}"),
+    }
+}
+
+/// The same, or a dash for one that is missing.
+fn exact(value: &Value) -> String {
+    value.as_f64().map_or("–".to_owned(), precise)
+}
+
+/// A text or an integer.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,262 @@
+//! The histogram of scores: accepted pairs above, and below them what wrong pairs score.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::numbers::scored;
+use crate::link::write::LinkReport;
+use crate::progress::grouped;
+
+/// The width of the drawing. A unit is a CSS pixel on the narrowest screen.
+const WIDTH: f64 = 360.0;
+
+/// Where the bars are from left to right.
+const SIDES: [f64; 2] = [48.0, WIDTH - 8.0];
+
+/// The height of the bars of each kind.
+const HEIGHT: f64 = 88.0;
+
+/// The lower ends of the bars of both kinds.
+const BASES: [f64; 2] = [128.0, 256.0];
+
+/// The bars of each kind, at most.
+const BARS: f64 = 60.0;
+
+impl LinkReport {
+    /// The histogram, with the threshold.
+    pub(super) fn scores(&self) -> Markup {
+        let [accepted, others] = match self.has_two() {
+            true => ["Best pairs", "Runners-up"],
+            false => ["Pairs within an entity", "Pairs of two entities"],
+        };
+        html! {
+            section {
+                h2 { "Scores" }
+                @match Chart::new(self) {
+                    Some(chart) => {
+                        div.beside {
+                            (chart.draw(accepted, others))
+                            div { (self.how_to_read()) }
+                        }
+                    }
+                    None => p { "No two records have a word in common." },
+                }
+            }
+        }
+    }
+
+    /// What the bars mean.
+    fn how_to_read(&self) -> Markup {
+        html! {
+            ul.sentences {
+                @if self.has_two() {
+                    li { b { "Blue: " } "the pairs that are links if they reach the threshold, each record with its best partner." }
+                    li { b { "Orange: " } "runners-up, which would take their place if all of these were struck out. They show how high wrong pairs score." }
+                } @else {
+                    li { b { "Blue: " } "candidate pairs within an entity." }
+                    li { b { "Orange: " } "candidate pairs of two entities." }
+                }
+                li { b { "Shaded: " } "scores from the threshold on." }
+                li { "The fewer pairs are near the threshold, the less depends on it." }
+                li { "Bars grow with the square root of the number of pairs, so that a few can be seen beside many." }
+            }
+        }
+    }
+
+    /// What a score is.
+    fn unit(&self) -> &'static str {
+        match self.parameters.score {
+            "points" => "score in points, each of which doubles the odds",
+            "textbook" => "score in points, at most 100 for each field",
+            _ => "score: cosine of the weighted words, from 0 to 1",
+        }
+    }
+}
+
+/// Numbers of pairs by score, between two axes.
+struct Chart<'a> {
+    report: &'a LinkReport,
+    /// The width of a bar, as a difference between scores.
+    bin: f64,
+    /// The least and the greatest score.
+    ends: [f64; 2],
+    /// Pairs accepted, and runners-up, by the number of the bar.
+    bars: BTreeMap<i64, [u64; 2]>,
+}
+
+impl<'a> Chart<'a> {
+    /// `None` without pairs.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "saturates, and bars are few"
+    )]
+    fn new(report: &'a LinkReport) -> Option<Self> {
+        let bins = &report.histogram;
+        let (first, last) = (bins.first()?.score, bins.last()?.score);
+        let bin = step((last - first) / BARS).max(report.bin_width);
+        let is_cosine = report.parameters.score == "text";
+        let mut bars: BTreeMap<i64, [u64; 2]> = BTreeMap::new();
+        for of_score in bins {
+            let mut bar = (of_score.score / bin + 1e-6).floor() as i64;
+            if is_cosine {
+                // A cosine of 1 is in the last bar below 1.
+                bar = bar.min((1.0 / bin).round() as i64 - 1);
+            }
+            let pairs = bars.entry(bar).or_default();
+            pairs[0] += of_score.pairs.accepted;
+            pairs[1] += of_score.pairs.runners_up;
+        }
+        let least = (first / bin + 1e-6).floor() * bin;
+        let greatest = (last / bin + 1e-6).floor() * bin + bin;
+        let ends = match is_cosine {
+            true => [0.0, 1.0],
+            false => [least, greatest],
+        };
+        Some(Chart {
+            report,
+            bin,
+            ends,
+            bars,
+        })
+    }
+
+    /// Where a score is.
+    fn x(&self, score: f64) -> f64 {
+        let [least, greatest] = self.ends;
+        let share = ((score - least) / (greatest - least)).clamp(0.0, 1.0);
+        SIDES[0] + share * (SIDES[1] - SIDES[0])
+    }
+
+    fn draw(&self, accepted: &str, others: &str) -> Markup {
+        let threshold = self.report.estimate.threshold;
+        let x = self.x(threshold);
+        let anchor = match x {
+            x if x < 90.0 => "start",
+            x if x > WIDTH - 50.0 => "end",
+            _ => "middle",
+        };
+        let per_bar = match self.report.parameters.score {
+            "text" => format!("per {} of score", short(self.bin)),
+            _ if self.bin == 1.0 => "per point".to_owned(),
+            _ => format!("per {} points", short(self.bin)),
+        };
+        let bottom = BASES[1];
+        html! {
+            figure {
+                svg viewBox={ "0 0 " (px(WIDTH)) " " (px(bottom + 34.0)) } role="img" {
+                    title { "Pairs by score" }
+                    desc { (accepted) " above, " (others) " below; the threshold is " (scored(threshold)) "." }
+                    (self.bars_of(0, accepted, &per_bar))
+                    (self.bars_of(1, others, &per_bar))
+                    text.strong x=(px(x)) y="15" text-anchor=(anchor) { "threshold " (scored(threshold)) }
+                    @for score in self.ticks() {
+                        line.tick x1=(px(self.x(score))) x2=(px(self.x(score))) y1=(px(bottom)) y2=(px(bottom + 3.0)) {}
+                        text.middle x=(px(self.x(score))) y=(px(bottom + 14.0)) { (short(score)) }
+                    }
+                    text.middle x=(px(f64::midpoint(SIDES[0], SIDES[1]))) y=(px(bottom + 30.0)) { (self.report.unit()) }
+                }
+            }
+        }
+    }
+
+    fn bars_of(&self, kind: usize, name: &str, per_bar: &str) -> Markup {
+        let base = BASES[kind];
+        let most = self.bars.values().map(|pairs| pairs[kind]).max();
+        let most = most.unwrap_or_default().max(1);
+        let height = |pairs: f64| HEIGHT * (pairs / most as f64).sqrt();
+        let width = self.x(self.ends[0] + self.bin) - self.x(self.ends[0]);
+        html! {
+            @let threshold = self.x(self.report.estimate.threshold);
+            rect.links x=(px(threshold)) y=(px(base - HEIGHT - 4.0)) width=(px(SIDES[1] - threshold)) height=(px(HEIGHT + 4.0)) {}
+            text x=(px(SIDES[0])) y=(px(base - HEIGHT - 10.0)) { tspan.strong { (name) } " " (per_bar) }
+            @for pairs in ticks_of_counts(most) {
+                @let y = base - height(pairs as f64);
+                line.grid x1=(px(SIDES[0])) x2=(px(SIDES[1])) y1=(px(y)) y2=(px(y)) {}
+                text.end x=(px(SIDES[0] - 4.0)) y=(px(y + 4.0)) { (grouped(pairs)) }
+            }
+            @for (bar, pairs) in &self.bars {
+                @let (score, pairs) = (*bar as f64 * self.bin, pairs[kind]);
+                @if pairs > 0 {
+                    rect class={ "bar kind" (kind) } x=(px(self.x(score) + 0.2)) y=(px(base - height(pairs as f64)))
+                        width=(px(width - 0.4)) height=(px(height(pairs as f64))) {
+                        title { (short(score)) " to " (short(score + self.bin)) ": " (grouped(pairs)) }
+                    }
+                }
+            }
+            line.threshold x1=(px(threshold)) x2=(px(threshold)) y1=(px(base - HEIGHT - 4.0)) y2=(px(base)) {}
+            line.axis x1=(px(SIDES[0])) x2=(px(SIDES[1])) y1=(px(base)) y2=(px(base)) {}
+        }
+    }
+
+    /// Scores that are labelled.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "saturates, and labels are few"
+    )]
+    fn ticks(&self) -> impl Iterator<Item = f64> {
+        let [least, greatest] = self.ends;
+        let step = step((greatest - least) / 6.0);
+        let first = (least / step - 1e-6).ceil() as i64;
+        let last = (greatest / step + 1e-6).floor() as i64;
+        (first..=last).map(move |number| number as f64 * step)
+    }
+}
+
+/// Numbers of pairs that are labelled: 0, the greatest round number, and round numbers of a fourth of it or less.
+fn ticks_of_counts(most: u64) -> Vec<u64> {
+    let round = |most: u64| {
+        let unit = 10_u64.pow(most.max(1).ilog10());
+        let factor = [5, 2].into_iter().find(|factor| factor * unit <= most);
+        factor.unwrap_or(1) * unit
+    };
+    let mut ticks = vec![round(most)];
+    while let Some(last) = ticks.last().filter(|last| **last >= 4 && ticks.len() < 3) {
+        ticks.push(round(last / 4));
+    }
+    ticks.push(0);
+    ticks
+}
+
+/// The least of 0.02, 0.1, 0.2, 1, 2, 10, 20 ... that is not below a number: each is a multiple of the one before, or of
+/// the second before it.
+fn step(least: f64) -> f64 {
+    let steps = (-2..18).flat_map(|power| {
+        let unit = 10_f64.powi(power);
+        [unit, 2.0 * unit].into_iter().filter(|step| *step >= 0.02)
+    });
+    let mut reaching = steps.filter(|step| *step >= least * (1.0 - 1e-9));
+    reaching.next().unwrap_or(1e18)
+}
+
+/// A number without digits that say nothing.
+fn short(number: f64) -> String {
+    let text = format!("{number:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    match text {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// A coordinate in tenths of a pixel.
+fn px(coordinate: f64) -> String {
+    let text = format!("{coordinate:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_round_numbers() {
+        assert_eq!(ticks_of_counts(1), [1, 0]);
+        assert_eq!(ticks_of_counts(3), [2, 0]);
+        assert_eq!(ticks_of_counts(731), [500, 100, 20, 0]);
+        assert_eq!(step(0.0), 0.02);
+        assert_eq!(step(0.14), 0.2);
+        assert_eq!(step(50.0), 100.0);
+        assert_eq!([0.1 + 0.2, 5.0, -0.001].map(short), ["0.3", "5", "0"]);
+    }
+}

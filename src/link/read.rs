@@ -1,0 +1,133 @@
+//! Reads the records to link.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use super::fields::RecordFields;
+use crate::documents::TokenBatch;
+use crate::error::{Error, Result};
+use crate::files::{ChunkRecords, Noted, warn_of_repeated_ids};
+use crate::io::{
+    Chunk, Columns, Event, FieldValues, FilesReading, InputFile, Inputs, OnBadRecord, Places,
+    Reading, Wanted,
+};
+use crate::progress::{Progress, advance};
+use crate::search::Notes;
+
+/// The records of a collection, and where they are.
+pub(super) struct RecordsFile {
+    pub(super) records: TokenBatch,
+    pub(super) places: Places,
+}
+
+/// How records are read.
+pub(super) struct RecordsReading<'a> {
+    pub(super) fields: &'a RecordFields,
+    pub(super) on_bad_record: OnBadRecord,
+    pub(super) unique_ids: bool,
+    pub(super) batch_bytes: usize,
+    pub(super) temporary: PathBuf,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl RecordsReading<'_> {
+    /// Reads the records of a collection.
+    pub(super) fn read(&self, inputs: &Inputs) -> Result<RecordsFile> {
+        let progress = self.progress;
+        let files = inputs.with_copy_of_stream(&self.temporary, progress)?;
+        let stored = files.iter().map(InputFile::stored_bytes).sum();
+        progress.begin("read", stored);
+        let are_held = AtomicBool::new(false);
+        let mut noted = Noted::new(self.on_bad_record, &files, (0, &are_held), Vec::new());
+        let fields = self.fields.values();
+        let reading = FilesReading::new(
+            &files,
+            Reading {
+                wanted: Wanted::Values(&fields),
+                columns: Columns::Needed,
+                batch_bytes: self.batch_bytes,
+                temporary: Some(&self.temporary),
+                keep_by: None,
+                limit: None,
+            },
+        )?;
+        let mut records = TokenBatch::default();
+        let mut bytes = 0;
+        let parse = |chunk: Chunk| {
+            let (parsed, batch) = self.fields.parse(&chunk, &fields);
+            let of_chunk = ChunkRecords {
+                file: chunk.file,
+                records: parsed,
+                values: Ok(FieldValues::default()),
+                bytes: chunk.bytes(),
+                chunk: None,
+            };
+            Ok((of_chunk, batch))
+        };
+        reading.map(parse, |event| {
+            match event {
+                Some(Event::Chunk((of_chunk, batch))) => {
+                    let row = u32::try_from(records.len()).map_err(|_| Error::TooManyDocuments)?;
+                    bytes += of_chunk.bytes as u64;
+                    noted.note(of_chunk, row)?;
+                    records.append(&batch);
+                }
+                Some(Event::End { file, fingerprint }) => noted.end_file(file, fingerprint)?,
+                Some(Event::Table(_)) | None => {}
+            }
+            advance(progress, reading.consumed(), records.len() as u64, bytes)
+        })?;
+        let mut file = RecordsFile::complete(records, noted.places, self.unique_ids)?;
+        let names: Vec<&str> = inputs.names().take(2).collect();
+        let name = match names[..] {
+            [name] => name,
+            _ => "the inputs",
+        };
+        file.warn(name, self.fields, progress);
+        inputs.not_read().warn(progress);
+        file.places.not_read = inputs.not_read().clone();
+        Ok(file)
+    }
+}
+
+impl RecordsFile {
+    /// The records of a collection that was read to its end.
+    pub(super) fn complete(
+        records: TokenBatch,
+        mut places: Places,
+        unique_ids: bool,
+    ) -> Result<Self> {
+        if let (0, Some(first)) = (records.len(), places.skipped.first()) {
+            return Err(Error::NoGoodRecord(first.record.clone()));
+        }
+        places.fill_first_rows(u32::try_from(records.len()).unwrap_or(u32::MAX));
+        let repeated = places.find_repeated_ids()?;
+        places.count_repeated_ids(repeated, unique_ids)?;
+        Ok(RecordsFile { records, places })
+    }
+
+    /// Warns of repeated ids, and of fields that no record has.
+    pub(super) fn warn(&self, name: &str, fields: &RecordFields, progress: &dyn Progress) {
+        warn_of_repeated_ids(progress, self.places.repeated_ids);
+        if let Some(warning) = self.places.warning_of_ids(&fields.id) {
+            progress.warn(&warning);
+        }
+        if self.records.is_empty() {
+            progress.warn(&format!("no records in {name}"));
+            return;
+        }
+        for (i, field) in fields.compared.iter().enumerate() {
+            let has_value = |row| {
+                self.records
+                    .tokens(row)
+                    .nth(i)
+                    .is_some_and(|v| !v.is_empty())
+            };
+            if !(0..self.records.len()).any(has_value) {
+                progress.warn(&format!(
+                    "no record of {name} has a value in field \"{field}\"; check `fields`"
+                ));
+            }
+        }
+    }
+}

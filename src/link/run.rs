@@ -1,0 +1,259 @@
+//! Links records in files.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::fields::RecordFields;
+use super::read::RecordsReading;
+use super::task::{Link, link};
+use super::write::{LinkReport, Writing};
+use crate::error::{Error, Result};
+use crate::files::create_json;
+use crate::io::{
+    Facts, FieldPath, Inputs, OnBadRecord, OutputFolder, Places, REPORT, RUN_RECORD, run_record,
+};
+use crate::progress::{Progress, Silent, Timings, advance};
+
+/// The file of the report for people.
+const PAGE: &str = "report.html";
+
+/// A search in files for records that describe the same thing. Set its options, then call [`LinkRun::link`].
+///
+/// ```
+/// use simgpu::io::{FieldPath, Inputs};
+/// use simgpu::link::{Link, LinkRun};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// # std::fs::write(folder.join("a.csv"), "id,name\n1,Ann Smith\n2,Bob Jones\n").unwrap();
+/// # std::fs::write(folder.join("b.csv"), "id,name\n7,Bob Jones\n8,Anne Smith\n").unwrap();
+/// let a = Inputs::find(&[folder.join("a.csv")], None)?;
+/// let b = Inputs::find(&[folder.join("b.csv")], None)?;
+/// let task = Link { threshold: Some(0.3), ..Link::default() };
+/// let run = LinkRun::new(&a, vec![FieldPath::new("name")]).with(&b);
+/// let outcome = run.link(&task, Some(&folder.join("out")))?;
+/// assert_eq!(outcome.report.counts.links, 2);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[must_use]
+pub struct LinkRun<'a> {
+    first: &'a Inputs,
+    second: Option<&'a Inputs>,
+    fields: RecordFields,
+    on_bad_record: OnBadRecord,
+    unique_ids: bool,
+    batch_bytes: usize,
+    overwrite: bool,
+    temporary: Option<PathBuf>,
+    progress: &'a dyn Progress,
+    command: Vec<String>,
+    start: Instant,
+}
+
+impl std::fmt::Debug for LinkRun<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LinkRun")
+            .field("first", &self.first)
+            .field("second", &self.second)
+            .field("fields", &self.fields)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The outcome of a search for links in files.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LinkOutcome {
+    /// The counts, parameters and expectations. Equal inputs and options make equal reports.
+    pub report: LinkReport,
+    /// The elapsed times of the stages.
+    pub timings: Timings,
+    /// The elapsed seconds of the run, without the last renames.
+    pub elapsed_s: f64,
+}
+
+impl<'a> LinkRun<'a> {
+    /// A search among the records of one file or more, which are one collection, by these fields.
+    pub fn new(inputs: &'a Inputs, fields: Vec<FieldPath>) -> Self {
+        LinkRun {
+            first: inputs,
+            second: None,
+            fields: RecordFields::new(fields),
+            on_bad_record: OnBadRecord::default(),
+            unique_ids: false,
+            batch_bytes: 16 << 20,
+            overwrite: false,
+            temporary: None,
+            progress: &Silent,
+            command: Vec::new(),
+            start: Instant::now(),
+        }
+    }
+
+    /// Links the records to those of a second collection.
+    pub fn with(self, second: &'a Inputs) -> Self {
+        LinkRun {
+            second: Some(second),
+            ..self
+        }
+    }
+
+    /// The field of the id, and whether every record must have one; default `id`, which may be missing: then all ids are
+    /// `file:row`.
+    pub fn id_field(self, id: FieldPath, id_required: bool) -> Self {
+        let fields = RecordFields {
+            id,
+            id_required,
+            ..self.fields
+        };
+        LinkRun { fields, ..self }
+    }
+
+    /// What the run does with a bad record; default [`OnBadRecord::Fail`].
+    pub fn on_bad_record(self, on_bad_record: OnBadRecord) -> Self {
+        LinkRun {
+            on_bad_record,
+            ..self
+        }
+    }
+
+    /// Whether an id that occurs twice in one collection is an error; default false.
+    pub fn unique_ids(self, unique_ids: bool) -> Self {
+        LinkRun { unique_ids, ..self }
+    }
+
+    /// The most bytes of input that threads may read ahead; default 16 MiB. Does not affect the result.
+    pub fn batch_bytes(self, batch_bytes: usize) -> Self {
+        LinkRun {
+            batch_bytes,
+            ..self
+        }
+    }
+
+    /// Whether to replace the results of an earlier run; default false.
+    pub fn overwrite(self, overwrite: bool) -> Self {
+        LinkRun { overwrite, ..self }
+    }
+
+    /// The folder for temporary files: copies of streams, and of compressed tables; default beside the results, or else the
+    /// current folder.
+    pub fn temporary(self, folder: PathBuf) -> Self {
+        LinkRun {
+            temporary: Some(folder),
+            ..self
+        }
+    }
+
+    /// The receiver of progress, which can stop the run; default [`Silent`].
+    pub fn progress(self, progress: &'a dyn Progress) -> Self {
+        LinkRun { progress, ..self }
+    }
+
+    /// The moment at which the run started, if preparations belong to it; default: when the run was made.
+    pub fn started(self, start: Instant) -> Self {
+        LinkRun { start, ..self }
+    }
+
+    /// The command line to state in `run.json`; default empty.
+    pub fn command(self, command: Vec<String>) -> Self {
+        LinkRun { command, ..self }
+    }
+
+    /// Finds the links and writes them into a folder: `links.jsonl` (both ids and places, the score, the similarity of each
+    /// field, the rarest shared symbols, and the runner-up), with one collection `entities.jsonl` (the entity of every
+    /// record), `report.json`, `report.html` (the report for people) and `run.json`. Without a folder, writes nothing.
+    ///
+    /// # Errors
+    /// Any error of reading the inputs or writing the output, those of [`link`], and [`Error::Stopped`] if the progress
+    /// stops the run. After an error the folder holds no new results, and earlier ones are unchanged.
+    pub fn link(self, task: &Link, folder: Option<&Path>) -> Result<LinkOutcome> {
+        task.check(self.fields.compared.len(), self.second.is_some())?;
+        let output = folder.map(|folder| self.open(folder)).transpose()?;
+        let beside = || output.as_ref().map(OutputFolder::partial);
+        let temporary = self.temporary.clone().or_else(beside);
+        let mut timings = Timings::default();
+        let reading = RecordsReading {
+            fields: &self.fields,
+            on_bad_record: self.on_bad_record,
+            unique_ids: self.unique_ids,
+            batch_bytes: self.batch_bytes,
+            temporary: temporary.unwrap_or_else(|| PathBuf::from(".")),
+            progress: self.progress,
+        };
+        let (first, second) = timings.time("read", 0, || {
+            let first = reading.read(self.first)?;
+            let second = self.second.map(|inputs| reading.read(inputs));
+            Ok::<_, Error>((first, second.transpose()?))
+        })?;
+        let mut linked = link(
+            &first.records,
+            second.as_ref().map(|file| &file.records),
+            task,
+            self.progress,
+        )?;
+        timings.0.append(&mut linked.timings.0);
+        let files: Vec<&Places> = [Some(&first), second.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|file| &file.places)
+            .collect();
+        linked.counts.skipped = files.iter().map(|file| file.skipped.len() as u64).sum();
+        let written = Writing {
+            linked: &linked,
+            files: &files,
+            names: self
+                .fields
+                .compared
+                .iter()
+                .map(FieldPath::to_string)
+                .collect(),
+        };
+        let report = written.report(task, &self.fields)?;
+        report
+            .warnings
+            .iter()
+            .for_each(|warning| self.progress.warn(warning));
+        if let Some(output) = &output {
+            timings.time("write", 0, || written.write(output, self.progress))?;
+        }
+        let elapsed_s = timings.complete(self.start);
+        if let Some(output) = output {
+            create_json(&output, REPORT, &report)?;
+            create_page(&output, &report)?;
+            let facts = Facts {
+                command: &self.command,
+                signer: None,
+                memory_bytes: None,
+            };
+            let record = run_record(&facts, &timings, elapsed_s, 0, output.files());
+            create_json(&output, RUN_RECORD, &record)?;
+            // Last chance to stop the run.
+            let links = report.counts.links;
+            advance(self.progress, links, links, 0)?;
+            output.commit()?;
+        }
+        Ok(LinkOutcome {
+            report,
+            timings,
+            elapsed_s,
+        })
+    }
+
+    /// Opens the output folder, unless it would destroy an input.
+    fn open(&self, folder: &Path) -> Result<OutputFolder> {
+        for inputs in [Some(self.first), self.second].into_iter().flatten() {
+            inputs.check_output_outside(folder)?;
+            inputs.check_not_overwritten_by(&[folder.to_owned()])?;
+        }
+        OutputFolder::open(folder, self.overwrite)
+    }
+}
+
+/// Writes the report for people.
+fn create_page(output: &OutputFolder, report: &LinkReport) -> Result<()> {
+    let (mut file, path) = output.create(PAGE)?;
+    let page = report.page();
+    file.write_all(page.as_bytes())
+        .map_err(Error::io("write", path))
+}

@@ -1,0 +1,286 @@
+//! Writes links, entities and the report.
+
+use std::io::Write;
+
+use arrow_array::RecordBatch;
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::fields::RecordFields;
+use super::links::{LinkCounts, Linked, RecordLink, ScoreBin};
+use super::rows::{EntityToWrite, FieldToWrite, LinkToWrite, Placed, link_line, write_entities};
+use super::table::{entities_table, links_table};
+use super::task::Link;
+use super::{Estimate, FieldPoints};
+use crate::error::{Error, Result};
+use crate::io::{NotRead, OutputFolder, Places, REPORT_VERSION, SkippedRecord};
+use crate::progress::{Progress, advance};
+
+/// The file of the links.
+const LINKS: &str = "links.jsonl";
+
+/// The file of the entities of one collection.
+const ENTITIES: &str = "entities.jsonl";
+
+/// Links explained and written at a time.
+const BLOCK: usize = 1 << 14;
+
+/// What is written of the links.
+pub(super) struct Writing<'a> {
+    pub(super) linked: &'a Linked<'a>,
+    /// The places of the records of one or two collections.
+    pub(super) files: &'a [&'a Places],
+    /// The names of the fields.
+    pub(super) names: Vec<String>,
+}
+
+impl Writing<'_> {
+    /// Writes the links, and the entities of one collection.
+    pub(super) fn write(&self, output: &OutputFolder, progress: &dyn Progress) -> Result<()> {
+        let links: Vec<RecordLink> = self.linked.links().collect();
+        progress.begin("write", links.len() as u64);
+        let (mut file, path) = output.create(LINKS)?;
+        let mut done = 0;
+        for block in links.chunks(BLOCK) {
+            let lines: Vec<Vec<u8>> = block
+                .par_iter()
+                .map(|link| link_line(&self.link(link)))
+                .collect::<Result<_>>()?;
+            file.write_all(&lines.concat())
+                .map_err(Error::io("write", &path))?;
+            done += block.len() as u64;
+            advance(progress, done, done, 0)?;
+        }
+        if let (Some(records), [places]) = (self.entities(), self.files) {
+            let (file, path) = output.create(ENTITIES)?;
+            write_entities(records.into_iter(), places, file, &path)?;
+        }
+        Ok(())
+    }
+
+    /// The links as a table.
+    pub(super) fn links_table(&self, progress: &dyn Progress) -> Result<RecordBatch> {
+        let links: Vec<RecordLink> = self.linked.links().collect();
+        progress.begin("write", links.len() as u64);
+        let mut explained = Vec::with_capacity(links.len());
+        for block in links.chunks(BLOCK) {
+            let of_block: Vec<LinkToWrite<'_>> =
+                block.par_iter().map(|link| self.link(link)).collect();
+            explained.extend(of_block);
+            advance(progress, explained.len() as u64, explained.len() as u64, 0)?;
+        }
+        links_table(&explained, &self.names, self.sides(), self.linked.score())
+    }
+
+    /// The entities of one collection as a table.
+    pub(super) fn entities_table(&self) -> Result<Option<RecordBatch>> {
+        match (self.entities(), self.files) {
+            (Some(records), [places]) => entities_table(&records, places).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The entity of every record of one collection.
+    fn entities(&self) -> Option<Vec<EntityToWrite>> {
+        let entities = self.linked.entities()?;
+        let records = (0..).zip(entities);
+        let records = records.map(|(row, first)| EntityToWrite { row, first: *first });
+        Some(records.collect())
+    }
+
+    /// The collections of both records of a link.
+    fn sides(&self) -> [&Places; 2] {
+        [self.files[0], self.files[self.files.len() - 1]]
+    }
+
+    /// Where both records of a pair are.
+    fn placed(&self, rows: [u32; 2]) -> [Placed<'_>; 2] {
+        let [a, b] = self.sides();
+        [(a, rows[0]), (b, rows[1])].map(|(places, row)| Placed { places, row })
+    }
+
+    fn link(&self, link: &RecordLink) -> LinkToWrite<'_> {
+        let explanation = self.linked.explain(link);
+        let fields = self.names.iter().zip(explanation.similarities);
+        let mut points = explanation.points.into_iter();
+        LinkToWrite {
+            records: self.placed([link.a, link.b]),
+            score: link.score,
+            similarity: link.similarity,
+            whole_points: explanation.whole_points,
+            fields: fields
+                .map(|(name, similarity)| FieldToWrite {
+                    name,
+                    similarity,
+                    points: points.next(),
+                })
+                .collect(),
+            shared: explanation.shared,
+            runner_up: link
+                .runner_up
+                .map(|other| (self.placed([other.a, other.b]), other.score)),
+        }
+    }
+
+    /// The accepted and rejected pairs next to the threshold.
+    fn examples(&self) -> Result<Vec<Value>> {
+        let of_links = self.linked.examples();
+        let lines = of_links.iter().map(|(link, is_accepted)| {
+            let line = link_line(&self.link(link))?;
+            let mut example: Value = serde_json::from_slice(&line)
+                .map_err(|error| Error::Defect(format!("a link is no JSON: {error}")))?;
+            example["accepted"] = (*is_accepted).into();
+            example["values"] = self.linked.values(link).into();
+            Ok(example)
+        });
+        lines.collect()
+    }
+
+    /// The report.
+    pub(super) fn report(&self, task: &Link, fields: &RecordFields) -> Result<LinkReport> {
+        let linked = self.linked;
+        Ok(LinkReport {
+            simgpu_report: REPORT_VERSION,
+            command: "link",
+            counts: linked.counts.clone(),
+            parameters: LinkParameters {
+                fields: self.names.clone(),
+                id_field: fields.id.to_string(),
+                matching: (self.files.len() == 2).then(|| task.matching.name()),
+                score: task.score.name(),
+                threshold: task.threshold,
+                share: task.share,
+                equivalents: task.equivalents.len() as u64,
+            },
+            floor: linked.floor(),
+            estimate: linked.estimate().clone(),
+            warnings: linked.warnings(),
+            points: linked.points(),
+            bin_width: linked.bin_width(),
+            histogram: linked
+                .histogram()
+                .map(|(score, pairs)| HistogramBin::new(score, pairs))
+                .collect(),
+            examples: self.examples()?,
+            files: file_reports(self.files),
+        })
+    }
+}
+
+/// The report of a search for links, as in `report.json`.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LinkReport {
+    /// The version of this layout.
+    pub simgpu_report: u32,
+    /// `link`.
+    pub command: &'static str,
+    /// The numbers of records, candidates and links.
+    pub counts: LinkCounts,
+    /// All parameters that affect the result.
+    pub parameters: LinkParameters,
+    /// The least cosine of a candidate pair.
+    pub floor: f64,
+    /// The threshold, and what is expected of the links.
+    pub estimate: Estimate,
+    /// What the search left out, and so may have missed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// What the levels of each field say, where the score is points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<Vec<FieldPoints>>,
+    /// The difference between the least scores of two neighbouring bins of the histogram.
+    pub bin_width: f64,
+    /// The numbers of accepted pairs and of runners-up by score, as if there were no threshold.
+    pub histogram: Vec<HistogramBin>,
+    /// Pairs next to the threshold, each as in `links.jsonl`, with the values of both records and whether it was accepted.
+    pub examples: Vec<Value>,
+    /// The files of the records: first those of the first collection.
+    pub files: Vec<FileReport>,
+}
+
+/// The parameters that affect links.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct LinkParameters {
+    /// The fields that are compared.
+    pub fields: Vec<String>,
+    /// The field of the id.
+    pub id_field: String,
+    /// How many partners a record may have; `None` with one collection.
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matching: Option<&'static str>,
+    /// What the score of a pair is: `text`, `points` or `textbook`.
+    pub score: &'static str,
+    /// The threshold that was given.
+    pub threshold: Option<f64>,
+    /// The share of records with a partner that was given.
+    pub share: Option<f64>,
+    /// The number of names that are replaced by an equal one.
+    pub equivalents: u64,
+}
+
+/// A bin of the histogram.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct HistogramBin {
+    /// The least score of the bin.
+    pub score: f64,
+    /// The numbers.
+    #[serde(flatten)]
+    pub pairs: ScoreBin,
+}
+
+impl HistogramBin {
+    pub(super) fn new(score: f64, pairs: ScoreBin) -> Self {
+        HistogramBin { score, pairs }
+    }
+}
+
+/// The records of a collection.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct FileReport {
+    /// The names of its files.
+    pub names: Vec<String>,
+    /// The records read, bad ones included.
+    pub records: u64,
+    /// Records that repeat an earlier id.
+    pub repeated_ids: u64,
+    /// The files without records.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub empty_files: Vec<String>,
+    /// What the names of inputs lead to and the run did not read.
+    #[serde(skip_serializing_if = "NotRead::is_empty")]
+    pub not_read: NotRead,
+    /// The bad records.
+    pub skipped: Vec<SkippedRecord>,
+}
+
+/// What is said of each collection.
+fn file_reports(files: &[&Places]) -> Vec<FileReport> {
+    let report = |places: &&Places| FileReport {
+        names: places
+            .files
+            .iter()
+            .map(|file| file.relative.clone())
+            .collect(),
+        records: places.records(),
+        repeated_ids: places.repeated_ids,
+        empty_files: places.empty_files(),
+        not_read: places.not_read.clone(),
+        skipped: places.skipped_records(),
+    };
+    files.iter().map(report).collect()
+}
+
+impl LinkReport {
+    /// Writes the report as indented JSON with a final newline: the bytes of `report.json`.
+    ///
+    /// # Errors
+    /// Those of `target`.
+    pub fn write_json(&self, target: &mut impl std::io::Write) -> std::io::Result<()> {
+        crate::io::write_json(target, self)
+    }
+}

@@ -1,0 +1,215 @@
+//! Candidate pairs in memory, from LSH or from an exact join.
+
+use std::ops::ControlFlow;
+
+use super::corpus::Corpus;
+use super::keys::Banded;
+use super::observations::{Observations, ObservedSignatures};
+use super::parameters::{CandidateMethod, Search};
+use crate::error::Result;
+use crate::pipeline::{Buckets, Prefixes, Sets, Similarity, Unverified};
+use crate::progress::{Progress, Timings, advance, grouped};
+use crate::store::{ExactSets, NearSets};
+
+/// A corpus with its buckets, and the similarity that verifies candidate pairs.
+pub(crate) struct Candidates {
+    /// The search, with the method that found the candidates.
+    pub(crate) search: Search,
+    pub(crate) corpus: Corpus,
+    pub(crate) buckets: Buckets,
+    pub(crate) similarity: Box<dyn Similarity + Send>,
+    /// At least the number of candidate pairs; `None` for those of LSH.
+    pub(crate) most_pairs: Option<u64>,
+    /// The estimates of compared candidates; `None` without estimates.
+    pub(crate) observed: Option<Observations>,
+}
+
+impl Candidates {
+    /// Candidates verified by signature, or not at all if `banded` holds no signatures.
+    pub(crate) fn of_banded(
+        corpus: Corpus,
+        search: &Search,
+        banded: Banded,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let search = search.through_bands();
+        let Banded {
+            keys, signatures, ..
+        } = banded;
+        progress.begin("bucket", keys.banding().bands() as u64);
+        let buckets = timings.time("bucket", 0, || {
+            Buckets::of(keys, &mut |band| advance(progress, band as u64 + 1, 0, 0))
+        })?;
+        let Some(signatures) = signatures else {
+            return Ok(Candidates {
+                search,
+                corpus,
+                buckets,
+                similarity: Box::new(Unverified),
+                most_pairs: None,
+                observed: None,
+            });
+        };
+        let (signatures, observed) = ObservedSignatures::new(signatures);
+        Ok(Candidates {
+            search,
+            corpus,
+            buckets,
+            similarity: Box::new(signatures),
+            most_pairs: None,
+            observed: Some(observed),
+        })
+    }
+}
+
+/// The join's pairs of equal prefix elements, per shingle, up to which [`CandidateMethod::Auto`] chooses it.
+///
+/// Each takes 45 to 160 ns, filters and comparisons included, where reading a shingle takes some 350 ns and LSH little
+/// more. CPU of whole runs over sets of words (`pairs --unit tokens`, one thread, development profile, two shared cores of a
+/// Zen 4 EPYC):
+///
+/// | sets, threshold | pairs per shingle | join, s | LSH, s |
+/// |---|---|---|---|
+/// | abstracts, 0.9 | 1.0 | 1.05 | 0.85 |
+/// | abstracts, 0.8 | 6.2 | 1.55 | 0.88 |
+/// | abstracts, 0.7 | 18.6 | 2.88 | 0.90 |
+/// | driver documentation, 0.9 | 0.6 | 1.38 | 1.52 |
+/// | driver documentation, 0.8 | 8.7 | 2.75 | 2.87 |
+/// | licences, 0.8 | 2.7 | 0.69 | 0.48 |
+/// | licences, 0.7 | 7.3 | 1.41 | 0.56 |
+/// | licences, 0.5 | 28.5 | 5.13 | 3.35 |
+/// | licences, five words, 0.5 | 0.9 | 0.64 | 0.67 |
+const CHEAP_JOIN_PER_SHINGLE: u64 = 4;
+
+/// The same for small corpora, where a join takes less than a second whatever its pairs are.
+const CHEAP_JOIN: u64 = 4_000_000;
+
+/// A join of held sets that could be made.
+pub(super) struct Join {
+    sets: ExactSets,
+    prefixes: Prefixes,
+    cost: JoinCost,
+}
+
+/// What a join costs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinCost {
+    /// Words of all exact sets.
+    pub(super) words: u64,
+    /// Bytes of the prefixes in memory.
+    pub(super) prefix_bytes: u64,
+    /// The pairs of equal elements in two prefixes.
+    pub(super) shared_elements: u64,
+}
+
+impl JoinCost {
+    /// Bytes of memory of the sets and their prefixes.
+    fn bytes(&self) -> u64 {
+        size_of::<u64>() as u64 * self.words + self.prefix_bytes
+    }
+
+    /// Whether sets and prefixes fit in memory.
+    pub(super) fn fits(&self, search: &Search) -> bool {
+        self.bytes() <= search.join_bytes as u64
+    }
+
+    /// Why [`CandidateMethod::Auto`] takes LSH instead; `None` if it takes the join.
+    pub(super) fn reason_for_lsh(&self, search: &Search) -> Option<String> {
+        if !self.fits(search) {
+            return Some("the index of an exact join needs more memory than `join_mib`".to_owned());
+        }
+        let most = CHEAP_JOIN.max(CHEAP_JOIN_PER_SHINGLE * self.words);
+        let shared = self.shared_elements;
+        (shared > most).then(|| {
+            let pairs = grouped(shared);
+            format!("an exact join would meet {pairs} pairs of equal shingles")
+        })
+    }
+}
+
+/// Why a run takes LSH whose exact sets were dropped.
+pub(super) const LARGE_SETS: &str =
+    "the shingles of an exact join need more memory than `join_mib`";
+
+/// Says why [`CandidateMethod::Auto`] takes LSH.
+pub(super) fn tell_of_lsh(progress: &dyn Progress, reason: &str) {
+    progress.tell(&format!("candidates: LSH, because {reason}"));
+}
+
+impl Join {
+    /// Decides between a join of the held sets and LSH, for which it returns the sets. A join that `is_bounded` and does
+    /// not fit in memory is an error.
+    pub(super) fn choose(
+        held: Option<ExactSets>,
+        method: CandidateMethod,
+        is_bounded: bool,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<ControlFlow<Join, Option<ExactSets>>> {
+        let Some(sets) = held else {
+            tell_of_lsh(progress, LARGE_SETS);
+            return Ok(ControlFlow::Continue(None));
+        };
+        let join = Join::of(sets, search, progress, timings)?;
+        let cost = join.cost;
+        let is_join = method == CandidateMethod::Join;
+        if is_join && is_bounded && !cost.fits(search) {
+            return Err(search.join_too_large().into());
+        }
+        let reason = cost.reason_for_lsh(search).filter(|_| !is_join);
+        if let Some(reason) = reason {
+            tell_of_lsh(progress, &reason);
+            return Ok(ControlFlow::Continue(Some(join.sets)));
+        }
+        progress.tell(&format!(
+            "candidates: exact join; its shingles and index take {} MB",
+            grouped(cost.bytes().div_ceil(1_000_000))
+        ));
+        Ok(ControlFlow::Break(join))
+    }
+
+    fn of(
+        sets: ExactSets,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        progress.begin("join", 2 * Sets::len(&sets) as u64);
+        let prefixes = timings.time("join", 0, || {
+            let advance = &mut |done| advance(progress, done, 0, 0);
+            Prefixes::of(&sets, search.criterion(), advance)
+        })?;
+        let cost = JoinCost {
+            words: (sets.memory_bytes() / size_of::<u64>()) as u64,
+            prefix_bytes: prefixes.bytes() as u64,
+            shared_elements: prefixes.shared_elements(),
+        };
+        Ok(Join {
+            sets,
+            prefixes,
+            cost,
+        })
+    }
+
+    pub(super) fn candidates(self, corpus: Corpus, search: &Search) -> Result<Candidates> {
+        let by_size = self.prefixes.pairs_by_size();
+        Ok(Candidates {
+            search: search.joined(),
+            corpus,
+            most_pairs: Some(self.cost.shared_elements.saturating_add(by_size)),
+            buckets: self.prefixes.into_buckets()?,
+            similarity: similarity_of_sets(self.sets, search),
+            observed: None,
+        })
+    }
+}
+
+/// Compares sets as the search asks for.
+pub(super) fn similarity_of_sets(sets: ExactSets, search: &Search) -> Box<dyn Similarity + Send> {
+    match search.within {
+        None => Box::new(sets),
+        Some(within) => Box::new(NearSets { sets, within }),
+    }
+}

@@ -1,0 +1,300 @@
+//! Finds the documents that repeat earlier ones, and those that share a bucket.
+
+use std::sync::{Arc, Mutex};
+
+use super::documents::{SpilledDocuments, SpilledKeys};
+use super::join::Joined;
+use super::links::{Links, push_all, stop_if_asked, stopped};
+use crate::error::Result;
+use crate::progress::{Progress, Timings, advance};
+use crate::search::candidates::{LARGE_SETS, tell_of_lsh};
+use crate::search::parameters::{CandidateMethod, Search};
+use crate::store::Bits;
+use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
+
+/// The documents that share a bucket or repeat others.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    pub(super) spill: Arc<Spill>,
+    /// The row of each document that repeats an earlier one, and the row of the first of them.
+    pub(super) repeats: Sorted<2>,
+    /// The number of documents that repeat an earlier one.
+    identical: u64,
+    /// The rows that `repeats` repeats.
+    pub(super) repeated: Bits,
+    pub(super) links: Links,
+    pub(super) members: Members,
+    pub(super) lengths: StreamFile,
+    pub(super) signatures: Option<StreamFile>,
+    /// The exact sets of all documents with shingles, by row.
+    pub(super) sets: Option<StreamFile>,
+}
+
+/// What the documents that share buckets have in common.
+#[derive(Debug)]
+pub(super) enum Members {
+    /// Band keys.
+    OfBands {
+        /// The number of bands.
+        bands: usize,
+        /// The documents of each bucket: row, band and both words of the key.
+        members: StreamFile,
+    },
+    /// Rare elements.
+    OfPrefixes(Joined),
+}
+
+/// Parts of the repeated documents.
+const PARTS: usize = 16;
+
+/// The name of the search for identical documents, for checkpoints.
+const IDENTICAL: &str = "identical";
+
+/// The name of the search for buckets, for checkpoints. The state is the number of bands done.
+const BUCKET: &str = "bucket";
+
+impl Linked {
+    /// Sorts the digests of a corpus on disk, and its band keys, or the prefixes of its sets if the search, or what it
+    /// would cost, asks for a join. `search` comes with whether sets are weighted.
+    pub(crate) fn of(
+        rows: u32,
+        documents: SpilledDocuments,
+        keys: SpilledKeys,
+        (search, are_weighted): (&Search, bool),
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Self> {
+        let SpilledDocuments {
+            spill,
+            digests,
+            lengths,
+        } = documents;
+        let SpilledKeys {
+            bands,
+            signatures,
+            sets,
+        } = keys;
+        let Repeats {
+            all: repeats,
+            later,
+            repeated,
+            records: identical,
+        } = timings.time("identical", 0, || {
+            Repeats::find(digests, rows, &spill, progress)
+        })?;
+        timings.add_disk_use(spill.take_use(SpilledDocuments::PARTS));
+        let joined = match &sets {
+            Some(sets) => Joined::find(
+                sets,
+                &later,
+                (search, are_weighted),
+                &spill,
+                (rows, progress),
+                timings,
+            )?,
+            None => {
+                if search.candidates == CandidateMethod::Auto {
+                    tell_of_lsh(progress, LARGE_SETS);
+                }
+                None
+            }
+        };
+        let (links, members) = match joined {
+            Some((links, joined)) => (links, Members::OfPrefixes(joined)),
+            None => {
+                let count = bands.len();
+                let links = Links::none(rows);
+                let members = timings.time("bucket", 0, || {
+                    find_buckets(&links, bands, &later, &spill, progress)
+                })?;
+                timings.add_disk_use(spill.take_use(count * SpilledDocuments::PARTS));
+                let bands = count;
+                (links, Members::OfBands { bands, members })
+            }
+        };
+        Ok(Linked {
+            spill,
+            repeats,
+            identical,
+            repeated,
+            links,
+            members,
+            lengths,
+            signatures,
+            sets: sets.map(|sets| sets.sets),
+        })
+    }
+
+    /// The number of documents that repeat an earlier one.
+    pub(crate) fn identical(&self) -> u64 {
+        self.identical
+    }
+
+    /// The search, with the method that links documents.
+    pub(crate) fn search(&self, search: &Search) -> Search {
+        match self.members {
+            Members::OfBands { .. } => search.through_bands(),
+            Members::OfPrefixes(_) => search.joined(),
+        }
+    }
+
+    /// The folder and its memory.
+    pub(crate) fn spill(&self) -> Arc<Spill> {
+        Arc::clone(&self.spill)
+    }
+}
+
+/// Finds the buckets of all bands, links their members, and returns them.
+fn find_buckets(
+    links: &Links,
+    bands: Vec<Sorted<3>>,
+    later: &Bits,
+    spill: &Arc<Spill>,
+    progress: &dyn Progress,
+) -> Result<StreamFile> {
+    let members = Streams::new(spill, "members", 1, 1);
+    let done: u32 = spill.state(BUCKET).unwrap_or_default();
+    let mut restored = BucketLinks::of(links);
+    members.for_each_block(0, |block| restored.add(block))?;
+    let members = Mutex::new(members);
+    let parts = SpilledDocuments::PARTS as u64;
+    progress.begin("bucket", bands.len() as u64 * parts);
+    let left = (0u32..).zip(bands).skip(done as usize);
+    for (band, keys) in left {
+        let each = |keys: &[[u32; 3]]| {
+            let found = members_of(keys, band, later, progress)?;
+            for bucket in found.chunk_by(|a, b| a[2..] == b[2..]) {
+                for member in bucket {
+                    links.unite(bucket[0][0], member[0]);
+                }
+            }
+            push_all(&members, |members| {
+                let mut found = found.iter();
+                found.try_for_each(|member| members.push(0, bytemuck::cast_slice(member)))
+            })
+        };
+        let before = u64::from(band) * parts;
+        keys.map(&each, &mut |done| advance(progress, before + done, 0, 0))?;
+        push_all(&members, Streams::flush)?;
+        match spill.is_due() {
+            true => spill.checkpoint(BUCKET, &(band + 1))?,
+            false => spill.note(BUCKET, &(band + 1))?,
+        }
+    }
+    members.into_inner().map_err(|_| stopped())?.finish_one()
+}
+
+/// Links the members of buckets that a stopped run has found. Those of a bucket follow each other.
+pub(super) struct BucketLinks<'a> {
+    links: &'a Links,
+    /// The member before the next one.
+    before: Option<[u32; 4]>,
+}
+
+impl<'a> BucketLinks<'a> {
+    pub(super) fn of(links: &'a Links) -> Self {
+        BucketLinks {
+            links,
+            before: None,
+        }
+    }
+
+    /// Adds the members of a block.
+    pub(super) fn add(&mut self, members: &[u8]) -> Result<()> {
+        for member in members.chunks_exact(size_of::<[u32; 4]>()) {
+            let member: [u32; 4] = words_at(member).unwrap_or_default();
+            let before = self.before.filter(|before| before[1..] == member[1..]);
+            let other = before.unwrap_or(member)[0];
+            self.links.unite(other, member[0]);
+            self.before = Some(member);
+        }
+        Ok(())
+    }
+}
+
+/// The documents that repeat earlier ones.
+struct Repeats {
+    /// The row of each of them, and of the first of them.
+    all: Sorted<2>,
+    /// Their number.
+    records: u64,
+    /// Their rows.
+    later: Bits,
+    /// The rows that they repeat.
+    repeated: Bits,
+}
+
+impl Repeats {
+    /// Finds them by their digests, unless a stopped run has found them.
+    fn find(
+        digests: Sorted<5>,
+        rows: u32,
+        spill: &Arc<Spill>,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        progress.begin("identical", SpilledDocuments::PARTS as u64);
+        let (later, repeated) = (Bits::zeros(rows), Bits::zeros(rows));
+        let repeats = Partitions::new(spill, "repeats", PARTS, rows.into(), PARTS);
+        if let Some(records) = spill.state(IDENTICAL) {
+            repeats.for_each(|[row, first]| {
+                later.set(row);
+                repeated.set(first);
+            })?;
+            return Ok(Repeats {
+                all: repeats.finish()?,
+                records,
+                later,
+                repeated,
+            });
+        }
+        let repeats = Mutex::new(repeats);
+        let each = |digests: &[[u32; 5]]| {
+            stop_if_asked(progress)?;
+            let same = digests.chunk_by(|a, b| a[..4] == b[..4]);
+            for same in same.filter(|same| same.len() > 1) {
+                let first = same[0][4];
+                repeated.set(first);
+                push_all(&repeats, |repeats| {
+                    same[1..].iter().try_for_each(|repeat| {
+                        later.set(repeat[4]);
+                        repeats.push(&[repeat[4], first])
+                    })
+                })?;
+            }
+            Ok(())
+        };
+        digests.map(&each, &mut |done| advance(progress, done, 0, 0))?;
+        let repeats = repeats.into_inner().map_err(|_| stopped())?;
+        let all = repeats.finish()?;
+        spill.note(IDENTICAL, &all.records())?;
+        Ok(Repeats {
+            records: all.records(),
+            all,
+            later,
+            repeated,
+        })
+    }
+}
+
+/// The members of the buckets of sorted keys of a band, without those that repeat an earlier document: row, band and
+/// both words of the key.
+fn members_of(
+    keys: &[[u32; 3]],
+    band: u32,
+    later: &Bits,
+    progress: &dyn Progress,
+) -> Result<Vec<[u32; 4]>> {
+    stop_if_asked(progress)?;
+    let mut members: Vec<[u32; 4]> = Vec::new();
+    for same in keys.chunk_by(|a, b| a[..2] == b[..2]) {
+        let start = members.len();
+        if same.len() > 1 {
+            let distinct = same.iter().filter(|key| !later.get(key[2]));
+            members.extend(distinct.map(|[high, low, row]| [*row, band, *high, *low]));
+        }
+        if members.len() == start + 1 {
+            members.pop();
+        }
+    }
+    Ok(members)
+}

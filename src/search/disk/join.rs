@@ -1,0 +1,449 @@
+//! An exact join on disk: finds the prefixes of sets, and links the sets that may be similar.
+//!
+//! Two documents are linked if they share an element of their prefixes and pass the filters of sizes, parities and places.
+//! Those are the pairs that a join compares, so that each component of linked documents is a join of its own. The
+//! filters leave few pairs that are not similar: hardly more documents are linked than are similar to others.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use super::documents::{SpilledSets, number_of, sets_of, words_of};
+use super::links::{Links, push_all, stop_if_asked, stopped};
+use crate::error::Result;
+use crate::ordered::{Ahead, map_in_order};
+use crate::pipeline::{
+    Element, PairFilter, Prefix, PrefixFinder, PrefixScratch, Prefixes, SetSummary, SmallSizes,
+    pairs_among,
+};
+use crate::progress::{Progress, Timings, advance};
+use crate::search::candidates::{JoinCost, tell_of_lsh};
+use crate::search::parameters::{CandidateMethod, Search};
+use crate::store::Bits;
+use crate::store::spill::{Partitions, Sorted, Spill, StreamFile, Streams, words_at};
+
+/// A join on disk whose documents are linked.
+#[derive(Debug)]
+pub(super) struct Joined {
+    pub(super) filter: PairFilter,
+    /// The number of elements of all prefixes.
+    pub(super) elements: u64,
+    /// At least the number of candidate pairs.
+    pub(super) most_pairs: u64,
+    /// The prefixes of sets, by row: records of [`push_prefix`].
+    pub(super) prefixes: StreamFile,
+}
+
+/// Groups of elements, by the first bits of their hashes. A checkpoint may follow each.
+const GROUPS: usize = 16;
+
+/// Bits of the number of a group.
+const GROUP_BITS: u32 = GROUPS.trailing_zeros();
+
+/// Parts of the elements of a group.
+const PARTS: usize = 16;
+
+/// Words of an element with its set: the rest of its hash and its class, the row, the place, and the summary of the
+/// set.
+type ElementRecord = [u32; 10];
+
+/// The name of the join, for checkpoints.
+const JOIN: &str = "join";
+
+/// The join at a checkpoint.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    /// The number of blocks of sets whose prefixes are found.
+    blocks: u64,
+    /// Whether all are.
+    has_prefixes: bool,
+    /// The number of words of all sets.
+    words: u64,
+    /// The number of these sets.
+    sets: u64,
+    /// The number of elements of their prefixes.
+    elements: u64,
+    /// Sets that may be similar to others by their sizes alone.
+    small: SmallSizes,
+    /// The row of the first of them.
+    first_small: Option<u32>,
+    /// The number of groups of elements whose sets are linked.
+    groups: usize,
+    /// The pairs of equal elements of these groups.
+    shared_elements: u64,
+    /// Whether the run takes LSH.
+    is_rejected: bool,
+}
+
+impl State {
+    /// What the join costs, as far as it is known.
+    fn cost(&self) -> JoinCost {
+        JoinCost {
+            words: self.words,
+            prefix_bytes: Prefixes::bytes_of(self.elements, self.sets),
+            shared_elements: self.shared_elements,
+        }
+    }
+}
+
+/// What a join on disk works with.
+struct Join<'a> {
+    sets: &'a SpilledSets,
+    /// Documents that repeat earlier ones.
+    later: &'a Bits,
+    search: &'a Search,
+    filter: PairFilter,
+    spill: &'a Arc<Spill>,
+    progress: &'a dyn Progress,
+    links: Links,
+    /// Linked pairs, from which a run that goes on makes its links.
+    pairs: Mutex<Streams>,
+}
+
+impl Joined {
+    /// Links the documents that the join of `sets` compares, but for those that are `later` than a document that they
+    /// repeat; `None` if LSH costs less, and the search leaves the choice. `search` comes with whether sets are
+    /// weighted.
+    pub(super) fn find(
+        sets: &SpilledSets,
+        later: &Bits,
+        (search, are_weighted): (&Search, bool),
+        spill: &Arc<Spill>,
+        (rows, progress): (u32, &dyn Progress),
+        timings: &mut Timings,
+    ) -> Result<Option<(Links, Joined)>> {
+        let mut state: State = spill.state(JOIN).unwrap_or_default();
+        if state.is_rejected {
+            return Ok(None);
+        }
+        let join = Join {
+            sets,
+            later,
+            search,
+            filter: PairFilter::new(search.criterion(), are_weighted)?,
+            spill,
+            progress,
+            links: Links::none(rows),
+            pairs: Mutex::new(Streams::new(spill, "linked", 1, FILES)),
+        };
+        join.restore_links()?;
+        let (prefixes, elements) = timings.time("join", 0, || join.find_prefixes(&mut state))?;
+        timings.add_disk_use(spill.take_use(GROUPS * PARTS));
+        let is_auto = search.candidates == CandidateMethod::Auto;
+        let rejects = |state: &State| {
+            let reason = state.cost().reason_for_lsh(search);
+            reason.filter(|_| is_auto)
+        };
+        let mut reason = rejects(&state);
+        if reason.is_none() {
+            timings.time("bucket", 0, || {
+                join.link_groups(elements, &mut state, |state| rejects(state).is_some())
+            })?;
+            timings.add_disk_use(spill.take_use(GROUPS * PARTS));
+            reason = rejects(&state);
+        }
+        if let Some(reason) = reason {
+            tell_of_lsh(progress, &reason);
+            state.is_rejected = true;
+            spill.note(JOIN, &state)?;
+            return Ok(None);
+        }
+        progress.tell("candidates: exact join");
+        let Join {
+            links,
+            pairs,
+            filter,
+            ..
+        } = join;
+        pairs
+            .into_inner()
+            .map_err(|_| stopped())?
+            .finish_one()?
+            .keep();
+        let by_size = state.small.pairs(filter.criterion);
+        let joined = Joined {
+            filter,
+            elements: state.elements,
+            most_pairs: state.shared_elements.saturating_add(by_size),
+            prefixes,
+        };
+        Ok(Some((links, joined)))
+    }
+}
+
+/// Files that are written at the same time.
+const FILES: usize = GROUPS * PARTS + 2;
+
+impl Join<'_> {
+    /// Links the pairs that a stopped run has linked.
+    fn restore_links(&self) -> Result<()> {
+        let pairs = self.pairs.lock().map_err(|_| stopped())?;
+        pairs.for_each_block(0, |block| {
+            for pair in block.chunks_exact(size_of::<[u32; 2]>()) {
+                let [a, b] = words_at(pair).unwrap_or_default();
+                self.links.unite(a, b);
+            }
+            Ok(())
+        })
+    }
+
+    /// Links two documents, for runs that go on, too.
+    fn link(&self, a: u32, b: u32) -> Result<()> {
+        self.links.unite(a, b);
+        push_all(&self.pairs, |pairs| {
+            pairs.push(0, bytemuck::cast_slice(&[a, b]))
+        })
+    }
+
+    /// Finds the prefixes of all sets, and distributes their elements.
+    fn find_prefixes(&self, state: &mut State) -> Result<(StreamFile, Vec<Sorted<10>>)> {
+        let mut prefixes = Streams::new(self.spill, "prefixes", 1, FILES);
+        let group = |group| {
+            let name = format!("elements-{group}");
+            Partitions::new(self.spill, &name, PARTS, 1 << 32, FILES)
+        };
+        let mut elements: Vec<Partitions<10>> = (0..GROUPS).map(group).collect();
+        if !state.has_prefixes {
+            state.words = self.sets.words(self.later)?;
+            let words = usize::try_from(state.words).unwrap_or(usize::MAX);
+            let criterion = self.search.criterion();
+            let finder = PrefixFinder::new(criterion, self.filter.are_weighted, words)?;
+            let bytes = self.sets.sets.bytes();
+            self.progress.begin("join", 2 * bytes);
+            let mut done = 0;
+            self.for_each_block(
+                |block| {
+                    self.for_each_distinct(block, |_, set| finder.count(set));
+                    Ok(block.len() as u64)
+                },
+                |bytes| {
+                    done += bytes;
+                    advance(self.progress, done, 0, 0)
+                },
+            )?;
+            let (mut block_number, before) = (0, state.blocks);
+            self.for_each_block(
+                |block| {
+                    let (mut scratch, mut found) = (PrefixScratch::default(), Vec::new());
+                    self.for_each_distinct(block, |row, set| {
+                        let prefix = finder.find(set, &mut scratch);
+                        found.extend(prefix.map(|prefix| (row, prefix)));
+                    });
+                    Ok((block.len() as u64, found))
+                },
+                |(bytes, found)| {
+                    done += bytes;
+                    block_number += 1;
+                    if block_number <= before {
+                        return advance(self.progress, done, 0, 0);
+                    }
+                    for (row, prefix) in found {
+                        self.add(row, &prefix, &mut prefixes, &mut elements, state)?;
+                    }
+                    state.blocks = block_number;
+                    if self.spill.is_due() {
+                        prefixes.flush()?;
+                        elements.iter_mut().try_for_each(Partitions::flush)?;
+                        push_all(&self.pairs, Streams::flush)?;
+                        self.spill.checkpoint(JOIN, state)?;
+                    }
+                    advance(self.progress, done, 0, 0)
+                },
+            )?;
+            state.has_prefixes = true;
+        }
+        push_all(&self.pairs, Streams::flush)?;
+        let prefixes = prefixes.finish_one()?;
+        let elements = elements
+            .into_iter()
+            .map(Partitions::finish)
+            .collect::<Result<_>>()?;
+        self.spill.note(JOIN, state)?;
+        Ok((prefixes, elements))
+    }
+
+    /// Adds the prefix of the next set.
+    fn add(
+        &self,
+        row: u32,
+        prefix: &Prefix,
+        prefixes: &mut Streams,
+        elements: &mut [Partitions<10>],
+        state: &mut State,
+    ) -> Result<()> {
+        state.sets += 1;
+        state.elements += prefix.elements.len() as u64;
+        prefixes.push_with(0, |record| push_prefix(record, row, prefix))?;
+        for (element, place) in &prefix.elements {
+            let bits = element.hash_first();
+            let group = &mut elements[(bits >> (u64::BITS - GROUP_BITS)) as usize];
+            let [low, high] = words_of(bits << GROUP_BITS);
+            let [a, b, c, d, e, f] = prefix.summary.to_words();
+            group.push(&[high, low, row, *place, a, b, c, d, e, f])?;
+        }
+        // Any two of them may be similar.
+        if state.small.add(self.filter.criterion, prefix.summary.len) {
+            let first = *state.first_small.get_or_insert(row);
+            if first != row {
+                self.link(first, row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Links the sets that share elements, group by group, unless `is_rejected`.
+    fn link_groups(
+        &self,
+        groups: Vec<Sorted<10>>,
+        state: &mut State,
+        is_rejected: impl Fn(&State) -> bool,
+    ) -> Result<()> {
+        let parts = (GROUPS * PARTS) as u64;
+        self.progress.begin("bucket", parts);
+        let shared_elements = AtomicU64::new(state.shared_elements);
+        for (number, group) in groups.into_iter().enumerate().skip(state.groups) {
+            let rejects = is_rejected(state);
+            let each = |elements: &[ElementRecord]| {
+                stop_if_asked(self.progress)?;
+                for sets in elements.chunk_by(|a, b| a[..2] == b[..2]) {
+                    let pairs = pairs_among(sets.len() as u64);
+                    shared_elements.fetch_add(pairs, Ordering::Relaxed);
+                    if pairs > 0 && !rejects {
+                        self.link_sets(sets)?;
+                    }
+                }
+                Ok(())
+            };
+            let before = (number * PARTS) as u64;
+            group.map(&each, &mut |done| {
+                advance(self.progress, before + done, 0, 0)
+            })?;
+            push_all(&self.pairs, Streams::flush)?;
+            state.groups = number + 1;
+            state.shared_elements = shared_elements.load(Ordering::Relaxed);
+            match self.spill.is_due() {
+                true => self.spill.checkpoint(JOIN, state)?,
+                false => self.spill.note(JOIN, state)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Links the sets that share an element and may be similar, breadth first: each set reached is compared with those
+    /// that are not.
+    fn link_sets(&self, sets: &[ElementRecord]) -> Result<()> {
+        let mut rest: Vec<Sharer> = sets.iter().map(Sharer::of).collect();
+        while let Some(first) = rest.pop() {
+            let mut reached = vec![first];
+            while let Some(set) = reached.pop()
+                && !rest.is_empty()
+            {
+                stop_if_asked(self.progress)?;
+                let others = rest.extract_if(.., |other| {
+                    self.links.are_linked(set.row, other.row)
+                        || set.may_be_similar(other, &self.filter)
+                });
+                for other in others {
+                    if !self.links.are_linked(set.row, other.row) {
+                        self.link(set.row, other.row)?;
+                    }
+                    reached.push(other);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with the sets of a block that do not repeat earlier ones, by row.
+    fn for_each_distinct(&self, block: &[u8], mut each: impl FnMut(u32, &[u64])) {
+        let mut set: Vec<u64> = Vec::new();
+        for (row, bytes, _) in sets_of(block).filter(|(row, ..)| !self.later.get(*row)) {
+            set.resize(bytes.len() / size_of::<u64>(), 0);
+            bytemuck::cast_slice_mut(&mut set).copy_from_slice(bytes);
+            each(row, &set);
+        }
+    }
+
+    /// Calls `work` with the blocks of all sets, on all threads, and `each` with the results, in order.
+    fn for_each_block<T: Send>(
+        &self,
+        work: impl Fn(&[u8]) -> Result<T> + Sync,
+        mut each: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        let ahead = Ahead {
+            waiting: rayon::current_num_threads(),
+            weigh: |_| 1,
+            inputs: 1,
+        };
+        map_in_order(
+            1,
+            ahead,
+            |_| self.sets.sets.each_block(),
+            |block| work(&block?),
+            |result| {
+                stop_if_asked(self.progress)?;
+                result.map_or(Ok(()), &mut each)
+            },
+        )
+    }
+}
+
+/// A set that shares an element.
+struct Sharer {
+    row: u32,
+    place: u32,
+    summary: SetSummary,
+}
+
+impl Sharer {
+    fn of(record: &ElementRecord) -> Self {
+        let [_, _, row, place, a, b, c, d, e, f] = *record;
+        Sharer {
+            row,
+            place,
+            summary: SetSummary::from_words([a, b, c, d, e, f]),
+        }
+    }
+
+    fn may_be_similar(&self, other: &Self, filter: &PairFilter) -> bool {
+        filter.may_be_similar(&self.summary, &other.summary)
+            && filter.passes((&self.summary, self.place), (&other.summary, other.place))
+    }
+}
+
+/// Words of a prefix, before its elements: the row, the summary of the set, and the number of elements.
+const PREFIX: usize = 8;
+
+/// Appends the prefix of a set, whose elements take three words each: their bits, and the place.
+fn push_prefix(record: &mut Vec<u8>, row: u32, prefix: &Prefix) {
+    let [a, b, c, d, e, f] = prefix.summary.to_words();
+    let elements = u32::try_from(prefix.elements.len()).unwrap_or(u32::MAX);
+    let words: [u32; PREFIX] = [row, a, b, c, d, e, f, elements];
+    record.extend_from_slice(bytemuck::cast_slice(&words));
+    for (element, place) in &prefix.elements {
+        let [low, high] = words_of(element.hash_first());
+        record.extend_from_slice(bytemuck::cast_slice(&[low, high, *place]));
+    }
+}
+
+/// The prefixes of a block, each with its row, and the bytes of the whole record.
+pub(super) fn prefixes_of(block: &[u8]) -> impl Iterator<Item = (u32, Prefix, &[u8])> {
+    let mut rest = block;
+    std::iter::from_fn(move || {
+        let [row, a, b, c, d, e, f, elements]: [u32; PREFIX] = words_at(rest)?;
+        let bytes = size_of::<[u32; PREFIX]>() + elements as usize * size_of::<[u32; 3]>();
+        let (record, after) = rest.split_at(bytes);
+        rest = after;
+        let elements = record[size_of::<[u32; PREFIX]>()..].chunks_exact(size_of::<[u32; 3]>());
+        let elements = elements.map(|element| {
+            let [low, high, place] = words_at(element).unwrap_or_default();
+            (Element::from_hash_first(number_of([low, high])), place)
+        });
+        let prefix = Prefix {
+            summary: SetSummary::from_words([a, b, c, d, e, f]),
+            elements: elements.collect(),
+        };
+        Some((row, prefix, record))
+    })
+}

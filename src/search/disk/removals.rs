@@ -1,0 +1,138 @@
+//! Removed documents on disk, by row.
+
+use std::sync::Arc;
+
+use super::documents::{number_of, words_of};
+use super::parts::PartDocuments;
+use crate::error::Result;
+use crate::search::removal::{FoundBy, Removed};
+use crate::store::spill::{KeyedRecords, SortedRecords, Spill, words_at};
+
+/// Takes removed documents in any order.
+#[derive(Debug)]
+pub(crate) struct RemovalWriter(KeyedRecords);
+
+/// Ranges of rows.
+const PARTS: usize = 64;
+
+/// Words of a removal, before the ids that it holds: the row of the kept document, the bytes of its id, marks, the
+/// similarity, then the row of the next document on the chain, and the similarity to it.
+const WORDS: usize = 8;
+
+/// Marks a document that is identical to its kept one.
+const IDENTICAL: u32 = 1;
+
+/// Marks a document that has a next document on the chain to its kept one.
+const HAS_VIA: u32 = 2;
+
+/// The similarity of no pair: not computed.
+const NONE: u64 = u64::MAX;
+
+/// A removed document with the ids of the documents that it names, as JSON; empty if documents have no ids of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct SpilledRemoval {
+    pub(crate) removed: Removed,
+    pub(crate) kept_id: String,
+    pub(crate) via_id: String,
+}
+
+impl RemovalWriter {
+    /// For documents with rows below `rows`.
+    pub(crate) fn new(spill: &Arc<Spill>, rows: u32) -> Self {
+        RemovalWriter(KeyedRecords::new(spill, "removals", PARTS, rows.into()))
+    }
+
+    /// Adds the documents removed from a part. They and the documents that they name are numbered as in the part.
+    pub(crate) fn add(&mut self, documents: &PartDocuments, removed: &[Removed]) -> Result<()> {
+        for removed in removed {
+            let kept_id = documents.id(removed.kept);
+            let [low, high] = words_of_similarity(removed.similarity);
+            let mut marks = 0;
+            if removed.found_by == FoundBy::Identical {
+                marks |= IDENTICAL;
+            }
+            let (mut via_row, mut of_via, mut via_id) = (0, None, "");
+            if let Some((via, similarity)) = removed.via {
+                marks |= HAS_VIA;
+                (via_row, of_via, via_id) = (documents.row(via), similarity, documents.id(via));
+            }
+            let [via_low, via_high] = words_of_similarity(of_via);
+            let record: [u32; WORDS] = [
+                documents.row(removed.kept),
+                u32::try_from(kept_id.len()).unwrap_or(u32::MAX),
+                marks,
+                low,
+                high,
+                via_row,
+                via_low,
+                via_high,
+            ];
+            self.0.push_with([documents.row(removed.row), 0], |bytes| {
+                bytes.extend_from_slice(bytemuck::cast_slice(&record));
+                bytes.extend_from_slice(kept_id.as_bytes());
+                bytes.extend_from_slice(via_id.as_bytes());
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything added so far, for a checkpoint.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.0.flush()
+    }
+
+    /// `found_by` says how those were found that are not identical to their kept document.
+    pub(crate) fn finish(self, found_by: FoundBy) -> Result<SpilledRemovals> {
+        Ok(SpilledRemovals {
+            records: self.0.finish()?,
+            found_by,
+        })
+    }
+}
+
+/// Removed documents, by ascending row.
+#[derive(Debug)]
+pub(crate) struct SpilledRemovals {
+    records: SortedRecords,
+    found_by: FoundBy,
+}
+
+impl SpilledRemovals {
+    /// All of them, by ascending row.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<SpilledRemoval>> {
+        self.records.iter().map(|record| {
+            let ([row, _], bytes) = record?;
+            let [kept, of_kept, marks, low, high, via, via_low, via_high] =
+                words_at::<WORDS>(&bytes).unwrap_or_default();
+            let ids = &bytes[WORDS * size_of::<u32>()..];
+            let (kept_id, via_id) = ids.split_at(of_kept as usize);
+            let text = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
+            let has_via = marks & HAS_VIA > 0;
+            Ok(SpilledRemoval {
+                removed: Removed {
+                    row,
+                    kept,
+                    similarity: similarity_of(low, high),
+                    found_by: match marks & IDENTICAL {
+                        0 => self.found_by,
+                        _ => FoundBy::Identical,
+                    },
+                    via: has_via.then(|| (via, similarity_of(via_low, via_high))),
+                },
+                kept_id: text(kept_id),
+                via_id: text(via_id),
+            })
+        })
+    }
+}
+
+/// A similarity as two words.
+pub(super) fn words_of_similarity(similarity: Option<f64>) -> [u32; 2] {
+    words_of(similarity.map_or(NONE, f64::to_bits))
+}
+
+/// The similarity of two words.
+pub(super) fn similarity_of(low: u32, high: u32) -> Option<f64> {
+    let bits = number_of([low, high]);
+    (bits != NONE).then(|| f64::from_bits(bits))
+}

@@ -1,0 +1,45 @@
+//! Warns of documents with few shingles.
+
+use super::corpus::Corpus;
+use crate::pipeline::{Shingling, Unit, Weighting};
+use crate::progress::{Progress, counted, grouped};
+
+/// A run warns if at least this share of its documents has at most one shingle, in percent.
+const PERCENT: u64 = 5;
+
+/// Warns if many documents have at most one shingle.
+pub(crate) fn warn_of_few_shingles(
+    shingling: &Shingling,
+    corpus: &Corpus,
+    progress: &dyn Progress,
+) {
+    let few = corpus.few_shingles.unwrap_or(0);
+    if let Some(warning) = few_shingles_warning(shingling, few, corpus.documents()) {
+        progress.warn(&warning);
+    }
+}
+
+/// The warning of a run with `documents`, of which `few` have at most one shingle, and are not blank. `None` if there
+/// are less than 5 % of them, or if a shingle cannot be smaller.
+pub fn few_shingles_warning(shingling: &Shingling, few: u64, documents: u64) -> Option<String> {
+    if few == 0 || few.saturating_mul(100) < documents.saturating_mul(PERCENT) {
+        return None;
+    }
+    let is_single = shingling.size.get() == 1;
+    let remedy = match shingling.unit {
+        // The single tokens of a document are its set.
+        Unit::Tokens | Unit::Bytes | Unit::Chars if is_single => return None,
+        // Weights of shingles change nothing here, but places and given weights are those of single tokens.
+        Unit::Tokens if shingling.weighting != Weighting::Equal => return None,
+        Unit::Tokens | Unit::Bytes | Unit::Chars => "pass a smaller `size`",
+        Unit::StopWords(_) => "pass `unit=words` with a small `size`, or `unit=chars`",
+        Unit::Words | Unit::Pieces | Unit::Code if is_single => "pass `unit=chars`",
+        Unit::Words | Unit::Pieces | Unit::Code => "pass a smaller `size`, or `unit=chars`",
+    };
+    let percent = 100.0 * few as f64 / documents.max(1) as f64;
+    Some(format!(
+        "{} of {} ({percent:.1} %) have at most one shingle, so that any edit hides a near-duplicate; {remedy}",
+        grouped(few),
+        counted(documents, "document"),
+    ))
+}

@@ -1,0 +1,929 @@
+//! The first pass: shingles, signs and bands all documents, piece by piece.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::iter;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+#[cfg(feature = "io")]
+use std::time::Duration;
+use std::time::Instant;
+
+use super::corpus::Corpus;
+#[cfg(feature = "io")]
+use super::disk::DocumentWriter;
+#[cfg(feature = "io")]
+use super::disk::save_rarities;
+#[cfg(feature = "io")]
+pub(crate) use super::numbering::NumbersRead;
+use super::numbering::{Numbered, Shingled};
+use crate::documents::{DigestSet, Document, DocumentBatch, Documents, Rows, TextBatch};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pipeline::{
+    Banding, DeviceBatch, DeviceSigner, NormalisedTexts, Scratch, ShingleBatch, Signatures,
+    SignedRows, UnfinishedRows, keys_of_rows,
+};
+use crate::progress::{Progress, StageTime};
+use crate::scheme::Width;
+#[cfg(feature = "io")]
+use crate::store::spill::{Budget, Spill};
+
+/// A source of documents in pieces. One thread works on one piece: a chunk of a file, or a range of rows.
+pub(crate) trait Pieces: Sync {
+    /// A run of consecutive documents.
+    type Piece: Send;
+    /// What the source notes about their records, once their rows are known.
+    type Records: Send;
+
+    /// Parses a piece. Its documents lie in `buffer`, or in the source. Threads call this in parallel.
+    fn parse<'a>(
+        &'a self,
+        piece: Self::Piece,
+        buffer: &'a mut DocumentBatch,
+    ) -> Result<Parsed<'a, Self::Records>>;
+
+    /// An empty buffer for [`Pieces::parse`].
+    fn buffer(&self) -> DocumentBatch {
+        DocumentBatch::Texts(TextBatch::default())
+    }
+}
+
+/// A parsed piece.
+pub(crate) struct Parsed<'a, R> {
+    /// What the source notes about the records.
+    pub(crate) records: R,
+    /// Bytes of input.
+    pub(crate) bytes: usize,
+    /// The documents.
+    pub(crate) documents: Rows<'a>,
+}
+
+/// Receives signed documents.
+pub(crate) trait Sink: Sync {
+    /// What the sink needs of documents that are signed from now on. Later it may need less.
+    fn wants(&self) -> Wanted;
+
+    /// Makes the sink ready for the next documents.
+    fn prepare(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Receives the next documents, in order, with their rows.
+    fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()>;
+
+    /// Whether the sink can write what it holds to disk.
+    #[cfg(feature = "io")]
+    fn may_spill(&self) -> bool {
+        false
+    }
+
+    /// Whether it has to, whatever the run may hold.
+    #[cfg(feature = "io")]
+    fn must_spill(&self) -> bool {
+        false
+    }
+
+    /// Bytes of memory used.
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes what the sink holds of the documents at `rows`, and of all later ones, to disk. Returns the number of files
+    /// that are written at the same time.
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
+        let _ = (spill, rows);
+        Ok(0)
+    }
+
+    /// Writes everything taken so far, for a checkpoint.
+    #[cfg(feature = "io")]
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Receives the exact sets of the documents that it takes next, at `rows`, if it wants them or did when they were
+    /// signed. The first has the position `first`, and the others follow.
+    fn take_sets(&mut self, first: u32, rows: &[u32], sets: PieceSets) -> Result<()> {
+        let _ = (first, rows, sets);
+        Ok(())
+    }
+}
+
+/// What a source notes about the records of its pieces, in order.
+pub(crate) trait Notes<R> {
+    /// Notes the records of the next piece; the first document has row `first_row`.
+    fn note(&mut self, records: R, first_row: u32) -> Result<()>;
+
+    /// Bytes of memory that the notes and the input held for a second reading take.
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// Writes the notes to disk, all later ones, too, and holds no input.
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>) -> Result<()> {
+        let _ = spill;
+        Ok(())
+    }
+}
+
+/// Notes nothing.
+impl Notes<()> for () {
+    fn note(&mut self, (): (), _: u32) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What a sink needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Whether to leave out documents without shingles and repeated documents.
+    pub(crate) distinct_only: bool,
+    /// What it needs of signatures.
+    pub(crate) signed: SignedForm,
+    /// Whether the sink takes exact sets.
+    pub(crate) sets: bool,
+    /// Whether documents without shingles count as others, as the empty set.
+    pub(crate) empty_sets: bool,
+}
+
+/// What a sink needs of signatures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SignedForm {
+    /// The signatures.
+    Signatures,
+    /// Only their band keys.
+    Keys(Banding),
+    /// Nothing.
+    Nothing,
+}
+
+impl SignedForm {
+    fn banding(self) -> Option<Banding> {
+        match self {
+            SignedForm::Keys(banding) => Some(banding),
+            SignedForm::Signatures | SignedForm::Nothing => None,
+        }
+    }
+}
+
+/// Exact sets of documents: a range of one list of hashes for each.
+pub(crate) struct PieceSets {
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) ranges: Vec<Range<usize>>,
+    /// The number of hashes of all documents of the piece, repeated ones included.
+    pub(crate) of_all: usize,
+}
+
+impl PieceSets {
+    /// Takes the sets out of a batch of 64-bit hashes.
+    fn take(batch: &mut ShingleBatch, of_all: usize) -> Self {
+        let sets = batch.sets();
+        let ranges = (0..sets.len()).map(|i| sets.range(i)).collect();
+        let mut hashes = batch.take_hashes();
+        if hashes.len() < SMALL {
+            // The room of a small list is no untouched memory.
+            hashes.shrink_to_fit();
+        }
+        PieceSets {
+            hashes,
+            ranges,
+            of_all,
+        }
+    }
+}
+
+/// Consecutive documents, signed or under way to a device.
+enum Signed<'a> {
+    Ready(SignedBatch),
+    Sent(Box<dyn UnfinishedRows + 'a>),
+}
+
+/// Numbered documents that the sink has not taken yet.
+struct Waiting<'a> {
+    signed: Signed<'a>,
+    /// Which of the signed documents the sink needs.
+    is_needed: Vec<bool>,
+    /// Their rows.
+    rows: Vec<u32>,
+    /// Their exact sets, and the position of the first.
+    sets: Option<(u32, PieceSets)>,
+}
+
+impl Waiting<'_> {
+    fn is_ready(&self) -> bool {
+        match &self.signed {
+            Signed::Ready(_) => true,
+            Signed::Sent(rows) => rows.is_ready(),
+        }
+    }
+}
+
+/// Consecutive documents, signed.
+pub(crate) enum SignedBatch {
+    /// Signatures.
+    Signatures(Signatures),
+    /// Band keys, `[documents, bands]`.
+    Keys {
+        /// The number of bands.
+        bands: usize,
+        /// The keys.
+        keys: Vec<u64>,
+    },
+    /// Nothing: the documents were not signed.
+    Nothing,
+}
+
+impl SignedBatch {
+    /// Keeps the documents that `is_kept` marks.
+    fn retain(&mut self, is_kept: &[bool]) {
+        match self {
+            SignedBatch::Signatures(signatures) => signatures.retain(is_kept),
+            SignedBatch::Keys { bands, keys } => {
+                let mut of_document = is_kept
+                    .iter()
+                    .flat_map(|kept| iter::repeat_n(*kept, *bands));
+                keys.retain(|_| of_document.next().unwrap_or(false));
+            }
+            SignedBatch::Nothing => {}
+        }
+    }
+}
+
+/// A run that has read for this long goes on on disk, so that it makes checkpoints.
+#[cfg(feature = "io")]
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The running first pass. The threads of a source sign pieces ([`Signing::sign`]); it passes them in order to
+/// [`FirstPass::number`], and then calls [`FirstPass::finish`].
+pub(crate) struct FirstPass<'a> {
+    progress: &'a dyn Progress,
+    sink: &'a mut dyn Sink,
+    start: Instant,
+    /// Bytes of input that were read before the run was stopped.
+    bytes_before: u64,
+    signing: Arc<Signing<'a>>,
+    /// The pieces that are numbered, but not with the sink: a device still signs the first of them.
+    waiting: VecDeque<Waiting<'a>>,
+    /// The memory that the documents may take; `None` if there is no bound.
+    #[cfg(feature = "io")]
+    budget: Option<Budget>,
+}
+
+/// The part of a first pass that all threads share.
+pub(crate) struct Signing<'a> {
+    engine: &'a Engine,
+    progress: &'a dyn Progress,
+    spent: Spent,
+    /// What signs on a device, if there is one.
+    device: Option<DeviceSigner<'a>>,
+    /// Whether it takes texts. Otherwise, it takes shingles that are made here.
+    sends_texts: bool,
+    /// Reused buffers, one per piece in progress: allocating new memory takes longer than the work.
+    buffers: Mutex<Vec<Buffers>>,
+    /// Reused memory of texts and of sets that were sent to a device.
+    texts: Mutex<Vec<NormalisedTexts>>,
+    sets: Mutex<Vec<ShingleBatch>>,
+    known: RwLock<Known>,
+    /// Bytes of input of all giant pieces in progress.
+    giant_bytes: AtomicUsize,
+}
+
+/// What is known from the pieces that were numbered.
+struct Known {
+    wanted: Wanted,
+    numbered: Numbered,
+}
+
+impl<'a> FirstPass<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        progress: &'a dyn Progress,
+        sink: &'a mut dyn Sink,
+    ) -> Self {
+        let device = engine.device_signer();
+        let takes_texts = |device: DeviceSigner<'_>| device.0.takes_texts(engine.shingler());
+        FirstPass {
+            progress,
+            start: Instant::now(),
+            bytes_before: 0,
+            waiting: VecDeque::new(),
+            signing: Arc::new(Signing {
+                engine,
+                progress,
+                spent: Spent::default(),
+                device,
+                sends_texts: device.is_some_and(takes_texts),
+                buffers: Mutex::default(),
+                texts: Mutex::default(),
+                sets: Mutex::default(),
+                known: RwLock::new(Known {
+                    wanted: sink.wants(),
+                    numbered: Numbered::default(),
+                }),
+                giant_bytes: AtomicUsize::new(0),
+            }),
+            #[cfg(feature = "io")]
+            budget: None,
+            sink,
+        }
+    }
+
+    /// Goes on on disk when the documents take more memory than this.
+    #[cfg(feature = "io")]
+    pub(crate) fn within(self, budget: Option<Budget>) -> Self {
+        FirstPass { budget, ..self }
+    }
+
+    /// The part that signs pieces.
+    pub(crate) fn signing(&self) -> Arc<Signing<'a>> {
+        Arc::clone(&self.signing)
+    }
+
+    /// The progress of the run.
+    #[cfg(feature = "io")]
+    pub(crate) fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// The number of documents so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.signing.known().numbered.corpus().documents()
+    }
+
+    /// Bytes of input so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.signing.known().numbered.corpus().bytes
+    }
+
+    /// Numbers the documents of the next piece in order and passes them to the sink. `notes` receives what the source
+    /// notes about the records.
+    pub(crate) fn number<R>(
+        &mut self,
+        piece: SignedPiece<'a, R>,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
+        // Warn at once: after the loss of a GPU, the run may take much longer.
+        self.warn_of_notices();
+        let start = Instant::now();
+        signing.make_room(piece.shingled.len());
+        let first_row = signing.known().numbered.corpus().rows;
+        notes.note(piece.records, first_row)?;
+        let mut is_needed = Vec::with_capacity(piece.shingled.len());
+        let mut rows = Vec::with_capacity(piece.shingled.len());
+        let first = {
+            let known = &mut *signing.known_mut();
+            let (numbered, finds_repeats) = (&mut known.numbered, known.wanted.distinct_only);
+            let first = numbered.corpus().distinct.len();
+            numbered.add_bytes(piece.bytes);
+            for document in &piece.shingled {
+                let (row, is_new) = numbered.add(document, finds_repeats)?;
+                if document.is_signed {
+                    is_needed.push(is_new);
+                    rows.extend(is_new.then_some(row));
+                }
+            }
+            u32::try_from(first).unwrap_or(u32::MAX)
+        };
+        let sets = piece.sets.map(|mut sets| {
+            let mut needed = is_needed.iter();
+            sets.ranges.retain(|_| needed.next() == Some(&true));
+            (first, sets)
+        });
+        self.waiting.push_back(Waiting {
+            signed: piece.signed,
+            is_needed,
+            rows,
+            sets,
+        });
+        add(&signing.spent.number_ns, start);
+        let start = Instant::now();
+        while self.waiting.front().is_some_and(Waiting::is_ready) {
+            self.pass_on_first()?;
+        }
+        #[cfg(feature = "io")]
+        self.spill_if_large(notes)?;
+        add(&signing.spent.band_ns, start);
+        let wanted = self.sink.wants();
+        signing.known_mut().wanted = wanted;
+        Ok(())
+    }
+
+    /// Passes the notices of the signer on.
+    fn warn_of_notices(&self) {
+        for notice in self.signing.engine.signer().notices() {
+            self.progress.warn(&notice);
+        }
+    }
+
+    /// Passes the first waiting piece to the sink, once it is signed.
+    fn pass_on_first(&mut self) -> Result<()> {
+        let Some(waiting) = self.waiting.pop_front() else {
+            return Ok(());
+        };
+        let mut signed = match waiting.signed {
+            Signed::Ready(signed) => signed,
+            Signed::Sent(rows) => {
+                let (rows, batch) = rows.finish()?;
+                self.signing.give_back(batch);
+                self.signing.in_wanted_form(rows)
+            }
+        };
+        signed.retain(&waiting.is_needed);
+        if let Some((first, sets)) = waiting.sets {
+            self.sink.take_sets(first, &waiting.rows, sets)?;
+        }
+        self.sink.take(signed, &waiting.rows)?;
+        self.sink.prepare()
+    }
+
+    /// Passes everything that was numbered to the sink.
+    fn pass_on(&mut self) -> Result<()> {
+        while !self.waiting.is_empty() {
+            self.pass_on_first()?;
+        }
+        Ok(())
+    }
+
+    /// The folder of the documents on disk; `None` as long as they are in memory.
+    #[cfg(feature = "io")]
+    pub(crate) fn on_disk(&self) -> Option<Arc<Spill>> {
+        self.signing.known().numbered.on_disk().cloned()
+    }
+
+    /// The folder in which the run was stopped; `None` if it begins.
+    #[cfg(feature = "io")]
+    pub(crate) fn unfinished(&self) -> Option<Arc<Spill>> {
+        self.budget.as_ref()?.unfinished.clone()
+    }
+
+    /// Goes on from a checkpoint.
+    #[cfg(feature = "io")]
+    pub(crate) fn restore<R>(
+        &mut self,
+        spill: &Arc<Spill>,
+        read: &NumbersRead,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let signing = Arc::clone(&self.signing);
+        let known = &mut *signing.known_mut();
+        known.numbered.restore(read);
+        self.bytes_before = known.numbered.corpus().bytes;
+        self.spill(spill, known, notes)?;
+        known.wanted = self.sink.wants();
+        Ok(())
+    }
+
+    /// Writes everything numbered so far, for a checkpoint.
+    #[cfg(feature = "io")]
+    pub(crate) fn save(&mut self) -> Result<NumbersRead> {
+        self.pass_on()?;
+        self.sink.flush()?;
+        self.signing.known_mut().numbered.save()
+    }
+
+    /// Moves everything that grows with the documents to disk if it takes more memory than it may.
+    #[cfg(feature = "io")]
+    fn spill_if_large<R>(&mut self, notes: &mut dyn Notes<R>) -> Result<()> {
+        let Some(budget) = &self.budget else {
+            return Ok(());
+        };
+        let signing = Arc::clone(&self.signing);
+        let known = signing.known();
+        let numbered = &known.numbered;
+        if numbered.on_disk().is_some() || !self.sink.may_spill() {
+            return Ok(());
+        }
+        let giant_bytes = signing.giant_bytes.load(Ordering::Relaxed);
+        let held = numbered.held_bytes() + self.sink.held_bytes() + notes.held_bytes();
+        let held = held + GIANT_FOLD * giant_bytes;
+        let is_long = budget.run.is_some() && self.start.elapsed() > PATIENCE;
+        if held <= budget.held() && !is_long && !self.sink.must_spill() {
+            return Ok(());
+        }
+        drop(known);
+        let spill = Spill::new(budget)?;
+        if let Some(rarities) = signing.engine.shingler().rarities() {
+            save_rarities(&spill, rarities)?;
+        }
+        self.pass_on()?;
+        self.spill(&spill, &mut signing.known_mut(), notes)
+    }
+
+    /// Moves everything that grows with the documents to disk.
+    #[cfg(feature = "io")]
+    fn spill<R>(
+        &mut self,
+        spill: &Arc<Spill>,
+        known: &mut Known,
+        notes: &mut dyn Notes<R>,
+    ) -> Result<()> {
+        let numbered = &mut known.numbered;
+        let files = self.sink.spill(spill, &numbered.corpus().distinct)?;
+        notes.spill(spill)?;
+        numbered.spill(DocumentWriter::new(spill, files))
+    }
+
+    /// Ends the pass, and adds its times to `times`.
+    pub(crate) fn finish(mut self, times: &mut Vec<StageTime>) -> Result<Corpus> {
+        let start = Instant::now();
+        self.pass_on()?;
+        add(&self.signing.spent.band_ns, start);
+        self.warn_of_notices();
+        let numbered = std::mem::take(&mut self.signing.known_mut().numbered);
+        let corpus = numbered.finish()?;
+        let elapsed_s = self.start.elapsed().as_secs_f64();
+        let bytes = corpus.bytes - self.bytes_before;
+        times.push(StageTime::new("read", elapsed_s, bytes));
+        let parts = self.signing.spent.parts();
+        times.extend(parts.map(|(stage, elapsed_s)| StageTime {
+            is_part: true,
+            ..StageTime::new(stage, elapsed_s, bytes)
+        }));
+        Ok(corpus)
+    }
+}
+
+impl<'e> Signing<'e> {
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes room for the digests of so many documents. Only the thread that numbers calls this.
+    fn make_room(&self, documents: usize) {
+        let larger = {
+            let known = self.known();
+            let finds_repeats = known.wanted.distinct_only;
+            finds_repeats.then(|| known.numbered.larger_table(documents))
+        };
+        if let Some(larger) = larger.flatten() {
+            let smaller = self.known_mut().numbered.replace_table(larger);
+            // Freed once no other thread waits for the lock.
+            drop(smaller);
+        }
+    }
+
+    /// Parses, shingles and signs a piece, unless the run is stopped.
+    pub(crate) fn sign<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+    ) -> Result<SignedPiece<'e, P::Records>> {
+        if self.progress.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let buffers = self.buffers.lock().ok().and_then(|mut all| all.pop());
+        let mut buffers = buffers.unwrap_or_else(|| Buffers {
+            documents: source.buffer(),
+            scratch: Scratch::default(),
+            shingles: ShingleBatch::new(self.engine.shingler().width()),
+            exact: ShingleBatch::new(Width::U64),
+        });
+        let signed = self.sign_with(source, piece, &mut buffers)?;
+        if signed.bytes <= GIANT
+            && let Ok(mut all) = self.buffers.lock()
+        {
+            all.push(buffers);
+        }
+        Ok(signed)
+    }
+
+    fn sign_with<P: Pieces>(
+        &self,
+        source: &P,
+        piece: P::Piece,
+        buffers: &mut Buffers,
+    ) -> Result<SignedPiece<'e, P::Records>> {
+        let spent = &self.spent;
+        let Buffers {
+            documents: buffer,
+            scratch,
+            shingles,
+            exact,
+        } = buffers;
+        let Parsed {
+            records,
+            bytes,
+            documents,
+        } = timed_without_nested(&spent.parse_ns, || source.parse(piece, buffer))?;
+        let _in_progress = Giant::of(&self.giant_bytes, bytes);
+        let shingler = self.engine.shingler();
+        shingler.check_forms(&documents)?;
+        let wanted = self.known().wanted;
+        if let Some(device) = self.device
+            && self.sends_texts
+            && !wanted.sets
+            && !matches!(wanted.signed, SignedForm::Nothing)
+        {
+            let (shingled, signed) = self.send_texts(device, &wanted, &documents, bytes)?;
+            return Ok(SignedPiece {
+                records,
+                bytes,
+                shingled,
+                signed,
+                sets: None,
+            });
+        }
+        let (made, of_exact) = if wanted.sets {
+            (exact, Some(shingles))
+        } else {
+            (shingles, None)
+        };
+        let digests = timed_without_nested(&spent.shingle_ns, || {
+            made.clear();
+            if of_exact.is_some() {
+                // One allocation, most of which stays untouched: the sets are handed on as they are.
+                made.reserve(bytes / LEAST_BYTES_PER_SHINGLE);
+                shingler.exact_with_digests(&documents, scratch, made)
+            } else {
+                shingler.shingle_with_digests(&documents, scratch, made)
+            }
+        });
+        if bytes > GIANT {
+            // As large as the text.
+            *scratch = Scratch::default();
+        }
+        timed_without_nested(&spent.sign_ns, || {
+            let of_shingle = match of_exact.is_some() && shingler.takes_weights() {
+                // The hash and the weight.
+                true => 2,
+                false => 1,
+            };
+            // Copies of a weighted shingle look like several. How many there are depends on whether exact sets are made.
+            let shingles = |i| match made.sets().range(i).len() / of_shingle {
+                1.. if shingler.takes_weights() => 2,
+                shingles => shingles,
+            };
+            let shingled = self.choose(&wanted, &documents, digests, shingles);
+            let is_signed: Vec<bool> = shingled.iter().map(|document| document.is_signed).collect();
+            let of_all = made.sets().hashes().len();
+            made.retain(&is_signed);
+            let (signed, exact_sets) = match of_exact {
+                None => (self.signed(&wanted, made)?, None),
+                Some(shingles) => {
+                    shingles.clear();
+                    if matches!(wanted.signed, SignedForm::Nothing) {
+                        // The signer gets no sets.
+                    } else if shingler.hashes_exactly() {
+                        shingles.high_halves_of(made);
+                    } else {
+                        let signed = (0..).zip(&is_signed).filter(|(_, is_signed)| **is_signed);
+                        for (row, _) in signed {
+                            shingler.shingle_onto(documents.get(row), scratch, shingles);
+                        }
+                    }
+                    let signed = self.signed(&wanted, shingles)?;
+                    (signed, Some(PieceSets::take(made, of_all)))
+                }
+            };
+            Ok(SignedPiece {
+                records,
+                bytes,
+                shingled,
+                signed,
+                sets: exact_sets,
+            })
+        })
+    }
+
+    /// Sends the texts of a piece to a device, which shingles and signs them.
+    fn send_texts(
+        &self,
+        device: DeviceSigner<'e>,
+        wanted: &Wanted,
+        documents: &Rows<'_>,
+        bytes: usize,
+    ) -> Result<(Vec<Shingled>, Signed<'e>)> {
+        let spent = &self.spent;
+        let shingler = self.engine.shingler();
+        let texts = self.texts.lock().ok().and_then(|mut all| all.pop());
+        let mut texts = texts.unwrap_or_default();
+        let digests = timed_without_nested(&spent.shingle_ns, || {
+            texts.clear(bytes);
+            for row in 0..documents.len() {
+                if let Document::Text(text) = documents.get(row) {
+                    texts.push(text, shingler);
+                }
+            }
+            (0..texts.len()).map(|i| texts.digest(i)).collect()
+        });
+        timed_without_nested(&spent.sign_ns, || {
+            let shingles = |i| shingler.windows_up_to_two(texts.bytes(i));
+            let shingled = self.choose(wanted, documents, digests, shingles);
+            let numbered = shingled.iter().enumerate();
+            let chosen = numbered.filter_map(|(i, document)| document.is_signed.then_some(i));
+            let chosen = chosen.collect();
+            let batch = DeviceBatch::Texts { texts, chosen };
+            let sent = device.0.send(batch, shingler, wanted.signed.banding())?;
+            Ok((shingled, Signed::Sent(sent)))
+        })
+    }
+
+    /// Keeps the memory of a batch for later ones.
+    fn give_back(&self, batch: DeviceBatch) {
+        match batch {
+            DeviceBatch::Texts { texts, .. } if texts.capacity() <= GIANT => {
+                if let Ok(mut all) = self.texts.lock() {
+                    all.push(texts);
+                }
+            }
+            DeviceBatch::Sets(sets) if sets.sets().hashes().len() <= GIANT / 4 => {
+                if let Ok(mut all) = self.sets.lock() {
+                    all.push(sets);
+                }
+            }
+            DeviceBatch::Texts { .. } | DeviceBatch::Sets(_) => {}
+        }
+    }
+
+    /// Makes keys of signatures where the sink wants keys, and the device made signatures.
+    fn in_wanted_form(&self, rows: SignedRows) -> SignedBatch {
+        match (rows, self.known().wanted.signed) {
+            (SignedRows::Keys { banding, keys }, _) => SignedBatch::Keys {
+                bands: banding.bands(),
+                keys,
+            },
+            (SignedRows::Signatures(signatures), SignedForm::Keys(banding)) => {
+                let bands = banding.bands();
+                let mut keys = vec![0; signatures.len() * bands];
+                keys_of_rows(&signatures, banding, &mut keys);
+                SignedBatch::Keys { bands, keys }
+            }
+            (SignedRows::Signatures(signatures), _) => SignedBatch::Signatures(signatures),
+        }
+    }
+
+    /// Decides which documents are signed. [`FirstPass::number`] finds repeats of documents in other pieces that are
+    /// not numbered yet.
+    fn choose(
+        &self,
+        wanted: &Wanted,
+        documents: &Rows<'_>,
+        digests: Vec<u128>,
+        shingles: impl Fn(usize) -> usize,
+    ) -> Vec<Shingled> {
+        let shingler = self.engine.shingler();
+        let known = self.known();
+        let mut seen = DigestSet::default();
+        let chosen = digests.into_iter().enumerate().map(|(i, digest)| {
+            let shingles = match shingles(i).min(2) {
+                // The empty set counts as another one.
+                0 if wanted.empty_sets => 1,
+                shingles => shingles,
+            };
+            let is_signed = !wanted.distinct_only
+                || shingles > 0 && !known.numbered.is_known(digest) && seen.insert(digest);
+            let is_blank = || shingles == 0 && shingler.is_blank(documents.get(i));
+            Shingled {
+                length: u32::try_from(documents.get(i).bytes()).unwrap_or(u32::MAX),
+                digest: (!is_blank()).then_some(digest),
+                shingles,
+                is_signed,
+            }
+        });
+        chosen.collect()
+    }
+
+    /// Signs sets as the sink needs it, or sends them to a device. `made` is memory for later sets then.
+    fn signed(&self, wanted: &Wanted, made: &mut ShingleBatch) -> Result<Signed<'e>> {
+        if matches!(wanted.signed, SignedForm::Nothing) {
+            return Ok(Signed::Ready(SignedBatch::Nothing));
+        }
+        if let Some(device) = self.device {
+            let spare = self.sets.lock().ok().and_then(|mut all| all.pop());
+            let spare = spare.unwrap_or_else(|| ShingleBatch::new(made.sets().hashes().width()));
+            let batch = DeviceBatch::Sets(std::mem::replace(made, spare));
+            let banding = wanted.signed.banding();
+            let sent = device.0.send(batch, self.engine.shingler(), banding)?;
+            return Ok(Signed::Sent(sent));
+        }
+        let signer = self.engine.signer();
+        let sets = made.sets();
+        Ok(Signed::Ready(match wanted.signed.banding() {
+            Some(banding) => {
+                let bands = banding.bands();
+                let mut keys = vec![0; sets.len() * bands];
+                signer.band_keys(&sets, banding, &mut keys)?;
+                SignedBatch::Keys { bands, keys }
+            }
+            None => {
+                let mut signatures = Signatures::new(signer.num_perm(), signer.slot_width());
+                signatures.sign(signer, &sets)?;
+                SignedBatch::Signatures(signatures)
+            }
+        }))
+    }
+}
+
+/// Fewer bytes of input per shingle are rare.
+const LEAST_BYTES_PER_SHINGLE: usize = 4;
+
+/// Lists of fewer hashes share pages of memory with others.
+const SMALL: usize = 1 << 14;
+
+/// If a piece has more bytes than this, its buffers are freed. Only one huge record makes a piece this large.
+const GIANT: usize = 4 << 20;
+
+/// Bytes of memory for each byte of a giant piece: its text, and the hashes of its words and shingles.
+#[cfg(feature = "io")]
+const GIANT_FOLD: usize = 4;
+
+/// A giant piece in progress.
+struct Giant<'a> {
+    all: &'a AtomicUsize,
+    bytes: usize,
+}
+
+impl<'a> Giant<'a> {
+    /// Counts a piece of so many bytes, if it is one.
+    fn of(all: &'a AtomicUsize, bytes: usize) -> Option<Self> {
+        (bytes > GIANT).then(|| {
+            all.fetch_add(bytes, Ordering::Relaxed);
+            Giant { all, bytes }
+        })
+    }
+}
+
+impl Drop for Giant<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Memory reused from piece to piece.
+struct Buffers {
+    documents: DocumentBatch,
+    scratch: Scratch,
+    shingles: ShingleBatch,
+    /// Exact sets, if they are wanted.
+    exact: ShingleBatch,
+}
+
+/// A signed piece, without its text.
+pub(crate) struct SignedPiece<'a, R> {
+    records: R,
+    bytes: usize,
+    shingled: Vec<Shingled>,
+    /// The documents with `is_signed`.
+    signed: Signed<'a>,
+    /// Their exact sets, if they are wanted and computed on the way.
+    sets: Option<PieceSets>,
+}
+
+/// The time of the first pass, except waiting, summed over threads.
+#[derive(Debug, Default)]
+struct Spent {
+    parse_ns: AtomicU64,
+    shingle_ns: AtomicU64,
+    sign_ns: AtomicU64,
+    number_ns: AtomicU64,
+    band_ns: AtomicU64,
+}
+
+impl Spent {
+    /// Seconds per stage, divided by the number of threads, which work at the same time.
+    fn parts(&self) -> [(&'static str, f64); 5] {
+        let threads = rayon::current_num_threads() as f64;
+        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / 1e9 / threads;
+        [
+            ("parse", seconds(&self.parse_ns)),
+            ("shingle", seconds(&self.shingle_ns)),
+            ("sign", seconds(&self.sign_ns)),
+            ("number", seconds(&self.number_ns)),
+            ("band", seconds(&self.band_ns)),
+        ]
+    }
+}
+
+fn add(spent_ns: &AtomicU64, start: Instant) {
+    spent_ns.fetch_add(nanoseconds(start), Ordering::Relaxed);
+}
+
+fn nanoseconds(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Adds the time of a call, without that of nested calls: while a thread waits for others to sign part of its piece, it
+/// may work on another piece.
+fn timed_without_nested<T>(spent_ns: &AtomicU64, run: impl FnOnce() -> T) -> T {
+    thread_local! {
+        static NESTED_NS: Cell<u64> = const { Cell::new(0) };
+    }
+    let before_ns = NESTED_NS.take();
+    let start = Instant::now();
+    let result = run();
+    let elapsed_ns = nanoseconds(start);
+    let nested_ns = NESTED_NS.replace(before_ns.saturating_add(elapsed_ns));
+    spent_ns.fetch_add(elapsed_ns.saturating_sub(nested_ns), Ordering::Relaxed);
+    result
+}

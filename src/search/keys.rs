@@ -1,0 +1,284 @@
+//! Collects what the search for candidates needs of signed documents.
+
+#[cfg(feature = "io")]
+use std::sync::Arc;
+
+#[cfg(feature = "io")]
+use super::disk::{KeyWriter, SpilledKeys};
+use super::first_pass::{PieceSets, SignedBatch, SignedForm, Sink, Wanted};
+use crate::error::{Conflict, Result};
+#[cfg(feature = "io")]
+use crate::pipeline::Sets;
+use crate::pipeline::{BandKeys, Banding, PackedSignatures, Shingler, SlotBits};
+#[cfg(feature = "io")]
+use crate::store::spill::Spill;
+use crate::store::{ExactSets, SETS_IN_MEMORY};
+
+/// Collects band keys, and signatures or exact sets if verification needs them.
+#[derive(Debug)]
+pub(crate) struct Banded {
+    pub(crate) keys: BandKeys,
+    /// The signatures, without the high bits of their slots.
+    pub(crate) signatures: Option<PackedSignatures>,
+    /// The exact sets of all documents; `None` if they are not wanted, take too much memory, or are on disk.
+    pub(crate) sets: Option<ExactSets>,
+    /// What they are held for.
+    sets_for: SetsFor,
+    /// The most bytes of exact sets in memory.
+    most_bytes: usize,
+    /// Bytes of the exact sets of all documents so far, repeated ones included.
+    bytes_of_all: u64,
+    /// Whether empty sets count as others.
+    takes_empty: bool,
+    /// Takes keys and signatures once these are more than memory holds.
+    #[cfg(feature = "io")]
+    writer: Option<KeyWriter>,
+}
+
+/// What exact sets are held for.
+#[derive(Debug)]
+enum SetsFor {
+    /// Verification, where they save a second reading.
+    Verification,
+    /// A join if it is cheap, beside band keys. Sets that take too much memory are dropped, even if they are on disk, so
+    /// that the choice does not depend on memory.
+    JoinIfSmall,
+    /// A join: documents are not signed. Sets that take too much memory go to disk or, if there is none, are the error.
+    Join(Option<Conflict>),
+}
+
+impl Banded {
+    pub(crate) fn new(banding: Banding, signatures: Option<(usize, SlotBits)>) -> Self {
+        Banded {
+            keys: BandKeys::new(banding),
+            signatures: signatures.map(|(num_perm, bits)| PackedSignatures::new(num_perm, bits)),
+            sets: None,
+            sets_for: SetsFor::Verification,
+            most_bytes: SETS_IN_MEMORY,
+            bytes_of_all: 0,
+            takes_empty: false,
+            #[cfg(feature = "io")]
+            writer: None,
+        }
+    }
+
+    /// Holds the exact sets that `shingler` makes for verification, as long as they fit in memory.
+    pub(crate) fn hold_sets(self, shingler: &Shingler) -> Self {
+        let sets = ExactSets::default().weighted(shingler.takes_weights());
+        Banded {
+            sets: Some(sets),
+            ..self
+        }
+    }
+
+    /// Holds exact sets for a join, in at most `most_bytes`. If they need more, they go to disk, or the run fails with the
+    /// error `too_large`.
+    pub(crate) fn join(
+        self,
+        most_bytes: usize,
+        too_large: Option<Conflict>,
+        shingler: &Shingler,
+    ) -> Self {
+        Banded {
+            most_bytes,
+            sets_for: SetsFor::Join(too_large),
+            ..self.hold_sets(shingler)
+        }
+    }
+
+    /// Whether empty sets count as others; default false.
+    pub(crate) fn takes_empty(self, takes_empty: bool) -> Self {
+        Banded {
+            takes_empty,
+            ..self
+        }
+    }
+
+    /// Holds exact sets for a join beside band keys, as long as those of all documents, repeated ones included, fit in
+    /// `most_bytes`.
+    pub(crate) fn join_if_small(self, most_bytes: usize, shingler: &Shingler) -> Self {
+        Banded {
+            most_bytes,
+            sets_for: SetsFor::JoinIfSmall,
+            ..self.hold_sets(shingler)
+        }
+    }
+
+    /// Whether exact sets are taken.
+    fn takes_sets(&self) -> bool {
+        #[cfg(feature = "io")]
+        if let Some(writer) = &self.writer {
+            return writer.takes_sets();
+        }
+        self.sets.is_some()
+    }
+
+    /// Ends the collection: sets that take too much memory are dropped.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        self.prepare()
+    }
+
+    /// The keys and signatures, if they are on disk.
+    #[cfg(feature = "io")]
+    pub(crate) fn finish_on_disk(&mut self) -> Result<Option<SpilledKeys>> {
+        self.writer.take().map(KeyWriter::finish).transpose()
+    }
+
+    /// Bytes of exact sets.
+    pub(crate) fn sets_bytes(&self) -> usize {
+        self.sets.as_ref().map_or(0, ExactSets::memory_bytes)
+    }
+
+    /// Bytes of band keys.
+    pub(crate) fn keys_bytes(&self) -> u64 {
+        (size_of::<u64>() * self.keys.len() * self.keys.banding().bands()) as u64
+    }
+}
+
+impl Sink for Banded {
+    fn wants(&self) -> Wanted {
+        Wanted {
+            distinct_only: true,
+            signed: match &self.signatures {
+                _ if matches!(self.sets_for, SetsFor::Join(_)) => SignedForm::Nothing,
+                None => SignedForm::Keys(self.keys.banding()),
+                Some(_) => SignedForm::Signatures,
+            },
+            sets: self.takes_sets(),
+            empty_sets: self.takes_empty,
+        }
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        match &self.sets_for {
+            SetsFor::Verification if self.sets_bytes() > self.most_bytes => self.sets = None,
+            SetsFor::JoinIfSmall if self.bytes_of_all > self.most_bytes as u64 => {
+                self.sets = None;
+                #[cfg(feature = "io")]
+                if let Some(writer) = &mut self.writer {
+                    writer.drop_sets();
+                }
+            }
+            SetsFor::Join(Some(error)) if self.sets_bytes() > self.most_bytes => {
+                return Err(error.clone().into());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, batch: SignedBatch, rows: &[u32]) -> Result<()> {
+        #[cfg(feature = "io")]
+        if let Some(writer) = &mut self.writer {
+            return match batch {
+                SignedBatch::Keys { keys, .. } => writer.add_keys(rows, &keys),
+                SignedBatch::Signatures(signatures) => {
+                    let mut keys = BandKeys::new(self.keys.banding());
+                    keys.push(&signatures);
+                    writer.add_columns(rows, &keys)?;
+                    match &self.signatures {
+                        Some(all) => {
+                            let packed = PackedSignatures::of(&signatures, all.bits());
+                            writer.add_signatures(rows, &packed)
+                        }
+                        None => Ok(()),
+                    }
+                }
+                SignedBatch::Nothing => Ok(()),
+            };
+        }
+        match batch {
+            SignedBatch::Keys { keys, .. } => self.keys.push_keys(&keys),
+            SignedBatch::Signatures(signatures) => {
+                self.keys.push(&signatures);
+                if let Some(all) = &mut self.signatures {
+                    all.push(&signatures)?;
+                }
+            }
+            SignedBatch::Nothing => {}
+        }
+        #[cfg(not(feature = "io"))]
+        let _ = rows;
+        Ok(())
+    }
+
+    #[cfg(feature = "io")]
+    fn may_spill(&self) -> bool {
+        true
+    }
+
+    #[cfg(feature = "io")]
+    fn must_spill(&self) -> bool {
+        matches!(self.sets_for, SetsFor::Join(None)) && self.sets_bytes() > self.most_bytes
+    }
+
+    #[cfg(feature = "io")]
+    fn held_bytes(&self) -> usize {
+        let signatures = self
+            .signatures
+            .as_ref()
+            .map_or(0, |all| size_of_val(all.words()));
+        self.keys.capacity_bytes() + signatures + self.sets_bytes()
+    }
+
+    #[cfg(feature = "io")]
+    fn spill(&mut self, spill: &Arc<Spill>, rows: &[u32]) -> Result<usize> {
+        let banding = self.keys.banding();
+        let (bands, is_joined) = match self.sets_for {
+            SetsFor::Verification => (banding.bands(), false),
+            SetsFor::JoinIfSmall => (banding.bands(), true),
+            SetsFor::Join(_) => (0, true),
+        };
+        let held = self.sets.take().filter(|_| is_joined);
+        let mut writer = KeyWriter::new(spill, bands, self.signatures.is_some(), is_joined);
+        match writer.sets_read() {
+            Some(bytes) => self.bytes_of_all = bytes,
+            None => {
+                if let Some(held) = &held {
+                    (0..)
+                        .zip(rows)
+                        .try_for_each(|(position, row)| writer.add_set(*row, held.get(position)))?;
+                }
+            }
+        }
+        writer.add_columns(
+            rows,
+            &std::mem::replace(&mut self.keys, BandKeys::new(banding)),
+        )?;
+        if let Some(all) = &mut self.signatures {
+            let empty = PackedSignatures::new(all.num_perm(), all.bits());
+            writer.add_signatures(rows, &std::mem::replace(all, empty))?;
+        }
+        self.writer = Some(writer);
+        self.prepare()?;
+        Ok(KeyWriter::files(bands))
+    }
+
+    #[cfg(feature = "io")]
+    fn flush(&mut self) -> Result<()> {
+        let bytes_of_all = self.bytes_of_all;
+        let writer = self.writer.as_mut();
+        writer.map_or(Ok(()), |writer| writer.flush(bytes_of_all))
+    }
+
+    fn take_sets(&mut self, first: u32, rows: &[u32], sets: PieceSets) -> Result<()> {
+        let PieceSets {
+            hashes,
+            ranges,
+            of_all,
+        } = sets;
+        self.bytes_of_all += (size_of::<u64>() * of_all) as u64;
+        if let Some(held) = &mut self.sets {
+            held.insert_all(hashes, (first..).zip(ranges));
+            return Ok(());
+        }
+        #[cfg(feature = "io")]
+        if let Some(writer) = &mut self.writer {
+            let mut sets = rows.iter().zip(ranges);
+            return sets.try_for_each(|(row, range)| writer.add_set(*row, &hashes[range]));
+        }
+        #[cfg(not(feature = "io"))]
+        let _ = rows;
+        Ok(())
+    }
+}

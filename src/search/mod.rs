@@ -1,0 +1,65 @@
+//! The search for duplicates and similar pairs, in memory or larger than memory.
+//!
+//! [`dedup`] and [`pairs`] take documents in memory. A [`Run`](crate::files::Run) (feature `io`) reads and writes files. Both
+//! run the same stages and find the same pairs.
+#![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
+
+mod verification;
+
+mod keys;
+
+mod corpus;
+
+#[cfg(feature = "io")]
+mod disk;
+
+mod numbering;
+
+mod copies;
+
+mod removal;
+
+mod first_pass;
+
+mod source;
+
+mod observations;
+
+mod rarity;
+
+mod few;
+
+mod parameters;
+
+mod candidates;
+
+mod stages;
+
+mod signature_rows;
+
+mod dedup;
+
+mod pairs;
+
+pub(crate) use candidates::Candidates;
+pub(crate) use corpus::Corpus;
+pub use dedup::{Dedup, Deduplication, dedup, dedup_by_class};
+pub(crate) use dedup::{FoundRemovals, Removals, find_removals};
+#[cfg(feature = "io")]
+pub(crate) use disk::SpilledRemoval;
+pub use few::few_shingles_warning;
+pub(crate) use few::warn_of_few_shingles;
+pub(crate) use first_pass::{
+    FirstPass, Notes, NumbersRead, Parsed, Pieces, SignedBatch, SignedForm, Sink, Wanted,
+};
+pub(crate) use observations::{Observations, ObservedSignatures};
+pub use pairs::{DocumentPair, Identical, Pairs, PairsFound, pairs};
+pub(crate) use pairs::{PairSearch, Streamed};
+pub use parameters::{CandidateMethod, Search};
+pub(crate) use removal::ClusterSizes;
+pub use removal::{FoundBy, Removed};
+pub use signature_rows::SignaturesInMemory;
+pub(crate) use signature_rows::{SignedRows, check_search};
+pub(crate) use source::{Classes, NextId, NextPreference, SetsByRow, Source};
+pub(crate) use stages::Searched;
+pub use verification::Verification;

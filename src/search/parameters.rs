@@ -1,0 +1,239 @@
+//! The parameters of a search for similar documents.
+
+use super::corpus::Corpus;
+use super::keys::Banded;
+use super::observations::Observations;
+use super::verification::Verification;
+use crate::engine::Engine;
+use crate::error::{Conflict, Result};
+use crate::pipeline::{Banding, Criterion, Detection, SlotBits, Within};
+#[cfg(doc)]
+use crate::pipeline::{Distance, Prefixes, Weighting};
+use crate::progress::Counts;
+use crate::scheme::Scheme;
+
+/// The method that finds candidate pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CandidateMethod {
+    /// Locality-sensitive hashing: documents that share a bucket (MMDS 3.4). Misses some similar pairs, streams, and
+    /// needs little memory.
+    Lsh,
+    /// An exact join: documents that share a rare shingle ([`Prefixes`], MMDS 3.9). Misses no similar pair, and holds
+    /// all shingles in memory. Only with [`Verification::Exact`].
+    Join,
+    /// [`CandidateMethod::Join`] for lists of tokens, if they fit in [`Search::join_bytes`] and rare tokens leave few
+    /// candidates: it then costs about as much as LSH. Otherwise [`CandidateMethod::Lsh`]. This depends on the
+    /// documents and the parameters alone.
+    #[default]
+    Auto,
+}
+
+impl CandidateMethod {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            CandidateMethod::Lsh => "lsh",
+            CandidateMethod::Join => "join",
+            CandidateMethod::Auto => "auto",
+        }
+    }
+}
+
+/// The parameters of a search for similar pairs. [`Search::new`] supplies defaults; change fields as needed.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The least similarity of a similar pair, above 0 and up to 1.
+    pub threshold: f64,
+    /// The greatest distance of a similar pair, in place of the threshold; default `None`. Only for
+    /// [`pairs`](super::pairs()) of lists of single tokens, which are found by [`CandidateMethod::Join`]. The engine's
+    /// shingling has [`Weighting::Places`] for [`Distance::Hamming`] and [`Weighting::Counts`] for [`Distance::L1`].
+    pub within: Option<Within>,
+    /// The number of bands, and of rows (slots) per band.
+    pub banding: Banding,
+    /// The verification of candidate pairs; default [`Verification::Exact`].
+    pub verification: Verification,
+    /// The method that finds candidate pairs; default [`CandidateMethod::Auto`].
+    pub candidates: CandidateMethod,
+    /// The most bytes of memory for the shingles of an exact join, and for the counts of [`Weighting::Rarity`]; default
+    /// 2 GiB. [`CandidateMethod::Auto`] takes LSH if shingles and index need more. [`CandidateMethod::Join`] then goes on
+    /// on disk, in a run over files, or is an error.
+    pub join_bytes: usize,
+}
+
+/// The default of [`Search::join_bytes`].
+const JOIN_BYTES: usize = 2 << 30;
+
+impl Search {
+    /// The bits kept per slot for verification by signature. At a similarity of 0.8 they raise the standard error of an
+    /// estimate by a quarter of a percent, for a quarter of the memory or less.
+    pub(crate) const SLOT_BITS: SlotBits = SlotBits::Eight;
+
+    /// A search for pairs of at least `threshold` similarity, with the banding of [`Banding::for_scheme`].
+    ///
+    /// # Errors
+    /// [`Error::Parameter`](crate::Error::Parameter) unless the threshold lies in (0, 1].
+    pub fn new(threshold: f64, scheme: &Scheme) -> Result<Self> {
+        let banding = Banding::for_scheme(threshold, scheme)?;
+        Ok(Search {
+            candidates: CandidateMethod::default(),
+            ..Search::through_lsh(threshold, banding, Verification::default())
+        })
+    }
+
+    /// A search with [`CandidateMethod::Lsh`].
+    pub fn through_lsh(threshold: f64, banding: Banding, verification: Verification) -> Self {
+        Search {
+            threshold,
+            within: None,
+            banding,
+            verification,
+            candidates: CandidateMethod::Lsh,
+            join_bytes: JOIN_BYTES,
+        }
+    }
+
+    /// How likely a similar pair is to be found by LSH, with signatures of `num_perm` slots.
+    pub fn detection(&self, num_perm: usize) -> Detection {
+        let detection = Detection::of_candidates(self.banding, num_perm);
+        match self.verification {
+            Verification::None | Verification::Exact => detection,
+            Verification::Signature => detection.estimated(self.threshold, Search::SLOT_BITS),
+        }
+    }
+
+    /// The probability that a pair with a similarity equal to the threshold is found.
+    pub(crate) fn recall_at_threshold(&self, num_perm: usize) -> f64 {
+        match self.candidates {
+            CandidateMethod::Join => 1.0,
+            CandidateMethod::Lsh | CandidateMethod::Auto => {
+                self.detection(num_perm).probability(self.threshold)
+            }
+        }
+    }
+
+    /// The counts of documents of a run, before it compares them.
+    pub(crate) fn counts(&self, corpus: &Corpus) -> Counts {
+        let is_exact = self.verification == Verification::Exact && self.within.is_none();
+        Counts {
+            equal_shingles: is_exact.then_some(0),
+            ..corpus.counts()
+        }
+    }
+
+    /// The search with an exact join.
+    pub(crate) fn joined(&self) -> Search {
+        Search {
+            candidates: CandidateMethod::Join,
+            ..self.clone()
+        }
+    }
+
+    /// The search with LSH.
+    pub(crate) fn through_bands(&self) -> Search {
+        Search {
+            candidates: CandidateMethod::Lsh,
+            ..self.clone()
+        }
+    }
+
+    /// What makes two documents similar.
+    pub(crate) fn criterion(&self) -> Criterion {
+        let of_threshold = Criterion::Jaccard(self.threshold);
+        self.within.map_or(of_threshold, Criterion::Within)
+    }
+
+    /// The least value of a similar pair: its similarity or, within a distance, the negative distance.
+    pub(crate) fn least(&self) -> f64 {
+        match self.criterion() {
+            Criterion::Jaccard(threshold) => threshold,
+            Criterion::Within(within) => -(within.most as f64),
+        }
+    }
+
+    /// The error of a join that needs too much memory.
+    pub(crate) fn join_too_large(&self) -> Conflict {
+        let mib = self.join_bytes >> 20;
+        match self.within {
+            None => Conflict::JoinMemory { mib },
+            Some(_) => Conflict::DistanceMemory { mib },
+        }
+    }
+
+    /// The method that finds candidates, if `engine` shingles the documents: [`CandidateMethod::Auto`] only if this
+    /// depends on the documents.
+    ///
+    /// # Errors
+    /// [`Conflict::JoinNotExact`] for a join with another verification than [`Verification::Exact`]. Within a distance,
+    /// [`Conflict::DistanceNotJoined`] for another method or verification, [`Conflict::DistanceOfShingles`] if the
+    /// engine takes no single tokens, and [`Conflict::DistanceWeighting`] if their weighting is not that of the
+    /// distance.
+    pub fn method(&self, engine: &Engine) -> Result<CandidateMethod> {
+        let is_exact = self.verification == Verification::Exact;
+        if let Some(within) = self.within {
+            within.distance.check(engine.shingler().shingling())?;
+            if !is_exact || self.candidates == CandidateMethod::Lsh {
+                return Err(Conflict::DistanceNotJoined.into());
+            }
+            return Ok(CandidateMethod::Join);
+        }
+        match self.candidates {
+            CandidateMethod::Join if !is_exact => Err(Conflict::JoinNotExact.into()),
+            // Through LSH, documents of little weight are found less often than stated.
+            CandidateMethod::Auto if is_exact && engine.shingler().needs_rarities() => {
+                Ok(CandidateMethod::Auto)
+            }
+            CandidateMethod::Auto if !is_exact || !engine.takes_tokens() => {
+                Ok(CandidateMethod::Lsh)
+            }
+            method => Ok(method),
+        }
+    }
+
+    /// The share of truly similar pairs to expect among those that a run reports as similar: 1 if they are verified
+    /// exactly, `None` if not at all, or if what was observed does not tell. Of `pairs` reported ones, `known` are pairs
+    /// of identical documents, which are not observed.
+    pub(crate) fn expected_precision(
+        &self,
+        num_perm: usize,
+        observed: Option<&Observations>,
+        [known, pairs]: [u64; 2],
+    ) -> Option<f64> {
+        match self.verification {
+            Verification::None => None,
+            Verification::Exact => Some(1.0),
+            Verification::Signature => {
+                let counts = observed?.counts();
+                let (groups, by_matches) = counts.split_last()?;
+                let detection = self.detection(num_perm);
+                let precision = detection.precision(self.threshold, by_matches, *groups as f64);
+                match precision {
+                    Some(precision) => precision.with_known(known, pairs).stated(),
+                    None => (known > 0).then_some(1.0),
+                }
+            }
+        }
+    }
+
+    /// Bytes of memory per document of a run through LSH, without the id: band keys, row, length, digest, and the
+    /// packed signature if [`Search::verification`] needs it.
+    pub fn bytes_per_document(&self, num_perm: usize) -> usize {
+        8 * self.banding.bands() + self.bytes_without_keys(num_perm)
+    }
+
+    /// The same without band keys.
+    pub(super) fn bytes_without_keys(&self, num_perm: usize) -> usize {
+        let signature = match self.verification {
+            // The signature, and the group of the document.
+            Verification::Signature => size_of::<u64>() * (Search::SLOT_BITS.words(num_perm) + 1),
+            Verification::None | Verification::Exact => 0,
+        };
+        let (row, length, digest) = (4, 4, 32);
+        signature + row + length + digest
+    }
+
+    /// An empty collector of what the search needs of signed documents.
+    pub(crate) fn banded(&self, num_perm: usize) -> Banded {
+        let packs = self.verification == Verification::Signature;
+        Banded::new(self.banding, packs.then_some((num_perm, Search::SLOT_BITS)))
+    }
+}

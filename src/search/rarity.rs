@@ -1,0 +1,93 @@
+//! Counts how many documents have each shingle, for weights by rarity.
+
+#[cfg(feature = "io")]
+use super::disk::saved_rarities;
+use super::first_pass::{FirstPass, PieceSets, SignedBatch, SignedForm, Sink, Wanted};
+use super::source::Source;
+use crate::engine::Engine;
+use crate::error::{Conflict, Result};
+use crate::pipeline::Rarities;
+use crate::progress::{Progress, StageTime, Timings, counted, grouped};
+
+/// Reads all documents of a source and counts them, in a table of at most `most_bytes`. Returns the engine that weighs
+/// shingles by these counts.
+pub(crate) fn weigh_by_rarity(
+    source: &mut dyn Source,
+    engine: &Engine,
+    most_bytes: usize,
+    progress: &dyn Progress,
+    timings: &mut Timings,
+) -> Result<Engine> {
+    #[cfg(feature = "io")]
+    if let Some(budget) = source.budget()
+        && let Some(spill) = &budget.unfinished
+        && let Some(rarities) = saved_rarities(spill)?
+    {
+        return Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)));
+    }
+    let counting = engine.with_shingler(engine.shingler().of_sets());
+    let mut counts = Counted {
+        rarities: Rarities::default(),
+        most_bytes,
+        is_full: false,
+    };
+    let mut times = Vec::new();
+    let pass = FirstPass::new(&counting, progress, &mut counts);
+    source.read(pass, &mut times)?;
+    counts.prepare()?;
+    let stages = times.into_iter().filter(|time| !time.is_part);
+    timings.0.extend(stages.map(|time| StageTime {
+        stage: "count",
+        ..time
+    }));
+    let rarities = counts.rarities.counted();
+    progress.tell(&format!(
+        "counted {} of {}; {} MB held in memory",
+        counted(rarities.elements() as u64, "shingle"),
+        counted(rarities.documents().into(), "distinct document"),
+        grouped(rarities.bytes_with(0).div_ceil(1_000_000) as u64)
+    ));
+    Ok(engine.with_shingler(engine.shingler().with_rarities(rarities)))
+}
+
+/// Counts the sets of distinct documents.
+struct Counted {
+    rarities: Rarities,
+    most_bytes: usize,
+    /// Whether a set was left out, because the table might have taken more memory.
+    is_full: bool,
+}
+
+impl Sink for Counted {
+    fn wants(&self) -> Wanted {
+        Wanted {
+            distinct_only: true,
+            signed: SignedForm::Nothing,
+            sets: true,
+            empty_sets: false,
+        }
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        if self.is_full {
+            let mib = self.most_bytes >> 20;
+            return Err(Conflict::RarityMemory { mib }.into());
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, _: SignedBatch, _: &[u32]) -> Result<()> {
+        Ok(())
+    }
+
+    fn take_sets(&mut self, _: u32, _: &[u32], sets: PieceSets) -> Result<()> {
+        for range in sets.ranges {
+            self.is_full |= self.rarities.bytes_with(range.len()) > self.most_bytes;
+            if self.is_full {
+                break;
+            }
+            self.rarities.count(&sets.hashes[range]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Takes signatures in place of documents: equal ones count as identical.
+
+use std::collections::hash_map::Entry;
+
+use rayon::prelude::*;
+
+use super::candidates::Candidates;
+use super::corpus::Corpus;
+use super::first_pass::{SignedBatch, Sink};
+use super::parameters::{CandidateMethod, Search};
+use super::verification::Verification;
+use crate::documents::{DigestMap, digest};
+use crate::error::{Conflict, Error, Result};
+use crate::pipeline::Signatures;
+use crate::progress::{Progress, Timings, advance};
+use crate::scheme::{Scheme, Slots};
+
+/// Signatures in memory, in place of documents. Documents with equal signatures count as identical, even if their units
+/// differ.
+///
+/// ```
+/// use simgpu::engine::Engine;
+/// use simgpu::search::{Dedup, Search, SignaturesInMemory, Verification};
+/// use simgpu::progress::Silent;
+///
+/// let engine = Engine::builder().build()?;
+/// let texts = ["a rose is a rose is a rose", "by any other name", "a rose is a rose is a rose"];
+/// let signed = engine.sign(&texts)?;
+/// let signatures = SignaturesInMemory { slots: signed.slots(), scheme: engine.scheme() };
+/// let mut task = Dedup::new(Search::new(0.8, engine.scheme())?);
+/// task.search.verification = Verification::Signature;
+/// let found = signatures.dedup(&task, None, &Silent)?;
+/// assert_eq!(found.kept().collect::<Vec<_>>(), [0, 1]);
+/// # Ok::<(), simgpu::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SignaturesInMemory<'a> {
+    /// The slots, row by row.
+    pub slots: Slots<'a>,
+    /// The scheme of the signatures.
+    pub scheme: &'a Scheme,
+}
+
+/// Rows of signatures in memory between two reports of progress.
+const ROWS: usize = 8192;
+
+impl SignaturesInMemory<'_> {
+    /// Finds the candidate pairs.
+    pub(super) fn candidates(
+        &self,
+        search: &Search,
+        progress: &dyn Progress,
+        timings: &mut Timings,
+    ) -> Result<Candidates> {
+        check_search(search)?;
+        let num_perm = self.scheme.num_perm();
+        let rows = self.slots.len() / num_perm;
+        if u32::try_from(rows).is_ok_and(|rows| rows < u32::MAX) {
+            progress.begin("read", rows as u64);
+        } else {
+            return Err(Error::TooManyDocuments);
+        }
+        let mut banded = search.banded(num_perm);
+        let bytes = (self.slots.len() * self.slots.width().bytes()) as u64;
+        let corpus = timings.time("read", bytes, || {
+            let mut numbered = SignedRows::new(self.scheme, bytes);
+            for first in (0..rows).step_by(ROWS) {
+                let end = rows.min(first + ROWS);
+                let slots = self.slots.range(first * num_perm..end * num_perm);
+                numbered.take(slots, &mut banded)?;
+                advance(progress, end as u64, end as u64, 0)?;
+            }
+            Ok::<_, Error>(numbered.corpus)
+        })?;
+        Candidates::of_banded(corpus, search, banded, progress, timings)
+    }
+}
+
+/// Refuses a search that needs more than signatures.
+pub(crate) fn check_search(search: &Search) -> Result<()> {
+    if search.verification == Verification::Exact {
+        return Err(Conflict::ExactWithoutDocuments.into());
+    }
+    if search.candidates == CandidateMethod::Join || search.within.is_some() {
+        return Err(Conflict::JoinWithoutDocuments.into());
+    }
+    Ok(())
+}
+
+/// Numbers signatures as a first pass numbers documents.
+pub(crate) struct SignedRows<'a> {
+    pub(crate) corpus: Corpus,
+    scheme: &'a Scheme,
+    positions: DigestMap<u32>,
+}
+
+impl<'a> SignedRows<'a> {
+    /// No signatures yet, of a source of so many bytes.
+    pub(crate) fn new(scheme: &'a Scheme, bytes: u64) -> Self {
+        SignedRows {
+            corpus: Corpus {
+                bytes,
+                ..Corpus::default()
+            },
+            scheme,
+            positions: DigestMap::default(),
+        }
+    }
+
+    /// Takes the next signatures, and passes the distinct ones, except empty ones, to `sink`.
+    pub(crate) fn take(&mut self, slots: Slots<'_>, sink: &mut dyn Sink) -> Result<()> {
+        let (num_perm, empty) = (self.scheme.num_perm(), self.scheme.empty_slot());
+        let row = |i: usize| slots.range(i * num_perm..(i + 1) * num_perm);
+        let digests: Vec<Option<u128>> = (0..slots.len() / num_perm)
+            .into_par_iter()
+            .with_min_len(64)
+            .map(|i| digest_of(row(i), empty))
+            .collect();
+        let corpus = &mut self.corpus;
+        let first = corpus.distinct.len();
+        let mut distinct = Signatures::new(num_perm, slots.width());
+        for (i, digest) in digests.into_iter().enumerate() {
+            let number = corpus.rows;
+            corpus.rows += 1;
+            let Some(digest) = digest else {
+                corpus.without_shingles += 1;
+                continue;
+            };
+            let position = u32::try_from(corpus.distinct.len()).unwrap_or(u32::MAX);
+            match self.positions.entry(digest) {
+                Entry::Vacant(entry) => {
+                    entry.insert(position);
+                    corpus.distinct.push(number);
+                    distinct.push_row(row(i))?;
+                }
+                Entry::Occupied(entry) => corpus.repeats.push((number, *entry.get())),
+            }
+        }
+        sink.take(SignedBatch::Signatures(distinct), &corpus.distinct[first..])
+    }
+}
+
+/// The digest of a signature; `None` for the signature of the empty set.
+fn digest_of(signature: Slots<'_>, empty: u64) -> Option<u128> {
+    let (is_empty, bytes): (bool, &[u8]) = match signature {
+        Slots::U32(slots) => (
+            slots.iter().all(|slot| u64::from(*slot) == empty),
+            bytemuck::cast_slice(slots),
+        ),
+        Slots::U64(slots) => (
+            slots.iter().all(|slot| *slot == empty),
+            bytemuck::cast_slice(slots),
+        ),
+    };
+    (!is_empty).then(|| digest(bytes))
+}
