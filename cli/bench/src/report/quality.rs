@@ -78,12 +78,7 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         "slots (K)",
         Scale::log(slots()).wider(0.08).with_ticks(slots()),
     );
-    let mut ideal: Vec<[f64; 2]> = alike
-        .iter()
-        .map(|cell| [f64::from(cell.num_perm), cell.ideal()])
-        .collect();
-    ideal.sort_by(|a, b| a[0].total_cmp(&b[0]));
-    ideal.dedup();
+    let ideal = ideal_errors(&alike);
     // Extend the line to both edges, because schemes stand next to their number of slots.
     let ends = [ideal.first(), ideal.last()].into_iter().flatten();
     let level = ends
@@ -125,6 +120,17 @@ pub(super) fn error_slots(tables: &Tables) -> Option<Markup> {
         div.figures.pairs { (ratios.draw()) (errors.draw()) }
         (legend_of_markers(&names, &symbols))
     })
+}
+
+/// The error of independent permutations at each number of slots, ascending.
+fn ideal_errors(cells: &[&ErrorCell]) -> Vec<[f64; 2]> {
+    let mut ideal: Vec<[f64; 2]> = cells
+        .iter()
+        .map(|cell| [f64::from(cell.num_perm), cell.ideal()])
+        .collect();
+    ideal.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    ideal.dedup();
+    ideal
 }
 
 /// Lower end, error ratio and upper end of a cell.

@@ -99,34 +99,9 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
             .filter(|cell| cell.name() == name)
             .copied()
             .collect();
-        let Some(worst) = cells
-            .iter()
-            .max_by(|a, b| a.z().abs().total_cmp(&b.z().abs()))
-        else {
-            continue;
-        };
-        let fit_p = cells
-            .iter()
-            .filter_map(|cell| cell.fit_p)
-            .min_by(f64::total_cmp);
-        let fitted = cells.iter().filter(|cell| cell.fit_p.is_some()).count();
-        let (coverage, expected) = pooled_coverage(&cells).unzip();
-        let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
-        table.push([
-            name,
-            worst.computer(),
-            yes_no(worst.has_independent_slots, "independent", "dependent"),
-            yes_no(worst.is_mixed, "yes", "no"),
-            cells.len().to_string(),
-            format!("{:+.4}", worst.bias),
-            format!("{:+.1}", worst.z()),
-            place(worst),
-            coverage.map(percent).unwrap_or_default(),
-            expected.map(percent).unwrap_or_default(),
-            digits_if(dispersion(&cells), 3),
-            digits_if(fit_p, 2),
-            digits_if(fit_p.map(|p| (p * fitted as f64).min(1.0)), 2),
-        ]);
+        if let Some(row) = name_errors(&cells) {
+            table.push(row);
+        }
     }
     Section {
         topic: Topic::Errors,
@@ -138,6 +113,35 @@ fn errors(cells: Vec<&ErrorCell>) -> Section {
         ),
         table,
     }
+}
+
+/// The row of the cells of one name; `None` without cells.
+fn name_errors(cells: &[&ErrorCell]) -> Option<[String; 13]> {
+    let worst = cells
+        .iter()
+        .max_by(|a, b| a.z().abs().total_cmp(&b.z().abs()))?;
+    let fit_p = cells
+        .iter()
+        .filter_map(|cell| cell.fit_p)
+        .min_by(f64::total_cmp);
+    let fitted = cells.iter().filter(|cell| cell.fit_p.is_some()).count();
+    let (coverage, expected) = pooled_coverage(cells).unzip();
+    let yes_no = |is, yes: &str, no: &str| if is { yes.to_owned() } else { no.to_owned() };
+    Some([
+        worst.name(),
+        worst.computer(),
+        yes_no(worst.has_independent_slots, "independent", "dependent"),
+        yes_no(worst.is_mixed, "yes", "no"),
+        cells.len().to_string(),
+        format!("{:+.4}", worst.bias),
+        format!("{:+.1}", worst.z()),
+        place(worst),
+        coverage.map(percent).unwrap_or_default(),
+        expected.map(percent).unwrap_or_default(),
+        digits_if(dispersion(cells), 3),
+        digits_if(fit_p, 2),
+        digits_if(fit_p.map(|p| (p * fitted as f64).min(1.0)), 2),
+    ])
 }
 
 /// Position of a cell, in words.

@@ -84,37 +84,7 @@ fn found(rows: &[PipelineResult]) -> Section {
     };
     for group in distinct(rows.iter().map(key)) {
         let rows: Vec<&PipelineResult> = rows.iter().filter(|row| key(row) == group).collect();
-        let mean = |share: &dyn Fn(&PipelineResult) -> f64| {
-            rows.iter().map(|row| share(row)).sum::<f64>() / rows.len() as f64
-        };
-        let with_pairs = |share: &dyn Fn(&PipelineResult) -> f64| match group.true_pairs {
-            0 => String::new(),
-            _ => percent(mean(share)),
-        };
-        let kept: Vec<u64> = rows.iter().filter_map(|row| row.kept).collect();
-        let seconds = rows.iter().filter_map(|row| row.elapsed_s);
-        let least_s = seconds.reduce(f64::min);
-        let kept_by_truth: Vec<u64> = rows.iter().filter_map(|row| row.kept_by_truth).collect();
-        table.push([
-            group.tool.clone(),
-            group.corpus.clone(),
-            group.scheme.clone(),
-            match group.bands {
-                0 => String::new(),
-                bands => format!("{bands} x {}", group.rows),
-            },
-            group.verification.clone(),
-            group.threshold.to_string(),
-            rows.len().to_string(),
-            with_pairs(&|row| row.true_found as f64 / row.true_pairs as f64),
-            with_pairs(&|row| row.expected_recall),
-            with_pairs(&|row| {
-                row.true_found as f64 / (row.true_found + row.false_found).max(1) as f64
-            }),
-            range(&kept),
-            range(&kept_by_truth),
-            least_s.map_or(String::new(), |seconds| format!("{seconds:.2}")),
-        ]);
+        table.push(pipeline(&group, &rows));
     }
     Section {
         topic: Topic::Found,
@@ -125,6 +95,39 @@ fn found(rows: &[PipelineResult]) -> Section {
             .to_owned(),
         table,
     }
+}
+
+/// The cells of a pipeline: what all its rows have in common, then means and ranges over the seeds.
+fn pipeline(group: &PipelineResult, rows: &[&PipelineResult]) -> [String; 13] {
+    let mean = |share: &dyn Fn(&PipelineResult) -> f64| {
+        rows.iter().map(|row| share(row)).sum::<f64>() / rows.len() as f64
+    };
+    let with_pairs = |share: &dyn Fn(&PipelineResult) -> f64| match group.true_pairs {
+        0 => String::new(),
+        _ => percent(mean(share)),
+    };
+    let kept: Vec<u64> = rows.iter().filter_map(|row| row.kept).collect();
+    let seconds = rows.iter().filter_map(|row| row.elapsed_s);
+    let least_s = seconds.reduce(f64::min);
+    let kept_by_truth: Vec<u64> = rows.iter().filter_map(|row| row.kept_by_truth).collect();
+    [
+        group.tool.clone(),
+        group.corpus.clone(),
+        group.scheme.clone(),
+        match group.bands {
+            0 => String::new(),
+            bands => format!("{bands} x {}", group.rows),
+        },
+        group.verification.clone(),
+        group.threshold.to_string(),
+        rows.len().to_string(),
+        with_pairs(&|row| row.true_found as f64 / row.true_pairs as f64),
+        with_pairs(&|row| row.expected_recall),
+        with_pairs(&|row| row.true_found as f64 / (row.true_found + row.false_found).max(1) as f64),
+        range(&kept),
+        range(&kept_by_truth),
+        least_s.map_or(String::new(), |seconds| format!("{seconds:.2}")),
+    ]
 }
 
 /// Least and greatest of some counts.

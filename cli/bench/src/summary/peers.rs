@@ -135,41 +135,26 @@ fn speeds(all: &[PeerComparison]) -> Section {
         .iter()
         .filter(|comparison| comparison.is_behind())
         .count();
+    // The names of a row, in the order of the rows. Runs are ordered by cell instead.
+    let row = |comparison: &&PeerComparison| {
+        let peer = &comparison.peer;
+        let tools = (comparison.peer_name(), comparison.scheme.clone());
+        (peer.stage, peer.input.clone(), tools, peer.shingles)
+    };
     let cell = |comparison: &&PeerComparison| {
-        let Case {
-            stage,
-            input,
-            shingles,
-            num_perm,
-            ..
-        } = &comparison.peer;
+        let (stage, input, (peer, scheme), shingles) = row(comparison);
         let names = vec![
             stage.name().to_owned(),
-            input.clone(),
-            comparison.peer_name(),
-            comparison.scheme.clone(),
-            count(*shingles),
+            input,
+            peer,
+            scheme,
+            count(shingles),
         ];
-        (names, u64::from(*num_perm), shown(comparison.ratio))
+        let num_perm = u64::from(comparison.peer.num_perm);
+        (names, num_perm, shown(comparison.ratio))
     };
     let mut cells = compared.clone();
-    // Runs are ordered by cell; the table groups rows by stage, input and tools.
-    let order = |comparison: &&PeerComparison| {
-        let Case {
-            stage,
-            input,
-            shingles,
-            ..
-        } = &comparison.peer;
-        (
-            *stage,
-            input.clone(),
-            comparison.peer_name(),
-            comparison.scheme.clone(),
-            *shingles,
-        )
-    };
-    cells.sort_by_cached_key(order);
+    cells.sort_by_cached_key(row);
     let mut table = pivot(
         &["stage", "input", "peer", "scheme of simgpu", "shingles"],
         cells.iter().map(cell),
@@ -221,29 +206,7 @@ fn end_to_end(
         if case.is_ours() && !dedup.iter().any(|other| is_alike(&other)) {
             continue;
         }
-        let ratio = all
-            .iter()
-            .find(|comparison| comparison.peer == case.case)
-            .map(|comparison| shown(comparison.ratio));
-        let kept = found.iter().find(|found| is_result(found, &case.case));
-        table.push([
-            case.case.tool.clone(),
-            case.case.scheme.clone(),
-            case.case.input.clone(),
-            case.case.num_perm.to_string(),
-            count(case.case.documents),
-            case.case.threads.to_string(),
-            seconds(case.median_s()),
-            percent(case.deviation()),
-            digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3),
-            ratio.unwrap_or_default(),
-            kept.and_then(|found| found.kept)
-                .map(count)
-                .unwrap_or_default(),
-            kept.and_then(|found| found.kept_by_truth)
-                .map(count)
-                .unwrap_or_default(),
-        ]);
+        table.push(tool(case, all, found));
     }
     let has_peer = dedup.iter().any(|case| !case.is_ours());
     if !has_peer {
@@ -254,6 +217,33 @@ fn end_to_end(
         note: "Files to files without near-duplicates, each tool as its documentation shows; MB/s of decompressed text. Medians.".to_owned(),
         table,
     }
+}
+
+/// The cells of one tool on one input.
+fn tool(case: &MeasuredCase<'_>, all: &[PeerComparison], found: &[PipelineResult]) -> [String; 12] {
+    let ratio = all
+        .iter()
+        .find(|comparison| comparison.peer == case.case)
+        .map(|comparison| shown(comparison.ratio));
+    let kept = found.iter().find(|found| is_result(found, &case.case));
+    [
+        case.case.tool.clone(),
+        case.case.scheme.clone(),
+        case.case.input.clone(),
+        case.case.num_perm.to_string(),
+        count(case.case.documents),
+        case.case.threads.to_string(),
+        seconds(case.median_s()),
+        percent(case.deviation()),
+        digits_if(case.text_bytes_per_s().map(|bytes| bytes / 1e6), 3),
+        ratio.unwrap_or_default(),
+        kept.and_then(|found| found.kept)
+            .map(count)
+            .unwrap_or_default(),
+        kept.and_then(|found| found.kept_by_truth)
+            .map(count)
+            .unwrap_or_default(),
+    ]
 }
 
 /// Whether a row holds the number of documents kept by a case. Rows with pairs belong to other runs.

@@ -117,21 +117,24 @@ fn backends(cases: &[MeasuredCase<'_>], tables: &Tables) -> Vec<String> {
     let schemes = distinct(at_base.iter().map(|case| case.case.scheme.as_str()));
     lines.extend(listed(schemes.into_iter().map(row).collect()));
     lines.extend(fastest(&at_base));
-    let whole = cases
+    lines.extend(fastest_dedup(cases));
+    lines
+}
+
+/// The fastest way from files to files.
+fn fastest_dedup(cases: &[MeasuredCase<'_>]) -> Option<String> {
+    let (case, bytes_per_s) = cases
         .iter()
         .filter(|case| case.is_own() && case.case.stage == Stage::Dedup)
         .filter_map(|case| Some((case, case.text_bytes_per_s()?)))
-        .max_by(|a, b| a.1.total_cmp(&b.1));
-    if let Some((case, bytes_per_s)) = whole {
-        lines.push(format!(
-            "  files to files: dedup by {} on {} reads {} MB/s of text, {}",
-            case.case.scheme,
-            case.computer(),
-            digits(bytes_per_s / 1e6, 3),
-            case.case.threads()
-        ));
-    }
-    lines
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "  files to files: dedup by {} on {} reads {} MB/s of text, {}",
+        case.case.scheme,
+        case.computer(),
+        digits(bytes_per_s / 1e6, 3),
+        case.case.threads()
+    ))
 }
 
 /// A cell of a column of the screen.
@@ -266,9 +269,8 @@ fn lsh(tables: &Tables) -> Vec<String> {
     let mut lines = Vec::new();
     let rows = &tables.candidates;
     if !rows.is_empty() {
-        let is_flagged = |row: &&crate::CandidateCount| {
-            !(row.low_share..=row.high_share).contains(&row.share())
-        };
+        let is_flagged =
+            |row: &&crate::CandidateCount| !(row.low_share..=row.high_share).contains(&row.share());
         let flagged = rows.iter().filter(is_flagged);
         lines.push(format!(
             "  S-curve: {} of {} similarities outside their 95 % range (chance alone: about {})",
