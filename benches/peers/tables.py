@@ -1,5 +1,5 @@
 """The tables of a folder of results, with the columns of `simgpu bench`: one row type per table, one field per column.
-`cli/src/bench/record.rs` describes the columns."""
+`cli/bench/src/record.rs` describes the columns."""
 
 import csv
 import dataclasses

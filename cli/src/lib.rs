@@ -3,8 +3,6 @@
 
 pub mod arguments;
 
-pub mod bench;
-
 pub mod commands;
 
 pub mod environment;
@@ -33,8 +31,7 @@ use arguments::cores;
 #[cfg(feature = "gpu")]
 use commands::devices;
 use commands::{
-    bench as bench_command, compare, completions, dedup, link, man, pairs, ratings, selftest, sign,
-    tune,
+    bench, compare, completions, dedup, link, man, pairs, ratings, selftest, sign, tune,
 };
 use options::Given;
 use parameters::with_flags;
@@ -68,7 +65,7 @@ enum Command {
     Sign(sign::Arguments),
     Ratings(Box<ratings::Arguments>),
     Link(link::Arguments),
-    Bench(bench_command::Arguments),
+    Bench(bench::Arguments),
     Tune(tune::Arguments),
     Compare(compare::Arguments),
     #[cfg(feature = "gpu")]
@@ -187,7 +184,7 @@ pub fn run(matches: &ArgMatches, command: &[String]) -> anyhow::Result<()> {
         Command::Link(arguments) => link::run(&arguments, given, command),
         Command::Bench(arguments) => {
             start_threads(cores())?;
-            bench_command::run(&arguments, given, command)
+            bench::run(&arguments, given, command)
         }
         Command::Tune(arguments) => on_threads(cores(), || tune::run(&arguments, given))?,
         Command::Compare(arguments) => on_threads(cores(), || compare::run(&arguments, given))?,

@@ -401,19 +401,7 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     if let Some(weights) = &outcome.report.parameters.weights {
         lines.row("weights", weights.as_str());
     }
-    let identical = HumanCount(counts.identical);
-    let identical = match (counts.equal_shingles, outcome.report.command) {
-        (Some(equal @ 1..), "dedup") => format!(
-            "{identical} with equal text; {} removed with equal shingles but different text",
-            HumanCount(equal)
-        ),
-        (Some(equal @ 1..), _) => format!(
-            "{identical} with equal text; {} with equal shingles but different text",
-            counted(equal, "pair")
-        ),
-        _ => identical.to_string(),
-    };
-    lines.row("identical", identical);
+    lines.row("identical", identical(outcome));
     let similar = HumanCount(counts.similar_pairs);
     let compared = HumanCount(counts.candidate_pairs);
     // Identical documents are not compared, but are pairs.
@@ -455,6 +443,23 @@ pub(crate) fn comparisons(lines: &mut Lines, outcome: &Outcome) {
     if counts.omitted_pairs > 0 {
         let omitted = counted(counts.omitted_pairs, "pair");
         lines.row("left out", format!("up to {omitted} not compared"));
+    }
+}
+
+/// Number of documents with the text of an earlier one, and of those with its shingles alone.
+fn identical(outcome: &Outcome) -> String {
+    let counts = &outcome.report.counts;
+    let identical = HumanCount(counts.identical);
+    match (counts.equal_shingles, outcome.report.command) {
+        (Some(equal @ 1..), "dedup") => format!(
+            "{identical} with equal text; {} removed with equal shingles but different text",
+            HumanCount(equal)
+        ),
+        (Some(equal @ 1..), _) => format!(
+            "{identical} with equal text; {} with equal shingles but different text",
+            counted(equal, "pair")
+        ),
+        _ => identical.to_string(),
     }
 }
 

@@ -5,10 +5,10 @@ use simgpu::backend::Backend;
 use simgpu::pipeline::{ShingleSets, SignaturesMut, Signer};
 use simgpu::scheme::{Hashes, SlotsMut};
 use simgpu::scheme::{Scheme, Width, fmix32};
-use simgpu_cli::bench::error::{
+use simgpu_bench::error::{
     Fault, Finding, Series, SetSource, SigningFunction, WeightLaw, findings,
 };
-use simgpu_cli::bench::{ErrorCell, Varied};
+use simgpu_bench::{ErrorCell, Varied};
 
 /// `affine32` with damaged signatures.
 struct Broken {

@@ -9,9 +9,9 @@ use std::path::Path;
 use simgpu::pipeline::{Banding, Shingling};
 use simgpu::scheme::Scheme;
 use simgpu::search::Verification;
-use simgpu_cli::bench::BenchCorpus;
-use simgpu_cli::bench::error::SigningFunction;
-use simgpu_cli::bench::lsh::{
+use simgpu_bench::BenchCorpus;
+use simgpu_bench::error::SigningFunction;
+use simgpu_bench::lsh::{
     EvaluationCorpus, PipelineSettings, exact_sets, measure_candidates, similar_pairs,
 };
 

@@ -10,9 +10,9 @@ use made_up::MadeUp;
 use proptest::prelude::*;
 use serde_json::json;
 use simgpu::Error;
-use simgpu_cli::bench::compare::{FolderComparison, Verdict, compare};
-use simgpu_cli::bench::{Absence, ErrorCell, Row, Stage, TimedRun};
-use simgpu_cli::bench::{ResultsFolder, Tables};
+use simgpu_bench::compare::{FolderComparison, Verdict, compare};
+use simgpu_bench::{Absence, ErrorCell, Row, Stage, TimedRun};
+use simgpu_bench::{ResultsFolder, Tables};
 use tempfile::TempDir;
 
 /// Creates a folder with the given tables.

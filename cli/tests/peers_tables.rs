@@ -15,7 +15,7 @@ fn fields<'a>(source: &'a str, head: &str, prefix: &str, end: &str) -> Vec<&'a s
 #[test]
 fn peers_and_bench_have_the_same_columns() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let records = fs::read_to_string(root.join("src/bench/record.rs")).unwrap();
+    let records = fs::read_to_string(root.join("bench/src/record.rs")).unwrap();
     let tables = fs::read_to_string(root.join("../benches/peers/tables.py")).unwrap();
     for name in [
         "TimedRun",

@@ -15,7 +15,7 @@ use serde_json::Value;
 use simgpu::io::FieldPath;
 use simgpu::link::{Link, LinkInMemory};
 use simgpu::progress::Silent;
-use simgpu_cli::bench::ResultsFolder;
+use simgpu_bench::ResultsFolder;
 
 /// Measures the page once it is loaded, and posts the results to the page around it.
 const MEASURE: &str = include_str!("support/measure_page.js");

@@ -2,18 +2,13 @@
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use crate::bench::targets::targets;
-use crate::bench::{
-    BenchCorpus, BenchPart, Effort, Plan, ResultsFolder, Row, compare, environment, error, lsh,
-    throughput,
-};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use simgpu::backend::Backend;
 use simgpu::progress::Progress as _;
 use simgpu::simd::Isa;
+use simgpu_bench::{BenchPart, Effort, Measurement, Plan, ResultsFolder, compare, environment};
 
 use crate::arguments::{check_threads, cores, whole_number};
 use crate::options::{Given, Mode};
@@ -232,9 +227,6 @@ fn conflict(message: &str) -> anyhow::Error {
     Usage::error(message)
 }
 
-/// Minimum time between two renderings of summary and report.
-const RENDER_INTERVAL: Duration = Duration::from_secs(1);
-
 fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> anyhow::Result<()> {
     let plan = arguments.plan()?;
     if !plan.has(BenchPart::Throughput) {
@@ -244,8 +236,7 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
         }
     }
     let terminal = Terminal::new(arguments.quiet);
-    let corpus = BenchCorpus::read(plan.input.as_deref())?;
-    let (targets, absences) = targets(&plan)?;
+    let measurement = Measurement::prepare(plan)?;
     let mut environment = environment::environment();
     environment["command"] = command.join(" ").into();
     let path = match &arguments.results {
@@ -254,32 +245,7 @@ fn measure(arguments: &MeasureArguments, given: &Given, command: &[String]) -> a
     };
     let mut folder = ResultsFolder::create(&path, environment)?;
     terminal.tell(&format!("writing results to {}", path.display()));
-    let mut rendered = Instant::now();
-    let mut take = |row: Row| {
-        // Several parts may miss the same.
-        if matches!(&row, Row::Absence(absence) if folder.tables.absent.contains(absence)) {
-            return Ok(());
-        }
-        folder.add(row)?;
-        if rendered.elapsed() >= RENDER_INTERVAL {
-            folder.render()?;
-            rendered = Instant::now();
-        }
-        Ok(())
-    };
-    for absence in absences {
-        take(Row::Absence(absence))?;
-    }
-    if plan.has(BenchPart::Throughput) {
-        throughput::measure(&plan, &targets, &corpus, &terminal, &mut take)?;
-    }
-    if plan.has(BenchPart::Error) {
-        error::measure(&plan, &targets, &corpus, &terminal, &mut take)?;
-    }
-    if plan.has(BenchPart::Lsh) {
-        lsh::measure(&plan, &corpus, &terminal, &mut take)?;
-    }
-    folder.render()?;
+    measurement.run(&mut folder, &terminal)?;
     if !arguments.quiet {
         print(folder.screen())?;
     }

@@ -286,12 +286,24 @@ impl Arguments {
         }
         lines.row("threshold", format!("{:.3}", estimate.threshold));
         lines.row("links", terminal::grouped(counts.links));
+        self.quality(&mut lines, &outcome.report);
+        terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
+        match (&self.output, self.dry_run) {
+            (Some(path), false) => lines.row("written to", path.display().to_string()),
+            _ => lines.row("written", "nothing (--dry-run)"),
+        }
+        lines
+    }
+
+    /// Adds lines with what the links make of the records, and with the precision and recall that are expected.
+    fn quality(&self, lines: &mut Lines, report: &LinkReport) {
+        let estimate = &report.estimate;
         match self.b {
             None => lines.row(
                 "entities",
                 format!(
                     "{} of two or more records",
-                    terminal::grouped(counts.entities)
+                    terminal::grouped(report.counts.entities)
                 ),
             ),
             Some(_) => {
@@ -317,12 +329,6 @@ impl Arguments {
         if let Some(recall) = estimate.expected_recall {
             lines.row("recall", format!("some {:.0} % expected", 100.0 * recall));
         }
-        terminal::stage_times(&mut lines, &outcome.timings, outcome.elapsed_s);
-        match (&self.output, self.dry_run) {
-            (Some(path), false) => lines.row("written to", path.display().to_string()),
-            _ => lines.row("written", "nothing (--dry-run)"),
-        }
-        lines
     }
 }
 

@@ -313,42 +313,52 @@ impl Plan {
     /// # Errors
     /// None that can occur.
     pub fn write(&self, page: &mut String) -> std::fmt::Result {
-        let documents = self.documents;
         writeln!(page)?;
         writeln!(
             page,
             "plan to deduplicate {} documents with {} of text, {} threads",
-            HumanCount(documents),
+            HumanCount(self.documents),
             DecimalBytes(self.bytes),
             rayon::current_num_threads()
         )?;
         writeln!(page)?;
-        match self.memory {
-            None => writeln!(
+        self.write_space(page)?;
+        self.write_times(page)?;
+        self.write_candidates(page)?;
+        writeln!(page)?;
+        self.write_basis(page)
+    }
+
+    /// Memory, and disk space if a run goes on on disk.
+    fn write_space(&self, page: &mut String) -> std::fmt::Result {
+        let documents = self.documents;
+        let Some(memory) = self.memory else {
+            return writeln!(
                 page,
                 "      memory  {}, without going on on disk",
                 DecimalBytes(self.in_memory + FIXED_MEMORY)
-            )?,
-            Some(memory) => {
-                // Components: four bytes each, and three bits.
-                let components = 4 * documents + documents / 8 * 3;
-                writeln!(
-                    page,
-                    "      memory  {}: --memory {}, and 4.4 bytes per document; in memory alone, {}",
-                    DecimalBytes(memory + components + FIXED_MEMORY),
-                    DecimalBytes(memory),
-                    DecimalBytes(self.in_memory)
-                )?;
-                let per_document = spilled_bytes(self.bands);
-                writeln!(
-                    page,
-                    "  disk space  {} for temporary files, {per_document} bytes per document",
-                    DecimalBytes(documents * per_document)
-                )?;
-            }
-        }
-        let scale = self.measured.scale(documents);
-        let times = self.times(scale);
+            );
+        };
+        // Components: four bytes each, and three bits.
+        let components = 4 * documents + documents / 8 * 3;
+        writeln!(
+            page,
+            "      memory  {}: --memory {}, and 4.4 bytes per document; in memory alone, {}",
+            DecimalBytes(memory + components + FIXED_MEMORY),
+            DecimalBytes(memory),
+            DecimalBytes(self.in_memory)
+        )?;
+        let per_document = spilled_bytes(self.bands);
+        writeln!(
+            page,
+            "  disk space  {} for temporary files, {per_document} bytes per document",
+            DecimalBytes(documents * per_document)
+        )
+    }
+
+    /// Time in all, and that of each stage that takes a hundredth of it.
+    fn write_times(&self, page: &mut String) -> std::fmt::Result {
+        let times = self.times(self.measured.scale(self.documents));
         let total: f64 = times.iter().map(|(_, expected_s)| expected_s).sum();
         writeln!(page, "        time  {}", duration(total))?;
         for (stage, expected_s) in times {
@@ -356,19 +366,26 @@ impl Plan {
                 writeln!(page, "              {:<11} {}", stage, duration(expected_s))?;
             }
         }
-        let candidates = about(self.candidates(documents));
+        Ok(())
+    }
+
+    fn write_candidates(&self, page: &mut String) -> std::fmt::Result {
+        let candidates = about(self.candidates(self.documents));
         match self.sampled {
             Some((size, _)) => writeln!(
                 page,
                 "  candidates  {candidates} pairs to compare at --size {size}, as in the sample"
-            )?,
+            ),
             None => writeln!(
                 page,
                 "  candidates  {candidates} pairs to compare, if {COPIES} of 10 documents are edited copies and the others share no\n\
                  \u{20}             shingle; --sample estimates them from documents like those to search"
-            )?,
+            ),
         }
-        writeln!(page)?;
+    }
+
+    /// What was measured for it.
+    fn write_basis(&self, page: &mut String) -> std::fmt::Result {
         let length = match self.measured {
             Measured {
                 length,

@@ -4,10 +4,8 @@
 #![allow(clippy::cast_possible_truncation, reason = "numbers are small")]
 
 use serde_json::{Value, json};
-use simgpu_cli::bench::Tables;
-use simgpu_cli::bench::{
-    Absence, CandidateCount, ErrorCell, PipelineResult, Stage, TimedRun, Varied,
-};
+use simgpu_bench::Tables;
+use simgpu_bench::{Absence, CandidateCount, ErrorCell, PipelineResult, Stage, TimedRun, Varied};
 
 /// Size and noise of a made-up folder.
 #[derive(Clone, Debug)]
@@ -37,7 +35,7 @@ impl MadeUp {
     /// As much as a long measurement.
     pub(crate) fn realistic() -> Self {
         MadeUp {
-            schemes: simgpu_cli::bench::SCHEMES.to_vec(),
+            schemes: simgpu_bench::SCHEMES.to_vec(),
             rounds: 12,
             ..MadeUp::small()
         }
