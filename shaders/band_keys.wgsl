@@ -1,7 +1,7 @@
 // Makes the band keys of documents: 64 bits per band, the low word first. Slots of 64 bits are two words, the
 // low one first. A slot of a document is the least slot of its parts.
 // Composed with parts/murmur3.wgsl.
-// CPU twin: band_key (src/pipeline/band.rs).
+// CPU twin: band_key (src/pipeline/banding.rs).
 
 override THREADS: u32;
 // Number of bands, slots per band, words per slot, and words per row with its padding.

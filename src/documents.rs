@@ -1,4 +1,10 @@
 //! Documents in memory: texts or lists of tokens.
+//!
+//! **Documents count as identical** if the first 128 bits of their digests are equal. A digest is one BLAKE3 hash of
+//! the normalised text, or of the tokens, each with its length and its weight. Documents of equal shingles and another
+//! text are distinct: their signatures are equal, so that they share all buckets, and the search finds them. A digest
+//! of shingles was given up: it called texts identical whose operators differ, and to write the words one after
+//! another cost as much as to merge the blanks of a text. Half of a digest serves as its hash in tables.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! The error type of the crate.
+//!
+//! **Messages name parameters, not flags.** A typed parameter in each variant was rejected: every message would have
+//! become a template with two renderings.
 
 use std::fmt;
 use std::io;

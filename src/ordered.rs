@@ -1,4 +1,16 @@
 //! Work on all threads: results that come back in order, and work beside other work.
+//!
+//! **Threads take their work themselves; none reads for the others.** An input is a file, whose items are its chunks:
+//! a thread decompresses 1 MiB, cuts it after a record, then parses, shingles and signs it. So one thread is one
+//! thread; many files are decompressed at a time, and a single file by one thread at a time while the others sign.
+//! With one reading thread and batches, two threads took 0.83 times the time of one on 100 files of short documents;
+//! now they take 0.55 (`results/2026-11-22-amd-epyc-2-cores/cores.md`).
+//!
+//! **A job waits for neither a lock nor a result.** rayon lets a thread that waits inside of a job begin another,
+//! perhaps of another run: two threads could then wait for what lies suspended below each other.
+//!
+//! **The window is bounded, and its first place is always free.** The result that all others wait for may be computed
+//! even if the window is full, so that results of later files cannot block those of earlier ones.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,10 @@
 //! The `simgpu` command as a library, so that other packages can ship the same command, and offer its runs over files
 //! under their own names. Arguments are resolved here, once; nothing below sees a flag.
+//!
+//! `arguments` and `outputs` resolve flags into working values, and `options` refuses those that cannot act. Each file
+//! of `commands` is a subcommand; `Arguments::execute` of `dedup`, `pairs` and `sign` is what the Python package runs,
+//! too: it fills the same arguments from keywords, so that options and defaults cannot differ. `terminal` writes to
+//! stderr; stdout is data. `parameters` spells the library's parameters as flags.
 
 pub mod arguments;
 

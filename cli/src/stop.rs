@@ -1,5 +1,8 @@
 //! Ctrl-C, SIGTERM or SIGHUP stops a run, which then removes its temporary files. A second signal, at least a second
 //! later, ends the process at once.
+//!
+//! The command then prints one line and exits with 130, 143 or 129. Which signals are ignored (under `nohup`, SIGHUP)
+//! is read from `/proc`, so elsewhere than on Linux SIGHUP ends the process as usual.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,7 @@
 //! Tables as Python gives them, of which some columns are read.
+//!
+//! A table is read once, also for its ids: to run a query again may give its rows in another order. Of a data frame of
+//! pandas, columns are taken by their place, because its Arrow interface adds the index as columns.
 
 use std::sync::Arc;
 

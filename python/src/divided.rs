@@ -1,4 +1,4 @@
-//! The stages of a deduplication that Spark or Ray divides among machines, on Arrow columns. `simgpu/_divided.py` gives
+//! The stages of a deduplication that Spark or Ray divides among machines, on Arrow columns. `simgpu/_divided` gives
 //! them to the engines.
 
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! The GPU after a fork: drivers do not survive it, and a child that went on using one would hang.
+//!
+//! The child signs on the CPU, or raises an error if the caller named the GPU.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

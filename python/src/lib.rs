@@ -1,4 +1,12 @@
 //! The extension module `simgpu._simgpu`. The Python package `simgpu` gives its parts their public names.
+//!
+//! The modules below stand in order: each before those that name it. `arrow`, `texts` and `hashes` take in what Python
+//! gives; `options` reads the keywords of a call, and `columns` columns of tables by name. `files`, `tools` and
+//! `command` are the commands as functions: they fill the same `Arguments` as the command line, so that names,
+//! defaults and checks exist once. `divided` has the stages of a search that an engine divides.
+//!
+//! The limited API of Python makes an `update_batch` with SHA-1 a tenth slower, but lets one wheel serve all versions
+//! from 3.11 on.
 
 mod errors;
 

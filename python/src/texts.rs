@@ -1,6 +1,10 @@
 //! Documents as Python gives them: what is taken in, and what borrows it.
 //!
 //! A [`Column`] keeps the memory of documents alive. Texts, tokens and hashes are borrowed from it where they lie.
+//!
+//! Texts are read where they lie, the UTF-8 of Python's strings and the buffers of Arrow's columns: a column costs 16
+//! bytes per row, not its text. A token id is the token of its decimal digits, as in files, so that ids and their
+//! texts have one signature.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -5,6 +5,9 @@
 // a slice read the same ones at a time; each thread keeps four permutations and their minima in registers. The slices of
 // a workgroup share the shingles of a single part, or the parts of a run. No two workgroups write the same slots, and a
 // minimum has no order, so no result depends on one.
+//
+// Four permutations are a vec4, so that the type unrolls the loop in every shading language that naga generates. The
+// last shingle of a document is repeated to fill its quad, so that the loop has no tail. A turn takes two quads.
 
 // Threads of a workgroup.
 override THREADS: u32;

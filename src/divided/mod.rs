@@ -6,6 +6,10 @@
 //! component to another. So the results and counts of all components together are those of one machine.
 //!
 //! A *place* is the number of a document in the order of all documents. Places need not be consecutive.
+//!
+//! A distributed greedy algorithm in rounds was rejected: it would have needed a second definition of the rule for
+//! large buckets. Of a bucket, only the first member is held while links are made. Greedy clustering takes a large
+//! component in blocks, beside the kept documents that later ones may be compared with: of each bucket, `max_bucket`.
 
 mod batch;
 

@@ -1,4 +1,6 @@
 //! Deduplicates documents in files.
+//!
+//! Tables are written beside kept files (`ordered::beside`): they need one core, and the kept files all.
 
 use std::collections::BTreeMap;
 use std::path::Path;

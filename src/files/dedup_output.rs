@@ -1,4 +1,7 @@
 //! Where a deduplication writes its results, and the writing of kept records.
+//!
+//! A kept file of at most one frame is one job, so that no thread has to feed the others: when one thread created and
+//! wrote all files, it spent 0.25 ms on each and the other waited.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{BufWriter, Write};

@@ -1,4 +1,16 @@
 //! Runs over files: read documents, find duplicates or pairs, and write results.
+//!
+//! Each pass checks that a file is still the same: its size, modification time and XXH3; for Parquet and Arrow, which
+//! are not read from end to end, the size and time. Files of up to 128 MiB in all, decompressed, stay in memory for
+//! the second pass, unless one of them is Parquet or Arrow. So a small corpus is decompressed once, and a large one is
+//! read twice in bounded memory. A stream is copied to a file without a name, since documents are read twice.
+//!
+//! **An empty file is a warning**, since programs that split their output may write empty files; if all inputs are
+//! empty, so is the result. But no compressed stream and no table is empty: such a file is cut off. If records were
+//! skipped and none is left, the run ends with an error.
+//!
+//! **A run can be stopped until it commits.** Every loop calls `Progress::advance`, which can stop the run; the last
+//! call comes before the first rename.
 
 mod dedup;
 

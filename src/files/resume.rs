@@ -1,4 +1,14 @@
 //! Goes on with a run that was stopped.
+//!
+//! Reading goes on at a chunk of a file: where chunks are cut depends on the file alone. What was in memory is made
+//! again from the files: bits and components from the members of buckets, rows of files and bad records from a log.
+//! Not kept: the kept records of an input that was not complete, and the pairs that were written; both are written
+//! again.
+//!
+//! A run on disk has a name: its output, version, parameters and inputs (size and time; the checksums follow when they
+//! are read again). Another run with the same output is refused and told the first difference. `on_bad_record` and
+//! `unique_ids` are no part of the name, since what they refuse is found again. A run that has read for five minutes
+//! goes on on disk even if memory suffices, because only there it makes checkpoints.
 
 use std::collections::BTreeMap;
 use std::path::Path;

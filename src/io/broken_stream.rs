@@ -1,4 +1,7 @@
 //! Says what is wrong with a compressed file that cannot be read.
+//!
+//! The file is read again, stream by stream. A bad record of a compressed file is reported only if its stream is
+//! whole, since damage may decompress to anything.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 

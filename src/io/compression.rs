@@ -1,4 +1,9 @@
 //! Decompresses streams, and compresses in independent frames.
+//!
+//! **xz is read and written by liblzma**, which knows every filter; it is C, as zstd is. bzip2 is pure Rust.
+//!
+//! **Compressed kept files are written in frames of 8 MiB**, which threads compress while the next one fills. A file
+//! whose last frames are being compressed does not keep the next one from beginning.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

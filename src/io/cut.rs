@@ -1,4 +1,13 @@
 //! Cuts streams into chunks of whole records: lines, records of CSV, or elements of a JSON array.
+//!
+//! **Threads take turns at cutting, and parse at the same time.** A cutter finds where records end without parsing
+//! them, so that a chunk of 1 MiB holds whole records and memory is bounded. csv-core and serde_json then parse each
+//! record on its own: if cutter and parser disagreed on where a record ends, that one record would be bad, and the
+//! others would keep their boundaries. One parser for the whole stream was rejected: it runs on one core.
+//!
+//! **A file that cannot be cut is never skipped**: a quote that does not end, or that a later line's quote ends, with
+//! text behind it; a JSON array without its end; another encoding. `on_bad_record=skip` would lose the rest of the
+//! file, or many lines, as one record.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,8 @@
 //! The formats of input files: known by the ending of a name, by the first bytes of a stream, or given.
+//!
+//! **The name of a file, or `format`, says its format.** The contents decide only the compression, whether a `.json`
+//! file is an array (`[`), and the format of stdin, JSON or a table: a wrong guess is worse than an error that says
+//! what to pass.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,4 +1,9 @@
 //! JSON: splits bytes into lines and parses the fields of a record.
+//!
+//! **serde_json parses records.** It validates whole lines and decodes lone surrogates, which simd-json and sonic-rs
+//! reject. sonic-rs skips values without checking their escapes and overflows its stack on deep nesting. serde
+//! visitors decode 0.8 to 1.6 GB/s per core without an intermediate value, and parsing takes a seventh of the first
+//! pass.
 
 use std::borrow::Cow;
 use std::fmt;

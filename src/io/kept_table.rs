@@ -1,4 +1,8 @@
 //! Writes the kept rows of a Parquet file in the form of that file: its schema, metadata, row groups, codecs and encodings.
+//!
+//! **Rows are copied by their physical types**: they are read without what their values stand for. Read with the types
+//! of Arrow, values would change that Arrow has no type for, such as the months of an interval, and the schema would
+//! be this library's idea of the input's.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,4 +1,7 @@
 //! How many more records a run reads.
+//!
+//! The limit cuts in the reader, so that neither pass reads further; the checksum covers what was read. Files are then
+//! read one after the other.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,8 @@
 //! Reads and writes files of signatures: Parquet, or a NumPy matrix with a JSON description beside it.
+//!
+//! A file comes with a description of its run, so that the file and row of each document can be derived from it, even
+//! if there are bad records. The description beside a matrix states the digest of that matrix, so that it cannot be
+//! mistaken for the description of another one.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};

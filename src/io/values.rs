@@ -1,4 +1,10 @@
 //! The values of the field that decides which document of a cluster is kept, and their order.
+//!
+//! Values are kept as text until all are known, 8 bytes and the text each, because only the whole column shows whether
+//! they are numbers, dates or strings. On disk, they go with their documents to the parts, and each part orders its
+//! own: what all of them are is known by then. Numbers are compared as decimals, since an `f64` would confuse
+//! neighbouring integers of 64 bits. In the end each document has one number: the place of its source and of its value
+//! in the order of preference.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{

@@ -6,6 +6,11 @@
 //! full. A join by prefixes has no advantage here: at cosines as low as 0.1, a prefix is nearly the whole record.
 //!
 //! Records are distinct ones: copies of a record would be candidates of each other, and take the place of all others.
+//!
+//! Symbols that only one record, or one file, has count for the length of a record, and are in no list. For large
+//! files, the sum of the lengths of the lists that a record may look up is bounded. The bound depends on the number of
+//! records alone, so that results do not depend on the machine. Such a record keeps the 64 candidates with the largest
+//! sums, and the report counts it.
 
 use rayon::prelude::*;
 

@@ -3,6 +3,8 @@
 //! Copies say nothing new. Among records that are compared with each other, n copies would be n (n - 1) / 2 pairs of cosine
 //! 1, which take the place of all other pairs, and make their words look common. So rarity, candidates, thresholds and
 //! points know distinct records only; copies count where records are matched, and where pairs are counted.
+//!
+//! So time and memory are linear in copies.
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;

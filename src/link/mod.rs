@@ -12,6 +12,11 @@
 //! threshold   what the runners-up say of the accepted pairs
 //! agreement   whether the fields of linked records agree
 //! ```
+//!
+//! The stages know neither files nor flags; [`link`](link()) runs them. `run` reads records from files, `memory` from
+//! tables. A record is a document whose tokens are its fields: its values are read as those of ratings are
+//! (`io::row_values`), with the cutting, threads and messages of all readers. The room has a feature of its own,
+//! `records`, because normalisation needs a table of Unicode's decompositions, which the library alone does without.
 
 mod words;
 

@@ -6,6 +6,9 @@
 //! points     what each field says
 //! examples   pairs next to the threshold
 //! ```
+//!
+//! The page follows from the report alone, so that the command, Python and whoever has a report render the same bytes.
+//! maud escapes every value; charts are SVG.
 
 mod numbers;
 

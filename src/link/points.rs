@@ -10,6 +10,11 @@
 //! partner or none, so the odds of its candidates share one probability. In one file a record may have any number of
 //! partners: there the number of pairs stays that of the score of texts, since else "similar" drifts until it means "of the
 //! same kind": with a free number, some 5,000 of 380,000 candidate pairs of CDs were as good as certain, and 300 are right.
+//!
+//! Without the field of the whole record, the best one-to-one F1 by points fell from 0.938 to 0.915 on Abt-Buy, from
+//! 0.717 to 0.693 on Amazon-Google and from 0.71 to 0.67 on Walmart-Amazon. With it, points count twice, so
+//! probabilities are too near to 0 and 1: the thresholds of two files come from runners-up, as those of texts do, and
+//! a pair of one file needs a probability of 0.99.
 
 use rayon::prelude::*;
 

@@ -3,6 +3,12 @@
 //! Words and windows are a set, which knows no order, sign or separator: `Kim Lee` and `Lee Kim` have the same ones. So the
 //! whole value of a field is one symbol more. It weighs little, so that it decides between values of equal words, and hardly
 //! between others.
+//!
+//! As a symbol like others, the whole value needs no second look at a pair, and decides also between pairs that differ
+//! in another field.
+//!
+//! **Sums run from the rarest symbol on everywhere**, in the search and where two lists are merged. So equal pairs
+//! have equal bits, whichever way they were scored; ties are broken by rows.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;

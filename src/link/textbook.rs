@@ -1,4 +1,7 @@
 //! The score of the textbook (MMDS 3.8.2): 100 points per field, less the square of the edit distance.
+//!
+//! The score keeps the candidates of the other scores. Its own rule, pairs with an equal field, loses 2 to 7 % of the
+//! pairs of people with typos, and compares all pairs of records with an equal year.
 
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;

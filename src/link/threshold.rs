@@ -31,6 +31,11 @@
 //! Records have any number of partners, so runners-up say nothing. The numbers of pairs fall from the low scores of
 //! records that have nothing to do with each other, and rise again to those of the same entity: the threshold is the lowest
 //! point between.
+//!
+//! # Rejected
+//! Two simpler estimates: wrong pairs at random (Poisson) found a share of 0.48 instead of 0.86 with three quarters of
+//! the pairs of Abt-Buy; and the ratio of the third round to the second, in place of a map between their scores, found
+//! that all made-up records have partners where 30 % had one.
 
 use crate::progress::{counted, grouped};
 

@@ -1,4 +1,9 @@
 //! What makes two documents similar.
+//!
+//! A distance is a bound on the number of common elements, not on the similarity: the length filter, the prefix (D + 1
+//! elements) and the position filter of the join follow from it. Sets so small that they need not share anything are
+//! found by their sizes, from one sorted list: each pair found so is a result, so this costs no more than to write
+//! them. LSH is not offered: its recall at distance D depends on the lengths of the lists.
 
 use super::shingle::{Shingling, Unit, Weighting};
 use crate::error::{Conflict, Result};

@@ -1,4 +1,7 @@
 //! How likely a similar pair is to be found.
+//!
+//! To become a candidate and to have a high estimate depend on each other: a pair with many equal slots is more often
+//! a candidate. So both are computed together, from the number of equal slots in bands whose slots are not all equal.
 
 use super::banding::Banding;
 use super::estimate::JaccardEstimate;

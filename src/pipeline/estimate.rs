@@ -1,4 +1,9 @@
 //! Estimates from signatures, with their errors: Jaccard similarity and cardinality.
+//!
+//! **Intervals are those of Clopper and Pearson.** Wilson's reach 95 % only on average, which matters for similarities
+//! near 1, the ones compared here. The mid-p interval is nearer to 95 % but promises nothing for a single similarity.
+//! At K = 128, Clopper and Pearson's cover 96.4 % on average, and up to 97.7 % at J = 0.95; the benchmark shows the
+//! expected coverage beside the measured one.
 
 use statrs::function::beta::inv_beta_reg;
 

@@ -1,4 +1,7 @@
 //! Greedy clustering: removes each document that is similar to a kept one before it in keep order.
+//!
+//! **Why the bound on a bucket.** Many dissimilar documents that share boilerplate are all kept, and would all be
+//! compared with each other.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,7 @@
 //! Signatures that keep a few bits per slot (Li and König 2010, *b-Bit Minwise Hashing*).
+//!
+//! With one unmixed bit per slot, two sets of one element whose hashes differ in the lowest bit agreed in no slot
+//! under any seed: their similarity was estimated as -1 when it was 0. Hence the mixing of slots.
 
 use super::estimate::JaccardEstimate;
 use super::sign::Signatures;

@@ -1,4 +1,7 @@
 //! Verifies candidate pairs by their similarity.
+//!
+//! **A pair is compared once.** The partners of a document are collected from all of its buckets, sorted, and made
+//! unique. A set of all pairs seen would need memory that grows with the candidates.
 
 use std::ops::ControlFlow;
 

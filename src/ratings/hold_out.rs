@@ -1,4 +1,8 @@
 //! Measures recommendations by items that are held out.
+//!
+//! One item of every user is hidden at once, and the neighbours are found again without these ratings. Popularity is
+//! measured by all ratings, not by the liked ones: on the films of the tests it is the better of the two, so the
+//! stronger competitor.
 
 use super::opinions::Opinion;
 use super::rating::{Rating, Ratings};

@@ -1,4 +1,10 @@
 //! Finds for each item, or each user, the most similar others.
+//!
+//! **Neighbours are counted, not joined or hashed.** A row visits the lists of all its elements and counts what it
+//! shares with each other row, so that intersections of sets and of bags are exact. Similarities of ratings are low by
+//! nature (the sequel of a film has 0.5), so a search needs the best of each row, not all pairs above a threshold. At
+//! the threshold of 0.05 that the weakest useful neighbours have, an exact join or LSH would make most pairs
+//! candidates, in order to compute the same intersections.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,6 @@
 //! Recommends items to users.
+//!
+//! Scores are added in the order of items or users, so that a floating-point sum does not depend on threads.
 
 use rayon::prelude::*;
 

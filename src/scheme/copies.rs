@@ -8,6 +8,8 @@
 //! copy decides whether the set has it: with a probability equal to the fraction, and the same for all documents. So a
 //! greater weight has all copies that a lesser one has, and the sizes of intersection and union are, on average, the sums
 //! of the lesser and of the greater weights. All arithmetic is that of integers.
+//!
+//! The scale is fixed, not computed from the data: signatures of different scales cannot be compared.
 
 use super::base_hash::ShingleHash;
 use super::family::fmix64;

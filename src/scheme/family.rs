@@ -1,4 +1,8 @@
 //! The permutation families: `a*x + b` with a modulus, and families that fill slots in rounds.
+//!
+//! The squared error of `affine32`, divided by that of independent slots, is 1.0 on random sets and on arithmetic
+//! progressions. `affine32-even` does not mix hashes and comes to 3.3 on progressions: it exists to reproduce NeMo's
+//! values.
 
 use super::width::Width;
 

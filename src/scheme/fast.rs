@@ -18,12 +18,25 @@
 //! ```
 //!
 //! The paper has K rounds, and its estimates have about half the variance of K independent permutations while
-//! rounds fill most slots. At K = 128, fourteen rounds keep that from 16 shingles on (0.50 of the variance; 0.61
-//! at 8 shingles, 0.71 at 4). The three rounds of R-MinHash reach 0.75 (0.83, 0.89). Fewer rounds sign a small
-//! set in a fraction of the time. Fourteen leave four bits for r, and the greatest value below the empty slot.
+//! rounds fill most slots. At K = 128, fourteen rounds keep that from 16 shingles on; the three rounds of
+//! R-MinHash do not. Fewer rounds sign a small set in a fraction of the time. Fourteen leave four bits for r, and
+//! the greatest value below the empty slot.
 //!
 //! A slot is a minimum over shingles of values that depend on one shingle each, so `sign(A u B)` is the slotwise
 //! minimum of `sign(A)` and `sign(B)`.
+//!
+//! More rounds make small sets more accurate but slower: to fill 1,024 slots, 30 shingles need some 250 rounds.
+//! Measured with K = 128, J = 1/2 and 4,000 seeds, as the squared error divided by J (1 - J) / K, each within 0.02;
+//! sets that are arithmetic progressions give the same:
+//!
+//! ```text
+//! elements of the union    4     8    16    32   128   512
+//! fourteen rounds       0.71  0.61  0.50  0.51  0.56  0.78
+//! three rounds          0.89  0.83  0.75  0.64  0.53  0.82
+//! ```
+//!
+//! With 16 bands of 8 rows, 95.3 to 96.0 % of pairs with J = 0.8 become candidates, against 94.7 % with independent
+//! slots; at J = 0.5, 5.1 to 6.2 %, against 6.1 %.
 
 use super::family::{affine32, fmix32};
 

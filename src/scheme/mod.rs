@@ -6,6 +6,10 @@
 //! Choose a scheme by name with [`Scheme::named`]: a permutation family with this crate's own hashing, or
 //! a [`Preset`] that reproduces another tool's values. Signatures can be compared only within one scheme,
 //! number of permutations and seed.
+//!
+//! **The scheme decides the slots of the empty set** (cuDF uses zeros) and passes them to the signer. Only a search
+//! over stored signatures recognises documents without shingles by these slots; everything else shingles documents
+//! itself. A document without shingles gets no band keys.
 
 mod width;
 

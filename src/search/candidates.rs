@@ -1,4 +1,9 @@
 //! Candidate pairs in memory, from LSH or from an exact join.
+//!
+//! **The join is the default for tokens only.** It misses nothing; LSH at a threshold of 0.8 misses up to 1.1 % of the
+//! pairs of four corpora of texts. But for texts at 0.8 the join takes 1.05 (abstracts), 1.4 (API pages, licences) and
+//! 2.0 (terms of service) times the CPU time of LSH with exact verification, because to read counters at random places
+//! costs more than signing. For sets of tokens it takes 0.8 to 1.3 times the time of LSH at 0.8.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,8 @@
 //! Finds the documents to keep.
+//!
+//! Large memory is freed last, while the run waits for the disk: a thread that frees 100 MB keeps the others from
+//! mapping memory. mimalloc as the command's allocator was tried and rejected
+//! (`results/2026-11-22-amd-epyc-2-cores/cores.md`).
 
 use rayon::prelude::*;
 

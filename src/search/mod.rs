@@ -2,6 +2,19 @@
 //!
 //! [`dedup`] and [`pairs`] take documents in memory. A [`Run`](crate::files::Run) (feature `io`) reads and writes files. Both
 //! run the same stages and find the same pairs.
+//!
+//! A *row* is the number of a document among all documents. Documents that are identical share one *position*: one
+//! signature and one set of band keys stand for all of them, and at the end each position is expanded into its
+//! documents. Documents without shingles have positions behind all others, where copies are found by their digests,
+//! and no stage looks for keys.
+//!
+//! Between the passes, a run holds for each document its id as JSON and the length of its text, and for each distinct
+//! document its row, its digest (128 bits), its band keys (8 bytes per band; entry i of a column is that of position
+//! i, so that no key needs a number beside it), and its signature if verification needs it. The file and record number
+//! of a document need no memory: rows ascend by file, and only bad records, which have no row, are listed.
+//!
+//! **A run has up to two passes**, and one before them if shingles are counted (`rarity`): the first reads, shingles,
+//! signs and bands, and drops the text; the second reads what exact verification and writing need.
 #![cfg_attr(not(feature = "io"), doc = "\n[`Run`]: crate#features")]
 
 mod verification;

@@ -4,6 +4,11 @@
 //! A round computes the slots and values of some shingles in lanes, and lowers those slots one by one: slots are
 //! unpredictable, and scattering vectors with conflicts is no faster. Shingles whose value is not below the
 //! greatest slot cannot lower any and are filtered out first: nearly all shingles of a long document.
+//!
+//! To lower a slot takes two to three cycles. So a vector of shingles is dropped if all its values exceed the greatest
+//! slot. In one round, a value can lower only one slot: to test it against that slot instead was a fifth slower. To
+//! test in later rounds whether that slot is still empty, with a bit map in registers, was up to a fifth faster with
+//! 256 slots or more but a tenth slower with fewer; it was rejected.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,7 @@
 //! `words-v1`: hashes of the words of a text, and of shingles from the hashes of their words.
+//!
+//! Words are found first, by the pipeline, and hashed afterwards, 4 KiB of text at a time, which stays in the
+//! first-level cache. No loop branches on the value of a character.
 
 use super::isa::Isa;
 use super::kernel::Kernel;

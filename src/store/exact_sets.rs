@@ -1,4 +1,8 @@
 //! Shingle sets for exact similarity, in memory up to a bound and in a temporary file beyond it.
+//!
+//! Sets of up to 128 MiB stay in memory, and others go to a file, so that exact verification needs one more pass at
+//! most. To read the inputs again for each block of documents would take a pass per block. Weights are whole numbers,
+//! so that their sum does not depend on any order.
 
 #[cfg(feature = "io")]
 use std::fs::File;

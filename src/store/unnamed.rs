@@ -1,4 +1,6 @@
 //! Temporary files that nobody else can open.
+//!
+//! Exact sets, the copy of stdin and the other files that never become output are such files.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,6 @@
 //! The choice of `auto`: measures a GPU against the CPU, once per process and scheme.
+//!
+//! To sign first and search for a GPU later was rejected: the measurement would compete with the run's own threads.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -1,4 +1,7 @@
 //! Open devices: what is compiled for them, and how they fail.
+//!
+//! **Only wgpu's default limits are requested**, and no feature except 64-bit integers, so that every device runs the
+//! kernels that the tests ran.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -3,6 +3,17 @@
 //! A load is open until it is full, or until its rows are wanted while the device has nothing else to do. A thread that
 //! has written its documents goes on: it copies them without a lock, and never waits for a driver, of which some submit
 //! nothing before the last submission has ended. It waits only where all slots are under way.
+//!
+//! **Why together.** Loads of each thread's own would be small, or hold up the numbering. Up to six loads are under
+//! way; they grow from 8 to 64 MiB as long as one takes less than 2 ms.
+//!
+//! **One thread sends and receives.** wgpu frees the buffers of a lost device, mapped or not, when it is polled: only
+//! this thread polls, and it copies rows before it polls again. A lock keeps out the threads of other schemes on the
+//! same device. The thread polls briefly and sleeps in between, at most 0.2 ms, and a load that is handed over wakes
+//! it (`trace` checks that it never sleeps while a load can be sent).
+//!
+//! **Input travels through wgpu's own staging memory**, which survives a loss, so that it is written without a lock.
+//! Rings of mapped buffers were tried: to write to them needs the lock that polling takes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};

@@ -1,4 +1,9 @@
 //! By which products a device is faster: measured at the first use of a scheme that has both kinds.
+//!
+//! AMD's devices multiply 24 bits four times as fast as 32, so that a product of 24 bits and a dot product of two
+//! bytes take fewer cycles than one product; other devices are slower by it. Both loops are timed on a resident load,
+//! in some 20 ms. So no list of vendors grows old, and no file remembers what another driver measured. A software
+//! device is not timed.
 
 use std::time::{Duration, Instant};
 

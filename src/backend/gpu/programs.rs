@@ -1,4 +1,6 @@
 //! Every program of the GPU backend, for tools that look at what compilers and drivers make of them.
+//!
+//! `examples/gpu_programs.rs` writes them for `scripts/gpu-isa.sh`, so that no second list of shaders exists.
 
 use std::sync::Arc;
 

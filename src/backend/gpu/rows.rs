@@ -1,4 +1,8 @@
 //! What comes back from a device: signatures, or only band keys, which are fewer bytes.
+//!
+//! **Longer documents have several rows, and the host takes their minimum.** `atomicMax` on the complement could merge
+//! pieces on the device, but slots of 64 bits have no atomics without an optional device feature, and the rows would
+//! have to be cleared first. For band keys, the device itself takes the minimum over the pieces.
 
 use std::ops::Range;
 

@@ -1,4 +1,8 @@
 //! Signs the documents of one piece of a run while others are under way.
+//!
+//! Normalised texts stay in memory until their rows are back: after a loss, the CPU signs them. So a byte is written
+//! twice, once into the cache, where its digest is taken and repeated documents are left out, and once into staging
+//! memory.
 
 use super::batches::{fold, runs};
 use super::device::Attempt;

@@ -1,4 +1,10 @@
 //! How the threads of a workgroup share permutations and shingles.
+//!
+//! **A workgroup has slices.** A slice has a thread for each four permutations of a block; the slices share the
+//! shingles of a long document, tile by tile, or take the documents of a run of short ones. So a document of up to 32
+//! Ki shingles has one row, any number of permutations fills the lanes (87 % at 260, all at 64 and 128), and an RDNA3
+//! holds 16 of 16 waves; with one warp per workgroup it held 4. All slices loop alike, because the tile is filled with
+//! repeats: NVK's code took a third more where they left the loop at different turns.
 
 /// Permutations per thread, and shingles that a shader loads at a time.
 pub(super) const QUAD: usize = 4;

@@ -1,4 +1,6 @@
 //! Distances of sets, bags, vectors and sequences (MMDS 3.5).
+//!
+//! Distances are sums of integers, divided once at the end, so that the textbook's fractions come out exactly.
 
 mod vectors;
 

@@ -1,5 +1,8 @@
 //! Shingles of tokens and of pieces, joined and hashed as bytes. With a preset, they are joined as its tool joins
 //! them.
+//!
+//! Several tokens are hashed with their lengths, because a token may hold any byte, even a space: joined by spaces,
+//! `["a b", "c"]` and `["a", "b c"]` would be one shingle.
 
 use super::hash::{Out, TextHash};
 use super::pieces::{full_pieces, is_word, pieces};

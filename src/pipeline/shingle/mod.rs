@@ -3,6 +3,10 @@
 //! The shingles of a document are its windows of `size` consecutive units, hashed to 32 or 64 bits. A set is a
 //! list in text order. It keeps repeats: they change no minimum, and removing them costs more than signing them. With
 //! [`Weighting::Counts`], the repeats of a shingle become its copies.
+//!
+//! **Repeats stay.** A third of the nine-byte windows of long English texts are repeats, and a table in the cache
+//! would find most of them. But the table costs 1.5 to 2 ns per shingle, and signing costs 7.6 ns: to remove repeats
+//! gained 2 to 8 % on long documents and lost 12 % on abstracts.
 
 mod shingling;
 

@@ -1,4 +1,9 @@
 //! Numbers the occurrences of each shingle in a document, and finds where it occurred first.
+//!
+//! The shingler replaces the k-th occurrence of a hash by copy k - 1 (`scheme::copies`), so that all later stages,
+//! exact sets, joins and devices included, treat bags as sets. Hashes of words are numbered at 64 bits and cut
+//! afterwards, so that the first pass can make both widths of one list. Counting takes a hash table per document; a
+//! GPU hashes windows only for sets.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,4 +1,13 @@
 //! Weights by rarity: what a document says by having an element, in bits.
+//!
+//! **Counts are exact**, in one hash table of 19 to 39 bytes per distinct shingle; a table that would exceed its bound
+//! is an error. Hashed counters need less memory, but elements that share a counter would get weights that no
+//! definition states, and no brute force could check them. The counting pass numbers documents as the later pass does,
+//! so that a repeated document changes no weight.
+//!
+//! **These weights hold for one run.** So hashes may be those of exact sets, which the counts need anyway; the
+//! signature has one copy per bit of weight, and no scale is offered. To sign alone is refused: signatures of two runs
+//! could not be compared.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -3,6 +3,14 @@
 //! Two documents are linked if they share an element of their prefixes and pass the filters of sizes, parities and places.
 //! Those are the pairs that a join compares, so that each component of linked documents is a join of its own. The
 //! filters leave few pairs that are not similar: hardly more documents are linked than are similar to others.
+//!
+//! All documents that share a rare shingle would be one component. The filters leave 1.2 to 1.7 comparisons for each
+//! similar pair of four corpora of texts at 0.8. Sets are written once, and read twice: to count shingles, and to find
+//! prefixes, which are sorted by shingle. In each part, the join is that in memory, with the same order of shingles
+//! and the same bands, so that connected components are found in the same order. The counters take 1.5 bytes for each
+//! shingle, 1 GiB at most, beside the budget. What decides between join and LSH, the bytes of the shingles of all
+//! documents, repeated ones included, and the number of equal shingles, is known on disk, too, so that the choice does
+//! not depend on memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -10,6 +10,14 @@
 //!
 //! Every stage makes checkpoints ([`Spill::checkpoint`](crate::store::spill::Spill::checkpoint)). A run that goes on
 //! executes all stages; each finds in its state what it need not do again.
+//!
+//! A run moves to disk when what it holds while reading exceeds half of its memory, and all later documents follow.
+//! Beside its budget, it holds per document 4 bytes of the components and 3 bits. Rejected: a stream of verified pairs
+//! sorted by row. It needs all pairs of each bucket, while greedy clustering compares with kept documents alone, and
+//! would be a second definition of every clustering.
+//!
+//! Greedy clustering takes a component that memory does not hold in `blocks`. Connected components and pairs of such a
+//! component are searched in memory nevertheless, with a warning.
 
 mod documents;
 

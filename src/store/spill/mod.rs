@@ -6,6 +6,9 @@
 //!
 //! A checkpoint ([`Spill::checkpoint`]) keeps what is written so far, so that a stopped run can go on: its streams of the
 //! same names then begin with what they held at the last checkpoint ([`Unfinished`]).
+//!
+//! Why nothing is read at random: on the same disk, a join of two passes verified 1.08 million pairs per second, and
+//! random reads 6,500 (one thread) or 55,000 (64 threads).
 
 use std::fs::{self, File, TryLockError};
 use std::ops::Range;

@@ -1,4 +1,9 @@
 //! Records of fixed length, sorted outside of memory.
+//!
+//! Records are distributed by the high bits of their first word to files, and each file is sorted in memory by std's
+//! sort; one that is too large is divided again. For 400 million records of 12 bytes this took 28.5 s in 0.4 GB. The
+//! crate extsort takes a fifth more and keeps its files without names, so that no run could go on after a stop; DuckDB
+//! and polars are slower or hold no budget.
 
 use std::ops::Range;
 use std::sync::Arc;

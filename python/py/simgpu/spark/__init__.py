@@ -4,7 +4,9 @@ Only operations of DataFrames and ``mapInArrow`` are used, so that the same code
 on Databricks and on Sail. simgpu must be installed on all machines of the cluster. The stages are those of the command,
 and so are the results where ids ascend in the order of the files: the same documents are kept, with the same counts. In
 any other case the least id of a cluster is kept, or the least value of the column ``order``. Ids are unique, unless
-``order`` names a column that is. ``docs/distributed.md`` has costs, settings, and from which size Spark pays.
+``order`` names a column that is. No number that Spark gives out is the place of a document: ``monotonically_increasing_id``
+may change when a lost partition is computed again. ``docs/distributed.md`` has costs, settings, and from which size Spark
+pays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Tables of a run that are written before the next stage reads them, so that a run goes on where it was stopped."""
+"""Tables of a run that are written before the next stage reads them, so that a run goes on where it was stopped.
+
+A plan over all stages would compute tables again whenever an executor is lost, and its lineage would grow with every round
+of joins. So a table is written as Parquet, and then its mark. ``localCheckpoint`` was rejected: it dies with its executor,
+and Spark Connect lacks it.
+"""
 
 from __future__ import annotations
 
