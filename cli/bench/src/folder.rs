@@ -1,4 +1,6 @@
 //! A folder of results: environment.json, the tables, and the summary and report rendered from them.
+//!
+//! Tables are appended row by row, so that rows survive a power cut.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};

@@ -1,5 +1,8 @@
 //! Measures in rounds. A round measures every entrant once, so that a slow minute of a shared machine hits all of them
 //! and shows as noise, not as one slow case.
+//!
+//! Beside each run, a fixed loop of dependent instructions shows the clock, and, for signing, a second loop shows the
+//! ceiling of the vector units. Each round has a new order.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
