@@ -1,6 +1,6 @@
 //! How likely a similar pair is to be found.
 
-use super::banding::Banding;
+use super::banding::{Banding, power};
 use super::estimate::JaccardEstimate;
 use super::slot_bits::SlotBits;
 
@@ -83,8 +83,7 @@ impl Detection {
         // The probability of each number of matches in a band that misses the pair: that of any band, less the case
         // that all slots are equal. A slot may agree by chance and not be equal.
         let mut missed_band = binomial(rows, agree);
-        missed_band[rows] =
-            (missed_band[rows] - equal.powi(i32::try_from(rows).unwrap_or(i32::MAX))).max(0.0);
+        missed_band[rows] = (missed_band[rows] - power(equal, rows)).max(0.0);
         let mut missed = vec![1.0];
         for _ in 0..bands {
             missed = convolve(&missed, &missed_band);
